@@ -1,0 +1,147 @@
+"""Write the tables of the documentation that come from the code: keys, state, series.
+
+``python docs/tables.py`` renews what stands between the ``begin`` and ``end`` marks of the pages in
+this folder; a test fails when a page is behind the code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from societies.config import json_schema
+from societies.config.model import LARGEST_INTEGER, LARGEST_REAL
+from societies.economy.config import LARGEST_SEED
+from societies.economy.state import SERIES, STATE
+
+DOCS = Path(__file__).resolve().parent
+NO_LIMIT = (LARGEST_INTEGER, LARGEST_REAL, LARGEST_SEED)  # said once on the page
+
+
+def configuration() -> Iterator[str]:
+    """Yield one table for the top level and one for each section of the economy's schema."""
+    schema = json_schema("economy")
+    yield from _section(schema, schema, "")
+
+
+def state() -> Iterator[str]:
+    """Yield the state, one row a field."""
+    yield from _table(
+        ["field", "dimensions", "type", "unit", "meaning"],
+        [
+            [f"`{name}`", ", ".join(("society", *f.dims)), f.dtype, f.unit, f.meaning]
+            for name, f in STATE.items()
+        ],
+    )
+
+
+def series() -> Iterator[str]:
+    """Yield the statistics of every day, one row a variable."""
+    yield from _table(
+        ["variable", "unit", "meaning"],
+        [[f"`{name}`", s.unit, s.meaning] for name, s in SERIES.items()],
+    )
+
+
+TABLES = {"configuration": configuration, "state": state, "series": series}
+
+
+def renewed(page: str) -> str:
+    """Return the page with its tables as the code has them now."""
+
+    def fill(match: re.Match[str]) -> str:
+        table = "\n".join(TABLES[match[1]]())
+        return f"<!-- begin: {match[1]} -->\n{table}\n<!-- end: {match[1]} -->"
+
+    return re.sub(r"<!-- begin: (\w+) -->\n.*?<!-- end: \1 -->", fill, page, flags=re.DOTALL)
+
+
+def _table(head: list[str], rows: list[list[str]]) -> Iterator[str]:
+    for row in (head, ["---"] * len(head), *rows):
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+
+
+def _section(schema: dict[str, Any], node: dict[str, Any], prefix: str) -> Iterator[str]:
+    """Yield the table of a section's own keys, then those of the sections inside it."""
+    rows, inner = [], []
+    for name, reference in node["properties"].items():
+        key = _resolved(schema, reference)
+        item = _resolved(schema, key.get("items", {}))
+        if "properties" in key:
+            inner.append((f"{prefix}{name}.", key))
+        else:
+            if "properties" in item:
+                inner.append((f"{prefix}{name}[].", item))
+            default = "required" if name in node.get("required", []) else _yaml(key.get("default"))
+            rows.append(
+                [
+                    f"`{prefix}{name}`",
+                    default,
+                    key.get("unit", ""),
+                    _range(schema, key),
+                    key.get("description", ""),
+                ]
+            )
+    if prefix:
+        yield f"\n### {prefix.rstrip('.')}\n"
+        if "description" in node:
+            yield f"{node['description']}\n"
+    if rows:
+        yield from _table(["key", "default", "unit", "range", "meaning"], rows)
+    for path, section in inner:
+        yield from _section(schema, section, path)
+
+
+def _resolved(schema: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
+    """Return the node with its reference and its one alternative beside null put in place."""
+    for choice in ("anyOf", "oneOf"):
+        real = [n for n in node.get(choice, []) if n.get("type") != "null"]
+        if len(real) == 1:
+            node = {**real[0], **{k: v for k, v in node.items() if k != choice}}
+    if "$ref" in node:
+        target = schema["$defs"][node["$ref"].rpartition("/")[2]]
+        return _resolved(schema, {**target, **{k: v for k, v in node.items() if k != "$ref"}})
+    return node
+
+
+def _range(schema: dict[str, Any], key: dict[str, Any]) -> str:
+    choices = key.get("anyOf") or key.get("oneOf")
+    if choices:
+        ranges = [_range(schema, _resolved(schema, choice)) for choice in choices]
+        if ranges[1:] == [f"list of {ranges[0]}"]:
+            return f"{ranges[0]}, or a list"
+        return " or ".join(ranges)
+    if "const" in key:
+        return f"`{key['const']}`"
+    if "enum" in key:
+        return ", ".join(f"`{value}`" for value in key["enum"])
+    kind = key.get("type", "")
+    if kind == "array":
+        item = _resolved(schema, key.get("items", {}))
+        return "list" if "properties" in item else f"list of {_range(schema, item)}"
+    limits = [
+        f"{sign} {key[word]:.12g}"
+        for word, sign in (
+            ("exclusiveMinimum", ">"),
+            ("minimum", "≥"),
+            ("exclusiveMaximum", "<"),
+            ("maximum", "≤"),
+        )
+        if word in key and key[word] not in NO_LIMIT
+    ]
+    return " ".join([kind, *limits[:1], *(f"and {limit}" for limit in limits[1:])])
+
+
+def _yaml(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+
+
+if __name__ == "__main__":
+    for page in DOCS.glob("*.md"):
+        page.write_text(renewed(page.read_text()))

@@ -1,0 +1,45 @@
+// How much is used up overnight: every held unit disappears with probability 1 / lifetime.
+// Twin: reference_py/economy/consumption.py.
+//
+// A workgroup is an agent, a work-item a resource. Each resource draws from a place of its own in
+// the agent's stream: after the most that the resources before it could draw (a scan). Local
+// memory: 4 bytes a resource.
+#include "economy/streams.cl"
+#include "economy/curves.cl"
+#include "primitives/scan.cl"
+
+__kernel void consumption(STATE_PARAMETERS, TABLE_PARAMETERS)
+{
+    const size_t society = get_group_id(0) / AGENTS;
+    const uint agent = get_group_id(0) % AGENTS;
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    __local uint offset[RESOURCES];
+    SCAN_SCRATCH
+    if (lid == 0) {
+        units_sold(agent) = 0;  // the day's counters, for tomorrow
+        deals(agent) = 0;
+    }
+    if (!alive(agent)) return;
+
+    for (uint r = lid; r < RESOURCES; r += lanes) offset[r] = rng_binomial_reserve(held(agent, r));
+    barrier(CLK_LOCAL_MEM_FENCE);  // every resource's need, before they are added up
+    const uint total = scan_exclusive(offset, RESOURCES SCAN_ARGUMENT);
+
+    const rng_t start = rng_load(stream(agent, PURPOSE_CONSUMPTION));
+    barrier(CLK_GLOBAL_MEM_FENCE);  // everybody has read the stream, before it moves on
+    for (uint r = lid; r < RESOURCES; r += lanes) {
+        const int units = held(agent, r);
+        if (units > 0) {
+            rng_t rng = start;
+            rng_skip(&rng, offset[r]);
+            const ulong threshold =
+                consumption_threshold_table[group_of(agent) * (uint)RESOURCES + r];
+            held(agent, r) = units - (int)rng_binomial(&rng, units, threshold);
+        }
+    }
+    if (lid == 0) {
+        rng_t rng = start;
+        rng_skip(&rng, total);
+        stream(agent, PURPOSE_CONSUMPTION) = rng_pack(rng);
+    }
+}

@@ -1,0 +1,61 @@
+// What is a unit worth to an agent and how long does it take: look-ups in the curves' tables.
+// Twin: reference_py/economy/curves.py. The tables are built by the host (societies/economy/
+// curves.py); those of all curves lie one after the other. A society in which everybody has the
+// same curve, the usual case, reads no index at all.
+#ifndef ECONOMY_CURVES_CL
+#define ECONOMY_CURVES_CL
+
+#include "primitives/real.cl"
+
+#if GROUPS == 1
+#define group_of(agent) 0u
+#else
+#define group_of(agent) group_of_agent_table[agent]
+#endif
+
+#if UTILITY_CURVES == 1
+#define utility_curve(agent, resource) 0u
+#define utility_start(curve) 0u
+#define utility_length(curve) ((long)UTILITY_LENGTH)
+#else
+#define utility_curve(agent, resource) \
+    utility_curve_table[group_of(agent) * (uint)RESOURCES + (resource)]
+#define utility_start(curve) utility_start_table[curve]
+#define utility_length(curve) ((long)utility_length_table[curve])
+#endif
+
+#if EFFORT_CURVES == 1
+#define effort_curve(agent, resource) 0u
+#define effort_start(curve) 0u
+#define effort_last(curve) (EFFORT_LENGTH - 1)
+#else
+#define effort_curve(agent, resource) \
+    effort_curve_table[group_of(agent) * (uint)RESOURCES + (resource)]
+#define effort_start(curve) effort_start_table[curve]
+#define effort_last(curve) ((int)effort_length_table[curve] - 1)
+#endif
+
+// MU(held): utility of one more unit; MU(-1) is 0.
+static real marginal_utility(TABLE_PARAMETERS, const uint curve, const long held)
+{
+    if (held < 0) return 0.0;
+    return held < utility_length(curve) ? marginal_table[utility_start(curve) + held]
+                                        : P(min_marginal);
+}
+
+// C(held): utility of all units. A curve's table of totals is one longer than that of marginals.
+static real total_utility(TABLE_PARAMETERS, const uint curve, const long held)
+{
+    const long length = utility_length(curve);
+    __global const real *total = total_table + utility_start(curve) + curve;
+    return held <= length ? total[held] : total[length] + P(min_marginal) * (real)(held - length);
+}
+
+// Minutes for the next unit; experience counts in whole units, rounded down.
+static real effort(TABLE_PARAMETERS, const uint curve, const real experience)
+{
+    const int last = effort_last(curve);
+    return effort_table[effort_start(curve) + (experience < (real)last ? (int)experience : last)];
+}
+
+#endif

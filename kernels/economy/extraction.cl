@@ -1,0 +1,140 @@
+// What does an agent extract in a day: always the unit that pays best per minute.
+// Twin: reference_py/economy/extraction.py.
+//
+// A workgroup is an agent, a work-item a resource (several, if there are more resources than
+// work-items). All work-items fill a tree of (largest gain, number of resources that have it);
+// extracting a unit changes one leaf and the path above it, so one work-item then walks the day:
+// log2(resources) steps a unit instead of a reduction of the whole workgroup with its barriers.
+// Local memory: 20 bytes a leaf and 20 bytes a resource up to ROW_LIMIT resources; beyond it the
+// agent's rows stay in global memory.
+#include "economy/curves.cl"
+#include "economy/streams.cl"
+
+#define ROW_LIMIT 512
+#if RESOURCES <= ROW_LIMIT
+#define ROW_SPACE __local
+#else
+#define ROW_SPACE __global
+#endif
+
+// Node i has the children 2i and 2i + 1; the leaf of resource r is LEAVES + r.
+static void join(__local real *gain, __local ushort *count, const uint node)
+{
+    const real left = gain[2 * node], right = gain[2 * node + 1];
+    gain[node] = left >= right ? left : right;
+    count[node] = (left >= right ? count[2 * node] : 0) + (right >= left ? count[2 * node + 1] : 0);
+}
+
+// The pick-th (ascending) of the resources that have the largest gain.
+static uint pick_best(const __local real *gain, const __local ushort *count, uint pick)
+{
+    const real best = gain[1];
+    uint node = 1;
+    while (node < LEAVES) {
+        node *= 2;
+        const uint left = gain[node] == best ? count[node] : 0;
+        if (pick >= left) {
+            pick -= left;
+            ++node;
+        }
+    }
+    return node - LEAVES;
+}
+
+// The same with a band: the number of resources within it, or the pick-th of them.
+static uint count_near_best(const __local real *gain)
+{
+    const real limit = gain[1] - P(near_best_band);
+    uint count = 0;
+    for (uint r = 0; r < RESOURCES; ++r)
+        count += gain[LEAVES + r] >= limit && gain[LEAVES + r] >= 0.0;
+    return count;
+}
+
+static uint pick_near_best(const __local real *gain, uint pick)
+{
+    const real limit = gain[1] - P(near_best_band);
+    for (uint r = 0; r < RESOURCES; ++r)
+        if (gain[LEAVES + r] >= limit && gain[LEAVES + r] >= 0.0 && pick-- == 0) return r;
+    return NONE;
+}
+
+__kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
+{
+    const size_t society = get_group_id(0) / AGENTS;
+    const uint agent = get_group_id(0) % AGENTS;
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    __local real gain[2 * LEAVES];
+    __local ushort count[2 * LEAVES];
+    __local real minutes[RESOURCES];
+#if RESOURCES <= ROW_LIMIT
+    __local real know[RESOURCES];
+    __local int units[RESOURCES];
+#else
+    __global real *know = &experience(agent, 0);
+    __global int *units = &held(agent, 0);
+#endif
+    if (!alive(agent)) return;
+
+    // Each work-item values its resources. A resource that is gone has a gain below all others.
+    for (uint r = lid; r < LEAVES; r += lanes) {
+        real g = -1.0;
+        if (r < RESOURCES) {
+            const int owned = held(agent, r);
+            const real experienced = experience(agent, r);
+            const real m = effort(TABLES, effort_curve(agent, r), experienced);
+#if RESOURCES <= ROW_LIMIT
+            know[r] = experienced;
+            units[r] = owned;
+#endif
+            minutes[r] = m;
+            extracted(agent, r) = owned;  // until the end of the day: units held this morning
+            if (available(r)) g = marginal_utility(TABLES, utility_curve(agent, r), owned) / m;
+        }
+        gain[LEAVES + r] = g;
+        count[LEAVES + r] = 1;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);  // leaves of all work-items, before their parents are formed
+    for (uint level = LEAVES / 2; level > 0; level /= 2) {
+        for (uint node = level + lid; node < 2 * level; node += lanes) join(gain, count, node);
+        barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+    }
+
+    if (lid == 0) {
+        rng_t rng = rng_load(stream(agent, PURPOSE_EXTRACTION));
+        real time = 0.0, last = gain_per_minute(agent);
+        while (time < P(day_length)) {
+#if NEAR_BEST_BAND
+            const uint r = pick_near_best(gain, rng_below(&rng, count_near_best(gain)));
+#else
+            const uint r = pick_best(gain, count, rng_below(&rng, count[1]));
+#endif
+            time += minutes[r];
+            last = gain[LEAVES + r];
+            know[r] += 1.0;
+            units[r] += 1;
+            const real m = effort(TABLES, effort_curve(agent, r), know[r]);
+            minutes[r] = m;
+            gain[LEAVES + r] = marginal_utility(TABLES, utility_curve(agent, r), units[r]) / m;
+            for (uint node = (LEAVES + r) / 2; node > 0; node /= 2) join(gain, count, node);
+        }
+        minutes(agent) = time;
+        gain_per_minute(agent) = last;
+        stream(agent, PURPOSE_EXTRACTION) = rng_pack(rng);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the day's units, before they are stored
+
+    // What was not worked on is partly forgotten; nobody keeps more than the most there is to know.
+    for (uint r = lid; r < RESOURCES; r += lanes) {
+        const int today = units[r] - extracted(agent, r);
+        real experienced = know[r];
+        if (today == 0) {
+            experienced -= P(daily_experience_penalty);
+            experienced = experienced > 0.0 ? experienced : 0.0;
+        }
+        const real most = max_experience_table[effort_curve(agent, r)];
+        experience(agent, r) = experienced < most ? experienced : most;
+        extracted(agent, r) = today;
+        held(agent, r) = units[r];
+    }
+}

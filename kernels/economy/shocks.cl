@@ -1,0 +1,65 @@
+// What is taken from a society: a resource or an agent removed at the end of a day.
+// Twin: reference_py/economy/shocks.py.
+#include "economy/streams.cl"
+
+// A workgroup is a society; one work-item draws the targets of random shocks among those that no
+// other shock removes. SHOCK_LIST has the shocks as {remove, index, holdings}.
+#if SHOCKS > 0
+__constant int shock_list[SHOCKS][3] = SHOCK_LIST;
+
+static int is_taken(STATE_PARAMETERS, const size_t society, const int remove, const int index,
+             const uint drawn)
+{
+    for (uint i = 0; i < SHOCKS; ++i)
+        if (shock_list[i][0] == remove) {
+            if (shock_list[i][1] == index) return 1;
+            if (shock_list[i][1] == RANDOM_INDEX && i < drawn && shock_target(i) == index) return 1;
+        }
+    return 0;
+}
+
+__kernel void draw_shocks(STATE_PARAMETERS)
+{
+    const size_t society = get_group_id(0);
+    if (get_local_id(0) > 0) return;
+    rng_t rng = rng_load(stream(AGENTS, PURPOSE_SHOCKS));
+    for (uint i = 0; i < SHOCKS; ++i) {
+        const int remove = shock_list[i][0];
+        int target = shock_list[i][1];
+        if (target == RANDOM_INDEX) {
+            const int count = remove == REMOVE_RESOURCE ? RESOURCES : AGENTS;
+            uint left = 0;
+            for (int x = 0; x < count; ++x) left += !is_taken(STATE, society, remove, x, i);
+            uint pick = rng_below(&rng, left);
+            for (target = 0; is_taken(STATE, society, remove, target, i) || pick-- > 0; ++target)
+                ;
+        }
+        shock_target(i) = target;
+    }
+    stream(AGENTS, PURPOSE_SHOCKS) = rng_pack(rng);
+}
+
+// A workgroup is an agent, a work-item a resource. No local memory, no barriers.
+__kernel void shocks(STATE_PARAMETERS, const uint shock)
+{
+    const size_t society = get_group_id(0) / AGENTS;
+    const uint agent = get_group_id(0) % AGENTS;
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    const uint target = shock_target(shock);
+    if (shock_list[shock][0] == REMOVE_RESOURCE) {
+        if (lid == 0 && agent == 0) available(target) = 0;
+        if (lid == 0 && shock_list[shock][2] == LOSE) {
+            held(agent, target) = 0;
+            experience(agent, target) = 0.0;
+        }
+    } else if (agent == target) {
+        for (uint r = lid; r < RESOURCES; r += lanes) {
+            RESET_AGENT_RESOURCE
+        }
+        if (lid == 0) {
+            RESET_AGENT
+            alive(agent) = 0;
+        }
+    }
+}
+#endif

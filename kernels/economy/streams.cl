@@ -1,0 +1,19 @@
+// Which random numbers belong to whom: seeding and use of the streams of a society.
+// Twin: reference_py/economy/streams.py. A stream belongs to (seed, society, owner, purpose); the
+// owner is an agent, or the society itself (owner = AGENTS). Streams start STREAM_GAP draws apart.
+#ifndef ECONOMY_STREAMS_CL
+#define ECONOMY_STREAMS_CL
+
+#include "primitives/rng.cl"
+
+// One work-item is one stream. No local memory, no barriers.
+__kernel void seed_streams(STATE_PARAMETERS, const uint societies)
+{
+    const size_t streams = (size_t)(AGENTS + 1) * PURPOSES;
+    const size_t i = get_global_id(0);
+    if (i >= societies * streams) return;
+    const ulong number = (ulong)FIRST_SOCIETY * streams + i;
+    state_stream[i] = rng_pack(rng_seed(STREAM_BASE, STREAM_GAP, number));
+}
+
+#endif

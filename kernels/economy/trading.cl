@@ -1,0 +1,265 @@
+// What do two agents swap when they meet: menus, ranking, offers, prices of the resource market.
+// Twin: reference_py/economy/trading.py.
+//
+// A workgroup is a pair of agents, a work-item a resource (menus) or a candidate swap (ranking).
+// Which offer comes next depends on whether the last was accepted, so one work-item bargains.
+// A meeting draws no random numbers, and no agent is in two meetings of a round.
+// Local memory: 14 bytes a resource, 8 a menu entry, 16 a candidate up to CANDIDATE_LIMIT
+// candidates; beyond it their scores are in global memory (a slice of `scores` for each workgroup).
+#include "economy/curves.cl"
+#include "primitives/select.cl"
+#include "primitives/softmath.cl"
+
+#define MANY 4000000000000000000L  // more units than anybody can hold
+#if CANDIDATES <= CANDIDATE_LIMIT
+#define SCORE_SPACE __local
+#else
+#define SCORE_SPACE __global
+#endif
+#define SOLD_BY_A 1
+#define SOLD_BY_B 2
+
+// The two agents of a meeting.
+#define MEETING_PARAMETERS STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint a, const uint b
+#define MEETING STATE, TABLES, society, a, b
+
+// x to the nearest whole number, halves upwards; never more than MANY.
+static long rounded(const real x)
+{
+    return x < (real)MANY ? (long)(x + 0.5) : MANY;
+}
+
+// Units of the taken resource for a unit of the given one (Epstein and Axtell 1996).
+static real price(const real most_a, const real least_b, const real power_a, const real power_b)
+{
+#if PRICE == PRICE_UNIT
+    return 1.0;
+#else
+    real mean;
+#if UNEQUAL_POWERS
+    if (power_a != power_b)
+        mean = soft_exp((power_b * soft_log(most_a) + power_a * soft_log(least_b)) /
+                        (power_a + power_b));
+    else
+#endif
+        mean = sqrt(most_a * least_b);
+    return PRICE == PRICE_GEOMETRIC ? 1.0 / mean : mean;
+#endif
+}
+
+// One side of a bargain: what the side has and what it is worth to it now.
+typedef struct {
+    uint get_curve, lose_curve;
+    long get_held, lose_held;
+    real get_now, lose_now;
+} side_t;
+
+static side_t side(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent,
+            const uint get, const uint lose)
+{
+    side_t s;
+    s.get_curve = utility_curve(agent, get);
+    s.lose_curve = utility_curve(agent, lose);
+    s.get_held = held(agent, get);
+    s.lose_held = held(agent, lose);
+    s.get_now = total_utility(TABLES, s.get_curve, s.get_held);
+    s.lose_now = total_utility(TABLES, s.lose_curve, s.lose_held);
+    return s;
+}
+
+// Utility of getting `got` units less that of losing `lost` (0 if there are not so many).
+static real surplus(TABLE_PARAMETERS, const side_t s, const long got, const long lost)
+{
+    const real gain = total_utility(TABLES, s.get_curve, s.get_held + got) - s.get_now;
+    const real loss =
+        lost > s.lose_held
+            ? 0.0
+            : s.lose_now - total_utility(TABLES, s.lose_curve, s.lose_held - lost);
+    return gain - loss;
+}
+
+// The quantities that are best for the proposer, up the ladder of whole quantities at the rate.
+// `gets_taken`: the proposer gets what is taken (A) or what is given (B).
+static void proposal(TABLE_PARAMETERS, const side_t s, const int gets_taken, const real rate,
+              const long stock_given, const long stock_taken, long *best_taken, long *best_given)
+{
+#define OWN_SURPLUS(taken, given) \
+    (gets_taken ? surplus(TABLES, s, taken, given) : surplus(TABLES, s, given, taken))
+    long given = rate <= 1.0 ? rounded(1.0 / rate) : 1;
+    real at = (real)given * rate;
+    long taken = rounded(at);
+    real here = OWN_SURPLUS(taken, given);
+    real best = here;
+    *best_taken = taken;
+    *best_given = given;
+    while (given + 1 <= stock_given && taken + 1 <= stock_taken) {
+        const long next = rounded(at + rate);
+        const real ahead = OWN_SURPLUS(next, given + 1);
+        if (!(ahead > P(min_surplus))) break;
+        if (here > best) {
+            best = here;
+            *best_taken = taken;
+            *best_given = given;
+        }
+        given += 1;
+        at = (real)given * rate;
+        taken = rounded(at);
+        // Nearly always the step that was just looked at; rounding may part them.
+        here = taken == next ? ahead : OWN_SURPLUS(taken, given);
+    }
+#undef OWN_SURPLUS
+}
+
+// A gives `give` and takes `take`, in quantities that A, else B, proposes; 1 if both gain.
+static int bargain(MEETING_PARAMETERS, const uint give, const uint take)
+{
+    const int a_give = held(a, give), b_take = held(b, take);
+    if (a_give == 0 || b_take == 0) return 0;
+    const side_t side_a = side(STATE, TABLES, society, a, take, give);
+    const side_t side_b = side(STATE, TABLES, society, b, give, take);
+    const real most_a = marginal_utility(TABLES, side_a.get_curve, side_a.get_held) /
+                        marginal_utility(TABLES, side_a.lose_curve, side_a.lose_held - 1);
+    const real least_b = marginal_utility(TABLES, side_b.lose_curve, side_b.lose_held - 1) /
+                         marginal_utility(TABLES, side_b.get_curve, side_b.get_held);
+    const real rate = price(most_a, least_b, trade_power_table[group_of(a)],
+                            trade_power_table[group_of(b)]);
+    for (int proposer = 0; proposer < 2; ++proposer) {
+        long taken, given;
+        proposal(TABLES, proposer == 0 ? side_a : side_b, proposer == 0, rate, a_give, b_take,
+                 &taken, &given);
+        if (taken <= b_take && given <= a_give &&
+            surplus(TABLES, side_a, taken, given) > P(min_surplus) &&
+            surplus(TABLES, side_b, given, taken) > P(min_surplus)) {
+            held(b, take) = b_take - (int)taken;
+            held(a, take) = (int)(side_a.get_held + taken);
+            held(a, give) = a_give - (int)given;
+            held(b, give) = (int)(side_b.get_held + given);
+            value(a, take) = marginal_utility(TABLES, side_a.get_curve, held(a, take));
+            value(a, give) = marginal_utility(TABLES, side_a.lose_curve, held(a, give));
+            value(b, take) = marginal_utility(TABLES, side_b.lose_curve, held(b, take));
+            value(b, give) = marginal_utility(TABLES, side_b.get_curve, held(b, give));
+            units_sold(a) += (int)given;
+            units_sold(b) += (int)taken;
+            deals(a) += 1;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+// Remembered value of the wanted unit over the value of the last unit given.
+static real score(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent,
+           const uint wanted, const uint given)
+{
+    const real remembered = value(agent, wanted);
+    const real last =
+        marginal_utility(TABLES, utility_curve(agent, given), (long)held(agent, given) - 1);
+    if (last == 0.0) return remembered == 0.0 ? 0.0 : (real)INFINITY;
+    return remembered / last;
+}
+
+// The candidate with the highest score, lowest index among ties; it is taken out of the scores.
+static uint take_best(SCORE_SPACE real *scores, const uint candidates)
+{
+    uint best = 0;
+    for (uint c = 1; c < candidates; ++c)
+        if (scores[c] > scores[best]) best = c;
+    return best;
+}
+
+__kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores, const uint round)
+{
+    const size_t society = get_group_id(0) / (AGENTS / 2);
+    const uint pair = get_group_id(0) % (AGENTS / 2);
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    __local real key[RESOURCES];
+    __local uchar mask[RESOURCES];
+    __local uint scratch[(RESOURCES + 1) / 2];
+    __local uint menu_a[MENU_SIZE], menu_b[MENU_SIZE];
+    __local uchar sold[RESOURCES];           // SOLD_BY_A, SOLD_BY_B; grows over the meeting
+    __local ushort sold_by_a[RESOURCES], sold_by_b[RESOURCES];  // the same as ascending lists
+    __local uint count_a, count_b;
+    __local ushort queue_give[ATTEMPTS], queue_take[ATTEMPTS];
+    __local uint queued, attempt, going;
+#if CANDIDATES <= CANDIDATE_LIMIT
+    __local real score_a[CANDIDATES], score_b[CANDIDATES];
+#else
+    __global real *score_a = scores + get_group_id(0) * 2 * CANDIDATES;
+    __global real *score_b = score_a + CANDIDATES;
+#endif
+    const uint a = partners(round, 2 * pair), b = partners(round, 2 * pair + 1);
+    if (!alive(a) || !alive(b)) return;
+
+    for (uint r = lid; r < RESOURCES; r += lanes) sold[r] = 0;
+    if (lid == 0) queued = attempt = 0;
+    uint front = 0;  // of the queue; known to work-item 0 only
+
+    do {
+        // Menus: the held resources that each remembers as least valuable.
+        for (uint r = lid; r < RESOURCES; r += lanes) {
+            key[r] = value(a, r);
+            mask[r] = held(a, r) == 0;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);  // A's values, before they are ranked
+        n_smallest(key, mask, RESOURCES, MENU_SIZE, menu_a, scratch);
+        for (uint r = lid; r < RESOURCES; r += lanes) {
+            key[r] = value(b, r);
+            mask[r] = held(b, r) == 0;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);  // B's values, before they are ranked
+        n_smallest(key, mask, RESOURCES, MENU_SIZE, menu_b, scratch);
+
+        // What only one of the two offers is for sale. The mask serves as "is on A's, B's menu".
+        for (uint r = lid; r < RESOURCES; r += lanes) mask[r] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);  // no marks, before A's menu is marked
+        for (uint i = lid; i < MENU_SIZE; i += lanes)
+            if (menu_a[i] != NONE) mask[menu_a[i]] = SOLD_BY_A;
+        barrier(CLK_LOCAL_MEM_FENCE);  // A's menu, before B's is added
+        for (uint i = lid; i < MENU_SIZE; i += lanes)
+            if (menu_b[i] != NONE) mask[menu_b[i]] |= SOLD_BY_B;
+        barrier(CLK_LOCAL_MEM_FENCE);  // both menus, before they are compared
+        for (uint r = lid; r < RESOURCES; r += lanes)
+            if (mask[r] == SOLD_BY_A || mask[r] == SOLD_BY_B) sold[r] |= mask[r];
+        barrier(CLK_LOCAL_MEM_FENCE);  // what is for sale, before it is listed
+        if (lid == 0) {
+            uint in_a = 0, in_b = 0;
+            for (uint r = 0; r < RESOURCES; ++r) {
+                if (sold[r] & SOLD_BY_A) sold_by_a[in_a++] = r;
+                if (sold[r] & SOLD_BY_B) sold_by_b[in_b++] = r;
+            }
+            count_a = in_a;
+            count_b = in_b;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);  // the lists, before candidates are scored
+        const uint candidates = count_a * count_b;
+        if (candidates == 0) return;
+        for (uint c = lid; c < candidates; c += lanes) {
+            const uint give = sold_by_a[c / count_b], take = sold_by_b[c % count_b];
+            score_a[c] = score(STATE, TABLES, society, a, take, give);
+            score_b[c] = score(STATE, TABLES, society, b, give, take);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // all scores, before the best is taken
+
+        if (lid == 0) {
+            // Alternately A's and B's favourite. No more than ATTEMPTS are ever tried.
+            for (uint i = 0; i < candidates && queued < ATTEMPTS; ++i) {
+                const uint best = i % 2 == attempt % 2 ? take_best(score_a, candidates)
+                                                       : take_best(score_b, candidates);
+                score_a[best] = score_b[best] = -1.0;
+                queue_give[queued] = sold_by_a[best / count_b];
+                queue_take[queued] = sold_by_b[best % count_b];
+                ++queued;
+            }
+            // Try them in turn. After a success the ranking is extended, if more could be tried.
+            going = 0;
+            while (attempt < ATTEMPTS && front < queued && !going) {
+                const int success =
+                    bargain(MEETING, queue_give[front], queue_take[front]);
+                ++front;
+                ++attempt;
+                going = success && attempt < ATTEMPTS && queued < ATTEMPTS;
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // new holdings, before new menus
+    } while (going);
+}

@@ -1,0 +1,18 @@
+// real.cl: what a real number is, for every kernel that promises identical bits.
+//
+// A `real` is a double. Kernels combine reals with + - * / sqrt and comparisons only; these are
+// correctly rounded on every device. The compiler may not fuse a*b+c into one rounding, because
+// one device would and another would not. Twin: a Python float.
+
+#ifndef PRIMITIVES_REAL_CL
+#define PRIMITIVES_REAL_CL
+
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL FP_CONTRACT OFF
+
+typedef double real;
+
+// "No index": returned by selections without a candidate, stored in unused slots.
+#define NONE 0xffffffffu
+
+#endif

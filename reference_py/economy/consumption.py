@@ -1,0 +1,29 @@
+"""How much is used up overnight: every held unit disappears with probability 1 / lifetime.
+
+Source: docs/model.md, "Consumption". Each resource draws from a place of its own in the agent's
+stream: after the most that the resources before it could draw. So all work-items draw at once.
+"""
+
+from reference_py.economy.streams import drawing
+from reference_py.primitives.rng import Rng, binomial_reserve
+
+
+def consumption(p, s):
+    """Let every living agent consume, and reset the day's counters of trade."""
+    for agent in range(p.agents):
+        s.units_sold[agent] = 0
+        s.deals[agent] = 0
+        if s.alive[agent]:
+            consume(p, s, agent)
+
+
+def consume(p, s, agent):
+    """Take a binomial number of units from every holding of the agent."""
+    held = s.held[agent]
+    thresholds = p.consumption_threshold[p.group_of_agent[agent]]
+    with drawing(p, s, agent, "consumption") as rng:
+        for r in range(p.resources):
+            units = held[r]
+            own = Rng(rng.x, rng.c)
+            held[r] -= own.binomial(units, thresholds[r])
+            rng.skip(binomial_reserve(units))

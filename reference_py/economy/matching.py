@@ -1,0 +1,18 @@
+"""Who meets whom in the resource market: a random permutation of all agents for every round.
+
+Positions 0 and 1 of a round meet, then 2 and 3, and so on; an odd last agent rests. Removed
+agents keep their place: their meetings do nothing. Source: docs/model.md, "The resource market".
+"""
+
+from reference_py.economy.streams import drawing
+
+
+def matching(p, s):
+    """Draw the partners of all rounds of one market call (Fisher-Yates from the top)."""
+    with drawing(p, s, p.agents, "resource_matching") as rng:
+        for round_ in range(p.rounds):
+            order = list(range(p.agents))
+            for i in range(p.agents - 1, 0, -1):
+                j = rng.below(i + 1)
+                order[i], order[j] = order[j], order[i]
+            s.partners[round_] = order

@@ -1,0 +1,54 @@
+"""What is taken from a society: a resource or an agent removed at the end of a day.
+
+Source: docs/model.md, "Shocks". What a random shock removes is drawn on day 0.
+"""
+
+from reference_py.economy.streams import drawing
+
+REMOVE_RESOURCE, REMOVE_AGENT = 0, 1
+RANDOM_INDEX = -1
+LOSE = 1
+
+
+def draw_shocks(p, s):
+    """Choose the targets of random shocks among those that no other shock removes."""
+    taken = {
+        (shock.remove, shock.index) for shock in p.shocks if shock.index != RANDOM_INDEX
+    }
+    with drawing(p, s, p.agents, "shocks") as rng:
+        for i, shock in enumerate(p.shocks):
+            target = shock.index
+            if target == RANDOM_INDEX:
+                count = p.resources if shock.remove == REMOVE_RESOURCE else p.agents
+                left = [x for x in range(count) if (shock.remove, x) not in taken]
+                target = left[rng.below(len(left))]
+                taken.add((shock.remove, target))
+            s.shock_target[i] = target
+
+
+def shocks(p, s, day):
+    """Carry out the shocks of the end of this day, in the order of the list."""
+    for i, shock in enumerate(p.shocks):
+        if shock.day != day:
+            continue
+        if shock.remove == REMOVE_RESOURCE:
+            remove_resource(p, s, s.shock_target[i], shock.holdings == LOSE)
+        else:
+            remove_agent(p, s, s.shock_target[i])
+
+
+def remove_resource(p, s, resource, lose):
+    """Nobody can extract the resource any more; with ``lose`` what is held and known is lost."""
+    s.available[resource] = 0
+    if lose:
+        for agent in range(p.agents):
+            s.held[agent][resource] = 0
+            s.experience[agent][resource] = 0.0
+
+
+def remove_agent(p, s, agent):
+    """Reset all that belongs to the agent; its number stays in the pairings."""
+    for name, initial in p.agent_fields.items():
+        field = getattr(s, name)
+        field[agent] = [initial] * p.resources if isinstance(field[agent], list) else initial
+    s.alive[agent] = 0

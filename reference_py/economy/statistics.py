@@ -1,0 +1,118 @@
+"""What did the day look like: the statistics of a society, taken before consumption.
+
+Source: docs/model.md, "Statistics". Sums of real numbers run over the fixed tree of
+`reference_py.primitives.reduce`, so that every device adds in the same order.
+"""
+
+import math
+
+from reference_py.economy.curves import total_utility, utility_curve
+from reference_py.primitives.reduce import reduce_sum
+
+
+def agent_statistics(p, s):
+    """Add up every living agent's day."""
+    for agent in range(p.agents):
+        if not s.alive[agent]:
+            continue
+        held, extracted = s.held[agent], s.extracted[agent]
+        s.units_extracted[agent] = sum(extracted)
+        s.resources_extracted[agent] = sum(units > 0 for units in extracted)
+        s.units_held[agent] = sum(held)
+        s.largest_holding[agent] = max(held)
+        s.utility_2[agent] = s.utility_1[agent]
+        s.utility_1[agent] = s.utility[agent]
+        s.utility[agent] = reduce_sum(
+            [total_utility(utility_curve(p, agent, r), held[r]) for r in range(p.resources)]
+        )
+
+
+def society_statistics(p, s, day):
+    """Fill ``series`` with the society's numbers of the day; see `p.series` for their order."""
+    living = [agent for agent in range(p.agents) if s.alive[agent]]
+    count = float(len(living))
+
+    def mean(values):
+        return reduce_sum([float(value) for value in values]) / count
+
+    def of_living(values):
+        return [values[agent] for agent in living]
+
+    row = {
+        "units_extracted": float(sum(s.units_extracted)) / count,
+        "units_held": float(sum(s.units_held)) / count,
+        "units_traded": float(sum(s.units_sold)) / count,
+        "deals": float(sum(s.deals)) / count,
+        "resources_extracted": float(sum(s.resources_extracted)) / count,
+        "units_held_max": float(max(s.largest_holding)),
+        "agents_alive": count,
+        "minutes_hand": mean(s.minutes),
+        "utility": mean(s.utility),
+        "utility_median": median(of_living(s.utility)),
+        "gini": gini(of_living(s.utility), reduce_sum(s.utility)),
+        "gini_3day": math.nan,
+        "gini_paper": math.nan,
+    }
+    if day >= 3:
+        three = [
+            (two + one) + now
+            for two, one, now in zip(s.utility_2, s.utility_1, s.utility, strict=True)
+        ]
+        total = reduce_sum(s.utility_total)  # through yesterday
+        around = reduce_sum(three)
+        row["gini_3day"] = gini(of_living(three), around)
+        row["gini_paper"] = 0.0 if total == 0.0 else row["gini_3day"] * (around / total)
+    for agent in living:
+        s.utility_total[agent] += s.utility[agent]
+    row["gini_cumulative"] = gini(of_living(s.utility_total), reduce_sum(s.utility_total))
+    units = [float(extracted) for extracted in s.units_extracted]
+    row["gini_extracted"] = gini(of_living(units), reduce_sum(units))
+    for i, value in enumerate(quartiles(concentration(p, s))):
+        row[f"hhi_{i}"] = value
+    s.series = [row[name] for name in p.series]
+
+
+def gini(values, total):
+    """Return the Gini coefficient of the values, whose sum is ``total``; 0 if the sum is 0.
+
+    ``2 sum(i u_i) / (n sum(u)) - (n + 1) / n`` over the values sorted ascending, i from 1.
+    """
+    if total == 0.0:
+        return 0.0
+    count = float(len(values))
+    weighted = reduce_sum([float(i + 1) * value for i, value in enumerate(sorted(values))])
+    return max(0.0, 2.0 * weighted / (count * total) - (count + 1.0) / count)
+
+
+def median(values):
+    """Return the middle of the sorted values, the mean of the middle two if their number is even."""
+    ordered = sorted(values)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2.0
+
+
+def concentration(p, s):
+    """Return the Herfindahl-Hirschman index of every resource: sum of squared shares extracted."""
+    result = []
+    for r in range(p.resources):
+        total = sum(s.extracted[agent][r] for agent in range(p.agents))
+        index = 0.0
+        if total > 0:
+            for agent in range(p.agents):
+                share = float(s.extracted[agent][r]) / float(total)
+                index += share * share
+        result.append(index)
+    return result
+
+
+def quartiles(values):
+    """Return minimum, quartiles and maximum, by linear interpolation between sorted values."""
+    ordered = sorted(values)
+    result = []
+    for quarter in range(5):
+        place = quarter * (len(ordered) - 1)
+        below, part = place // 4, (place % 4) / 4.0
+        value = ordered[below]
+        if part > 0.0:
+            value += part * (ordered[below + 1] - ordered[below])
+        result.append(value)
+    return result

@@ -1,0 +1,183 @@
+"""What do two agents swap when they meet: menus, ranking, offers, prices of the resource market.
+
+Source: docs/model.md, "The resource market". A is the agent at the even position; it always makes
+the first proposal. In a bargain (b, a), A gives b and receives a. A meeting draws no random
+numbers, and no agent is in two meetings of a round.
+"""
+
+import math
+
+from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
+from reference_py.primitives.select import n_smallest
+from reference_py.primitives.softmath import soft_exp, soft_log
+
+MANY = 4_000_000_000_000_000_000  # more units than anybody can hold
+
+
+def refresh_values(p, s):
+    """Let every agent remember the present marginal values (only with ``fresh_values``)."""
+    for agent in range(p.agents):
+        if s.alive[agent]:
+            for resource in range(p.resources):
+                refresh(p, s, agent, resource)
+
+
+def refresh(p, s, agent, resource):
+    """Let the agent remember the marginal value of one more unit as it is now."""
+    curve = utility_curve(p, agent, resource)
+    s.value[agent][resource] = marginal_utility(curve, s.held[agent][resource])
+
+
+def trading(p, s, round_):
+    """Hold all meetings of a round; see `matching`."""
+    order = s.partners[round_]
+    for first in range(0, p.agents - 1, 2):
+        a, b = order[first], order[first + 1]
+        if s.alive[a] and s.alive[b]:
+            meet(p, s, a, b)
+
+
+def meet(p, s, agent_a, agent_b):
+    """Let two agents trade until their proposals or their attempts run out."""
+    sell_a, sell_b, queue = set(), set(), []
+
+    def extend(attempt):
+        """Rank what could be swapped and queue the most promising; False if nothing could."""
+        menu_a, menu_b = menu(p, s, agent_a), menu(p, s, agent_b)
+        sell_a.update(menu_a - menu_b)  # the sets grow over the meeting
+        sell_b.update(menu_b - menu_a)
+        if not sell_a or not sell_b:
+            return False
+        queue.extend(ranked(p, s, agent_a, agent_b, sorted(sell_a), sorted(sell_b), attempt))
+        return True
+
+    attempt = 0
+    if not extend(attempt):
+        return
+    while attempt < p.attempts and queue:
+        give, take = queue.pop(0)
+        if bargain(p, s, agent_a, agent_b, give, take):
+            attempt += 1
+            if attempt >= p.attempts or not extend(attempt):
+                return
+        else:
+            attempt += 1
+
+
+def menu(p, s, agent):
+    """Return the held resources that the agent remembers as least valuable, as a set."""
+    masked = [units == 0 for units in s.held[agent]]
+    return {r for r in n_smallest(s.value[agent], masked, p.menu_size) if r is not None}
+
+
+def ranked(p, s, agent_a, agent_b, sell_a, sell_b, attempt):
+    """Return the most promising (give, take) pairs, alternately by A's and by B's lights."""
+    pairs = [(give, take) for give in sell_a for take in sell_b]
+    score_a = [score(p, s, agent_a, take, give) for give, take in pairs]
+    score_b = [score(p, s, agent_b, give, take) for give, take in pairs]
+    left = list(range(len(pairs)))
+    picks = []
+    for i in range(min(p.attempts, len(pairs))):
+        scores = score_a if i % 2 == attempt % 2 else score_b
+        best = max(left, key=lambda c: (scores[c], -c))  # noqa: B023 (used at once)
+        left.remove(best)
+        picks.append(pairs[best])
+    return picks
+
+
+def score(p, s, agent, wanted, given):
+    """Return remembered value of the wanted unit over the value of the last unit given."""
+    value = s.value[agent][wanted]
+    last = marginal_utility(utility_curve(p, agent, given), s.held[agent][given] - 1)
+    if last == 0.0:
+        return 0.0 if value == 0.0 else math.inf
+    return value / last
+
+
+def bargain(p, s, agent_a, agent_b, give, take):
+    """Let A, then B, propose quantities; carry out the first that both gain from."""
+    held_a, held_b = s.held[agent_a], s.held[agent_b]
+    if held_a[give] == 0 or held_b[take] == 0:
+        return False
+    curve_a_give, curve_a_take = (utility_curve(p, agent_a, r) for r in (give, take))
+    curve_b_give, curve_b_take = (utility_curve(p, agent_b, r) for r in (give, take))
+
+    def surplus_a(taken, given):
+        return gain(curve_a_take, held_a[take], taken) - loss(curve_a_give, held_a[give], given)
+
+    def surplus_b(taken, given):
+        return gain(curve_b_give, held_b[give], given) - loss(curve_b_take, held_b[take], taken)
+
+    most_a = marginal_utility(curve_a_take, held_a[take]) / marginal_utility(
+        curve_a_give, held_a[give] - 1
+    )
+    least_b = marginal_utility(curve_b_take, held_b[take] - 1) / marginal_utility(
+        curve_b_give, held_b[give]
+    )
+    power_a, power_b = (p.trade_power[p.group_of_agent[x]] for x in (agent_a, agent_b))
+    rate = price(p.price, most_a, least_b, power_a, power_b)
+    for surplus in (surplus_a, surplus_b):
+        taken, given = proposal(surplus, rate, held_a[give], held_b[take], p.min_surplus)
+        if (
+            taken <= held_b[take]
+            and given <= held_a[give]
+            and surplus_a(taken, given) > p.min_surplus
+            and surplus_b(taken, given) > p.min_surplus
+        ):
+            held_b[take] -= taken
+            held_a[take] += taken
+            held_a[give] -= given
+            held_b[give] += given
+            for agent in (agent_a, agent_b):
+                refresh(p, s, agent, give)
+                refresh(p, s, agent, take)
+            s.units_sold[agent_a] += given
+            s.units_sold[agent_b] += taken
+            s.deals[agent_a] += 1
+            return True
+    return False
+
+
+def price(rule, most_a, least_b, power_a, power_b):
+    """Return units of the taken resource for a unit of the given one.
+
+    The geometric rule is that of Epstein and Axtell (1996): one taken unit costs the geometric
+    mean of what the buyer would pay at most and the seller accept at least.
+    """
+    if rule == "unit":
+        return 1.0
+    if power_a == power_b:
+        mean = math.sqrt(most_a * least_b)
+    else:
+        weighted = power_b * soft_log(most_a) + power_a * soft_log(least_b)
+        mean = soft_exp(weighted / (power_a + power_b))
+    return 1.0 / mean if rule == "geometric" else mean
+
+
+def proposal(surplus, rate, stock_given, stock_taken, min_surplus):
+    """Return the quantities (taken, given) that are best for the proposer.
+
+    Walks up the ladder of whole quantities at the rate. The last step that still leads on is not
+    itself a candidate, and the smallest of equal offers is kept.
+    """
+    given = rounded(1.0 / rate) if rate <= 1.0 else 1
+    at = given * rate
+    taken = rounded(at)
+    best, best_surplus = (taken, given), surplus(taken, given)
+    while (
+        given + 1 <= stock_given
+        and taken + 1 <= stock_taken
+        and surplus(rounded(at + rate), given + 1) > min_surplus
+    ):
+        here = surplus(taken, given)
+        if here > best_surplus:
+            best, best_surplus = (taken, given), here
+        given += 1
+        at = given * rate
+        taken = rounded(at)
+    return best
+
+
+def rounded(x):
+    """Return x to the nearest whole number, halves upwards; never more than `MANY`."""
+    return int(x + 0.5) if x < MANY else MANY

@@ -1,0 +1,59 @@
+"""Agent-based economics on OpenCL: the same bits on CPU, GPU and in plain Python.
+
+The names below are the whole public interface; the command line is a thin shell over them. They
+are imported when first used, so that reading a configuration opens no device.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from societies.analysis import plot_overview
+    from societies.api import plan, run, verify
+    from societies.config import config_from_dict, json_schema, load_config
+    from societies.device import Program, choose_device, list_devices
+    from societies.errors import SocietiesError
+    from societies.output import open_results
+
+__all__ = [
+    "Program",
+    "SocietiesError",
+    "choose_device",
+    "config_from_dict",
+    "json_schema",
+    "list_devices",
+    "load_config",
+    "open_results",
+    "plan",
+    "plot_overview",
+    "run",
+    "verify",
+]
+
+_HOME = {
+    "Program": "societies.device",
+    "SocietiesError": "societies.errors",
+    "choose_device": "societies.device",
+    "config_from_dict": "societies.config",
+    "json_schema": "societies.config",
+    "list_devices": "societies.device",
+    "load_config": "societies.config",
+    "open_results": "societies.output",
+    "plan": "societies.api",
+    "plot_overview": "societies.analysis",
+    "run": "societies.api",
+    "verify": "societies.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from its module when it is first used."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'societies' has no attribute '{name}'")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

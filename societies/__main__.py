@@ -1,0 +1,5 @@
+"""What ``python -m societies`` does: the same as the command ``societies``."""
+
+from societies.cli import main
+
+main()

@@ -1,0 +1,88 @@
+"""How does a program run a configuration: the three calls that every workload answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from societies.config import WorkloadConfig
+from societies.workloads import workload
+
+if TYPE_CHECKING:
+    from societies.device import Device
+
+
+def run(
+    config: WorkloadConfig,
+    *,
+    device: str | Device = "auto",
+    out: str | Path | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Any:
+    """Run a configuration and write its file while running.
+
+    Parameters
+    ----------
+    config : WorkloadConfig
+        From `load_config` or `config_from_dict`; it names its workload.
+    device : str or Device
+        ``auto`` (a GPU if there is one, else a CPU), ``cpu``, ``gpu``, ``reference`` (plain
+        Python), ``PLATFORM:INDEX``, part of a name, or what `choose_device` returned.
+    out : path, optional
+        The HDF5 file; default: the workload's name and ``.h5`` in the current folder.
+    resume : bool
+        Continue the file from its last checkpoint, on any device.
+    overwrite : bool
+        Replace an existing file, which is otherwise never touched.
+    progress : callable, optional
+        Called with (days done, days).
+
+    Returns
+    -------
+    RunReport
+        Path, device, wall seconds, agent-days per second, the last day's means, the state's hash.
+
+    Raises
+    ------
+    ConfigError, DeviceError, OutputError
+        One or two lines that say what is wrong, where, and what to do.
+    Interrupted
+        After Ctrl-C, when everything done so far is in the file.
+    """
+    return workload(config.workload).run(
+        config, device=device, out=out, resume=resume, overwrite=overwrite, progress=progress
+    )
+
+
+def plan(
+    config: WorkloadConfig, *, device: str | Device = "auto", out: str | Path | None = None
+) -> Any:
+    """Say what `run` would do: shapes, memory, launches per day, output path. Writes nothing.
+
+    Returns
+    -------
+    Plan
+        With ``rows``, a list of (label, value).
+    """
+    return workload(config.workload).plan(config, device=device, out=out)
+
+
+def verify(
+    config: WorkloadConfig,
+    *,
+    device: str | Device = "auto",
+    days: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Any:
+    """Run device and reference side by side and compare every array after every phase.
+
+    Returns
+    -------
+    VerifyReport
+        With ``identical`` and, if they differ, the first ``difference``: day, phase, array,
+        index and both values. ``str(report)`` says it in a line.
+    """
+    return workload(config.workload).verify(config, device=device, days=days, progress=progress)

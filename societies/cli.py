@@ -1,0 +1,352 @@
+"""How does one use Societies from a shell: commands that parse, call the library and print.
+
+Results go to stdout, everything else to stderr. The library is imported inside the commands, so
+that help, version and configuration checks start at once and touch no device.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from societies.errors import ConfigError, SocietiesError
+
+if TYPE_CHECKING:
+    from societies import RunReport
+    from societies.config import WorkloadConfig
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,  # main() prints errors
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+ConfigPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="CONFIG", help="A YAML file, or the name of a shipped one: economy/quickstart."
+    ),
+]
+Device = Annotated[
+    str,
+    typer.Option(metavar="D", help="auto, cpu, gpu, reference, PLATFORM:INDEX or part of a name."),
+]
+Override = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Override a key of CONFIG; repeatable."),
+]
+Seed = Annotated[int | None, typer.Option(help="Short for --set seed=N.")]
+Days = Annotated[int | None, typer.Option(help="Short for --set days=N.")]
+Replicates = Annotated[int | None, typer.Option(help="Short for --set replicates=N.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Progress = Callable[[int, int], None]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from societies import __version__
+
+        print(f"societies {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def societies(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Agent-based economics on OpenCL: the same bits on CPU, GPU and in plain Python."""
+
+
+@app.command()
+def run(
+    config: ConfigPath,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The result; default: CONFIG's name + .h5.")
+    ] = None,
+    device: Device = "auto",
+    seed: Seed = None,
+    days: Days = None,
+    replicates: Replicates = None,
+    override: Override = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted FILE.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Print the plan (sizes, memory, launches); run no day."),
+    ] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only FILE's path.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Print the plan first.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Run CONFIG and write one HDF5 file, which is safe to interrupt and can be resumed."""
+    import societies
+
+    if resume and overwrite:
+        raise ConfigError("--resume continues FILE and --overwrite replaces it: choose one")
+    path = _find_config(config)
+    settings = _load(path, override, seed=seed, days=days, replicates=replicates)
+    target = out or Path(f"{path.stem}.h5")
+    if dry_run or verbose:
+        plan = societies.plan(settings, device=device, out=target)
+        _print_rows(plan.rows, Console(stderr=not dry_run))
+        if dry_run:
+            return
+    with _progress(settings, quiet) as progress:
+        report = societies.run(
+            settings,
+            device=device,
+            out=target,
+            resume=resume,
+            overwrite=overwrite,
+            progress=progress,
+        )
+    if quiet:
+        print(report.path)
+    else:
+        _print_rows(_summary(report), Console())
+
+
+@app.command()
+def verify(
+    config: ConfigPath,
+    days: Days = None,
+    device: Device = "auto",
+    seed: Seed = None,
+    replicates: Replicates = None,
+    override: Override = None,
+    debug: Debug = False,
+) -> None:
+    """Run CONFIG on the device and in plain Python, and compare every bit after every phase."""
+    import societies
+
+    settings = _load(_find_config(config), override, seed=seed, replicates=replicates)
+    with _progress(settings) as progress:
+        report = societies.verify(settings, device=device, days=days, progress=progress)
+    print(report)
+    if not report.identical:
+        raise typer.Exit(1)
+
+
+@app.command()
+def check(
+    config: ConfigPath,
+    override: Override = None,
+    verbose: Annotated[
+        bool, typer.Option("-v", "--verbose", help="Print every key, defaults included.")
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Check CONFIG and report every mistake in it at once."""
+    from societies.config import to_yaml
+
+    path = _find_config(config)
+    settings = _load(path, override)
+    print(to_yaml(settings) if verbose else f"{path}: valid, workload {settings.workload}")
+
+
+@app.command()
+def schema(
+    workload: Annotated[str, typer.Argument(metavar="WORKLOAD")] = "economy", debug: Debug = False
+) -> None:
+    """Print the JSON schema of a workload's configuration: keys, units, ranges, meanings."""
+    from societies.config import json_schema
+
+    print(json.dumps(json_schema(workload), indent=2))
+
+
+@app.command()
+def devices(debug: Debug = False) -> None:
+    """List every OpenCL device, its limits, and which one "auto" takes and why."""
+    from societies.device import choose_device, list_devices
+
+    found = list_devices()
+    chosen = choose_device("auto")
+    console = Console()
+    for device in found:
+        taken = device.index == chosen.index
+        console.print(
+            f"[bold]{device.index}  {escape(device.name)}[/]{'  (auto)' if taken else ''}"
+        )
+        _print_rows(
+            [
+                *([("chosen because", chosen.reason)] if taken else []),
+                ("kind", f"{device.kind}, simulator" if device.simulator else device.kind),
+                ("platform", device.platform),
+                ("driver", f"{device.driver}, {device.version}"),
+                ("double precision", "yes" if device.fp64 else "no"),
+                ("compute units", str(device.compute_units)),
+                ("work-items per workgroup", f"at most {device.max_workgroup}"),
+                ("local memory", f"{device.local_memory / 1024:g} KiB"),
+                ("global memory", f"{device.global_memory / 2**30:.1f} GiB"),
+                ("largest buffer", f"{device.max_alloc / 2**30:.1f} GiB"),
+            ],
+            console,
+        )
+
+
+@app.command()
+def plot(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to; default: the folder of FILE.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Draw the overview figure of FILE as PNG and SVG."""
+    from societies.analysis import plot_overview
+
+    for picture in plot_overview(file, out or file.parent):
+        print(picture)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and end the process with its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Words after ``societies``; those of the process when not given.
+
+    Raises
+    ------
+    SystemExit
+        Always: 0 done, 1 failed, 2 configuration or usage, 3 device or build, 4 output,
+        130 interrupted.
+    """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        app(args=words, prog_name="societies")
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception as error:
+        # Looked for by hand, since an error may come before the options are parsed.
+        if "--debug" in words:
+            traceback.print_exc()
+        elif isinstance(error, SocietiesError):
+            print(error, file=sys.stderr)
+        else:
+            print(
+                f"internal error: {type(error).__name__}: {' '.join(str(error).split())} "
+                "(--debug shows the traceback; please report)",
+                file=sys.stderr,
+            )
+        sys.exit(error.exit_code if isinstance(error, SocietiesError) else 1)
+
+
+def _find_config(path: Path) -> Path:
+    """Return the file that CONFIG names: on disk or, failing that, among the shipped ones."""
+    from societies.paths import data_directory
+
+    if path.exists():
+        return path
+    shipped = data_directory("configs")
+    name = Path(*path.parts[1:]) if path.parts[:1] == ("configs",) else path
+    for candidate in (shipped / name, shipped / f"{name}.yaml"):
+        # The second test keeps ".." from leaving the folder of shipped configurations.
+        if candidate.is_file() and candidate.resolve().is_relative_to(shipped.resolve()):
+            return candidate
+    known = sorted(file.relative_to(shipped).with_suffix("") for file in shipped.rglob("*.yaml"))
+    raise ConfigError(
+        f"{path}: no such file, nor a shipped configuration\n"
+        f"shipped are: {', '.join(file.as_posix() for file in known)}"
+    )
+
+
+def _load(path: Path, overrides: Sequence[str] | None, **keys: int | None) -> WorkloadConfig:
+    """Read the configuration with the overrides; `keys` are those that have a flag of their own."""
+    from societies.config import load_config
+
+    flags = [f"{key}={value}" for key, value in keys.items() if value is not None]
+    return load_config(path, [*(overrides or []), *flags])
+
+
+def _summary(report: RunReport) -> list[tuple[str, str]]:
+    """Return the table that ends a run: the last day's means under the file's own long names."""
+    from societies import open_results
+
+    with open_results(report.path) as results:
+        attributes: dict[str, dict[str, Any]] = {
+            name: results[name].attrs for name in report.final if name in results
+        }
+    means = "" if report.societies == 1 else f", mean of {report.societies} societies"
+    rows = [("day", f"{report.days}{means}")]
+    for name, value in report.final.items():
+        labels = attributes.get(name, {})
+        unit = labels.get("units", "1")
+        rows.append(
+            (labels.get("long_name", name), f"{value:.6g}" + (f" {unit}" if unit != "1" else ""))
+        )
+    return [
+        *rows,
+        ("device", report.device),
+        ("wall time", f"{report.wall_seconds:.1f} s"),
+        ("agent-days per second", f"{report.agent_days_per_second:,.0f}"),
+        ("state sha256", report.state_sha256),
+        ("written to", str(report.path)),
+    ]
+
+
+def _print_rows(rows: Sequence[tuple[str, str]], console: Console) -> None:
+    """Print names and values in two columns; long values wrap, so that nothing is cut off."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(escape(name), escape(value))
+    console.print(table, highlight=False)
+
+
+@contextmanager
+def _progress(settings: WorkloadConfig, quiet: bool = False) -> Iterator[Progress | None]:
+    """Show day, societies, rate and time left on stderr, if somebody is watching."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    societies = getattr(settings, "replicates", 1)
+    ensemble = "" if societies == 1 else f", {societies} societies"
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("building kernels", total=None, rate="")
+
+        def advance(day: int, days: int) -> None:
+            # The first call starts the clock anew: neither the build nor resumed days count.
+            if bar.tasks[0].total is None:
+                bar.reset(task, total=days, completed=day, rate="")
+            speed = bar.tasks[0].speed
+            bar.update(
+                task,
+                completed=day,
+                description=f"day {day} of {days}{ensemble}",
+                rate=f"{speed:.3g} days/s" if speed else "",
+            )
+
+        yield advance
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+"""What does a YAML file say, and on which line and column does each value stand?
+
+PyYAML's composer gives nodes with positions. The values are resolved here by the core rules of
+YAML 1.2: ``1e-3`` is a number, and ``on``, ``off``, ``yes``, ``no`` are text. What a configuration
+never needs is refused: tags, anchors and aliases, several documents, keys given twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+
+import yaml
+from yaml.composer import Composer
+from yaml.parser import Parser
+from yaml.reader import Reader, ReaderError
+from yaml.resolver import BaseResolver
+from yaml.scanner import Scanner
+
+from societies.config.problems import Path, Place, Problem, config_error
+from societies.errors import ConfigError
+
+LARGEST_FILE = 4 * 2**20
+DEEPEST_NESTING = 20
+LONGEST_NUMBER = 400  # characters; no double needs more, and Python refuses 4300 digits anyway
+
+_NULL = re.compile(r"null|Null|NULL|~|")
+_TRUE = re.compile(r"true|True|TRUE")
+_FALSE = re.compile(r"false|False|FALSE")
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_BASED_INTEGER = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_SPECIAL_FLOAT = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+
+
+@dataclass
+class Document:
+    """Plain data and, for every path in it, where its key and its value were written.
+
+    Attributes
+    ----------
+    data : what was read: dict, list, str, int, float, bool, None
+    keys, values : position by path, of the key and of the value
+    written : number by path, as it was typed
+    problems : what is wrong already
+    unusable : paths of values that could not be read; their place in ``data`` holds None
+    """
+
+    data: Any = None
+    keys: dict[Path, Place] = field(default_factory=dict)
+    values: dict[Path, Place] = field(default_factory=dict)
+    written: dict[Path, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    unusable: set[Path] = field(default_factory=set)
+
+    def place(self, path: Path, *, of_key: bool = False) -> Place:
+        """Return where the value (or its key) stands, or the nearest thing around it."""
+        if of_key and path in self.keys:
+            return self.keys[path]
+        for length in range(len(path), -1, -1):
+            if path[:length] in self.values:
+                return self.values[path[:length]]
+        return Place((0,), "")
+
+    def refuse(self, path: Path, message: str) -> None:
+        """Add the problem that the value at this path cannot be used at all."""
+        self.problems.append(Problem(self.place(path), path, message))
+        self.unusable.add(path)
+
+    def forget(self, path: Path) -> None:
+        """Drop what is known about a path and everything below it."""
+        for table in (self.keys, self.values, self.written):
+            for known in [p for p in table if p[: len(path)] == path]:
+                del table[known]
+
+
+def read_text(text: str, name: str) -> Document:
+    """Return the document in a YAML text; ``name`` stands before ``:line:column`` in problems.
+
+    Raises
+    ------
+    ConfigError
+        If the text is not YAML, or not the part of YAML that a configuration may use.
+    """
+
+    def failure(line: int, column: int, message: str) -> ConfigError:
+        return config_error([Problem(_place(name, line, column), (), message)])
+
+    document = Document()
+    try:
+        root = _Loader(text).get_single_node()
+    except ReaderError as error:
+        before = text[: error.position]
+        line = before.count("\n") + 1
+        column = error.position - (before.rfind("\n") + 1) + 1
+        character = f"#x{ord(text[error.position]):04x}"
+        raise failure(line, column, f"is no text: it has the character {character}") from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        raise failure(line, column, _syntax_message(error)) from None
+    if root is not None:
+        document.data = _value(document, name, root, ())
+    return document
+
+
+def from_mapping(mapping: Mapping[str, Any]) -> Document:
+    """Return a document for data that came from no file; its places are only an order."""
+    document = Document()
+    document.data = _copy(document, mapping, (), count())
+    return document
+
+
+def plain_scalar(text: str) -> str | int | float | bool | None:
+    """Return the value of an unquoted scalar by the core schema of YAML 1.2 (section 10.3.2).
+
+    Raises
+    ------
+    ValueError
+        If it is a number of more than `LONGEST_NUMBER` characters.
+    """
+    if _NULL.fullmatch(text):
+        return None
+    if _TRUE.fullmatch(text) or _FALSE.fullmatch(text):
+        return bool(_TRUE.fullmatch(text))
+    integer, based = _INTEGER.fullmatch(text), _BASED_INTEGER.fullmatch(text)
+    if (integer or based or _FLOAT.fullmatch(text)) and len(text) > LONGEST_NUMBER:
+        raise ValueError(f"a number of {len(text)} digits is too long")
+    if integer:
+        return int(text)
+    if based:
+        return int(text, 0)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    if _SPECIAL_FLOAT.fullmatch(text):
+        return float(text.replace(".", ""))
+    return text
+
+
+class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
+    """PyYAML's composer without what a configuration never needs, and of bounded depth."""
+
+    def __init__(self, text: str) -> None:
+        Reader.__init__(self, text)
+        Scanner.__init__(self)
+        Parser.__init__(self)
+        Composer.__init__(self)
+        BaseResolver.__init__(self)
+        self._depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        mark = event.start_mark
+        if isinstance(event, yaml.AliasEvent):
+            raise yaml.MarkedYAMLError(problem=f"alias *{event.anchor}", problem_mark=mark)
+        if event.anchor is not None:
+            raise yaml.MarkedYAMLError(problem=f"anchor &{event.anchor}", problem_mark=mark)
+        if event.tag is not None:
+            raise yaml.MarkedYAMLError(problem=f"tag {event.tag}", problem_mark=mark)
+        if self._depth >= DEEPEST_NESTING:
+            raise yaml.MarkedYAMLError(problem="too deep", problem_mark=mark)
+        self._depth += 1
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+
+def _place(name: str, line: int, column: int) -> Place:
+    return Place((0, line, column), f"{name}:{line}:{column}")
+
+
+def _node_place(name: str, node: Any) -> Place:
+    return _place(name, node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def _syntax_message(error: yaml.MarkedYAMLError) -> str:
+    problem = error.problem or "cannot be read"
+    if problem.startswith(("alias ", "anchor ", "tag ")):
+        return f"{problem[:60]}: a configuration has no tags, anchors or aliases; write the value"
+    if problem == "too deep":
+        return f"is nested more than {DEEPEST_NESTING} levels deep"
+    if error.context == "expected a single document in the stream":
+        return "a second document starts here; a configuration is one document"
+    if "'\\t'" in problem:
+        return "is not valid YAML: a tab stands here; indent with spaces"
+    if error.context is None:
+        return f"is not valid YAML: {problem}"
+    mark = error.context_mark
+    since = f" that starts on line {mark.line + 1}" if mark else ""
+    return f"is not valid YAML: {problem} ({error.context}{since})"
+
+
+def _value(document: Document, name: str, node: Any, path: Path) -> Any:
+    """Return a node as plain data and note where everything in it stands."""
+    document.values[path] = _node_place(name, node)
+    if isinstance(node, yaml.MappingNode):
+        return _mapping(document, name, node, path)
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(document, name, item, (*path, i)) for i, item in enumerate(node.value)]
+    if node.style is not None:
+        return node.value
+    try:
+        value = plain_scalar(node.value)
+    except ValueError as error:
+        document.refuse(path, str(error))
+        return None
+    if isinstance(value, int | float):
+        document.written[path] = node.value
+    return value
+
+
+def _mapping(document: Document, name: str, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
+    result: dict[str, Any] = {}
+    for key_node, value_node in node.value:
+        place = _node_place(name, key_node)
+        if not isinstance(key_node, yaml.ScalarNode):
+            document.problems.append(Problem(place, path, "a key must be a plain word"))
+            continue
+        below = (*path, key_node.value)
+        if key_node.value in result:
+            first = document.keys[below].order[1]
+            message = f"is given twice, first on line {first}; keep one of the two"
+            document.problems.append(Problem(place, below, message))
+            continue
+        document.keys[below] = place
+        result[key_node.value] = _value(document, name, value_node, below)
+    return result
+
+
+def _copy(document: Document, value: Any, path: Path, order: count[int]) -> Any:
+    """Return a plain copy of Python data; NumPy's numbers become Python's."""
+    document.values[path] = document.keys[path] = Place((0, next(order)), "")
+    if len(path) > DEEPEST_NESTING:
+        document.refuse(path[:1], f"is nested more than {DEEPEST_NESTING} levels deep")
+        return None
+    match value:
+        case Mapping():
+            return {
+                str(key): _copy(document, item, (*path, str(key)), order)
+                for key, item in value.items()
+            }
+        case list() | tuple():
+            return [_copy(document, item, (*path, i), order) for i, item in enumerate(value)]
+        case float():  # also numpy.float64
+            return float(value)
+        case None | str() | bool() | int():
+            return value
+        case _ if hasattr(value, "tolist"):  # NumPy's other numbers, and its arrays
+            return _copy(document, value.tolist(), path, order)
+        case _:
+            document.refuse(path, f"expected plain data, got {type(value).__name__}")
+            return None

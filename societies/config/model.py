@@ -1,0 +1,115 @@
+"""What is a configuration made of: frozen sections of keys, each with a unit, range and meaning.
+
+A workload describes its configuration as a subclass of `WorkloadConfig`. What one key may be is
+said by its type and limits; what several keys may be together is said by `conflicts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Strict,
+    Tag,
+    ValidationInfo,
+    model_serializer,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from societies.config.problems import Path, dotted
+
+LARGEST_INTEGER = 2**31 - 1  # kernels count in 32 bits
+LARGEST_REAL = 1e12  # far beyond any use, and sums of products stay far below infinity
+
+CONFLICTS_LATER = {"conflicts": "later"}
+"""Validation context of the loader, which asks for `conflicts` itself to report all at once."""
+
+
+class Section(BaseModel):
+    """A group of keys: nothing unknown, no conversion between types, no change afterwards."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, validate_default=True
+    )
+
+    @model_serializer(mode="wrap")
+    def _leave_out_what_is_not_given(self, handler: SerializerFunctionWrapHandler) -> Any:
+        return {name: value for name, value in handler(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A contradiction between keys.
+
+    Attributes
+    ----------
+    path : the key that is reported
+    needs : all other keys that must be valid for the message to make sense
+    """
+
+    path: Path
+    message: str
+    needs: tuple[Path, ...] = ()
+
+    def depends_on(self, invalid: Iterable[Path]) -> bool:
+        """Return whether a needed key, or something inside or around one, is invalid."""
+        return any(
+            _within(self.path, wrong)
+            or any(_within(need, wrong) or _within(wrong, need) for need in self.needs)
+            for wrong in invalid
+        )
+
+
+def _within(path: Path, around: Path) -> bool:
+    return path[: len(around)] == around
+
+
+class WorkloadConfig(Section):
+    """Base of every configuration; ``workload`` names what runs it."""
+
+    workload: str
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield every contradiction between keys that are valid each by itself."""
+        yield from ()
+
+    @model_validator(mode="after")
+    def _refuse_conflicts(self, info: ValidationInfo) -> WorkloadConfig:
+        if info.context is not CONFLICTS_LATER:
+            lines = [f"{dotted(c.path)}: {c.message}" for c in self.conflicts()]
+            if lines:
+                raise PydanticCustomError("conflict", "{lines}", {"lines": "\n".join(lines)})
+        return self
+
+
+def key(default: Any, meaning: str, unit: str | None = None, **limits: Any) -> Any:
+    """Return the field of one key: its default (``...``: required), meaning, unit and limits.
+
+    A required key carries ``examples``: the first stands in for a wrong value while the other
+    keys are checked against each other.
+    """
+    extra: dict[str, Any] = {} if unit is None else {"unit": unit}
+    return Field(default, description=meaning, json_schema_extra=extra, **limits)
+
+
+def _number_or_list(value: Any) -> str:
+    return "list" if isinstance(value, list | tuple) else "number"
+
+
+T = TypeVar("T")
+
+ListOf = Annotated[tuple[T, ...], Strict(False)]  # YAML has lists, a frozen configuration tuples
+
+PerResource = Annotated[
+    Annotated[T, Tag("number")] | Annotated[ListOf[T], Tag("list")],
+    Discriminator(_number_or_list),
+]
+"""One number for all resources, or a list with one number per resource."""

@@ -1,0 +1,90 @@
+"""How does ``--set a.b=c`` change what a file says?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from societies.config.document import Document, read_text
+from societies.config.problems import Path, Place, Problem, described, quoted
+from societies.errors import ConfigError
+
+_LONGEST = 80
+
+
+def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
+    """Put each ``key=value`` into the document's data; later ones win.
+
+    The value is read as YAML. A part of the key that is a number selects an entry of a list that
+    is there already. What is wrong with an override is added to the document's problems.
+    """
+    for number, override in enumerate(overrides):
+        place = Place((1, number), _location(override))
+        name, equals, text = override.partition("=")
+        path = tuple(part.strip() for part in name.split("."))
+        if not equals or not all(path):
+            document.problems.append(
+                Problem(place, (), "expected key=value, for example trading.rounds=4")
+            )
+            continue
+        try:
+            value = read_text(text, "value")
+        except ConfigError as error:
+            document.problems.append(Problem(place, path, str(error).replace("  ", " ", 1)))
+            continue
+        try:
+            where = _put(document.data, path, value.data)
+        except _CannotPut as error:
+            document.problems.append(Problem(place, error.path, error.message))
+            continue
+        _note(document, where, value, place)
+
+
+class _CannotPut(Exception):
+    def __init__(self, path: Path, message: str) -> None:
+        self.path, self.message = path, message
+
+
+def _put(data: Any, parts: Sequence[str], value: Any) -> Path:
+    """Set the value in place and return its path, with numbers where lists are."""
+    path: Path = ()
+    for depth, part in enumerate(parts):
+        last = depth == len(parts) - 1
+        if isinstance(data, list):
+            index = int(part) if part.isascii() and part.isdigit() and len(part) < 10 else -1
+            if not 0 <= index < len(data):
+                entries = f"0 to {len(data) - 1}" if data else "none"
+                raise _CannotPut(path, f"has no entry {quoted(part)}; its entries are {entries}")
+            path = (*path, index)
+            if last:
+                data[index] = value
+            data = data[index]
+            continue
+        if not isinstance(data, dict):
+            raise _CannotPut(path, f"is {described(data)} and has no key {quoted(part)} inside")
+        path = (*path, part)
+        if last:
+            data[part] = value
+        elif part not in data and parts[depth + 1].isdigit():
+            raise _CannotPut(path, "is no list in the file, so no entry of it can be set")
+        else:
+            data = data.setdefault(part, {})
+    return path
+
+
+def _note(document: Document, path: Path, value: Document, place: Place) -> None:
+    """Let everything at and below the path stand at the override."""
+    document.forget(path)
+    for length in range(1, len(path) + 1):  # sections that the override has created
+        document.keys.setdefault(path[:length], place)
+        document.values.setdefault(path[:length], place)
+    document.written.update({path + below: text for below, text in value.written.items()})
+    document.keys.update({path + below: place for below in value.keys})
+    document.problems += [Problem(place, path + p.path, p.message) for p in value.problems]
+    document.unusable = {p for p in document.unusable if p[: len(path)] != path}
+    document.unusable |= {path + below for below in value.unusable}
+
+
+def _location(override: str) -> str:
+    text = override if override.isprintable() else repr(override)[1:-1]
+    return "--set " + (text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "...")

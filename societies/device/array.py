@@ -1,0 +1,141 @@
+"""Where the numbers live: arrays that stay on the device until asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from societies.device.debug import opencl, translated_errors
+from societies.errors import DeviceError
+
+if TYPE_CHECKING:
+    from societies.device.device import Device
+
+
+@dataclass
+class Counters:
+    """How often a device was talked to; shown by profiling and asserted by tests."""
+
+    uploads: int = 0
+    downloads: int = 0
+    allocations: int = 0
+    launches: int = 0
+
+
+@dataclass(frozen=True)
+class Local:
+    """Scratch for a ``__local`` parameter: ``n`` elements of ``dtype`` in each workgroup."""
+
+    dtype: DTypeLike
+    n: int
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in each workgroup (at least one element: OpenCL refuses zero)."""
+        return int(np.dtype(self.dtype).itemsize) * max(int(self.n), 1)
+
+
+class DeviceArray:
+    """A contiguous array in the memory of one device.
+
+    Made by `Device.array`, `Device.zeros` and `Device.empty`. Nothing is copied between host and
+    device except by `get` and `set`. An array of size zero has no buffer (``buffer`` is None),
+    because OpenCL has no buffer of zero bytes; kernels then receive a null pointer.
+    """
+
+    def __init__(self, device: Device, shape: int | tuple[int, ...], dtype: DTypeLike):
+        self.device = device
+        self.shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
+        self.dtype = np.dtype(dtype)
+        if self.dtype.hasobject or self.dtype.kind in "USMmc":
+            raise DeviceError(f"a device array cannot hold dtype {self.dtype}: use numbers")
+        if any(n < 0 for n in self.shape):
+            raise DeviceError(f"a device array cannot have the shape {self.shape}")
+        self.size = 1
+        for n in self.shape:
+            self.size *= n
+        self.nbytes = self.size * self.dtype.itemsize
+        self.buffer: Any = device.allocate(self.nbytes) if self.nbytes else None
+
+    def get(self) -> NDArray[Any]:
+        """Copy the array to the host and return it; waits for everything enqueued before."""
+        host: NDArray[Any] = np.empty(self.shape, self.dtype)
+        if self.nbytes:
+            with translated_errors(f"reading {self!r}"):
+                opencl().enqueue_copy(self.device.queue, host, self.buffer, is_blocking=True)
+            self.device.counters.downloads += 1
+        return host
+
+    def set(self, values: ArrayLike) -> None:
+        """Overwrite the array with values of the same shape and dtype.
+
+        Raises
+        ------
+        DeviceError
+            If shape or dtype differ: a silent conversion would hide a mistake.
+        """
+        host = np.ascontiguousarray(values).reshape(np.shape(values))
+        if host.shape != self.shape or host.dtype != self.dtype:
+            raise DeviceError(
+                f"set() on {self!r} was given {host.dtype} of shape {host.shape}; "
+                "shape and dtype must be equal"
+            )
+        if self.nbytes:
+            with translated_errors(f"writing {self!r}"):
+                opencl().enqueue_copy(self.device.queue, self.buffer, host, is_blocking=True)
+            self.device.counters.uploads += 1
+
+    def fill(self, value: Any = 0) -> None:
+        """Set every element to ``value`` on the device, without a transfer."""
+        if self.nbytes:
+            pattern = np.asarray(value, dtype=self.dtype)
+            with translated_errors(f"filling {self!r}"):
+                opencl().enqueue_fill_buffer(
+                    self.device.queue, self.buffer, pattern, 0, self.nbytes
+                )
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"DeviceArray({self.dtype}, shape {self.shape})"
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A NumPy array given straight to a call: which copies are made around it."""
+
+    host: NDArray[Any]
+
+    upload = True
+    download = True
+
+    def stage(self, device: Device) -> DeviceArray:
+        """Return the device array for the call, with the values if they are to be copied in."""
+        if self.upload:
+            return device.array(self.host)
+        return device.empty(self.host.shape, self.host.dtype)
+
+    def finish(self, staged: DeviceArray) -> None:
+        """Copy the result into the host array if it is to be copied out."""
+        if self.download:
+            self.host[...] = staged.get()
+
+
+class In(Transfer):
+    """Copied to the device before the call."""
+
+    download = False
+
+
+class Out(Transfer):
+    """Copied from the device after the call; never uploaded."""
+
+    upload = False
+
+
+class InOut(Transfer):
+    """Copied both ways."""

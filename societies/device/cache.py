@@ -1,0 +1,71 @@
+"""Where compiled programs are kept between runs, for OpenCL implementations that do not do so.
+
+One file per program, named by the hash of everything that decides its contents. Files appear
+whole (written aside, then renamed), carry a checksum, and count as absent when anything about
+them is wrong; so any number of processes may read and write the folder at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_cache_dir
+
+from societies.device.device import Device
+
+_MAGIC = b"societies program 1\n"
+
+
+def cache_directory() -> Path:
+    """Return ``SOCIETIES_CACHE_DIR``, else the user's cache folder for societies."""
+    return Path(os.environ.get("SOCIETIES_CACHE_DIR") or user_cache_dir("societies"))
+
+
+def caches_itself(device: Device) -> bool:
+    """Return whether the implementation keeps its own cache of builds (PoCL) or must not be
+    cached (a simulator builds from source to know the lines)."""
+    return device.platform == "Portable Computing Language" or device.simulator
+
+
+def program_key(device: Device, text: str, options: tuple[str, ...]) -> str:
+    """Return the hash that names the compiled form of ``text`` on this device."""
+    parts = (text, *options, device.platform, device.platform_version, device.version)
+    parts += (device.driver, device.name)
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def load(key: str) -> tuple[Any, bytes] | None:
+    """Return (description, binary) stored under ``key``, or None if there is no sound entry."""
+    try:
+        data = (cache_directory() / f"{key}.clbin").read_bytes()
+        start = len(_MAGIC)
+        digest, body = data[start : start + 32], data[start + 32 :]
+        if data[:start] != _MAGIC or hashlib.sha256(body).digest() != digest:
+            return None
+        description, binary = body.split(b"\n", 1)
+        return json.loads(description), binary
+    except (OSError, ValueError):
+        return None
+
+
+def store(key: str, description: Any, binary: bytes) -> None:
+    """Keep a program; a cache that cannot be written is no reason to fail."""
+    body = json.dumps(description).encode() + b"\n" + binary
+    with contextlib.suppress(OSError):
+        folder = cache_directory()
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(_MAGIC + hashlib.sha256(body).digest() + body)
+            os.replace(temporary, folder / f"{key}.clbin")
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise

@@ -1,0 +1,97 @@
+"""How the OpenCL library is loaded, and what ``SOCIETIES_DEBUG`` changes about it.
+
+Everything of this package reaches pyopencl through `opencl`, because the debug settings are
+environment variables that PoCL reads once, when the library is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+from societies.errors import DeviceError
+
+_DEBUG_ENVIRONMENT = {
+    "POCL_MAX_PTHREAD_COUNT": "1",
+    "POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES": "1",
+}
+
+DEBUG_BUILD_OPTIONS = ("-g", "-cl-opt-disable")
+
+
+def debug_mode() -> bool:
+    """Return whether ``SOCIETIES_DEBUG`` asks for a debug build (``1``) or not (``0``, unset).
+
+    Raises
+    ------
+    DeviceError
+        If the variable holds anything else.
+    """
+    value = os.environ.get("SOCIETIES_DEBUG", "").strip()
+    if value in ("", "0"):
+        return False
+    if value == "1":
+        return True
+    raise DeviceError(f"SOCIETIES_DEBUG={value}: the values are 1 (debug build on the CPU) and 0")
+
+
+@cache
+def _load() -> Any:
+    if debug_mode():
+        for name, value in _DEBUG_ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+        print(
+            f"SOCIETIES_DEBUG=1: one CPU thread, no optimisation. To stop in a kernel: "
+            f"gdb -p {os.getpid()}, then `break KERNEL_NAME`.",
+            file=sys.stderr,
+        )
+    import pyopencl
+
+    return pyopencl
+
+
+def opencl() -> Any:
+    """Return the module ``pyopencl``, loaded with the environment that the debug mode asks for.
+
+    Raises
+    ------
+    DeviceError
+        If the OpenCL library cannot be loaded.
+    """
+    try:
+        return _load()
+    except ImportError as error:
+        raise DeviceError(
+            f"OpenCL cannot be loaded ({error}): pip install pyopencl pocl-binary-distribution"
+        ) from error
+
+
+_OUT_OF_MEMORY = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES")
+_LOST = ("DEVICE_NOT_AVAILABLE", "INVALID_CONTEXT", "INVALID_COMMAND_QUEUE")
+
+
+def device_error(error: Exception, doing: str) -> DeviceError:
+    """Turn an exception of pyopencl into one line that says what failed and what to do."""
+    code = getattr(error, "code", None)
+    status = opencl().status_code.to_string(code) if isinstance(code, int) else str(error)
+    if status in _OUT_OF_MEMORY:
+        hint = "the device is out of memory or registers; use fewer or smaller arrays"
+    elif status in _LOST:
+        hint = "the device is lost (driver reset, out-of-bounds write?); start the program again"
+    else:
+        hint = ""
+    routine = getattr(error, "routine", "") or "OpenCL"
+    return DeviceError(f"{doing}: {routine} says {status}" + (f": {hint}" if hint else ""))
+
+
+@contextmanager
+def translated_errors(doing: str) -> Iterator[None]:
+    """Turn pyopencl's exceptions inside the block into `DeviceError`; ``doing`` starts the line."""
+    try:
+        yield
+    except opencl().Error as error:
+        raise device_error(error, doing) from error

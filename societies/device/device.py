@@ -1,0 +1,187 @@
+"""What one OpenCL device can do, and the context, queue and memory that a run has on it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from societies.device.array import Counters, DeviceArray
+from societies.device.debug import DEBUG_BUILD_OPTIONS, debug_mode, opencl, translated_errors
+from societies.errors import DeviceError
+
+PORTABLE_WORKGROUP = 256
+"""Work-items in a workgroup that every device we care about can run."""
+
+PORTABLE_LOCAL_MEMORY = 32 * 1024
+"""Bytes of local memory that every device we care about has."""
+
+_KINDS = (("gpu", 4), ("accelerator", 8), ("cpu", 2))  # CL_DEVICE_TYPE_* of the OpenCL standard
+_CORRECT_DIVIDE = 1 << 7  # CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
+
+_MIB = 1024 * 1024
+
+
+class Device:
+    """One OpenCL device, with the facts that decide what may run on it.
+
+    Nothing is created on the device until `queue` or an array is asked for.
+
+    Attributes
+    ----------
+    name, platform, driver, version : str
+        As the OpenCL implementation gives them.
+    kind : str
+        ``"gpu"``, ``"accelerator"``, ``"cpu"`` or ``"custom"``.
+    index : str
+        ``"P:D"``: platform and device number, valid as an explicit choice.
+    compute_units, max_workgroup, warp : int
+        ``warp`` is the number of work-items that run in step (preferred multiple).
+    local_memory, global_memory, max_alloc : int
+        Bytes; ``max_alloc`` is the largest single array.
+    fp64, simulator : bool
+        Whether it has double precision; whether it is Oclgrind or the like.
+    reason : str
+        Why it was chosen (empty when merely listed).
+    own_limits : bool
+        Whether workgroups and local memory are checked against the device's own limits instead
+        of the portable profile of 256 work-items and 32 KiB.
+    counters : Counters
+        Uploads, downloads, allocations and launches so far.
+    """
+
+    def __init__(self, cl_device: Any, platform: Any, index: str):
+        self.cl_device = cl_device
+        self.index = index
+        self.name = _text(cl_device, "name")
+        self.platform = _text(platform, "name")
+        self.version = _text(cl_device, "version")
+        self.platform_version = _text(platform, "version")
+        self.driver = _text(cl_device, "driver_version")
+        kind_bits = int(_fact(cl_device, "type", 0))
+        self.kind = next((kind for kind, bit in _KINDS if kind_bits & bit), "custom")
+        extensions = _text(cl_device, "extensions").split()
+        self.fp64 = "cl_khr_fp64" in extensions or int(_fact(cl_device, "double_fp_config", 0)) != 0
+        self.compute_units = int(_fact(cl_device, "max_compute_units", 1))
+        self.max_workgroup = int(_fact(cl_device, "max_work_group_size", 1))
+        self.max_item_sizes = tuple(_fact(cl_device, "max_work_item_sizes", (self.max_workgroup,)))
+        self.local_memory = int(_fact(cl_device, "local_mem_size", 0))
+        self.global_memory = int(_fact(cl_device, "global_mem_size", 0))
+        self.max_alloc = int(_fact(cl_device, "max_mem_alloc_size", 0))
+        self.address_bits = int(_fact(cl_device, "address_bits", 64))
+        # NVIDIA's and the generic query; an OpenCL 1.2 device may answer neither
+        generic = int(_fact(cl_device, "preferred_work_group_size_multiple", 0))
+        self.warp = int(_fact(cl_device, "warp_size_nv", 0)) or generic or 1
+        self.available = bool(_fact(cl_device, "available", True)) and bool(
+            _fact(cl_device, "compiler_available", True)
+        )
+        self.simulator = "oclgrind" in f"{self.platform} {self.name}".lower()
+        self.correct_single = bool(int(_fact(cl_device, "single_fp_config", 0)) & _CORRECT_DIVIDE)
+        self.reason = ""
+        self.own_limits = False
+        self.counters = Counters()
+
+    @property
+    def build_options(self) -> tuple[str, ...]:
+        """Options of every build; none of them lets the compiler change a result."""
+        options = ["-cl-std=CL1.2", "-cl-kernel-arg-info"]
+        if self.correct_single:
+            options.append("-cl-fp32-correctly-rounded-divide-sqrt")
+        if debug_mode() and self.kind == "cpu":
+            options.extend(DEBUG_BUILD_OPTIONS)
+        return tuple(options)
+
+    @property
+    def workgroup_limit(self) -> int:
+        """Work-items that a workgroup may have here."""
+        if self.own_limits:
+            return self.max_workgroup
+        return min(self.max_workgroup, PORTABLE_WORKGROUP)
+
+    @property
+    def local_memory_limit(self) -> int:
+        """Bytes of local memory that a workgroup may use here."""
+        if self.own_limits:
+            return self.local_memory
+        return min(self.local_memory, PORTABLE_LOCAL_MEMORY)
+
+    @property
+    def limits_name(self) -> str:
+        """What the two limits above are called in a message."""
+        return "device" if self.own_limits else "portable profile"
+
+    @cached_property
+    def context(self) -> Any:
+        """The OpenCL context of this device."""
+        with translated_errors(f"opening {self}"):
+            return opencl().Context([self.cl_device])
+
+    @cached_property
+    def queue(self) -> Any:
+        """The one in-order queue on which everything of this device runs."""
+        cl = opencl()
+        with translated_errors(f"opening {self}"):
+            return cl.CommandQueue(
+                self.context, properties=cl.command_queue_properties.PROFILING_ENABLE
+            )
+
+    def allocate(self, nbytes: int) -> Any:
+        """Return a buffer of ``nbytes`` > 0 bytes, uninitialised.
+
+        Raises
+        ------
+        DeviceError
+            If the device's largest array is smaller, or its memory is used up.
+        """
+        if self.max_alloc and nbytes > self.max_alloc:
+            raise DeviceError(
+                f"an array of {nbytes / _MIB:.0f} MiB is larger than {self.name} allows "
+                f"({self.max_alloc / _MIB:.0f} MiB in one array)"
+            )
+        cl = opencl()
+        with translated_errors(f"allocating {nbytes / _MIB:.1f} MiB on {self.name}"):
+            buffer = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, nbytes)
+        self.counters.allocations += 1
+        return buffer
+
+    def array(self, values: ArrayLike) -> DeviceArray:
+        """Copy a host array to the device (one upload) and return it."""
+        host = np.asarray(values)
+        result = DeviceArray(self, host.shape, host.dtype)
+        result.set(host)
+        return result
+
+    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> DeviceArray:
+        """Return an array whose contents are undefined."""
+        return DeviceArray(self, shape, dtype)
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike = np.float64) -> DeviceArray:
+        """Return an array of zeros; nothing is uploaded."""
+        result = DeviceArray(self, shape, dtype)
+        result.fill(0)
+        return result
+
+    def finish(self) -> None:
+        """Wait until everything enqueued so far is done."""
+        with translated_errors(f"waiting for {self.name}"):
+            self.queue.finish()
+
+    def __str__(self) -> str:
+        return f"{self.index} {self.name} ({self.platform})"
+
+    def __repr__(self) -> str:
+        return f"<Device {self}>"
+
+
+def _fact(source: Any, name: str, default: Any) -> Any:
+    """Return one property, or the default where the implementation does not answer."""
+    try:
+        return getattr(source, name)
+    except Exception:  # pyopencl raises LogicError, fakes and old versions AttributeError
+        return default
+
+
+def _text(source: Any, name: str) -> str:
+    return str(_fact(source, name, "")).strip("\0 ")

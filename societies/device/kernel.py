@@ -1,0 +1,378 @@
+"""Kernels as callables: named, type-checked arguments, launched with as little Python as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from societies.device.argtypes import CType, Packer
+from societies.device.array import DeviceArray, Local, Transfer
+from societies.device.debug import device_error, opencl, translated_errors
+from societies.errors import DeviceError
+
+if TYPE_CHECKING:
+    from societies.device.device import Device
+
+Size = int | Sequence[int]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a kernel or device function.
+
+    ``space`` is ``global``, ``local``, ``constant`` or ``private``; ``kind`` is the type pointed
+    to, or the type itself when passed by value, and None when it is not a scalar or vector.
+    """
+
+    name: str
+    space: str
+    type_name: str
+    pointer: bool
+    const: bool
+    kind: CType | None
+
+    def __str__(self) -> str:
+        space = "" if self.space == "private" else f"__{self.space} "
+        const = "const " if self.const and self.pointer else ""
+        return f"{space}{const}{self.type_name}{'*' if self.pointer else ''} {self.name}"
+
+
+class Launch:
+    """One enqueued kernel."""
+
+    __slots__ = ("_event",)
+
+    def __init__(self, event: Any):
+        self._event = event
+
+    def wait(self) -> None:
+        """Wait until the kernel is done."""
+        if self._event is not None:
+            with translated_errors("waiting for a kernel"):
+                self._event.wait()
+
+    @property
+    def event(self) -> Any:
+        """The OpenCL event, or None when there was nothing to run."""
+        return self._event
+
+    @property
+    def seconds(self) -> float:
+        """Time that the device spent in the kernel; waits for it."""
+        if self._event is None:
+            return 0.0
+        self.wait()
+        with translated_errors("timing a kernel"):
+            return float(self._event.profile.end - self._event.profile.start) * 1e-9
+
+
+class Kernel:
+    """A kernel of a program: ``kernel(global_size=..., local_size=..., name=value, ...)``.
+
+    Arguments are passed by name. By-value parameters take Python or NumPy numbers (vectors:
+    sequences), checked for range; ``__global`` and ``__constant`` pointers take `DeviceArray`,
+    a pyopencl ``Buffer``, None for a null pointer, or ``In``/``Out``/``InOut`` around a NumPy
+    array; ``__local`` pointers take `Local`. The global size is rounded up to a multiple of the
+    local size, so kernels guard the tail.
+    """
+
+    def __init__(self, device: Device, cl_program: Any, name: str, parameters: Sequence[Parameter]):
+        cl = opencl()
+        self.device = device
+        self.name = name
+        self.parameters = tuple(parameters)
+        self._positions = {p.name: i for i, p in enumerate(self.parameters)}
+        self._cl_program = cl_program
+        self._cl_kernel = self.new_handle()
+        info = cl.kernel_work_group_info
+
+        def fact(which: Any, default: Any) -> Any:
+            try:
+                return self._cl_kernel.get_work_group_info(which, device.cl_device)
+            except cl.Error:
+                return default
+
+        # asked before any argument is set: some implementations count dynamic local memory too
+        self.static_local_memory = int(fact(info.LOCAL_MEM_SIZE, 0))
+        self.max_workgroup = int(fact(info.WORK_GROUP_SIZE, device.max_workgroup))
+        required = tuple(fact(info.COMPILE_WORK_GROUP_SIZE, (0, 0, 0)))
+        self.required_local_size = required if any(required) else None
+
+    @property
+    def signature(self) -> str:
+        """The declaration, as error messages show it."""
+        return f"{self.name}({', '.join(str(p) for p in self.parameters)})"
+
+    def new_handle(self) -> Any:
+        """Return a new OpenCL kernel object: arguments belong to the object, not to the program."""
+        with translated_errors(f"kernel {self.name}"):
+            return opencl().Kernel(self._cl_program, self.name)
+
+    def __call__(
+        self,
+        *,
+        global_size: Size,
+        local_size: Size | None = None,
+        wait_for: Sequence[Any] | None = None,
+        **args: Any,
+    ) -> Launch:
+        """Check the arguments and enqueue the kernel.
+
+        Raises
+        ------
+        DeviceError
+            If an argument is missing, unknown or of the wrong type or range, or if the workgroup
+            or its local memory is too large.
+        """
+        transfers = {n: a for n, a in args.items() if isinstance(a, Transfer)}
+        staged = {name: transfer.stage(self.device) for name, transfer in transfers.items()}
+        args.update(staged)
+        values = self.check_arguments(args)
+        sizes = self.check_sizes(global_size, local_size, _local_bytes(args))
+        if sizes is None:
+            return Launch(None)
+        for position, value in enumerate(values):
+            self.set_argument(self._cl_kernel, position, value)
+        launch = self.enqueue(self._cl_kernel, *sizes, wait_for)
+        for name, transfer in transfers.items():
+            transfer.finish(staged[name])
+        return launch
+
+    def bind(
+        self, *, global_size: Size, local_size: Size | None = None, **args: Any
+    ) -> BoundKernel:
+        """Check everything once and return a kernel that can be enqueued at little cost.
+
+        Raises
+        ------
+        DeviceError
+            As for a call.
+        """
+        return BoundKernel(self, global_size, local_size, args)
+
+    def check_arguments(self, args: Mapping[str, Any]) -> list[Any]:
+        """Return the raw OpenCL arguments in order."""
+        unknown = [name for name in args if name not in self._positions]
+        missing = [p.name for p in self.parameters if p.name not in args]
+        if unknown or missing:
+            what = [f"unknown argument {n}" for n in unknown]
+            what += [f"missing argument {n}" for n in missing]
+            raise DeviceError(f"kernel {self.name}: {', '.join(what)}\n    {self.signature}")
+        return [self.raw_argument(p, args[p.name]) for p in self.parameters]
+
+    def raw_argument(self, parameter: Parameter, value: Any) -> Any:
+        """Return bytes, buffer, local memory or None for one argument."""
+        cl = opencl()
+        where = f"kernel {self.name}: argument {parameter.name}"
+        if parameter.space == "local":
+            if not isinstance(value, Local):
+                raise DeviceError(f"{where} is __local: pass Local(dtype, n), not {_brief(value)}")
+            dtype = np.dtype(value.dtype)
+            if parameter.kind is not None and not parameter.kind.accepts(
+                dtype, (value.n, parameter.kind.slots)
+            ):
+                raise DeviceError(
+                    f"{where}: Local of {dtype} for a parameter of type {parameter.type_name}*"
+                )
+            return cl.LocalMemory(value.nbytes)
+        if not parameter.pointer:
+            if parameter.kind is None:
+                raise DeviceError(
+                    f"{where}: type {parameter.type_name} is not a scalar or vector; pass its "
+                    "fields one by one or in an array"
+                )
+            try:
+                return Packer(parameter.kind)(value)
+            except ValueError as error:
+                raise DeviceError(f"{where}: {error}") from None
+        if value is None or isinstance(value, cl.MemoryObject):
+            return value
+        if not isinstance(value, DeviceArray):
+            hint = "; copy it with device.array()" if isinstance(value, np.ndarray) else ""
+            raise DeviceError(f"{where} takes a device array, not {_brief(value)}{hint}")
+        if value.device is not self.device:
+            raise DeviceError(f"{where}: the array is on {value.device}, not on {self.device}")
+        if parameter.kind is not None and not parameter.kind.accepts(value.dtype, value.shape):
+            raise DeviceError(
+                f"{where}: {value!r} for a parameter of type {parameter.type_name}*"
+                f" ({parameter.kind.name})"
+            )
+        return value.buffer
+
+    def check_sizes(
+        self, global_size: Size, local_size: Size | None, local_bytes: int
+    ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """Return the padded global size and the local size, or None if there is nothing to run."""
+        device, where = self.device, f"kernel {self.name}"
+        wanted = _size(global_size, f"{where}: global_size")
+        required = self.required_local_size
+        if local_size is None:
+            if required is None:
+                raise DeviceError(f"{where}: give local_size (work-items in a workgroup)")
+            local = required[: len(wanted)]
+        else:
+            local = _size(local_size, f"{where}: local_size")
+        if len(local) != len(wanted) or not 1 <= len(local) <= 3 or min(local) < 1:
+            raise DeviceError(
+                f"{where}: global_size {wanted} and local_size {local} need the same 1 to 3 "
+                "dimensions, local sizes at least 1"
+            )
+        if required is not None and local + (1,) * (3 - len(local)) != required:
+            raise DeviceError(f"{where}: local_size {local}, but the kernel requires {required}")
+        items = int(np.prod(local))
+        for limit, name in (
+            (device.workgroup_limit, device.limits_name),
+            (self.max_workgroup, "kernel on this device"),
+        ):
+            if items > limit:
+                raise DeviceError(
+                    f"{where}: a workgroup of {items} work-items is larger than the {limit} of "
+                    f"the {name}"
+                )
+        for axis, (n, most) in enumerate(zip(local, device.max_item_sizes, strict=False)):
+            if n > most:
+                raise DeviceError(f"{where}: local_size[{axis}] is {n}, the device allows {most}")
+        memory = self.static_local_memory + local_bytes
+        if memory > device.local_memory_limit:
+            raise DeviceError(
+                f"{where}: {memory} bytes of local memory ({self.static_local_memory} in the "
+                f"kernel, {local_bytes} in arguments) are more than the "
+                f"{device.local_memory_limit} of the {device.limits_name}"
+            )
+        if 0 in wanted:
+            return None
+        return tuple(-(-g // n) * n for g, n in zip(wanted, local, strict=True)), local
+
+    def set_argument(self, handle: Any, position: int, value: Any) -> None:
+        """Set one raw argument of an OpenCL kernel object."""
+        try:
+            handle.set_arg(position, value)
+        except opencl().Error as error:
+            name = self.parameters[position].name
+            raise device_error(error, f"kernel {self.name}: argument {name}") from error
+
+    def enqueue(
+        self,
+        handle: Any,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...],
+        wait_for: Sequence[Any] | None = None,
+    ) -> Launch:
+        """Enqueue an OpenCL kernel object whose arguments are set."""
+        cl = opencl()
+        try:
+            event = cl.enqueue_nd_range_kernel(
+                self.device.queue, handle, global_size, local_size, None, wait_for
+            )
+        except cl.Error as error:
+            raise device_error(
+                error, f"launching {self.name} with {global_size} work-items by {local_size}"
+            ) from error
+        self.device.counters.launches += 1
+        return Launch(event)
+
+    def __repr__(self) -> str:
+        return f"<Kernel {self.signature}>"
+
+
+class BoundKernel:
+    """A kernel with checked arguments; calling it enqueues it.
+
+    ``bound(day=3)`` changes the by-value argument ``day`` for this and later calls. The arrays
+    are kept alive as long as the bound kernel.
+    """
+
+    def __init__(
+        self, kernel: Kernel, global_size: Size, local_size: Size | None, args: Mapping[str, Any]
+    ):
+        self.kernel = kernel
+        for name, value in args.items():
+            if isinstance(value, Transfer):
+                raise DeviceError(
+                    f"kernel {kernel.name}: bind() takes device arrays, not {_brief(value)} "
+                    f"for {name}"
+                )
+        values = kernel.check_arguments(args)
+        self._args = dict(args)
+        self._local_bytes = _local_bytes(args)
+        self._handle = kernel.new_handle()
+        for position, value in enumerate(values):
+            kernel.set_argument(self._handle, position, value)
+        self._sizes = kernel.check_sizes(global_size, local_size, self._local_bytes)
+        self._local_size = local_size
+        self._packers = {
+            p.name: (position, Packer(p.kind))
+            for position, p in enumerate(kernel.parameters)
+            if not p.pointer and p.kind is not None
+        }
+        # bound once: this is the inner loop of every run
+        self._set = self._handle.set_arg
+        self._enqueue = opencl().enqueue_nd_range_kernel
+        self._error = opencl().Error
+        self._queue = kernel.device.queue
+        self._counters = kernel.device.counters
+
+    def __call__(self, **changed: Any) -> Launch:
+        """Change some by-value arguments and enqueue the kernel.
+
+        Raises
+        ------
+        DeviceError
+            If a name is not a by-value parameter, a value does not fit, or the launch fails.
+        """
+        if changed:
+            self._change(changed)
+        if self._sizes is None:
+            return Launch(None)
+        try:
+            event = self._enqueue(self._queue, self._handle, self._sizes[0], self._sizes[1])
+        except self._error as error:
+            raise device_error(error, f"launching {self.kernel.name}") from error
+        self._counters.launches += 1
+        return Launch(event)
+
+    def launch(self, *, global_size: Size, **changed: Any) -> Launch:
+        """Enqueue once with another global size."""
+        sizes = self.kernel.check_sizes(global_size, self._local_size, self._local_bytes)
+        if changed:
+            self._change(changed)
+        if sizes is None:
+            return Launch(None)
+        return self.kernel.enqueue(self._handle, *sizes)
+
+    def _change(self, changed: Mapping[str, Any]) -> None:
+        packed = []
+        for name, value in changed.items():
+            try:
+                position, packer = self._packers[name]
+                packed.append((position, packer(value)))
+            except KeyError:
+                raise DeviceError(
+                    f"kernel {self.kernel.name}: {name} is not a by-value argument that a bound "
+                    f"kernel can change\n    {self.kernel.signature}"
+                ) from None
+            except ValueError as error:
+                raise DeviceError(f"kernel {self.kernel.name}: argument {name}: {error}") from None
+        for position, raw in packed:
+            self._set(position, raw)
+
+
+def _local_bytes(args: Mapping[str, Any]) -> int:
+    return sum(a.nbytes for a in args.values() if isinstance(a, Local))
+
+
+def _size(size: Size, where: str) -> tuple[int, ...]:
+    sizes = size if isinstance(size, Sequence) else (size,)
+    if not all(isinstance(n, (int, np.integer)) and n >= 0 for n in sizes):
+        raise DeviceError(f"{where} {size!r} is not one to three whole numbers")
+    return tuple(int(n) for n in sizes)
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"a NumPy array ({value.dtype}, shape {value.shape})"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

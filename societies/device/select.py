@@ -1,0 +1,157 @@
+"""Which device to use: what the user asked for, else the best one here, never a simulator unasked."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from societies.device.debug import debug_mode, opencl
+from societies.device.device import Device
+from societies.errors import DeviceError
+
+NOTHING_FOUND = "no OpenCL device found: pip install pocl-binary-distribution"
+
+_KIND_ORDER = {"gpu": 0, "accelerator": 1, "cpu": 2}
+
+
+def list_devices(platforms: Sequence[Any] | None = None) -> list[Device]:
+    """Return every device of every platform, in the order of the OpenCL library.
+
+    Parameters
+    ----------
+    platforms
+        pyopencl platforms to look at; default: all that are installed.
+    """
+    if platforms is None:
+        cl = opencl()
+        try:
+            platforms = cl.get_platforms()
+        except cl.Error:  # the loader reports "no platform" as an error
+            platforms = []
+    devices = []
+    for p, platform in enumerate(platforms):
+        try:
+            found = platform.get_devices()
+        except Exception:  # a platform without devices may report that as an error
+            found = []
+        devices.extend(Device(device, platform, f"{p}:{d}") for d, device in enumerate(found))
+    return devices
+
+
+def choose_device(
+    spec: str | None = "auto",
+    platforms: Sequence[Any] | None = None,
+    *,
+    own_limits: bool = False,
+) -> Device:
+    """Return the device that ``spec`` asks for; its ``reason`` says why it was taken.
+
+    Parameters
+    ----------
+    spec
+        ``auto`` (a GPU, else an accelerator, else a CPU; the variable ``SOCIETIES_DEVICE``
+        replaces ``auto`` when set), ``cpu``, ``gpu``, ``accelerator``, ``PLATFORM:DEVICE``
+        (numbers or parts of names), or a part of the name of a device or platform.
+    platforms
+        pyopencl platforms to choose from; default: all that are installed.
+    own_limits
+        Check workgroups and local memory against the device instead of the portable profile.
+
+    Raises
+    ------
+    DeviceError
+        If nothing fits, several devices fit a name, or the device has no double precision.
+    """
+    asked = (spec or "auto").strip()
+    origin = f"--device {asked}"
+    if asked.lower() == "auto" and os.environ.get("SOCIETIES_DEVICE", "").strip():
+        asked = os.environ["SOCIETIES_DEVICE"].strip()
+        origin = f"SOCIETIES_DEVICE={asked}"
+    devices = list_devices(platforms)
+    if not devices:
+        raise DeviceError(NOTHING_FOUND)
+    kind = asked.lower()
+    if kind == "auto":
+        device = _best(devices, "cpu" if debug_mode() else None)
+    elif kind in _KIND_ORDER:
+        device = _best(devices, kind)
+        device.reason = f"{origin}; {device.reason}"
+    else:
+        device = _by_name(devices, asked, origin)
+        device.reason = origin
+    device.own_limits = own_limits
+    return device
+
+
+def _best(devices: Sequence[Device], kind: str | None) -> Device:
+    """Return the best device of one kind, or of all kinds."""
+    real = [
+        d
+        for d in devices
+        if not d.simulator and d.available and d.kind in _KIND_ORDER and kind in (None, d.kind)
+    ]
+    usable = [d for d in real if d.fp64]
+    if not usable:
+        what = f"no {kind} device" if kind else "no OpenCL device"
+        if real:
+            raise DeviceError(f"{what} with double precision (fp64): {_listing(real)}")
+        if kind in (None, "cpu"):
+            raise DeviceError(NOTHING_FOUND.replace("no OpenCL device", what))
+        raise DeviceError(f"{what} found; there is: {_listing(devices)}")
+    chosen = min(usable, key=lambda d: (_KIND_ORDER[d.kind], _cpu_rank(d)))  # first among equals
+    rivals = [d for d in usable if d.kind == chosen.kind]
+    reason = f"first of {len(rivals)}" if len(rivals) > 1 else "the only one"
+    if chosen.kind == "cpu" and len(rivals) > 1:
+        reason = f"preferred of {len(rivals)}"
+    reason = f"{chosen.kind}, {reason}"
+    passed = [d for d in real if not d.fp64 and _KIND_ORDER[d.kind] <= _KIND_ORDER[chosen.kind]]
+    if passed:
+        reason += f"; passed over for lack of double precision: {_listing(passed)}"
+    chosen.reason = reason
+    return chosen
+
+
+def _cpu_rank(device: Device) -> int:
+    """Order CPU implementations by measured speed (device-layer.md A.2, rule 3)."""
+    if device.kind != "cpu":
+        return 0
+    if "intel" in device.platform.lower():
+        return 0
+    pocl = re.search(r"pocl (\d+)\.(\d+)", device.platform_version.lower())
+    if pocl:
+        return 1 if (int(pocl[1]), int(pocl[2])) >= (3, 1) else 2
+    return 3
+
+
+def _by_name(devices: Sequence[Device], asked: str, origin: str) -> Device:
+    """Return the one device that an index pair or a part of a name selects."""
+    matches: list[Device] = []
+    if ":" in asked:
+        left, right = (part.strip().lower() for part in asked.split(":", 1))
+        matches = [d for d in devices if _part_matches(d, left, right)]
+    if not matches:
+        part = asked.lower()
+        matches = [d for d in devices if part in d.name.lower() or part in d.platform.lower()]
+    if not matches:
+        raise DeviceError(f"{origin}: no such device; there is: {_listing(devices)}")
+    if len(matches) > 1:
+        raise DeviceError(f"{origin} fits several devices: {_listing(matches)}; give the numbers")
+    device = matches[0]
+    if not device.fp64:
+        raise DeviceError(f"{origin}: {device.name} has no double precision (fp64), needed here")
+    if not device.available:
+        raise DeviceError(f"{origin}: {device.name} is not available at the moment")
+    return device
+
+
+def _part_matches(device: Device, left: str, right: str) -> bool:
+    p, d = device.index.split(":")
+    return (left == p if left.isdigit() else left in device.platform.lower()) and (
+        right == d if right.isdigit() else right in device.name.lower()
+    )
+
+
+def _listing(devices: Sequence[Device]) -> str:
+    return ", ".join(str(d) for d in devices)

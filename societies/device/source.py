@@ -1,0 +1,204 @@
+"""From kernel files to one text: includes expanded once each, macros in front, lines traceable.
+
+The text is what the compiler gets, what caches hash and what ``--dump-source`` writes. Files in
+the text are named relative to the kernels folder, so that the text, and every cache keyed by it,
+is the same wherever the project is installed; messages show the real paths.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from societies.errors import BuildError
+from societies.paths import data_directory
+
+MACROS_NAME = "<macros>"
+HEADER_NAME = "<header>"
+
+_INCLUDE = re.compile(r'\s*#\s*include\b\s*(?:"([^"]*)"|<([^>]*)>)?')
+_LINE = re.compile(r'\s*#\s*line\s+(\d+)\s*(?:"((?:[^"\\]|\\.)*)")?')
+# what may hide the start of a comment: strings, characters, line comments, block comments
+_TOKENS = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL
+)
+
+
+@dataclass
+class Source:
+    """One amalgamated text.
+
+    ``files`` maps each name used in a ``#line`` directive to the real file; ``lines`` maps that
+    name to the file's own lines (also for the generated parts, which have no file).
+    """
+
+    text: str = ""
+    files: dict[str, Path] = field(default_factory=dict)
+    lines: dict[str, list[str]] = field(default_factory=dict)
+
+    def append(self, name: str, text: str) -> None:
+        """Add a generated part under a name in angle brackets."""
+        self.lines[name] = text.split("\n")
+        self.text += _line_directive(1, name) + text.rstrip("\n") + "\n"
+
+    def copy(self) -> Source:
+        """Return an independent copy."""
+        return Source(self.text, dict(self.files), dict(self.lines))
+
+    def shown(self, name: str) -> str:
+        """Return the name of a part as a message shows it: the real path where there is one."""
+        return str(self.files.get(name, name))
+
+    def origin(self, line: int) -> tuple[str, int]:
+        """Return part and line that line ``line`` (from 1) of the text came from."""
+        name, number = "", 0
+        for row in self.text.split("\n")[: max(line, 0)]:
+            directive = _LINE.match(row)
+            if directive:
+                number = int(directive[1]) - 1
+                name = _unescaped(directive[2]) if directive[2] is not None else name
+            else:
+                number += 1
+        return name, number
+
+    def without_directives(self) -> str:
+        """Return the text with every ``#line`` blanked, so that compilers count its own lines."""
+        return "\n".join("" if _LINE.match(row) else row for row in self.text.split("\n"))
+
+
+def amalgamate(
+    sources: Iterable[str | Path], macros: Mapping[str, Any] | None = None, header: str = ""
+) -> Source:
+    """Return the text of some kernel files with all their includes.
+
+    Parameters
+    ----------
+    sources
+        Files, absolute or relative to the kernels folder. An include is looked up beside the
+        including file, then in the kernels folder, and is expanded the first time only.
+    macros
+        Becomes ``#define`` lines at the top; see `macro_text`.
+    header
+        OpenCL text between the macros and the first file.
+
+    Raises
+    ------
+    BuildError
+        If a file is missing or not text, naming file and line of the include.
+    """
+    result = Source()
+    if macros:
+        result.append(MACROS_NAME, macro_text(macros))
+    if header:
+        result.append(HEADER_NAME, header)
+    kernels = data_directory("kernels")
+    seen: set[Path] = set()
+    for source in sources:
+        path = Path(source) if Path(source).is_absolute() else kernels / source
+        if not path.is_file():
+            raise BuildError(f"kernel file '{source}' not found (looked at {path})")
+        _expand(path.resolve(), kernels.resolve(), seen, result)
+    return result
+
+
+def _expand(path: Path, kernels: Path, seen: set[Path], result: Source) -> None:
+    """Append one file, unless it is there already."""
+    if path in seen:
+        return
+    seen.add(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BuildError(f"{path}: cannot be read as text ({error})") from error
+    name = path.relative_to(kernels).as_posix() if path.is_relative_to(kernels) else str(path)
+    # not splitlines(): compilers count neither form feeds nor Unicode separators as lines
+    rows = text.removesuffix("\n").split("\n")
+    visible = without_comments(text, keep_strings=True).split("\n")
+    result.files[name] = path
+    result.lines[name] = rows
+    result.text += _line_directive(1, name)
+    for number, (row, code) in enumerate(zip(rows, visible, strict=False), start=1):
+        include = _INCLUDE.match(code)
+        if include is None:
+            result.text += row + "\n"
+            continue
+        wanted = include[1] if include[1] is not None else include[2]
+        if not wanted:
+            raise BuildError(f'{path}:{number}: #include needs a file name: #include "file.cl"')
+        candidates = [(path.parent / wanted), (kernels / wanted)]
+        found = next((c for c in candidates if c.is_file()), None)
+        if found is None:
+            raise BuildError(
+                f"{path}:{number}: include file '{wanted}' not found\n"
+                f"    looked in {path.parent} and {kernels}"
+            )
+        _expand(found.resolve(), kernels, seen, result)
+        result.text += _line_directive(number + 1, name)
+
+
+def without_comments(text: str, *, keep_strings: bool = False) -> str:
+    """Return the text with comments (and string contents) blanked; every line keeps its place."""
+
+    def blank(match: re.Match[str]) -> str:
+        token = match[0]
+        if token[0] in "\"'" and keep_strings:
+            return token
+        return re.sub(r"[^\n]", " ", token)
+
+    return _TOKENS.sub(blank, text)
+
+
+def macro_text(macros: Mapping[str, Any]) -> str:
+    """Return ``#define`` lines: integers plain, floats in hexadecimal (exact), booleans 0 or 1.
+
+    Raises
+    ------
+    BuildError
+        If a name is not an identifier or a value is not a finite number, string or boolean.
+    """
+    rows = []
+    for name, value in macros.items():
+        if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+            raise BuildError(f"macro name '{name}' is not a C identifier")
+        rows.append(f"#define {name} {_macro_value(name, value)}")
+    return "\n".join(rows) + "\n"
+
+
+def _macro_value(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        if "\n" in value:
+            raise BuildError(f"macro {name}: a value has one line")
+        return value
+    if hasattr(value, "dtype") and getattr(value, "ndim", 1) == 0:
+        value = value.item()  # NumPy scalars
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise BuildError(f"macro {name}: {value} is not a finite number")
+        return value.hex() if math.copysign(1.0, value) > 0 else f"({value.hex()})"
+    try:
+        whole = operator.index(value)
+    except TypeError:
+        raise BuildError(f"macro {name}: {value!r} is not a number, string or boolean") from None
+    if not -(2**63) <= whole < 2**64:
+        raise BuildError(f"macro {name}: {whole} does not fit 64 bits")
+    if whole == -(2**63):
+        return "(-9223372036854775807L - 1)"  # C has no negative literals
+    if whole < 0:
+        return f"({whole})"
+    return f"{whole}UL" if whole >= 2**63 else str(whole)
+
+
+def _line_directive(number: int, name: str) -> str:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'#line {number} "{escaped}"\n'
+
+
+def _unescaped(name: str) -> str:
+    return re.sub(r"\\(.)", r"\1", name)

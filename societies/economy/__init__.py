@@ -1,0 +1,38 @@
+"""The economy: a society of self-interested agents that extract, barter and consume."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from societies.economy.config import EconomyConfig
+from societies.workloads import Workload
+
+__all__ = ["WORKLOAD", "EconomyConfig"]
+
+
+def _run(config: EconomyConfig, **options: Any) -> Any:
+    from societies.economy.run import run  # here, so that reading a configuration stays quick
+
+    return run(config, **options)
+
+
+def _plan(config: EconomyConfig, **options: Any) -> Any:
+    from societies.economy.run import plan
+
+    return plan(config, **options)
+
+
+def _verify(config: EconomyConfig, **options: Any) -> Any:
+    from societies.economy.run import verify
+
+    return verify(config, **options)
+
+
+WORKLOAD = Workload(
+    name="economy",
+    summary="agents extract, barter and consume resources",
+    config_model=EconomyConfig,
+    run=_run,
+    plan=_plan,
+    verify=_verify,
+)

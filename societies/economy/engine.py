@@ -1,0 +1,282 @@
+"""Who carries out the schedule: an OpenCL device or the reference, behind the same few methods.
+
+Both start a set of societies, run steps or whole days, and give and take the state.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.device import Device, DeviceArray, Program
+from societies.economy import schedule, source
+from societies.economy.parameters import Parameters
+from societies.economy.schedule import Step
+from societies.economy.state import (
+    PURPOSE_COUNT,
+    PURPOSES,
+    SERIES,
+    STATE,
+    STREAM_GAP,
+    initial_state,
+)
+
+State = dict[str, NDArray[Any]]
+
+LOG_DAYS = 64
+"""Days whose series are kept on the device before the host reads them."""
+
+WORKGROUP_LIMIT = 256
+
+
+class Engine(Protocol):
+    """What a run needs of whoever carries it out."""
+
+    def start(self) -> None:
+        """Put the societies where they are before day 1."""
+
+    def step(self, step: Step, day: int) -> None:
+        """Run one step of a day."""
+
+    def run_days(self, first: int, last: int) -> NDArray[np.float64]:
+        """Run days first to last (at most `LOG_DAYS`); (society, day, series) float64."""
+
+    def state(self) -> State:
+        """Return a copy of every array of the state."""
+
+    def load(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the kept arrays of the state."""
+
+
+def kept(state: Mapping[str, NDArray[Any]]) -> State:
+    """Return the part of the state that a checkpoint holds."""
+    return {name: state[name] for name, field in STATE.items() if field.kept}
+
+
+def state_hash(state: Mapping[str, NDArray[Any]]) -> str:
+    """Return the SHA-256 of the kept state: names, shapes and bytes in the order of the table."""
+    digest = hashlib.sha256()
+    for name, array in kept(state).items():
+        little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        digest.update(f"{name} {little.dtype.str} {little.shape}\n".encode())
+        digest.update(little.tobytes())
+    return digest.hexdigest()
+
+
+class DeviceEngine:
+    """The societies on an OpenCL device: one workgroup per agent, pair or society.
+
+    Parameters
+    ----------
+    device : Device
+    parameters : Parameters
+    workgroup : int, optional
+        Work-items per group; the results do not depend on it.
+
+    Raises
+    ------
+    DeviceError
+        If the kernels do not build or the arrays do not fit.
+    """
+
+    def __init__(
+        self, device: Device, parameters: Parameters, workgroup: int | None = None
+    ) -> None:
+        self.device = device
+        self.parameters = p = parameters
+        self._state: dict[str, DeviceArray] = {
+            name: device.array(array) for name, array in initial_state(p).items()
+        }
+        self._log = device.zeros((p.societies, LOG_DAYS, len(SERIES)), np.float64)
+        self._row = 0
+        self._launch = self._bind(workgroup or workgroup_size(device, p))
+
+    def _bind(self, lanes: int) -> dict[str, Callable[..., Any]]:
+        """Return each phase's kernel with everything set but what changes from call to call."""
+        p, device = self.parameters, self.device
+        program = Program(device, source.FILES, macros=source.macros(p), header=source.header(p))
+        state: dict[str, Any] = {f"state_{name}": array for name, array in self._state.items()}
+        tables = {name: device.array(array) for name, array in source.tables(p).items()}
+        per_agent = (p.societies, p.agents)
+        streams = p.societies * (p.agents + 1) * PURPOSE_COUNT
+        pairs = p.societies * (p.agents // 2)
+
+        def bind(kernel: str, groups: int, **more: Any) -> Callable[..., Any]:
+            bound: Callable[..., Any] = program.kernel(kernel).bind(
+                global_size=(groups * lanes,), local_size=(lanes,), **state, **more
+            )
+            return bound
+
+        agents = p.societies * p.agents
+        launch = {
+            "seed_streams": bind("seed_streams", -(-streams // lanes), societies=p.societies),
+            "matching": bind("matching", p.societies),
+            "extraction": bind("extraction", agents, **tables),
+            "end_day": bind("end_day", agents, **tables),
+            "refresh_values": bind("refresh_values", agents, **tables),
+            "agent_statistics": bind("agent_statistics", agents, **tables),
+            "society_statistics": bind(
+                "society_statistics",
+                p.societies,
+                **tables,
+                samples=device.zeros(per_agent, np.float64),
+                works=device.zeros(per_agent, np.float64),
+                log=self._log,
+                rows=LOG_DAYS,
+                row=0,
+                day=0,
+            ),
+            "consumption": bind("consumption", agents, **tables),
+        }
+        if pairs:
+            scores = source.scores_in_global_memory(p) * pairs
+            launch["trading"] = bind(
+                "trading", pairs, **tables, scores=device.zeros(max(1, scores)), round=0
+            )
+        if p.shocks:
+            launch["draw_shocks"] = bind("draw_shocks", p.societies)
+            launch["shocks"] = bind("shocks", agents, shock=0)
+        return launch
+
+    def start(self) -> None:
+        """Put the societies where they are before day 1."""
+        for name, array in initial_state(self.parameters).items():
+            self._state[name].set(array)
+        for step in schedule.start(self.parameters):
+            self.step(step, 0)
+
+    def step(self, step: Step, day: int) -> None:
+        """Run one step of a day."""
+        phase = step.phase
+        if phase == "trading":
+            if phase in self._launch:  # a single agent meets nobody
+                self._launch[phase](round=step.round)
+        elif phase == "society_statistics":
+            self._launch[phase](row=self._row, day=day)
+        elif phase == "shocks":
+            for i, shock in enumerate(self.parameters.shocks):
+                if shock.day == day:
+                    self._launch[phase](shock=i)
+        else:
+            self._launch[phase]()
+
+    def run_days(self, first: int, last: int) -> NDArray[np.float64]:
+        """Run days first to last (at most `LOG_DAYS`); (society, day, series) float64."""
+        for day in range(first, last + 1):
+            self._row = day - first
+            for step in schedule.day_schedule(self.parameters, day):
+                self.step(step, day)
+        self._row = 0
+        log: NDArray[np.float64] = self._log.get()
+        return log[:, : last - first + 1]
+
+    def state(self) -> State:
+        """Return a copy of every array of the state."""
+        return {name: array.get() for name, array in self._state.items()}
+
+    def load(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the kept arrays of the state."""
+        for name, array in kept(state).items():
+            self._state[name].set(array)
+
+
+def workgroup_size(device: Device, p: Parameters) -> int:
+    """Return work-items per group: one per resource, in whole warps, within the portable limit."""
+    step = max(8, device.warp if device.kind != "cpu" else 8)
+    return min(WORKGROUP_LIMIT, device.max_workgroup, -(-p.resources // step) * step)
+
+
+class ReferenceEngine:
+    """The societies in plain Python, the definition of every result.
+
+    Parameters
+    ----------
+    parameters : Parameters
+    """
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+        self._p = _for_reference(parameters)
+        self._societies = self._unpack(initial_state(parameters))
+
+    def start(self) -> None:
+        """Put the societies where they are before day 1."""
+        self._societies = self._unpack(initial_state(self.parameters))
+        for step in schedule.start(self.parameters):
+            self.step(step, 0)
+
+    def step(self, step: Step, day: int) -> None:
+        """Run one step of a day."""
+        from reference_py.economy.day import run_phase
+
+        for society in self._societies:
+            run_phase(self._p, society, step.phase, day, step.round)
+
+    def run_days(self, first: int, last: int) -> NDArray[np.float64]:
+        """Run days first to last; (society, day, series) float64."""
+        rows = []
+        for day in range(first, last + 1):
+            for step in schedule.day_schedule(self.parameters, day):
+                self.step(step, day)
+            rows.append([society.series for society in self._societies])
+        return np.array(rows, dtype=np.float64).transpose(1, 0, 2)
+
+    def state(self) -> State:
+        """Return a copy of every array of the state."""
+        return {
+            name: np.array(
+                [getattr(society, name) for society in self._societies], dtype=field.dtype
+            )
+            for name, field in STATE.items()
+        }
+
+    def load(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the kept arrays of the state."""
+        self._societies = self._unpack({**initial_state(self.parameters), **kept(state)})
+
+    def _unpack(self, state: Mapping[str, NDArray[Any]]) -> list[Any]:
+        from reference_py.economy.society import Society
+
+        return [
+            Society(
+                self.parameters.first_society + i,
+                {name: array[i].tolist() for name, array in state.items()},
+            )
+            for i in range(self.parameters.societies)
+        ]
+
+
+def _for_reference(p: Parameters) -> SimpleNamespace:
+    """Return the parameters as plain numbers and lists."""
+    plain = {
+        name: value.tolist() if isinstance(value, np.ndarray) else value
+        for name, value in vars(p).items()
+    }
+    plain["utility_curves"] = [
+        SimpleNamespace(marginal=c.marginal.tolist(), total=c.total.tolist(), floor=c.floor)
+        for c in p.utility_curves
+    ]
+    plain["effort_curves"] = [
+        SimpleNamespace(minutes=c.minutes.tolist(), max_experience=c.max_experience)
+        for c in p.effort_curves
+    ]
+    return SimpleNamespace(
+        **plain,
+        stream_base=p.stream_base,
+        stream_gap=STREAM_GAP,
+        purposes=PURPOSES,
+        purpose_count=PURPOSE_COUNT,
+        series=list(SERIES),
+        agent_fields={
+            name: _plain(field.initial, field.dtype) for name, field in STATE.items() if field.of_agent
+        },
+    )
+
+
+def _plain(value: float, dtype: str) -> int | float:
+    return float(value) if dtype == "float64" else int(value)

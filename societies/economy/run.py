@@ -1,0 +1,463 @@
+"""How is an economy run from its configuration to its file: plan, run, resume, verify."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from societies.config import to_yaml
+from societies.device import Device, choose_device
+from societies.economy import schedule
+from societies.economy.config import EconomyConfig
+from societies.economy.engine import (
+    LOG_DAYS,
+    DeviceEngine,
+    Engine,
+    ReferenceEngine,
+    kept,
+    state_hash,
+    workgroup_size,
+)
+from societies.economy.parameters import Parameters, parameters
+from societies.economy.results import Layout
+from societies.economy.state import SERIES, STATE, sizes
+from societies.errors import Interrupted, OutputError
+from societies.output import ResultFile, open_results
+
+MODEL_VERSION = "1"
+"""Changes when, and only when, results change; see CHANGELOG, "Results change"."""
+
+REFERENCE = "reference"
+Progress = Callable[[int, int], None]
+_CHUNK_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a run did.
+
+    Attributes
+    ----------
+    path : Path of the file
+    first_day, days : int
+        First day simulated by this run, and the last.
+    societies, agents, resources : int
+    device : str
+    wall_seconds : float, including the building of kernels
+    agent_days_per_second : float
+    final : dict
+        Mean over societies of every series on the last day.
+    state_sha256 : str
+        Hash of the complete state at the end; equal on every device.
+    """
+
+    path: Path
+    first_day: int
+    days: int
+    societies: int
+    agents: int
+    resources: int
+    device: str
+    wall_seconds: float
+    agent_days_per_second: float
+    final: dict[str, float]
+    state_sha256: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run would do: rows of (label, value), nothing written."""
+
+    rows: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first place where device and reference differ."""
+
+    day: int
+    phase: str
+    array: str
+    index: tuple[int, ...]
+    device_value: Any
+    reference_value: Any
+
+    def __str__(self) -> str:
+        return (
+            f"day {self.day}, phase {self.phase}, array {self.array}, index {list(self.index)}: "
+            f"device {self.device_value!r}, reference {self.reference_value!r}"
+        )
+
+
+@dataclass(frozen=True)
+class VerifyReport:
+    """The outcome of running device and reference side by side; ``str`` is the line to print."""
+
+    identical: bool
+    days: int
+    arrays: int
+    device: str
+    difference: Difference | None = None
+
+    def __str__(self) -> str:
+        if self.difference is not None:
+            return f"different: {self.difference}"
+        return f"identical: {self.days} days, {self.arrays} arrays"
+
+
+def run(
+    config: EconomyConfig,
+    *,
+    device: str | Device = "auto",
+    out: str | Path | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> RunReport:
+    """Run a configuration and write its file while running.
+
+    Parameters
+    ----------
+    config : EconomyConfig
+    device : str or Device
+        ``auto``, ``cpu``, ``gpu``, ``reference``, ``PLATFORM:INDEX`` or part of a name.
+    out : path, optional
+        Default: ``economy.h5`` in the current folder.
+    resume : bool
+        Continue the file from its last checkpoint.
+    overwrite : bool
+        Replace an existing file.
+    progress : callable, optional
+        Called with (days done, days).
+
+    Raises
+    ------
+    ConfigError, DeviceError, OutputError
+        As `societies.errors` says; nothing is lost that was committed before.
+    Interrupted
+        After Ctrl-C, when everything done so far is in the file.
+    """
+    began = time.perf_counter()
+    path = Path(out) if out is not None else Path("economy.h5")
+    p = parameters(config)
+    layout = Layout(config)
+    if not resume:
+        _refuse_existing(path, overwrite)
+    engine, name, facts = _engine(device, p)
+    file, first = _open(path, config, p, layout, engine, facts, resume, overwrite)
+    with file, _interrupts() as interrupted:
+        file.log_session(f"{facts['device']} | {facts['driver']} | from day {first}")
+        last_row = None
+        details, days = layout.detail_days(), config.days
+        chunk, day = 1, first - 1
+        if progress:
+            progress(day, days)
+        while day < days and not interrupted.is_set():
+            start = time.perf_counter()
+            end = _chunk_end(day, min(chunk, LOG_DAYS), days, details, config.record.checkpoint)
+            series = engine.run_days(day + 1, end)
+            layout.write_series(file, day + 1, series)
+            state = None
+            if end in details:
+                state = engine.state()
+                layout.write_detail(file, end, state)
+            last_row, chunk = series[:, -1], _next_chunk(end - day, time.perf_counter() - start)
+            day = end
+            file.commit(day)
+            if day % config.record.checkpoint == 0 or day == days or interrupted.is_set():
+                file.checkpoint(day, kept(state or engine.state()))
+            if progress:
+                progress(day, days)
+        if day < days:
+            file.checkpoint(day, kept(engine.state()))
+            raise Interrupted(
+                f"interrupted after day {day} of {days}; all of it is in {path}\n"
+                f"continue with the same command and --resume --out {path}"
+            )
+        digest = state_hash(engine.state())
+    seconds = time.perf_counter() - began
+    simulated = config.agents * config.replicates * (config.days - first + 1)
+    return RunReport(
+        path=path,
+        first_day=first,
+        days=config.days,
+        societies=config.replicates,
+        agents=config.agents,
+        resources=config.resources,
+        device=name,
+        wall_seconds=seconds,
+        agent_days_per_second=simulated / seconds,
+        final=_final(path, last_row),
+        state_sha256=digest,
+    )
+
+
+def plan(
+    config: EconomyConfig, *, device: str | Device = "auto", out: str | Path | None = None
+) -> Plan:
+    """Say what a run would do, without building or writing anything."""
+    p = parameters(config)
+    lengths = sizes(p)
+    fields = {name: field.shape(lengths) for name, field in STATE.items()}
+    memory = sum(
+        int(np.prod(shape)) * np.dtype(STATE[name].dtype).itemsize
+        for name, shape in fields.items()
+    )
+    layout = Layout(config)
+    lengths_of = {c.name: len(c.values) for c in layout.coordinates()}
+    output = sum(
+        int(np.prod([lengths_of[dim] for dim in v.dims])) * np.dtype(v.dtype).itemsize
+        for v in layout.variables()
+    )
+    steps = schedule.day_schedule(p, 1)
+    rows = [
+        ("societies", f"{p.societies} (numbers {p.first_society} to "
+         f"{p.first_society + p.societies - 1})"),
+        ("agents x resources", f"{p.agents} x {p.resources}"),
+        ("days", str(config.days)),
+        ("groups", ", ".join(str(n) for n in config.group_sizes())),
+    ]
+    if device == REFERENCE:
+        rows += [("device", "reference (plain Python)")]
+    else:
+        chosen = device if isinstance(device, Device) else choose_device(device)
+        rows += [
+            ("device", f"{chosen} ({chosen.reason})" if chosen.reason else str(chosen)),
+            ("work-items per workgroup", str(workgroup_size(chosen, p))),
+            ("launches per day", str(len(steps))),
+        ]
+    path = Path(out) if out is not None else Path("economy.h5")
+    rows += [
+        ("state on the device", _bytes(memory)),
+        ("checkpoints in the file", f"2 x {_bytes(memory)}, every {config.record.checkpoint} days"),
+        ("results in the file", _bytes(output)),
+        ("output", f"{path.absolute()}{' (exists)' if path.exists() else ''}"),
+    ]
+    return Plan(rows)
+
+
+def verify(
+    config: EconomyConfig,
+    *,
+    device: str | Device = "auto",
+    days: int | None = None,
+    progress: Progress | None = None,
+) -> VerifyReport:
+    """Run device and reference side by side and compare every array after every phase.
+
+    Equal means equal bits. The comparison stops at the first difference.
+    """
+    p = parameters(config)
+    engine, name, _ = _engine(device, p)
+    reference = ReferenceEngine(p)
+    last = config.days if days is None else min(days, config.days)
+    for day in range(last + 1):
+        steps = schedule.start(p) if day == 0 else schedule.day_schedule(p, day)
+        for step in steps:
+            engine.step(step, day)
+            reference.step(step, day)
+            difference = _compare(day, step, engine, reference)
+            if difference is not None:
+                return VerifyReport(False, last, len(STATE), name, difference)
+        if progress and day:
+            progress(day, last)
+    return VerifyReport(True, last, len(STATE), name)
+
+
+def _compare(
+    day: int, step: schedule.Step, engine: Engine, reference: Engine
+) -> Difference | None:
+    found, expected = engine.state(), reference.state()
+    for name in STATE:
+        a, b = found[name], expected[name]
+        bits = a.dtype.str.replace("f", "u")
+        different = np.argwhere(a.view(bits) != b.view(bits))
+        if len(different):
+            index = tuple(int(i) for i in different[0])
+            return Difference(day, str(step), name, index, a[index].item(), b[index].item())
+    return None
+
+
+def _engine(device: str | Device, p: Parameters) -> tuple[Engine, str, dict[str, str]]:
+    if device == REFERENCE:
+        python = f"Python {platform.python_version()}"
+        facts = {"device": REFERENCE, "driver": python, "build_options": ""}
+        engine: Engine = ReferenceEngine(p)
+        engine.start()
+        return engine, REFERENCE, facts
+    chosen = device if isinstance(device, Device) else choose_device(device)
+    facts = {
+        "device": f"{chosen.name} ({chosen.platform})",
+        "driver": f"{chosen.driver}; {chosen.version}",
+        "build_options": " ".join(chosen.build_options),
+    }
+    engine = DeviceEngine(chosen, p)
+    engine.start()
+    return engine, str(chosen), facts
+
+
+def _refuse_existing(path: Path, overwrite: bool) -> None:
+    """Find out before any work is done; the file itself is created without a race."""
+    if path.exists() and not overwrite:
+        raise OutputError(
+            f"{path} exists: --resume continues it, --overwrite replaces it, --out chooses another"
+        )
+
+
+def _open(
+    path: Path,
+    config: EconomyConfig,
+    p: Parameters,
+    layout: Layout,
+    engine: Engine,
+    facts: dict[str, str],
+    resume: bool,
+    overwrite: bool,
+) -> tuple[ResultFile, int]:
+    """Return the file, created or continued, and the first day to simulate."""
+    text = to_yaml(config)
+    if not resume:
+        lengths = sizes(p)
+        file = ResultFile.create(
+            path,
+            coordinates=layout.coordinates(),
+            variables=layout.variables(),
+            attributes={
+                "title": f"economy, {config.agents} agents x {config.resources} resources",
+                "workload": config.workload,
+                "configuration": text,
+                "seed": str(config.seed),
+                "model_version": MODEL_VERSION,
+                "societies_version": package_version(),
+                "git_commit": git_commit(),
+                "created": datetime.now(UTC).isoformat(timespec="seconds"),
+                "python": platform.python_version(),
+                **facts,
+            },
+            state={
+                name: (field.shape(lengths), field.dtype)
+                for name, field in STATE.items()
+                if field.kept
+            },
+            overwrite=overwrite,
+        )
+        return file, 1
+    file = ResultFile.resume(path)
+    try:
+        _check_resumable(file, path, text)
+        checkpoint = file.latest_checkpoint()
+        if checkpoint is None:
+            return file, 1
+        day, state = checkpoint
+        engine.load(state)
+        return file, day + 1
+    except BaseException:
+        file.close()
+        raise
+
+
+def _check_resumable(file: ResultFile, path: Path, text: str) -> None:
+    if str(file.attributes["model_version"]) != MODEL_VERSION:
+        raise OutputError(
+            f"{path} was made by model version {file.attributes['model_version']}, this is "
+            f"{MODEL_VERSION}: results differ, so it cannot be continued; run it anew with --out"
+        )
+    before, now = str(file.attributes["configuration"]).splitlines(), text.splitlines()
+    if before != now:
+        old = [line for line in before if line not in now] or ["(fewer lines)"]
+        new = [line for line in now if line not in before] or ["(fewer lines)"]
+        raise OutputError(
+            f"{path} was made with another configuration: it has '{old[0].strip()}', "
+            f"this one '{new[0].strip()}'\nresume with the configuration it was made with"
+        )
+
+
+def _chunk_end(day: int, chunk: int, days: int, details: set[int], checkpoint: int) -> int:
+    """Return the day up to which to go before something has to be written."""
+    for end in range(day + 1, min(day + chunk, days) + 1):
+        if end in details or end % checkpoint == 0:
+            return end
+    return min(day + chunk, days)
+
+
+def _next_chunk(days: int, seconds: float) -> int:
+    """Return how many days take about half a second: what an interruption can lose."""
+    return max(1, min(LOG_DAYS, 4 * days, int(days * _CHUNK_SECONDS / max(seconds, 1e-9))))
+
+
+def _final(path: Path, last_row: Any) -> dict[str, float]:
+    if last_row is not None:
+        return dict(zip(SERIES, last_row.mean(axis=0).tolist(), strict=True))
+    with open_results(path) as dataset:
+        return {
+            name: float(dataset[name].isel(day=-1).mean())
+            for name in SERIES
+            if name in dataset and dataset[name].dims == ("society", "day")
+        }
+
+
+@contextmanager
+def _interrupts() -> Iterator[threading.Event]:
+    """Turn the first Ctrl-C into a flag, so that a day is finished and flushed before stopping."""
+    flag = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield flag
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        flag.set()
+        signal.signal(signal.SIGINT, before)  # a second Ctrl-C stops at once
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield flag
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def package_version() -> str:
+    """Return the installed version, or that of the checkout."""
+    try:
+        return version("societies")
+    except PackageNotFoundError:
+        return "0+checkout"
+
+
+def git_commit() -> str:
+    """Return the commit of the checkout this runs from, or an empty string."""
+    root = Path(__file__).resolve().parents[2]
+    git = shutil.which("git")
+    if git is None or not (root / ".git").exists():
+        return ""
+
+    def ask(*words: str) -> str:
+        done = subprocess.run(
+            [git, "-C", str(root), *words], capture_output=True, text=True, check=False
+        )
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    commit = ask("rev-parse", "HEAD")
+    return f"{commit}-modified" if commit and ask("status", "--porcelain") else commit
+
+
+def _bytes(count: int) -> str:
+    for unit in ("B", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024  # type: ignore[assignment]
+    return f"{count:.1f} GiB"

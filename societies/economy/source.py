@@ -1,0 +1,175 @@
+"""What do the economy's kernels see of a configuration: macros, and accessors from the state table.
+
+Kernels write ``held(agent, resource)`` and ``P(min_surplus)``; this module makes the text that
+gives both a meaning.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.economy.parameters import (
+    KEEP,
+    LOSE,
+    RANDOM_INDEX,
+    REMOVE_AGENT,
+    REMOVE_RESOURCE,
+    Parameters,
+)
+from societies.economy.state import PURPOSE_COUNT, PURPOSES, SERIES, STATE, STREAM_GAP, Field
+
+FILES = (
+    "economy/streams.cl",
+    "economy/extraction.cl",
+    "economy/matching.cl",
+    "economy/trading.cl",
+    "economy/end_day.cl",
+    "economy/statistics.cl",
+    "economy/consumption.cl",
+    "economy/shocks.cl",
+)
+
+_C_TYPES = {"int32": "int", "float64": "real", "uint8": "uchar", "uint64": "ulong"}
+_LENGTHS = {
+    "agent": "AGENTS",
+    "resource": "RESOURCES",
+    "owner": "(AGENTS + 1)",
+    "purpose": "PURPOSES",
+    "shock": "SHOCK_SLOTS",
+    "round": "ROUND_SLOTS",
+    "series": "SERIES",
+}
+PRICES = {"geometric": 0, "inverse_geometric": 1, "unit": 2}
+
+
+def tables(p: Parameters) -> dict[str, NDArray[np.generic]]:
+    """Return the constant arrays of the kernels by the name of their parameter."""
+    marginal_lengths = [len(curve.marginal) for curve in p.utility_curves]
+    effort_lengths = [len(curve.minutes) for curve in p.effort_curves]
+    return {
+        "group_of_agent_table": p.group_of_agent,
+        "marginal_table": np.concatenate([curve.marginal for curve in p.utility_curves]),
+        "total_table": np.concatenate([curve.total for curve in p.utility_curves]),
+        "utility_start_table": _starts(marginal_lengths),
+        "utility_length_table": np.array(marginal_lengths, dtype=np.uint32),
+        "utility_curve_table": p.utility_curve_of.astype(np.uint32),
+        "effort_table": np.concatenate([curve.minutes for curve in p.effort_curves]),
+        "effort_start_table": _starts(effort_lengths),
+        "effort_length_table": np.array(effort_lengths, dtype=np.uint32),
+        "effort_curve_table": p.effort_curve_of.astype(np.uint32),
+        "max_experience_table": np.array([curve.max_experience for curve in p.effort_curves]),
+        "consumption_threshold_table": p.consumption_threshold,
+        "trade_power_table": p.trade_power,
+    }
+
+
+def candidates(p: Parameters) -> int:
+    """Return the most swaps that are ever ranked at once in a meeting.
+
+    A ranking is extended only while fewer than ``attempts`` swaps were queued, so before it the
+    product of the two sale lists is below ``attempts`` and their sum at most ``attempts``; each
+    list then grows by a menu at most.
+    """
+    grown = p.menu_size * p.menu_size + p.menu_size * p.attempts + p.attempts
+    return min(grown, p.resources * p.resources)
+
+
+CANDIDATES_IN_LOCAL_MEMORY = 512
+
+
+def scores_in_global_memory(p: Parameters) -> int:
+    """Return the reals that each meeting needs in global memory for the scores of candidates."""
+    count = candidates(p)
+    return 0 if count <= CANDIDATES_IN_LOCAL_MEMORY else 2 * count
+
+
+def macros(p: Parameters) -> dict[str, int | float]:
+    """Return the configuration as macros; all names of one letter and ``P_`` are values."""
+    values: dict[str, int | float] = {
+        "AGENTS": p.agents,
+        "RESOURCES": p.resources,
+        "LEAVES": 1 << (p.resources - 1).bit_length(),
+        "GROUPS": len(p.trade_power),
+        "UTILITY_CURVES": len(p.utility_curves),
+        "UTILITY_LENGTH": len(p.utility_curves[0].marginal),
+        "EFFORT_CURVES": len(p.effort_curves),
+        "EFFORT_LENGTH": len(p.effort_curves[0].minutes),
+        "PURPOSES": PURPOSE_COUNT,
+        "SERIES": len(SERIES),
+        "SHOCKS": len(p.shocks),
+        "SHOCK_SLOTS": max(1, len(p.shocks)),
+        "ROUNDS": p.rounds,
+        "ROUND_SLOTS": max(1, p.rounds),
+        "ATTEMPTS": p.attempts,
+        "MENU_SIZE": p.menu_size,
+        "CANDIDATES": candidates(p),
+        "CANDIDATE_LIMIT": CANDIDATES_IN_LOCAL_MEMORY,
+        "NEAR_BEST_BAND": int(p.near_best_band > 0.0),
+        "UNEQUAL_POWERS": int(len(set(p.trade_power.tolist())) > 1),
+        "PRICE": PRICES[p.price],
+        "REMOVE_RESOURCE": REMOVE_RESOURCE,
+        "REMOVE_AGENT": REMOVE_AGENT,
+        "RANDOM_INDEX": RANDOM_INDEX,
+        "KEEP": KEEP,
+        "LOSE": LOSE,
+        "P_day_length": p.day_length,
+        "P_min_marginal": p.utility_curves[0].floor,
+        "P_min_surplus": p.min_surplus,
+        "P_daily_experience_penalty": p.daily_experience_penalty,
+        "P_near_best_band": p.near_best_band,
+    }
+    values |= {f"PRICE_{name.upper()}": number for name, number in PRICES.items()}
+    values |= {f"PURPOSE_{name.upper()}": number for name, number in PURPOSES.items()}
+    values |= {f"SERIES_{name}": number for number, name in enumerate(SERIES)}
+    return values
+
+
+def header(p: Parameters) -> str:
+    """Return OpenCL text: parameter lists and accessors of the state and the tables."""
+    lines = [
+        '#include "primitives/real.cl"',
+        "#define P(name) P_##name",
+        f"#define STREAM_BASE {p.stream_base:#x}UL",
+        f"#define STREAM_GAP {STREAM_GAP:#x}UL",
+        f"#define FIRST_SOCIETY {p.first_society}UL",
+    ]
+    state = [f"__global {_C_TYPES[f.dtype]} *state_{name}" for name, f in STATE.items()]
+    lines.append(_define("STATE_PARAMETERS", state))
+    lines.append(_define("STATE", [f"state_{name}" for name in STATE]))
+    lines += [_accessor(name, field) for name, field in STATE.items()]
+    arrays = tables(p)
+    kinds = {"int32": "int", "uint32": "uint", "uint64": "ulong", "float64": "real"}
+    constant = [f"__global const {kinds[a.dtype.name]} *{name}" for name, a in arrays.items()]
+    lines.append(_define("TABLE_PARAMETERS", constant))
+    lines.append(_define("TABLES", list(arrays)))
+    if p.shocks:
+        rows = [f"{{{s.remove}, {s.index}, {s.holdings}}}" for s in p.shocks]
+        lines.append(_define("SHOCK_LIST", ["{" + ", ".join(rows) + "}"]))
+    for macro, dims, place in (
+        ("RESET_AGENT", ("agent",), "agent"),
+        ("RESET_AGENT_RESOURCE", ("agent", "resource"), "agent, r"),
+    ):
+        resets = [
+            f"{name}({place}) = {field.initial:g};"
+            for name, field in STATE.items()
+            if field.of_agent and field.dims == dims
+        ]
+        lines.append(f"#define {macro} {' '.join(resets)}")
+    return "\n".join(lines) + "\n"
+
+
+def _accessor(name: str, field: Field) -> str:
+    """Return a macro such as held(agent, resource); it uses the variable `society` in scope."""
+    place = "(size_t)society"
+    for dim in field.dims:
+        place = f"({place} * {_LENGTHS[dim]} + ({dim}))"
+    return f"#define {name}({', '.join(field.dims)}) state_{name}[{place}]"
+
+
+def _define(name: str, parts: list[str]) -> str:
+    return f"#define {name} {', '.join(parts)}"
+
+
+def _starts(lengths: list[int]) -> NDArray[np.uint32]:
+    return np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.uint32)

@@ -1,0 +1,41 @@
+"""Which errors a user can meet, and which exit code each one ends the command line with.
+
+Every class here carries a message of one or two lines that says what is wrong, where, and what
+to do. The command line prints that message without a traceback (``--debug`` shows it).
+"""
+
+from __future__ import annotations
+
+
+class SocietiesError(Exception):
+    """Base of every error that is meant for the user; ``exit_code`` is the process's exit code."""
+
+    exit_code = 1
+
+
+class ConfigError(SocietiesError):
+    """The configuration or the usage is wrong; ``str(error)`` has one line per problem."""
+
+    exit_code = 2
+
+
+class DeviceError(SocietiesError):
+    """No suitable device, or the device cannot do what is asked."""
+
+    exit_code = 3
+
+
+class BuildError(DeviceError):
+    """A kernel did not compile; the message names the real file, line and column."""
+
+
+class OutputError(SocietiesError):
+    """The output file cannot be written, exists already, or does not fit the configuration."""
+
+    exit_code = 4
+
+
+class Interrupted(SocietiesError):
+    """The run was interrupted by the user after everything done so far was written."""
+
+    exit_code = 130

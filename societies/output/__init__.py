@@ -1,0 +1,10 @@
+"""How are results kept on disk, so that nothing that was committed is ever lost?
+
+One HDF5 file per run: made whole at its start, filled while running, opened by plain xarray.
+"""
+
+from societies.output.layout import Coordinate, Variable
+from societies.output.reading import open_results
+from societies.output.resultfile import ResultFile
+
+__all__ = ["Coordinate", "ResultFile", "Variable", "open_results"]

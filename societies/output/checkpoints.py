@@ -1,0 +1,59 @@
+"""How is the full state kept so that one good copy always exists?
+
+Two slots take turns. The slot to be overwritten loses its day first, and gets one again only when
+its arrays are on the disk; meanwhile the other slot is complete. A checksum over the day and all
+bytes shows a slot that is torn for any other reason.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.output.files import to_disk
+from societies.output.layout import COMMITTED, NO_DAY, SLOTS
+
+State = dict[str, NDArray[Any]]
+
+
+def latest(file: h5py.File) -> tuple[str, int, State] | None:
+    """Return slot, day and arrays of the newest intact checkpoint, or None if there is none.
+
+    A checkpoint counts only up to the day committed: the order is commit(day), checkpoint(day).
+    """
+    committed = int(file[COMMITTED][()])
+    days = {slot: int(file[slot]["day"][()]) for slot in SLOTS}
+    for slot in sorted(SLOTS, key=lambda slot: -days[slot]):
+        if not 0 <= days[slot] <= committed:
+            continue
+        state = {name: np.asarray(array[()]) for name, array in file[slot]["state"].items()}
+        if checksum(days[slot], state) == int(file[slot]["checksum"][()]):
+            return slot, days[slot], state
+    return None
+
+
+def store(file: h5py.File, slot: str, day: int, state: Mapping[str, NDArray[Any]]) -> None:
+    """Overwrite ``slot`` with the state at the end of ``day``."""
+    group = file[slot]
+    group["day"][()] = NO_DAY
+    to_disk(file)
+    for name, array in state.items():
+        group["state"][name][...] = array
+    group["checksum"][()] = checksum(day, state)
+    to_disk(file)
+    group["day"][()] = day
+    to_disk(file)
+
+
+def checksum(day: int, state: Mapping[str, NDArray[Any]]) -> int:
+    """Return the CRC-32 of the day and of every array's name and bytes, in the names' order."""
+    value = zlib.crc32(day.to_bytes(8, "little"))
+    for name in sorted(state):
+        value = zlib.crc32(name.encode(), value)
+        value = zlib.crc32(np.ascontiguousarray(state[name]).reshape(-1).view(np.uint8).data, value)
+    return value

@@ -1,0 +1,162 @@
+"""How does a file get its name at once and whole, and what does a failure mean to the user?"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import h5py
+
+from societies.errors import OutputError
+
+_ELSEWHERE = "choose another place with --out"
+
+
+@contextmanager
+def explained(path: Path, doing: str) -> Iterator[None]:
+    """Turn a failure of the operating system or of HDF5 into an OutputError about ``path``.
+
+    HDF5's errors arrive as OSError, ValueError, RuntimeError or KeyError, whatever the cause; the
+    number of the system's error stands in their text.
+    """
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError, KeyError) as error:
+        raise OutputError(_explanation(path, doing, error)) from error
+
+
+def _explanation(path: Path, doing: str, error: Exception) -> str:
+    text = str(error)
+    number = getattr(error, "errno", None)
+    if number is None and (found := re.search(r"errno = (\d+)", text)):
+        number = int(found[1])
+    if number in (errno.ENOSPC, errno.EDQUOT):
+        return f"{path}: the disk is full. Free some space or {_ELSEWHERE}."
+    if number == errno.EFBIG:
+        return (
+            f"{path}: larger than the largest file allowed here. Raise the limit (ulimit -f) or "
+            f"{_ELSEWHERE}."
+        )
+    if number in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"{path}: no permission to {doing}. Change the permissions or {_ELSEWHERE}."
+    if number == errno.EAGAIN or "already open" in text or "unable to lock" in text:
+        return (
+            f"{path}: is open elsewhere, perhaps in a run that still writes it. "
+            "Wait for it or close it there, then try again."
+        )
+    if number in (errno.ENOENT, errno.ENOTDIR):
+        return f"{path}: does not exist. Check the path."
+    if number is not None:
+        return f"{path}: cannot {doing}: {os.strerror(number)}. {_ELSEWHERE.capitalize()}."
+    detail = text.splitlines()[0] if text else type(error).__name__
+    return f"{path}: not a result file of societies, or damaged ({detail}). Name another file."
+
+
+def require_target(path: Path, nbytes: int, *, overwrite: bool) -> None:
+    """Raise OutputError if a file of ``nbytes`` bytes plainly cannot be made at ``path``.
+
+    A first look, so that the user hears at once; what decides is the making and placing itself.
+    """
+    if not path.parent.is_dir():
+        raise OutputError(
+            f"{path}: the folder '{path.parent}' does not exist. Create it or {_ELSEWHERE}."
+        )
+    if path.is_dir() or (os.path.lexists(path) and path.exists() and not path.is_file()):
+        raise OutputError(f"{path}: is not a file. Give the name of a file with --out.")
+    if os.path.lexists(path):
+        if not overwrite:
+            raise already_exists(path)
+        if _being_written(path):
+            raise OutputError(
+                f"{path}: another run is writing it. Wait until it ends or {_ELSEWHERE}."
+            )
+    disk = shutil.disk_usage(path.parent)
+    if disk.total and nbytes > disk.free:  # some network file systems report nothing at all
+        raise OutputError(
+            f"{path}: the disk is full: {_size(nbytes)} needed, {_size(disk.free)} free. "
+            f"Free some space, record less, or {_ELSEWHERE}."
+        )
+
+
+def already_exists(path: Path) -> OutputError:
+    """Return the error for a name that is taken."""
+    return OutputError(
+        f"{path}: exists already and was not touched. "
+        f"Continue it with --resume, replace it with --overwrite, or {_ELSEWHERE}."
+    )
+
+
+def temporary_name(path: Path) -> Path:
+    """Return an unused name in the folder of ``path``, where placing is a mere renaming."""
+    return path.with_name(f"{path.stem[:60]}.{secrets.token_hex(4)}.partial")
+
+
+def place(temporary: Path, path: Path, *, overwrite: bool) -> None:
+    """Give the complete file ``temporary`` the name ``path`` in one step.
+
+    Without ``overwrite`` the step fails if the name has been taken in the meantime: a hard link
+    is never made over an existing name.
+
+    Raises
+    ------
+    OutputError
+        If ``path`` exists and ``overwrite`` is false.
+    OSError
+        If the file system refuses.
+    """
+    try:
+        if overwrite:
+            os.replace(temporary, path)
+        else:
+            try:
+                os.link(temporary, path)
+            except FileExistsError:
+                raise
+            except OSError:
+                # A file system without hard links: claim the name first, then fill it.
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+                os.replace(temporary, path)
+            temporary.unlink(missing_ok=True)
+    except FileExistsError as error:
+        raise already_exists(path) from error
+    with suppress(OSError):  # not every file system can flush a folder
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def to_disk(file: h5py.File) -> None:
+    """Hand everything written so far to the disk; on return it survives a power cut."""
+    file.flush()
+    # The file's size never changes after its creation, so the data alone are enough.
+    getattr(os, "fdatasync", os.fsync)(file.id.get_vfd_handle())
+
+
+def _being_written(path: Path) -> bool:
+    """Tell whether a process holds HDF5's write lock on the file."""
+    try:
+        import fcntl
+    except ImportError:  # Windows refuses to replace an open file by itself
+        return False
+    with suppress(OSError), path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
+def _size(nbytes: int) -> str:
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if nbytes < 1000:
+            return f"{nbytes:.3g} {unit}"
+        nbytes /= 1000  # type: ignore[assignment]
+    return f"{nbytes:.3g} TB"

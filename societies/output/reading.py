@@ -1,0 +1,71 @@
+"""How does an analysis open a result file, finished or not?"""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import h5py
+
+from societies.output.files import explained
+from societies.output.layout import COMMITTED, require_ours
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def open_results(path: str | PathLike[str]) -> xr.Dataset:
+    """Open a result file lazily, cut to the days that are complete.
+
+    Every dimension named ``day`` or ending in ``_day`` ends at ``days_committed``. A file that a
+    run still writes can be opened too: it shows the days committed by now. Close the dataset, or
+    use it in a ``with`` block, before the file is resumed.
+
+    Parameters
+    ----------
+    path : path
+        A file that a run of societies wrote.
+
+    Returns
+    -------
+    xarray.Dataset
+        The same as ``xr.open_dataset(path)`` gives, without the days not yet committed.
+
+    Raises
+    ------
+    OutputError
+        If the file is missing, not ours or damaged.
+    """
+    import xarray as xr  # here, because importing it takes longer than all the rest of societies
+
+    path = Path(path)
+    with explained(path, "read this file"):
+        locking = _locking(path)
+        with h5py.File(path, "r", **locking) as file:
+            require_ours(file, path)
+            committed = int(file[COMMITTED][()])
+        whole = xr.open_dataset(path, engine="h5netcdf", driver_kwds=locking)
+    complete = {
+        dim: slice(0, int((whole[dim] <= committed).sum()))
+        for dim in map(str, whole.sizes)
+        if dim == "day" or dim.endswith("_day")
+    }
+    trimmed = whole.isel(complete)
+    trimmed.set_close(whole.close)
+    return trimmed
+
+
+def _locking(path: Path) -> dict[str, bool]:
+    """Return the option under which HDF5 reads the file beside its writer.
+
+    Without a lock, because the writer holds it and no structure of the file ever changes under a
+    reader. In the process that writes, HDF5 wants the writer's own setting, which is the default.
+    """
+    try:
+        h5py.File(path, "r", locking=False).close()
+    except OSError as error:
+        if "locking flag" in str(error):
+            return {}
+        raise
+    return {"locking": False}

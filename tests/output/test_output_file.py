@@ -1,0 +1,313 @@
+"""The file: what is written is what xarray reads, and nothing but raw data changes after creation."""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from societies.errors import OutputError
+from societies.output import Coordinate, ResultFile, Variable, open_results
+
+SOCIETIES, DAYS = 3, 20
+COORDINATES = [
+    Coordinate("society", np.arange(SOCIETIES), long_name="society"),
+    Coordinate("day", np.arange(1, DAYS + 1), "day", "day"),
+    Coordinate("agent_day", np.arange(5, DAYS + 1, 5), "day", "day of agent detail"),
+    Coordinate("agent", np.arange(4)),
+    Coordinate("quantile", np.array([0, 0.25, 0.5, 0.75, 1])),
+    Coordinate("activity", np.array(["extraction", "overtime", "größe"])),
+]
+VARIABLES = [
+    Variable("gini", ("society", "day"), np.float64, "", "Gini of the day's utility"),
+    Variable("hhi", ("society", "day", "quantile"), np.float64, "", "concentration"),
+    Variable("minutes", ("society", "day", "activity"), np.float32, "min", "time use"),
+    Variable("deals", ("society", "day"), np.int32, "deals", "deals of the day"),
+    Variable("held", ("society", "agent_day", "agent"), np.int64, "units", "units held", -7),
+    Variable("made", ("society", "day"), np.uint16, "units", "devices made"),
+]
+ATTRIBUTES = {"config": "agents: 4\n" * 20_000, "seed": 2**64 - 1, "agents": 4, "scale": 0.1}
+STATE = {
+    "held": ((SOCIETIES, 4), np.int32),
+    "experience": ((SOCIETIES, 4), np.float64),
+    "alive": ((SOCIETIES, 4), bool),
+    "counter": ((), np.uint64),
+    "nothing": ((0, 4), np.float64),
+}
+
+
+def create(path, **changes):
+    arguments = dict(
+        coordinates=COORDINATES, variables=VARIABLES, attributes=ATTRIBUTES, state=STATE
+    )
+    return ResultFile.create(path, **arguments | changes)
+
+
+def state_of(day):
+    random = np.random.default_rng(day)
+    return {
+        name: np.asarray(random.integers(0, 2, shape) if dtype is bool else random.random(shape))
+        .__mul__(1 if dtype is bool else 1000)
+        .astype(dtype)
+        for name, (shape, dtype) in STATE.items()
+    }
+
+
+def raw_data_removed(path):
+    """Return all bytes of the file outside the raw data of series, state, counters, records."""
+    content = bytearray(path.read_bytes())
+    with h5py.File(path, "r") as file:
+
+        def blank(name, item):
+            if isinstance(item, h5py.Dataset) and item.size and not item.is_scale:
+                start = item.id.get_offset()
+                assert start is not None, f"{name} has no place in the file yet"
+                content[start : start + item.nbytes] = bytes(item.nbytes)
+
+        file.visititems(blank)
+    return bytes(content)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.h5"
+
+
+def test_plain_xarray_shows_dimensions_coordinates_units_and_attributes(path):
+    create(path).close()
+    with xr.open_dataset(path) as data:
+        assert dict(data.sizes) == {c.name: len(c.values) for c in COORDINATES}
+        assert set(data.data_vars) == {v.name for v in VARIABLES} | {"days_committed"}
+        for variable in VARIABLES:
+            assert data[variable.name].dims == variable.dims
+            assert data[variable.name].dtype == variable.dtype
+            assert data[variable.name].attrs == {
+                "units": variable.units or "1",
+                "long_name": variable.long_name,
+            }
+        for coordinate in COORDINATES:
+            assert_array_equal(data[coordinate.name].values, coordinate.values)
+            assert data[coordinate.name].attrs["long_name"] == (
+                coordinate.long_name or coordinate.name
+            )
+        assert data.attrs.items() >= ATTRIBUTES.items()
+        assert data.sel(activity="größe", day=3).minutes.shape == (SOCIETIES,)
+
+
+def test_what_is_not_written_yet_holds_the_fill_value(path):
+    create(path).close()
+    with xr.open_dataset(path) as data:
+        assert np.isnan(data.gini).all() and np.isnan(data.minutes).all()
+        assert (data.deals == -1).all() and (data.held == -7).all() and (data.made == 65535).all()
+        assert data.days_committed == 0
+
+
+def test_structures_never_change_after_creation(path):
+    file = create(path)
+    before, size = raw_data_removed(path), path.stat().st_size
+    for day in range(1, DAYS + 1):
+        for variable in VARIABLES:
+            if "day" in variable.dims:
+                shape = [len(file.coordinates[d].values) for d in variable.dims if d != "day"]
+                file.write(variable.name, np.full(shape, day, variable.dtype), day=day - 1)
+        file.commit(day)
+        if day % 3 == 0:
+            file.checkpoint(day, state_of(day))
+            file.log_session(f"session {day}")
+        if day % 7 == 0:
+            file.close()
+            file = ResultFile.resume(path)
+            assert raw_data_removed(path) == before
+    assert raw_data_removed(path) == before
+    file.close()
+    assert raw_data_removed(path) == before
+    assert path.stat().st_size == size
+
+
+def test_old_superblock_and_aligned_counters(path):
+    with create(path):
+        pass
+    with h5py.File(path, "r") as file:
+        assert file.id.get_create_plist().get_version()[0] == 0
+        for name in ("days_committed", "checkpoint/0/day", "checkpoint/1/day"):
+            assert file[name].id.get_offset() % 8 == 0
+
+
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_blocks_written_are_blocks_read(data):
+    names = ["society", "day", "agent", "resource"][: data.draw(st.integers(1, 4))]
+    shape = [data.draw(st.integers(1, 6)) for _ in names]
+    dtype = data.draw(st.sampled_from(["f8", "f4", "i8", "i4", "i2", "u4"]))
+    variable = Variable("series", tuple(names), dtype, "units", "a series")
+    expected = np.full(shape, variable.fill, dtype)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "run.h5")
+        coordinates = [Coordinate(n, np.arange(s)) for n, s in zip(names, shape, strict=True)]
+        arguments = dict(coordinates=coordinates, variables=[variable], attributes={}, state={})
+        with ResultFile.create(path, **arguments) as file:
+            for block in range(data.draw(st.integers(0, 5))):
+                index = {}
+                for name, size in zip(names, shape, strict=True):
+                    low = data.draw(st.integers(0, size - 1))
+                    high = data.draw(st.integers(low, size))
+                    choice = data.draw(st.sampled_from(["all", "one", "some"]))
+                    if choice != "all":
+                        index[name] = low if choice == "one" else slice(low, high)
+                place = tuple(index.get(name, slice(None)) for name in names)
+                values = np.random.default_rng(block).integers(0, 100, expected[place].shape)
+                expected[place] = values.astype(dtype)
+                file.write("series", values.astype(dtype), **index)
+        with xr.open_dataset(path) as read:
+            assert_array_equal(read.series.values, expected)
+            assert read.series.dtype == np.dtype(dtype)
+
+
+def test_values_that_do_not_fit_are_refused_and_change_nothing(path):
+    with create(path) as file:
+        before = path.read_bytes()
+        day = np.zeros(SOCIETIES)
+        for error, name, values, index in [
+            (KeyError, "ginni", day, {"day": 0}),
+            (KeyError, "gini", day, {"agent": 0}),
+            (ValueError, "gini", day, {"day": DAYS}),
+            (ValueError, "gini", day, {"day": -1}),
+            (ValueError, "gini", day, {"day": slice(0, 2)}),
+            (ValueError, "gini", np.zeros((3, 4)), {"day": slice(0, 8, 2)}),
+            (ValueError, "gini", 0.0, {"day": 0}),
+            (TypeError, "deals", day, {"day": 0}),
+        ]:
+            with pytest.raises(error):
+                file.write(name, values, **index)
+        with pytest.raises(ValueError, match="not committed"):
+            file.checkpoint(1, state_of(1))
+        with pytest.raises(ValueError, match="declared was"):
+            file.checkpoint(0, {"held": np.zeros((SOCIETIES, 4))})
+        assert path.read_bytes() == before
+
+
+def test_the_counter_never_moves_back(path):
+    with create(path) as file:
+        file.commit(9)
+        file.commit(4)
+        assert file.days_committed == 9
+    with ResultFile.resume(path) as file:
+        assert file.days_committed == 9
+
+
+def test_resume_gives_back_what_was_declared(path):
+    create(path).close()
+    with ResultFile.resume(path, coordinates=COORDINATES, variables=VARIABLES, state=STATE) as file:
+        assert file.attributes == ATTRIBUTES
+        assert file.variables["held"] == VARIABLES[4]
+        assert file.variables["deals"] == VARIABLES[3]
+        for coordinate in COORDINATES:
+            assert_array_equal(file.coordinates[coordinate.name].values, coordinate.values)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"coordinates": [Coordinate("day", np.arange(1, 31)), *COORDINATES[:1]]}, "20 values"),
+        ({"coordinates": COORDINATES[:-1]}, "'activity' is only in the file"),
+        (
+            {"coordinates": [Coordinate("society", np.arange(1, 4)), *COORDINATES[1:]]},
+            "'society' has other values",
+        ),
+        ({"variables": VARIABLES[1:]}, "variable 'gini' is float64"),
+        ({"state": STATE | {"held": ((SOCIETIES, 5), np.int32)}}, "state array 'held'"),
+    ],
+)
+def test_resume_refuses_a_file_made_for_something_else(path, changes, says):
+    create(path).close()
+    before = path.read_bytes()
+    if "coordinates" in changes:
+        changes["variables"] = []
+    expected = dict(coordinates=COORDINATES, variables=VARIABLES, state=STATE) | changes
+    with pytest.raises(OutputError, match=says):
+        ResultFile.resume(path, **expected)
+    assert path.read_bytes() == before
+
+
+def test_open_results_shows_committed_days_only(path):
+    with create(path) as file:
+        file.write("gini", np.ones((SOCIETIES, 13)), day=slice(0, 13))
+        file.commit(12)
+    with open_results(path) as data:
+        assert data.sizes["day"] == 12 and data.day[-1] == 12
+        assert_array_equal(data.agent_day, [5, 10])
+        assert data.held.shape == (SOCIETIES, 2, 4)
+        assert (data.gini == 1).all()
+    ResultFile.resume(path).close()  # closing the dataset has released the file
+
+
+def test_open_results_in_the_process_that_writes(path):
+    with create(path) as file:
+        for day in (1, 2):
+            file.write("gini", np.full(SOCIETIES, float(day)), day=day - 1)
+            file.commit(day)
+            with open_results(path) as data:
+                assert_array_equal(data.gini[0], np.arange(1.0, day + 1))
+
+
+def test_sessions_are_kept_in_order_and_never_outgrow_their_table(path):
+    with create(path) as file:
+        assert file.sessions == []
+        file.log_session(json.dumps({"device": "größe"}))
+        file.log_session("é" * 1024)
+    with ResultFile.resume(path) as file:
+        first, second = file.sessions
+        assert json.loads(first) == {"device": "größe"}
+        assert second.endswith("é…") and len(second.encode()) <= 1024
+        for number in range(70):
+            file.log_session(str(number))
+        assert len(file.sessions) == 64
+        assert file.sessions[:3] == [first, second, "0"] and file.sessions[-1] == "69"
+
+
+def test_units_that_xarray_would_decode_as_time_are_refused():
+    with pytest.raises(ValueError, match="'min'"):
+        Variable("minutes", ("day",), "f8", "minutes", "time use")
+    with pytest.raises(ValueError, match="dates"):
+        Coordinate("day", np.arange(3), "days since 2000-01-01")
+
+
+def test_declarations_that_contradict_each_other_are_refused(path):
+    for changes in (
+        {"variables": [Variable("a", ("nowhere",), "f8", "", "")]},
+        {"variables": [Variable("day", ("day",), "f8", "", "")]},
+        {"variables": [Variable("checkpoint", ("day",), "f8", "", "")]},
+        {"state": {"name": ((3,), "U5")}},
+    ):
+        with pytest.raises(ValueError):
+            create(path, **changes)
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_large_file_takes_little_memory_to_make(tmp_path):
+    program = """
+import resource, sys, numpy as np
+from societies.output import Coordinate, ResultFile, Variable
+def make(days):
+    coordinates = [Coordinate("day", np.arange(days)), Coordinate("x", np.arange(1000))]
+    variables = [Variable("a", ("day", "x"), "f8", "", "")]
+    ResultFile.create(sys.argv[1], coordinates=coordinates, variables=variables, attributes={},
+                      state={}, overwrite=True).close()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(make(10), make(8000))
+"""
+    path = tmp_path / "large.h5"
+    done = subprocess.run(
+        [sys.executable, "-c", program, path], capture_output=True, text=True, check=True
+    )
+    before, after = map(int, done.stdout.split())
+    assert path.stat().st_size >= 64_000_000
+    assert (after - before) * 1024 < 16_000_000

@@ -1,4 +1,4 @@
-"""Write the tables of the documentation that come from the code: keys, state, series.
+"""Write the tables of the documentation that come from the code: keys, state, variables.
 
 ``python docs/tables.py`` renews what stands between the ``begin`` and ``end`` marks of the pages in
 this folder; a test fails when a page is behind the code.
@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from societies.config import json_schema
+from societies.config import config_from_dict, json_schema
 from societies.config.model import LARGEST_INTEGER, LARGEST_REAL
-from societies.economy.config import LARGEST_SEED
-from societies.economy.state import SERIES, STATE
+from societies.economy.config import LARGEST_SEED, EconomyConfig
+from societies.economy.results import Layout
+from societies.economy.state import STATE
 
 DOCS = Path(__file__).resolve().parent
 NO_LIMIT = (LARGEST_INTEGER, LARGEST_REAL, LARGEST_SEED)  # said once on the page
@@ -37,15 +38,21 @@ def state() -> Iterator[str]:
     )
 
 
-def series() -> Iterator[str]:
-    """Yield the statistics of every day, one row a variable."""
+def variables() -> Iterator[str]:
+    """Yield the variables of a file with all the detail there is, one row each."""
+    record = {"agent": 10, "agent_resource": 50}
+    config = config_from_dict({"workload": "economy", "record": record})
+    assert isinstance(config, EconomyConfig)
     yield from _table(
-        ["variable", "unit", "meaning"],
-        [[f"`{name}`", s.unit, s.meaning] for name, s in SERIES.items()],
+        ["variable", "dimensions", "type", "unit", "meaning"],
+        [
+            [f"`{v.name}`", ", ".join(v.dims), str(v.dtype), v.units, v.long_name]
+            for v in Layout(config).variables()
+        ],
     )
 
 
-TABLES = {"configuration": configuration, "state": state, "series": series}
+TABLES = {"configuration": configuration, "state": state, "variables": variables}
 
 
 def renewed(page: str) -> str:

@@ -11,19 +11,19 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from societies.errors import ConfigError, SocietiesError
+from societies.errors import ConfigError, DeviceError, SocietiesError
 
 if TYPE_CHECKING:
-    from societies import RunReport
     from societies.config import WorkloadConfig
+    from societies.economy.run import RunReport
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -52,18 +52,23 @@ Replicates = Annotated[int | None, typer.Option(help="Short for --set replicates
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Progress = Callable[[int, int], None]
 
+_HEADLINES = ("units_extracted", "units_held", "units_traded", "utility", "gini")
+"""Series of the closing table, of those that the workload has."""
+
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from societies import __version__
-
-        print(f"societies {__version__}")
+        try:
+            number = version("societies")
+        except PackageNotFoundError:
+            number = "0+checkout"
+        print(f"societies {number}")
         raise typer.Exit
 
 
 @app.callback()
 def societies(
-    version: Annotated[
+    show_version: Annotated[
         bool,
         typer.Option(
             "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
@@ -175,17 +180,20 @@ def devices(debug: Debug = False) -> None:
     """List every OpenCL device, its limits, and which one "auto" takes and why."""
     from societies.device import choose_device, list_devices
 
-    found = list_devices()
-    chosen = choose_device("auto")
+    found, chosen, failure = list_devices(), None, None
+    try:
+        chosen = choose_device("auto")
+    except DeviceError as error:
+        failure = error  # said last: the list below shows why
     console = Console()
     for device in found:
-        taken = device.index == chosen.index
+        taken = chosen is not None and device.index == chosen.index
         console.print(
             f"[bold]{device.index}  {escape(device.name)}[/]{'  (auto)' if taken else ''}"
         )
         _print_rows(
             [
-                *([("chosen because", chosen.reason)] if taken else []),
+                *([("chosen because", chosen.reason)] if chosen and taken else []),
                 ("kind", f"{device.kind}, simulator" if device.simulator else device.kind),
                 ("platform", device.platform),
                 ("driver", f"{device.driver}, {device.version}"),
@@ -198,6 +206,8 @@ def devices(debug: Debug = False) -> None:
             ],
             console,
         )
+    if failure:
+        raise failure
 
 
 @app.command()
@@ -277,21 +287,18 @@ def _load(path: Path, overrides: Sequence[str] | None, **keys: int | None) -> Wo
 
 
 def _summary(report: RunReport) -> list[tuple[str, str]]:
-    """Return the table that ends a run: the last day's means under the file's own long names."""
+    """Return the table that ends a run: the last day under the file's own names and units."""
     from societies import open_results
 
+    names = [name for name in _HEADLINES if name in report.final]
     with open_results(report.path) as results:
-        attributes: dict[str, dict[str, Any]] = {
-            name: results[name].attrs for name in report.final if name in results
-        }
-    means = "" if report.societies == 1 else f", mean of {report.societies} societies"
-    rows = [("day", f"{report.days}{means}")]
-    for name, value in report.final.items():
-        labels = attributes.get(name, {})
-        unit = labels.get("units", "1")
-        rows.append(
-            (labels.get("long_name", name), f"{value:.6g}" + (f" {unit}" if unit != "1" else ""))
-        )
+        attributes: list[dict[str, Any]] = [dict(results[name].attrs) for name in names]
+    rows = [("last day", str(report.days))]
+    if report.societies > 1:
+        rows.append(("societies", f"{report.societies}, means over them"))
+    for name, labels in zip(names, attributes, strict=True):
+        unit = "" if labels["units"] == "1" else f" {labels['units']}"
+        rows.append((labels["long_name"], f"{report.final[name]:.6g}{unit}"))
     return [
         *rows,
         ("device", report.device),
@@ -303,13 +310,11 @@ def _summary(report: RunReport) -> list[tuple[str, str]]:
 
 
 def _print_rows(rows: Sequence[tuple[str, str]], console: Console) -> None:
-    """Print names and values in two columns; long values wrap, so that nothing is cut off."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim")
-    table.add_column(overflow="fold")
+    """Print names and values in two columns; a value stays on one line, for those who grep."""
+    width = max(len(name) for name, _ in rows)
     for name, value in rows:
-        table.add_row(escape(name), escape(value))
-    console.print(table, highlight=False)
+        label = f"[dim]{escape(name.ljust(width))}[/]"
+        console.print(f"{label}  {escape(value)}", highlight=False, soft_wrap=True)
 
 
 @contextmanager

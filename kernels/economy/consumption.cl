@@ -14,7 +14,6 @@ __kernel void consumption(STATE_PARAMETERS, TABLE_PARAMETERS)
     const uint agent = get_group_id(0) % AGENTS;
     const uint lid = get_local_id(0), lanes = get_local_size(0);
     __local uint offset[RESOURCES];
-    SCAN_SCRATCH
     if (lid == 0) {
         units_sold(agent) = 0;  // the day's counters, for tomorrow
         deals(agent) = 0;
@@ -23,7 +22,7 @@ __kernel void consumption(STATE_PARAMETERS, TABLE_PARAMETERS)
 
     for (uint r = lid; r < RESOURCES; r += lanes) offset[r] = rng_binomial_reserve(held(agent, r));
     barrier(CLK_LOCAL_MEM_FENCE);  // every resource's need, before they are added up
-    const uint total = scan_exclusive(offset, RESOURCES SCAN_ARGUMENT);
+    const uint total = scan_exclusive(offset, RESOURCES);
 
     const rng_t start = rng_load(stream(agent, PURPOSE_CONSUMPTION));
     barrier(CLK_GLOBAL_MEM_FENCE);  // everybody has read the stream, before it moves on

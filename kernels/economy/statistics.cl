@@ -83,9 +83,9 @@ static real gini(STATE_PARAMETERS, const size_t society, __global const real *va
 
 // Fill the day's series. A workgroup is a society; a work-item is an agent, then a resource. Local
 // memory: 16 bytes a resource. `samples` and `works` have a row of AGENTS reals for each society;
-// `log` collects the series of `rows` days, which the host reads at once.
+// `day_log` collects the series of `rows` days, which the host reads at once.
 __kernel void society_statistics(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *samples,
-                                 __global real *works, __global real *log, const uint rows,
+                                 __global real *works, __global real *day_log, const uint rows,
                                  const uint row, const uint day)
 {
     const size_t society = get_group_id(0);
@@ -192,5 +192,5 @@ __kernel void society_statistics(STATE_PARAMETERS, TABLE_PARAMETERS, __global re
         }
     }
     barrier(CLK_GLOBAL_MEM_FENCE);  // the complete series, before it is logged
-    for (uint i = lid; i < SERIES; i += lanes) log[(society * rows + row) * SERIES + i] = series(i);
+    for (uint i = lid; i < SERIES; i += lanes) day_log[(society * rows + row) * SERIES + i] = series(i);
 }

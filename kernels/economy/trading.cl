@@ -167,7 +167,7 @@ static uint take_best(SCORE_SPACE real *scores, const uint candidates)
     return best;
 }
 
-__kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores, const uint round)
+__kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores, const uint market_round)
 {
     const size_t society = get_group_id(0) / (AGENTS / 2);
     const uint pair = get_group_id(0) % (AGENTS / 2);
@@ -187,7 +187,8 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
     __global real *score_a = scores + get_group_id(0) * 2 * CANDIDATES;
     __global real *score_b = score_a + CANDIDATES;
 #endif
-    const uint a = partners(round, 2 * pair), b = partners(round, 2 * pair + 1);
+    const uint a = partners(market_round, 2 * pair),
+               b = partners(market_round, 2 * pair + 1);
     if (!alive(a) || !alive(b)) return;
 
     for (uint r = lid; r < RESOURCES; r += lanes) sold[r] = 0;

@@ -15,7 +15,8 @@ LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")  # ln 2 - high
 INV_LN2 = float.fromhex("0x1.71547652b82fep0")
 
 LOG_EVEN = [
-    float.fromhex(h) for h in ("0x1.999999997fa04p-2", "0x1.c71c51d8e78afp-3", "0x1.39a09d078c69fp-3")
+    float.fromhex(h)
+    for h in ("0x1.999999997fa04p-2", "0x1.c71c51d8e78afp-3", "0x1.39a09d078c69fp-3")
 ]
 LOG_ODD = [
     float.fromhex(h)
@@ -132,13 +133,13 @@ def soft_exp(x: float) -> float:
 
 
 def fast_sum(a: float, b: float) -> Pair:
-    """a + b exactly, for ``|a| >= |b|`` or a = 0 (Dekker 1971)."""
+    """The sum a + b exactly, for ``|a| >= |b|`` or a = 0 (Dekker 1971)."""
     high = a + b
     return high, b - (high - a)
 
 
 def product(a: float, b: float) -> Pair:
-    """A b exactly (Dekker 1971, Veltkamp's splitting)."""
+    """The product a b exactly (Dekker 1971, Veltkamp's splitting)."""
     a_scaled = a * 134217729.0
     b_scaled = b * 134217729.0
     a1 = a_scaled - (a_scaled - a)
@@ -162,7 +163,7 @@ def pair_plus(constant: Pair, a: Pair) -> Pair:
 
 
 def log_pair(x: float) -> Pair:
-    """Log x as a pair, for x > 0 finite; relative error about 2**-68."""
+    """Natural logarithm as a pair, for x > 0 finite; relative error about 2**-68."""
     exponent, m = split(x)
     k = float(exponent)
     # s = (m - 1) / (m + 1) as a pair: quotient, then remainder over divisor

@@ -14,7 +14,7 @@ VECTOR_WIDTHS = (2, 3, 4, 8, 16)
 
 # name -> (dtype, struct format)
 _SCALARS = {
-    "bool": ("u1", "?"),
+    "bool": ("u1", "B"),
     "char": ("i1", "b"),
     "uchar": ("u1", "B"),
     "short": ("i2", "h"),
@@ -55,6 +55,11 @@ class CType:
     def dtype(self) -> np.dtype[Any]:
         """The dtype of one component."""
         return np.dtype(_SCALARS[self.base][0])
+
+    @property
+    def storage(self) -> str:
+        """The type that stands for this one in buffers: OpenCL C has no ``bool`` there."""
+        return "uchar" if self.base == "bool" else self.name
 
     @property
     def slots(self) -> int:
@@ -135,9 +140,8 @@ class Packer:
         raise ValueError(self._reason(value))
 
     def _components(self, value: Any) -> list[Any]:
-        if isinstance(value, np.void) and value.dtype == vector_dtype(
-            self.kind.base, self.kind.width
-        ):
+        vector = vector_dtype(self.kind.base, self.kind.width)
+        if isinstance(value, (np.void, np.ndarray)) and value.dtype == vector and not value.ndim:
             parts = list(value.item())[: self.kind.width]
         elif isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value) == 1:
             parts = list(value)

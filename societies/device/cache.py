@@ -28,8 +28,10 @@ def cache_directory() -> Path:
 
 
 def caches_itself(device: Device) -> bool:
-    """Return whether the implementation keeps its own cache of builds (PoCL) or must not be
-    cached (a simulator builds from source to know the lines)."""
+    """Return whether builds on this device are left out of our cache.
+
+    PoCL keeps its own, and a simulator builds from source to know the lines.
+    """
     return device.platform == "Portable Computing Language" or device.simulator
 
 

@@ -1,4 +1,4 @@
-"""Kernels as callables: named, type-checked arguments, launched with as little Python as possible."""
+"""How a kernel is called: named, type-checked arguments, launched with little Python."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class Kernel:
                 raise DeviceError(f"{where} is __local: pass Local(dtype, n), not {_brief(value)}")
             dtype = np.dtype(value.dtype)
             if parameter.kind is not None and not parameter.kind.accepts(
-                dtype, (value.n, parameter.kind.slots)
+                dtype, (parameter.kind.slots,)
             ):
                 raise DeviceError(
                     f"{where}: Local of {dtype} for a parameter of type {parameter.type_name}*"

@@ -1,4 +1,4 @@
-"""Which device to use: what the user asked for, else the best one here, never a simulator unasked."""
+"""Which device to use: the one asked for, else the best one here, never a simulator unasked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def list_devices(platforms: Sequence[Any] | None = None) -> list[Device]:
             platforms = cl.get_platforms()
         except cl.Error:  # the loader reports "no platform" as an error
             platforms = []
-    devices = []
+    devices: list[Device] = []
     for p, platform in enumerate(platforms):
         try:
             found = platform.get_devices()

@@ -126,7 +126,7 @@ class DeviceEngine:
                 **tables,
                 samples=device.zeros(per_agent, np.float64),
                 works=device.zeros(per_agent, np.float64),
-                log=self._log,
+                day_log=self._log,
                 rows=LOG_DAYS,
                 row=0,
                 day=0,
@@ -136,7 +136,7 @@ class DeviceEngine:
         if pairs:
             scores = source.scores_in_global_memory(p) * pairs
             launch["trading"] = bind(
-                "trading", pairs, **tables, scores=device.zeros(max(1, scores)), round=0
+                "trading", pairs, **tables, scores=device.zeros(max(1, scores)), market_round=0
             )
         if p.shocks:
             launch["draw_shocks"] = bind("draw_shocks", p.societies)
@@ -155,7 +155,7 @@ class DeviceEngine:
         phase = step.phase
         if phase == "trading":
             if phase in self._launch:  # a single agent meets nobody
-                self._launch[phase](round=step.round)
+                self._launch[phase](market_round=step.round)
         elif phase == "society_statistics":
             self._launch[phase](row=self._row, day=day)
         elif phase == "shocks":

@@ -128,7 +128,6 @@ def macros(p: Parameters) -> dict[str, int | float]:
 def header(p: Parameters) -> str:
     """Return OpenCL text: parameter lists and accessors of the state and the tables."""
     lines = [
-        '#include "primitives/real.cl"',
         "#define P(name) P_##name",
         f"#define STREAM_BASE {p.stream_base:#x}UL",
         f"#define STREAM_GAP {STREAM_GAP:#x}UL",

@@ -40,13 +40,17 @@ def latest(file: h5py.File) -> tuple[str, int, State] | None:
 def store(file: h5py.File, slot: str, day: int, state: Mapping[str, NDArray[Any]]) -> None:
     """Overwrite ``slot`` with the state at the end of ``day``."""
     group = file[slot]
-    group["day"][()] = NO_DAY
+    counter = group["day"]
+    counter[()] = NO_DAY
     to_disk(file)
+    # Kept open until the flush: a dataset that fails to write when it is closed says nothing.
+    datasets = {name: group["state"][name] for name in state}
     for name, array in state.items():
-        group["state"][name][...] = array
-    group["checksum"][()] = checksum(day, state)
+        datasets[name][...] = array
+    check = group["checksum"]
+    check[()] = checksum(day, state)
     to_disk(file)
-    group["day"][()] = day
+    counter[()] = day
     to_disk(file)
 
 

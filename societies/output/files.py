@@ -97,6 +97,21 @@ def temporary_name(path: Path) -> Path:
     return path.with_name(f"{path.stem[:60]}.{secrets.token_hex(4)}.partial")
 
 
+def claim(descriptor: int, nbytes: int) -> None:
+    """Have the system set the disk space aside, so that HDF5 itself never meets a full disk.
+
+    The system's answer is a plain error, and comes before there is anything to lose; HDF5 does not
+    report every failed write (those at the closing of a dataset are lost).
+
+    Raises
+    ------
+    OSError
+        If there is not that much space, or files must not become that large.
+    """
+    if hasattr(os, "posix_fallocate"):  # not on macOS
+        os.posix_fallocate(descriptor, 0, nbytes)
+
+
 def place(temporary: Path, path: Path, *, overwrite: bool) -> None:
     """Give the complete file ``temporary`` the name ``path`` in one step.
 
@@ -138,6 +153,22 @@ def to_disk(file: h5py.File) -> None:
     file.flush()
     # The file's size never changes after its creation, so the data alone are enough.
     getattr(os, "fdatasync", os.fsync)(file.id.get_vfd_handle())
+
+
+def abandon(file: h5py.File) -> None:
+    """Close a file that could not be written, leaving on the disk what is there, as a kill would.
+
+    HDF5 keeps what it failed to write, tries again when the file is closed, and may crash the
+    process when that fails too. So the rest goes to a nameless file in memory.
+    """
+    if not file.id.valid:
+        return
+    with suppress(OSError, AttributeError):  # no memfd_create outside Linux: try without it
+        nowhere = os.memfd_create("societies-abandoned")
+        os.dup2(nowhere, file.id.get_vfd_handle())
+        os.close(nowhere)
+    with suppress(OSError, RuntimeError, ValueError):
+        file.close()
 
 
 def _being_written(path: Path) -> bool:

@@ -135,14 +135,21 @@ class Layout:
         return tuple(len(self.coordinates[dim].values) for dim in variable.dims)
 
     @property
-    def nbytes(self) -> int:
-        """Bytes of raw data that the file takes, both checkpoint slots included."""
+    def nbytes_on_disk(self) -> int:
+        """Bytes that the file takes, both checkpoint slots and a margin for structures included."""
+        datasets = len(self.coordinates) + len(self.variables) + len(SLOTS) * len(self.state)
+        texts = sum(len(str(item).encode()) for pair in self.attributes.items() for item in pair)
+        scales = sum(
+            item.values.nbytes + 64 * item.values.size for item in self.coordinates.values()
+        )
         series = sum(
             math.prod(self.shape(variable)) * np.dtype(variable.dtype).itemsize
             for variable in self.variables.values()
         )
         state = sum(math.prod(shape) * dtype.itemsize for shape, dtype in self.state.values())
-        return series + len(SLOTS) * state + SESSION_RECORDS * SESSION_BYTES
+        structures = 65536 + 2048 * (datasets + len(self.attributes)) + 2 * texts
+        records = SESSION_RECORDS * SESSION_BYTES
+        return series + scales + len(SLOTS) * state + records + structures
 
 
 def declare(

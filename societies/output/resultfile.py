@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from societies.errors import OutputError
 from societies.output import checkpoints
-from societies.output.files import explained, place, require_target, temporary_name, to_disk
+from societies.output.files import (
+    abandon,
+    claim,
+    explained,
+    place,
+    require_target,
+    temporary_name,
+    to_disk,
+)
 from societies.output.layout import (
     COMMITTED,
     SESSION_BYTES,
@@ -59,8 +67,9 @@ class ResultFile:
         self.path = path
         self._file = file
         self._layout = layout
-        self._datasets = {name: file[name] for name in layout.variables}
-        self._committed = int(file[COMMITTED][()])
+        # Kept open: HDF5 says nothing when a dataset fails to write at its closing.
+        self._datasets = {name: file[name] for name in (*layout.variables, COMMITTED, SESSIONS)}
+        self._committed = int(self._datasets[COMMITTED][()])
         self._latest_slot: str | None = None
 
     @classmethod
@@ -100,25 +109,28 @@ class ResultFile:
         path = Path(path)
         layout = declare(coordinates, variables, attributes, state)
         with explained(path, "write here"):
-            require_target(path, layout.nbytes, overwrite=overwrite)
+            require_target(path, layout.nbytes_on_disk, overwrite=overwrite)
         temporary = temporary_name(path)
         file = None
         try:
             with explained(path, "write here"):
+                with temporary.open("xb") as empty:
+                    claim(empty.fileno(), layout.nbytes_on_disk)
                 # Aligned, so that a counter lies within one page and changes as one.
-                file = h5py.File(temporary, "x", libver="earliest", alignment_interval=8)
-            with explained(path, "write here"):
+                file = h5py.File(temporary, "w", libver="earliest", alignment_interval=8)
+                claim(file.id.get_vfd_handle(), layout.nbytes_on_disk)
                 build(file, layout)
                 to_disk(file)
                 file.close()
-                # Closed and opened again: HDF5 has now settled everything but raw data.
+                # Closed and opened again, HDF5 has settled everything but raw data, and sees and
+                # gives back what was claimed beyond the file's end.
                 file = h5py.File(temporary, "r+", libver="earliest")
+                to_disk(file)
                 place(temporary, path, overwrite=overwrite)
                 return cls(path, file, read_layout(file))
         except BaseException:
             if file is not None:
-                with suppress(Exception):  # the first error is the one to tell
-                    file.close()
+                abandon(file)
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
             raise
@@ -145,9 +157,10 @@ class ResultFile:
         """
         path = Path(path)
         with explained(path, "write this file"):
+            with h5py.File(path, "r") as file:  # opening "r+" may write, even to an empty file
+                require_ours(file, path)
             file = h5py.File(path, "r+", libver="earliest")
         try:
-            require_ours(file, path)
             with explained(path, "read this file"):
                 there = read_layout(file)
             if coordinates is not None and variables is not None and state is not None:
@@ -187,7 +200,7 @@ class ResultFile:
     def sessions(self) -> list[str]:
         """Records of :meth:`log_session`, oldest first."""
         with explained(self.path, "read this file"):
-            return [record.decode() for record in self._file[SESSIONS][()] if record]
+            return [record.decode() for record in self._datasets[SESSIONS][()] if record]
 
     def write(self, name: str, values: ArrayLike, **index: int | slice) -> None:
         """Write a block of one variable; it counts from the next :meth:`commit` on.
@@ -231,7 +244,7 @@ class ResultFile:
         if not np.can_cast(block.dtype, np.dtype(variable.dtype), "same_kind"):
             raise TypeError(f"'{name}' is {variable.dtype}, not {block.dtype}")
         if block.size:
-            with explained(self.path, "write this file"):
+            with self._writing():
                 self._datasets[name][tuple(selection)] = block
 
     def commit(self, day: int) -> None:
@@ -242,12 +255,12 @@ class ResultFile:
         Raises
         ------
         OutputError
-            If the file cannot be written; the counter then stands where it stood.
+            If the file cannot be written; it is closed then and holds the days committed before.
         """
-        with explained(self.path, "write this file"):
+        with self._writing():
             to_disk(self._file)
             if day > self._committed:
-                self._file[COMMITTED][()] = day
+                self._datasets[COMMITTED][()] = day
                 to_disk(self._file)
                 self._committed = int(day)
 
@@ -266,14 +279,14 @@ class ResultFile:
         ValueError
             If the day is not committed, or the arrays are not those declared.
         OutputError
-            If the file cannot be written; the checkpoint before it remains.
+            If the file cannot be written; it is closed then, and the checkpoint before remains.
         """
         if not 0 <= day <= self._committed:
             raise ValueError(f"day {day} is not committed (days committed: {self._committed})")
         given = {name: (array.shape, array.dtype) for name, array in state.items()}
         if given != self._layout.state:
             raise ValueError(f"state is {given}, declared was {self._layout.state}")
-        with explained(self.path, "write this file"):
+        with self._writing():
             if self._latest_slot is None:
                 found = checkpoints.latest(self._file)
                 self._latest_slot = found[0] if found else SLOTS[1]
@@ -309,15 +322,29 @@ class ResultFile:
             mark = "…".encode()
             kept = record[: SESSION_BYTES - len(mark)].decode(errors="ignore")
             record = kept.encode() + mark
-        with explained(self.path, "write this file"):
+        with self._writing():
             position = min(len(self.sessions), SESSION_RECORDS - 1)
-            self._file[SESSIONS][position] = record
+            self._datasets[SESSIONS][position] = record
             to_disk(self._file)
 
     def close(self) -> None:
         """Close the file; what is not committed stays in it and does not count."""
+        if self._file.id.valid:
+            with self._writing():
+                self._file.flush()
+                self._file.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Explain a failure, and close the file at once as it is: HDF5 cannot go on with it."""
         with explained(self.path, "write this file"):
-            self._file.close()
+            if not self._file.id.valid:
+                raise OutputError(f"{self.path}: is closed. Open it again to write.")
+            try:
+                yield
+            except (OSError, RuntimeError, ValueError):
+                abandon(self._file)
+                raise
 
     def __enter__(self) -> Self:
         return self

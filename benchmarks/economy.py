@@ -1,0 +1,128 @@
+"""How many agent-days per second does the economy make, and what limits it?
+
+    python benchmarks/economy.py [--device auto] [--societies 1 16] [--days 500] [--append FILE]
+
+Both shipped scenarios (48 agents x 48 resources), timed without the building of kernels and
+without output: the whole of `DeviceEngine.run_days`, ended by reading the series. Each row also
+gives the time by phase of one day late in the run, from the device's own clock, and the two
+numbers that bound it from below: launches times the cost of an empty launch, and bytes of state
+that every phase must read and write. Rows go to standard output and, with --append, to a CSV file.
+"""
+
+import argparse
+import csv
+import platform
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+import societies
+from societies.economy.engine import LOG_DAYS, DeviceEngine, ReferenceEngine
+from societies.economy.parameters import parameters
+from societies.economy.schedule import day_schedule
+
+ROOT = Path(__file__).parents[1]
+FIELDS = (
+    "device", "host", "scenario", "agents", "resources", "societies", "days", "seconds",
+    "agent_days_per_second", "launches_per_day", "seconds_of_launches", "phase_seconds_per_day",
+)
+
+
+def run(engine, first, last):
+    for day in range(first, last + 1, LOG_DAYS):
+        engine.run_days(day, min(last, day + LOG_DAYS - 1))
+
+
+def empty_launch_seconds(device):
+    """Cost of a launch that does nothing, pipelined."""
+    program = societies.Program(device, [str(ROOT / "benchmarks" / "empty.cl")])
+    bound = program.kernel("empty").bind(global_size=(64,), local_size=(64,))
+    for count in (100, 2000):
+        device.finish()
+        began = time.perf_counter()
+        for _ in range(count):
+            bound()
+        device.finish()
+    return (time.perf_counter() - began) / 2000
+
+
+def phases(engine, day):
+    """Seconds of one day by phase, each phase ended before the next begins."""
+    seconds = {}
+    for step in day_schedule(engine.parameters, day):
+        engine.device.finish()
+        began = time.perf_counter()
+        engine.step(step, day)
+        engine.device.finish()
+        seconds[step.phase] = seconds.get(step.phase, 0.0) + time.perf_counter() - began
+    return seconds
+
+
+def measure(scenario, count, days, device):
+    config = societies.load_config(
+        ROOT / "configs" / "economy" / f"{scenario}.yaml", [f"replicates={count}", f"days={days}"]
+    )
+    p = parameters(config)
+    if device == "reference":
+        engine, name, launch = ReferenceEngine(p), "reference (Python)", 0.0
+    else:
+        chosen = societies.choose_device(device)
+        engine, name, launch = DeviceEngine(chosen, p), chosen.name, empty_launch_seconds(chosen)
+        engine.start()
+        run(engine, 1, 2)  # build and warm up
+    engine.start()
+    began = time.perf_counter()
+    run(engine, 1, days)
+    seconds = time.perf_counter() - began
+    launches = len(day_schedule(p, 1))
+    detail = {} if device == "reference" else phases(engine, days)
+    return {
+        "device": name,
+        "host": f"{platform.machine()} {platform.system()}",
+        "scenario": scenario,
+        "agents": p.agents,
+        "resources": p.resources,
+        "societies": count,
+        "days": days,
+        "seconds": f"{seconds:.3f}",
+        "agent_days_per_second": f"{p.agents * count * days / seconds:.0f}",
+        "launches_per_day": launches,
+        "seconds_of_launches": f"{launch * launches * days:.3f}",
+        "phase_seconds_per_day": " ".join(f"{k}={v:.2e}" for k, v in detail.items()),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--societies", type=int, nargs="+", default=[1, 16])
+    parser.add_argument("--days", type=int, default=500)
+    parser.add_argument("--scenarios", nargs="+", default=["no_trade", "trade"])
+    parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--append", type=Path)
+    options = parser.parse_args()
+    writer = csv.DictWriter(sys.stdout, FIELDS)
+    writer.writeheader()
+    rows = []
+    for scenario in options.scenarios:
+        for count in options.societies:
+            for _ in range(options.repeat):
+                rows.append(measure(scenario, count, options.days, options.device))
+                writer.writerow(rows[-1])
+                sys.stdout.flush()
+    if options.append:
+        new = not options.append.exists()
+        with open(options.append, "a", newline="") as lines:
+            table = csv.DictWriter(lines, FIELDS)
+            if new:
+                table.writeheader()
+            table.writerows(rows)
+    best = max(rows, key=lambda row: float(row["agent_days_per_second"]))
+    print(f"best: {np.format_float_scientific(float(best['agent_days_per_second']), 2)} "
+          f"agent-days/s, {best['scenario']}, {best['societies']} societies", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

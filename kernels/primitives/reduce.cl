@@ -1,0 +1,120 @@
+// reduce.cl: sums and other totals of an array, the same bits for every workgroup size.
+//
+// A floating-point sum depends on the order of addition, so the order is fixed: a tree in which
+// value i is leaf i, neighbours are added pairwise, and an odd last one is carried up unchanged.
+// In place: at stride s = 1, 2, 4, ... entry p (a multiple of 2 s) stands for the leaves
+// p .. p + s - 1 and takes in entry p + s, if there is one; if not, it is the odd last one.
+//
+// Contract of every function: called by all work-items of a one-dimensional workgroup of any size
+// L, with the same arguments. The caller has ordered its writes to x by a barrier. x is
+// OVERWRITTEN unless const. Every work-item gets the result; the last barrier inside lets x be
+// used again at once. Cost: n / L + log2(n) additions and log2(n) + 1 barriers; no other memory.
+// (The bits of a NaN result are not defined, only that it is NaN.)
+//
+// Twin: reference_py/primitives/reduce.py
+
+#ifndef PRIMITIVES_REDUCE_CL
+#define PRIMITIVES_REDUCE_CL
+
+#include "primitives/real.cl"
+
+// ---------------------------------------------------------------- real sums, fixed tree
+
+// Sum of x[0 .. n-1] in local memory; 0 for n = 0. n <= 2^30.
+static real reduce_sum_local(__local real *x, const uint n) {
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    for (uint stride = 1u; stride < n; stride *= 2u) {
+        for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride)
+            x[p] += x[p + stride];
+        barrier(CLK_LOCAL_MEM_FENCE); // sums of this level, before they are added up
+    }
+    const real sum = n > 0u ? x[0] : 0.0;
+    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the sum, before x is used again
+    return sum;
+}
+
+// The same tree in global memory, by one workgroup; indices are size_t, so any n.
+static real reduce_sum_global(__global real *x, const uint n) {
+    const size_t lid = get_local_id(0), lanes = get_local_size(0);
+    for (size_t stride = 1; stride < n; stride *= 2) {
+        for (size_t p = lid * 2 * stride; p + stride < n; p += lanes * 2 * stride)
+            x[p] += x[p + stride];
+        barrier(CLK_GLOBAL_MEM_FENCE); // sums of this level, before they are added up
+    }
+    const real sum = n > 0u ? x[0] : 0.0;
+    barrier(CLK_GLOBAL_MEM_FENCE); // everybody has read the sum, before x is used again
+    return sum;
+}
+
+// ---------------------------------------------------------------- whole numbers, any order
+
+// Sum modulo 2^64 (two's complement: exact where it fits a long); 0 for n = 0.
+static long reduce_sum_long(__local long *x, const uint n) {
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    for (uint stride = 1u; stride < n; stride *= 2u) {
+        for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride)
+            x[p] = as_long(as_ulong(x[p]) + as_ulong(x[p + stride])); // ulong: overflow is defined
+        barrier(CLK_LOCAL_MEM_FENCE); // sums of this level, before they are added up
+    }
+    const long sum = n > 0u ? x[0] : 0l;
+    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the sum, before x is used again
+    return sum;
+}
+
+// Smallest entry; 2^63 - 1 for n = 0.
+static long reduce_min_long(__local long *x, const uint n) {
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    for (uint stride = 1u; stride < n; stride *= 2u) {
+        for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride)
+            x[p] = min(x[p], x[p + stride]);
+        barrier(CLK_LOCAL_MEM_FENCE); // minima of this level, before they are compared
+    }
+    const long smallest = n > 0u ? x[0] : LONG_MAX;
+    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the minimum, before x is used again
+    return smallest;
+}
+
+// Largest entry; -2^63 for n = 0.
+static long reduce_max_long(__local long *x, const uint n) {
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    for (uint stride = 1u; stride < n; stride *= 2u) {
+        for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride)
+            x[p] = max(x[p], x[p + stride]);
+        barrier(CLK_LOCAL_MEM_FENCE); // maxima of this level, before they are compared
+    }
+    const long largest = n > 0u ? x[0] : LONG_MIN;
+    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the maximum, before x is used again
+    return largest;
+}
+
+// ---------------------------------------------------------------- flags
+
+// Number of flags that are not 0. Scratch: one word. n / L steps, one atomic addition a work-item
+// (of whole numbers, so their order does not matter), 3 barriers.
+static uint reduce_count(const __local uchar *flags, const uint n, __local uint *scratch) {
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    if (lid == 0u)
+        scratch[0] = 0u;
+    barrier(CLK_LOCAL_MEM_FENCE); // zero, before it is added to
+    uint mine = 0u;
+    for (uint i = lid; i < n; i += lanes)
+        mine += flags[i] != 0 ? 1u : 0u;
+    if (mine > 0u)
+        atomic_add(scratch, mine);
+    barrier(CLK_LOCAL_MEM_FENCE); // counts of all work-items, before the total is read
+    const uint count = scratch[0];
+    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the count, before scratch is used again
+    return count;
+}
+
+// 1 if any flag is not 0; 0 for n = 0.
+static int reduce_any(const __local uchar *flags, const uint n, __local uint *scratch) {
+    return reduce_count(flags, n, scratch) > 0u ? 1 : 0;
+}
+
+// 1 if no flag is 0; 1 for n = 0.
+static int reduce_all(const __local uchar *flags, const uint n, __local uint *scratch) {
+    return reduce_count(flags, n, scratch) == n ? 1 : 0;
+}
+
+#endif

@@ -1,0 +1,91 @@
+// scan.cl: running sums over local memory, and the list of set flags in order of index.
+//
+// A balanced tree over x, in place, without scratch (Blelloch 1990, extended to any n): the node
+// that covers entries p .. p + 2 s - 1 keeps its sum in its last existing entry,
+// min(p + 2 s, n) - 1. Sums are modulo 2^32.
+//
+// Contract of every function: called by all work-items of a one-dimensional workgroup of any size
+// L, with the same arguments; any n up to 2^30. The caller has ordered its writes by a barrier.
+// Every work-item gets the result. The last barrier inside orders all writes, so the results can
+// be read by everybody at once. Cost: 2 n / L + 2 log2(n) steps, 2 log2(n) + 2 barriers.
+//
+// Twin: reference_py/primitives/scan.py
+
+#ifndef PRIMITIVES_SCAN_CL
+#define PRIMITIVES_SCAN_CL
+
+#include "primitives/real.cl"
+
+// Up the tree: every node gets the sum of what it covers. Returns the stride above the top level.
+static uint scan_up(__local uint *x, const uint n) {
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    uint stride = 1u;
+    for (; stride < n; stride *= 2u) {
+        for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride)
+            x[min(p + 2u * stride, n) - 1u] += x[p + stride - 1u];
+        barrier(CLK_LOCAL_MEM_FENCE); // sums of this level, before they are added up
+    }
+    return stride;
+}
+
+// x[i] becomes x[0] + ... + x[i-1]; returns the total.
+static uint scan_exclusive(__local uint *x, const uint n) {
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    if (n == 0u)
+        return 0u;
+    const uint top = scan_up(x, n);
+    const uint total = x[n - 1u];
+    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the total, before the root is cleared
+    if (lid == 0u)
+        x[n - 1u] = 0u;
+    barrier(CLK_LOCAL_MEM_FENCE); // the root, before its children take it
+    // Down: a node knows the sum before it; its left child takes that, its right child that plus
+    // the left child's own sum.
+    for (uint stride = top / 2u; stride > 0u; stride /= 2u) {
+        for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride) {
+            const uint left = p + stride - 1u, right = min(p + 2u * stride, n) - 1u;
+            const uint sum_of_left = x[left];
+            x[left] = x[right];
+            x[right] += sum_of_left;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE); // this level, before its children; at the end the result
+    }
+    return total;
+}
+
+// x[i] becomes x[0] + ... + x[i]; returns the total.
+static uint scan_inclusive(__local uint *x, const uint n) {
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    if (n == 0u)
+        return 0u;
+    const uint top = scan_up(x, n);
+    // Down: the last entry of a node that is not the leftmost of its level (so p >= 2 stride) ends
+    // at p - 1 with the whole sum up to there; the left child of the node at p lacks just that.
+    for (uint stride = top / 2u; stride > 0u; stride /= 2u) {
+        for (uint p = (lid + 1u) * 2u * stride; p + stride < n; p += lanes * 2u * stride)
+            x[p + stride - 1u] += x[p - 1u];
+        barrier(CLK_LOCAL_MEM_FENCE); // this level, before its children; at the end the result
+    }
+    const uint total = x[n - 1u];
+    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the total, before x is used again
+    return total;
+}
+
+// out[0 ..] = the i < n with flags[i] != 0, ascending; returns how many. The deterministic
+// alternative to varray.cl. out: room for n (or for as many as can be set); scratch: n words.
+// All words of scratch are written; out must not overlap it.
+static uint compact(const __local uchar *flags, const uint n, __local uint *out,
+                    __local uint *scratch) {
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    for (uint i = lid; i < n; i += lanes)
+        scratch[i] = flags[i] != 0 ? 1u : 0u;
+    barrier(CLK_LOCAL_MEM_FENCE); // all flags as numbers, before they are added up
+    const uint count = scan_exclusive(scratch, n);
+    for (uint i = lid; i < n; i += lanes)
+        if (flags[i] != 0)
+            out[scratch[i]] = i;
+    barrier(CLK_LOCAL_MEM_FENCE); // the list is complete, and scratch no longer read
+    return count;
+}
+
+#endif

@@ -1,0 +1,163 @@
+// select.cl: which entries of a local array are the largest or smallest, skipping masked ones.
+//
+// Candidates are the i < n with mask[i] == 0 and values[i] not NaN; infinities count. The larger
+// (smaller) value comes first, equal values (also +0 and -0) by index. Where no candidate is left
+// the result is NONE.
+//
+// Contract of every function: called by all work-items of a one-dimensional workgroup of any size
+// L, with the same arguments; any n, also 0 and above L. The caller has ordered its writes to
+// values and mask by a barrier. The last barrier inside orders all reads and writes of the
+// function, so values, mask and scratch can be used again at once. The result does not depend
+// on L. Scratch: ceil(n / 2) words of local memory (at least 1).
+//
+// Cost in steps of the slowest work-item: extreme_* n / L + log2(n) comparisons, log2(n) + 2
+// barriers; n_* k times that, or (where n <= SELECT_BY_RANK) n^2 / L comparisons and 3 barriers.
+//
+// Twin: reference_py/primitives/select.py
+
+#ifndef PRIMITIVES_SELECT_CL
+#define PRIMITIVES_SELECT_CL
+
+#include "primitives/real.cl"
+
+// n_largest and n_smallest rank by counting up to this n, and search a tree k times above.
+#ifndef SELECT_BY_RANK
+#define SELECT_BY_RANK 64u
+#endif
+
+// ---------------------------------------------------------------- order
+
+static bool select_is_candidate(const __local real *values, const __local uchar *mask,
+                                const bool masked, const uint i) {
+    return !(masked && mask[i]) && !isnan(values[i]);
+}
+
+// Does candidate i come before candidate j?
+static bool select_precedes(const __local real *values, const uint i, const uint j,
+                            const bool largest) {
+    const real a = values[i], b = values[j];
+    return (largest ? a > b : a < b) || (a == b && i < j);
+}
+
+// The one of two that comes first; either may be NONE. Associative and commutative, so the shape
+// of the tree, and with it L, does not matter.
+static uint select_first(const __local real *values, const uint i, const uint j,
+                         const bool largest) {
+    if (i == NONE)
+        return j;
+    if (j == NONE)
+        return i;
+    return select_precedes(values, i, j, largest) ? i : j;
+}
+
+// ---------------------------------------------------------------- one extreme, by tree
+
+// `masked` and `largest` are literals at every call, so the compiler drops what is not needed.
+static uint select_extreme(const __local real *values, const __local uchar *mask,
+                           const bool masked, const uint n, __local uint *scratch,
+                           const bool largest) {
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    const uint pairs = n / 2u + n % 2u;
+    if (n == 0u)
+        return NONE; // nothing read, nothing written, nothing to order
+    // Lowest level: neighbours, of which the second may not exist.
+    for (uint p = lid; p < pairs; p += lanes) {
+        const uint i = 2u * p, j = i + 1u;
+        const uint a = select_is_candidate(values, mask, masked, i) ? i : NONE;
+        const uint b = j < n && select_is_candidate(values, mask, masked, j) ? j : NONE;
+        scratch[p] = select_first(values, a, b, largest);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE); // winners of all pairs, before they meet
+    for (uint stride = 1u; stride < pairs; stride *= 2u) {
+        for (uint p = lid * 2u * stride; p + stride < pairs; p += lanes * 2u * stride)
+            scratch[p] = select_first(values, scratch[p], scratch[p + stride], largest);
+        barrier(CLK_LOCAL_MEM_FENCE); // winners of this level, before the next
+    }
+    const uint winner = scratch[0];
+    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the winner, before scratch is used again
+    return winner;
+}
+
+// Index of the largest (smallest) unmasked value, or NONE. The mask is not changed.
+static uint extreme_max(const __local real *values, const __local uchar *mask, const uint n,
+                        __local uint *scratch) {
+    return select_extreme(values, mask, true, n, scratch, true);
+}
+
+static uint extreme_min(const __local real *values, const __local uchar *mask, const uint n,
+                        __local uint *scratch) {
+    return select_extreme(values, mask, true, n, scratch, false);
+}
+
+// The same without a mask. (A null mask would not do: on some GPUs 0 is a valid local address.)
+static uint extreme_max_unmasked(const __local real *values, const uint n,
+                                 __local uint *scratch) {
+    return select_extreme(values, (const __local uchar *)scratch, false, n, scratch, true);
+}
+
+static uint extreme_min_unmasked(const __local real *values, const uint n,
+                                 __local uint *scratch) {
+    return select_extreme(values, (const __local uchar *)scratch, false, n, scratch, false);
+}
+
+// ---------------------------------------------------------------- the k first
+
+// Repeated tree: take the extreme, mask it, again.
+static void select_by_tree(const __local real *values, __local uchar *mask, const uint n,
+                           const uint k, __local uint *results, __local uint *scratch,
+                           const bool largest) {
+    for (uint rank = 0u; rank < k; ++rank) {
+        const uint winner = select_extreme(values, mask, true, n, scratch, largest);
+        if (get_local_id(0) == 0) {
+            results[rank] = winner;
+            if (winner != NONE)
+                mask[winner] = 1;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE); // the winner is masked, before the next search; results
+    }
+}
+
+// Ranks: the place of a candidate is the number of candidates before it. Each work-item counts for
+// its own entries; places are distinct, so nobody writes where another does.
+static void select_by_rank(const __local real *values, __local uchar *mask, const uint n,
+                           const uint k, __local uint *results, const bool largest) {
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    for (uint place = lid; place < k; place += lanes)
+        results[place] = NONE;
+    barrier(CLK_LOCAL_MEM_FENCE); // NONE everywhere, before winners are put in
+    for (uint i = lid; i < n; i += lanes) {
+        if (!select_is_candidate(values, mask, true, i))
+            continue;
+        uint place = 0u;
+        for (uint j = 0u; j < n; ++j)
+            place += (select_is_candidate(values, mask, true, j) &&
+                      select_precedes(values, j, i, largest)) ? 1u : 0u;
+        if (place < k)
+            results[place] = i;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE); // results complete and the mask no longer read, before marking
+    for (uint place = lid; place < k; place += lanes)
+        if (results[place] != NONE)
+            mask[results[place]] = 1;
+    barrier(CLK_LOCAL_MEM_FENCE); // the mask is complete, for the caller
+}
+
+// results[0 .. k-1] = indices of the k largest (smallest) unmasked values in order, NONE where no
+// candidate is left. The mask entries of the winners become 1. Results must not overlap scratch.
+static void n_largest(const __local real *values, __local uchar *mask, const uint n, const uint k,
+                      __local uint *results, __local uint *scratch) {
+    if (n <= SELECT_BY_RANK)
+        select_by_rank(values, mask, n, k, results, true);
+    else
+        select_by_tree(values, mask, n, k, results, scratch, true);
+}
+
+static void n_smallest(const __local real *values, __local uchar *mask, const uint n, const uint k,
+                       __local uint *results, __local uint *scratch) {
+    if (n <= SELECT_BY_RANK)
+        select_by_rank(values, mask, n, k, results, false);
+    else
+        select_by_tree(values, mask, n, k, results, scratch, false);
+}
+
+#endif

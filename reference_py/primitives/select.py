@@ -1,0 +1,49 @@
+"""Which entries of an array are the largest or smallest, skipping masked ones.
+
+Candidates are unmasked and not NaN. Larger (smaller) values come first, equal ones by index.
+Device twin: ``kernels/primitives/select.cl``, where ``NONE`` stands for None.
+"""
+
+from collections.abc import MutableSequence, Sequence
+
+
+def extreme_max(values: Sequence[float], mask: Sequence[bool] | None = None) -> int | None:
+    """Index of the largest unmasked value, or None."""
+    order = ordered(values, mask, largest=True)
+    return order[0] if order else None
+
+
+def extreme_min(values: Sequence[float], mask: Sequence[bool] | None = None) -> int | None:
+    """Index of the smallest unmasked value, or None."""
+    order = ordered(values, mask, largest=False)
+    return order[0] if order else None
+
+
+def n_largest(values: Sequence[float], mask: MutableSequence[bool], k: int) -> list[int | None]:
+    """Indices of the k largest unmasked values in order, None where no candidate is left.
+
+    The mask entries of the winners become True.
+    """
+    return first(ordered(values, mask, largest=True), mask, k)
+
+
+def n_smallest(values: Sequence[float], mask: MutableSequence[bool], k: int) -> list[int | None]:
+    """Indices of the k smallest unmasked values in order, None where no candidate is left.
+
+    The mask entries of the winners become True.
+    """
+    return first(ordered(values, mask, largest=False), mask, k)
+
+
+def ordered(values: Sequence[float], mask: Sequence[bool] | None, *, largest: bool) -> list[int]:
+    """All candidates in order; the sort is stable, so equal values stay in order of index."""
+    candidates = [i for i, v in enumerate(values) if v == v and not (mask is not None and mask[i])]
+    return sorted(candidates, key=lambda i: -values[i] if largest else values[i])
+
+
+def first(order: list[int], mask: MutableSequence[bool], k: int) -> list[int | None]:
+    """The first k of an order, padded with None, and marked in the mask."""
+    winners = order[:k]
+    for i in winners:
+        mask[i] = True
+    return winners + [None] * (k - len(winners))

@@ -1,0 +1,96 @@
+"""Does an ensemble agree with a recorded one: the difference of means against its spread.
+
+The rule of docs/model.md, "Comparing with a baseline": on each of a few days the means over
+societies may differ by three standard errors, computed with the larger of the two standard
+deviations, and two comparisons in a hundred may miss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+DAYS = (1, 25, 50, 100, 150, 200, 300, 500)
+ALLOWED_MISSES = 0.02
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One series on one day: our mean and the baseline's, and how far they may be apart.
+
+    Attributes
+    ----------
+    series : str
+    day : int
+    ours, baseline : float, means over societies, in the unit of the series
+    allowed : float, largest difference allowed
+    rounding : float, what the baseline's printed digits leave open
+    """
+
+    series: str
+    day: int
+    ours: float
+    baseline: float
+    allowed: float
+    rounding: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the two means are close enough."""
+        return abs(self.ours - self.baseline) <= self.allowed + self.rounding
+
+
+def compare_series(
+    series: str,
+    ours: ArrayLike,
+    days: Sequence[int],
+    baseline: Mapping[int, Mapping[str, float]],
+    seeds: int,
+) -> list[Comparison]:
+    """Compare one series of an ensemble with a recorded one.
+
+    Parameters
+    ----------
+    series : str, only a label
+    ours : (society, day) float, one column for each of ``days``
+    days : the days to compare
+    baseline : by day, ``{"mean": ..., "sd": ...}`` over the recorded societies
+    seeds : number of recorded societies
+
+    Returns
+    -------
+    list of Comparison, one for each day
+    """
+    values: np.ndarray[Any, np.dtype[np.float64]] = np.asarray(ours, dtype=np.float64)
+    result = []
+    for column, day in enumerate(days):
+        sample = values[:, column]
+        spread = max(float(sample.std(ddof=1)), baseline[day]["sd"])
+        error = sqrt(spread**2 / len(sample) + spread**2 / seeds)
+        mean = baseline[day]["mean"]
+        result.append(
+            Comparison(
+                series=series,
+                day=day,
+                ours=float(sample.mean()),
+                baseline=mean,
+                allowed=3.0 * error,
+                rounding=1e-5 * abs(mean) + 1e-12,  # five or six digits are printed
+            )
+        )
+    return result
+
+
+def misses(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return the comparisons that fail."""
+    return [comparison for comparison in comparisons if not comparison.agrees]
+
+
+def acceptable(comparisons: Sequence[Comparison]) -> bool:
+    """Whether no more fail than chance explains: two in a hundred, one in any case."""
+    return len(misses(comparisons)) <= max(1, int(ALLOWED_MISSES * len(comparisons)))

@@ -1,0 +1,192 @@
+"""Is what a document says a valid configuration, and if not, what are all the problems?"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from societies import workloads
+from societies.config.document import Document
+from societies.config.model import CONFLICTS_LATER, Section, WorkloadConfig
+from societies.config.overrides import apply_overrides
+from societies.config.problems import (
+    Path,
+    Problem,
+    config_error,
+    described,
+    dotted,
+    plain_words,
+    suggestion,
+)
+
+_SHORT_LIST = 8
+
+
+def checked(document: Document, overrides: Sequence[str] = ()) -> WorkloadConfig:
+    """Return the configuration that a document and its overrides describe.
+
+    Raises
+    ------
+    ConfigError
+        With a line for every problem.
+    """
+    if not isinstance(document.data, dict):
+        message = f"expected 'key: value' lines, got {described(document.data)}"
+        raise config_error([*document.problems, Problem(document.place(()), (), message)])
+    apply_overrides(document, overrides)
+    model = _model(document)
+    if model is None:
+        raise config_error(document.problems)
+    config = _validated(document, model)
+    if document.problems:
+        raise config_error(document.problems)
+    return config
+
+
+def _model(document: Document) -> type[WorkloadConfig] | None:
+    """Return the model of the workload that the document names, or report that there is none."""
+    known, path = workloads.workload_names(), ("workload",)
+    name = document.data.get("workload")
+    if "workload" not in document.data:
+        message = f"is missing; write for example 'workload: economy' (known: {', '.join(known)})"
+    elif not isinstance(name, str):
+        message = f"expected one of {', '.join(known)}, got {described(name)}"
+    elif name not in known:
+        near = suggestion(name, known)
+        message = f"unknown workload {described(name)}{near} (known: {', '.join(known)})"
+    else:
+        return workloads.workload(name).config_model
+    document.problems.append(Problem(document.place(path), path, message))
+    return None
+
+
+def _validated(document: Document, model: type[WorkloadConfig]) -> WorkloadConfig:
+    """Return the configuration and add what is wrong with it to the document's problems.
+
+    Keys that contradict each other are reported together with keys that are wrong by themselves:
+    wrong values are replaced by harmless ones, and contradictions that involve them are left out.
+    """
+    invalid = set(document.unusable)
+    data = document.data
+    try:
+        config = model.model_validate(data, context=CONFLICTS_LATER)
+    except ValidationError as errors:
+        for error in errors.errors(include_url=False):
+            path = _path(error["loc"], data, error["type"])
+            if path not in invalid:
+                document.problems.append(_problem(document, model, path, error))
+            invalid.add(path)
+        data = _repaired(model, data, invalid)
+        try:
+            config = model.model_validate(data, context=CONFLICTS_LATER)
+        except ValidationError:  # a workload of others, with a required key without example
+            raise config_error(document.problems) from None
+    for conflict in config.conflicts():
+        if not conflict.depends_on(invalid):
+            place = document.place(conflict.path)
+            document.problems.append(Problem(place, conflict.path, conflict.message))
+    return config
+
+
+def _path(location: Sequence[str | int], data: Any, kind: str) -> Path:
+    """Return pydantic's location without the names that it adds for alternatives of a type."""
+    path: Path = ()
+    for depth, part in enumerate(location):
+        inside = (isinstance(data, dict) and part in data) or (
+            isinstance(data, list) and isinstance(part, int)
+        )
+        if inside:
+            data = data[part]
+        elif kind != "missing" or depth < len(location) - 1:
+            continue
+        path = (*path, part)
+    return path
+
+
+def _problem(document: Document, model: type[Section], path: Path, error: Any) -> Problem:
+    if error["type"] == "extra_forbidden":
+        message = "unknown key" + _known_key(model, path)
+        return Problem(document.place(path, of_key=True), path, message)
+    return Problem(document.place(path), path, plain_words(error, document.written.get(path)))
+
+
+def _known_key(model: type[Section], path: Path) -> str:
+    """Say which key was perhaps meant: a similar one here, or the same one in another section."""
+    name = str(path[-1])
+    section = _section_at(model, path[:-1])
+    near = suggestion(name, section.model_fields)
+    if near:
+        return near
+    elsewhere = [dotted(p) for p in _key_paths(model) if p[-1] == name and len(p) > 1]
+    if elsewhere:
+        return f"; did you mean '{elsewhere[0]}'?"
+    if len(section.model_fields) <= _SHORT_LIST:
+        return f"; the keys here are {', '.join(section.model_fields)}"
+    return ""
+
+
+def _inner_section(annotation: Any) -> type[Section] | None:
+    """Return the section that a type is or holds (a list of sections, an optional section)."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return annotation
+    return next(filter(None, map(_inner_section, get_args(annotation))), None)
+
+
+def _field(model: type[BaseModel], part: str | int) -> FieldInfo | None:
+    return model.model_fields.get(part) if isinstance(part, str) else None
+
+
+def _section_at(model: type[Section], path: Path) -> type[Section]:
+    for part in path:
+        field = _field(model, part)
+        model = (_inner_section(field.annotation) if field else None) or model
+    return model
+
+
+def _key_paths(model: type[Section], path: Path = ()) -> Iterator[Path]:
+    for name, field in model.model_fields.items():
+        yield (*path, name)
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
+            yield from _key_paths(field.annotation, (*path, name))
+
+
+def _repaired(model: type[Section], data: Any, invalid: set[Path]) -> Any:
+    """Return a copy of the data in which every invalid value is a default or an example."""
+    result = copy.deepcopy(data)
+    for path in sorted(invalid, key=len, reverse=True):
+        _repair(model, result, path)
+    return result
+
+
+def _repair(model: type[Section], data: Any, path: Path) -> None:
+    for depth, part in enumerate(path):
+        field = _field(model, part)
+        inner = _inner_section(field.annotation) if field else None
+        below = path[depth + 1 :]
+        value = data.get(part)
+        if inner and isinstance(value, dict) and below:  # a section: look inside
+            model, data = inner, value
+            continue
+        if inner and isinstance(value, list) and below:  # an entry of a list of sections
+            if len(below) == 1:
+                value[int(below[0])] = _example(inner)
+            else:
+                _repair(inner, value[int(below[0])], below[1:])
+            return
+        if field and field.is_required():
+            data[part] = (field.examples or [None])[0]
+        else:
+            data.pop(part, None)
+        return
+
+
+def _example(model: type[Section]) -> dict[str, Any]:
+    return {
+        name: (field.examples or [None])[0]
+        for name, field in model.model_fields.items()
+        if field.is_required()
+    }

@@ -1,0 +1,455 @@
+"""How a device function is called from Python: through a generated kernel.
+
+One work-item calls the function (plain form), or one per element of the arrays given for by-value
+parameters (vectorised form), or all work-items of some workgroups together (group form, taken when
+the function has a ``__local`` parameter or ``local_size`` or ``groups`` is given).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.device.argtypes import CType, Packer, vector_dtype
+from societies.device.array import DeviceArray, Local
+from societies.device.kernel import Kernel, Parameter
+from societies.device.signature import read_signature
+from societies.errors import DeviceError
+
+if TYPE_CHECKING:
+    from societies.device.program import Program
+
+_SHIM = "societies_shim"
+_VECTORISED_LOCAL_SIZE = 64
+
+
+@dataclass(frozen=True)
+class _Form:
+    """Who calls: ``items`` is the shape of the calls, one work-item each."""
+
+    grouped: bool
+    items: tuple[int, ...]
+    groups: int | None
+    local_size: int
+
+    @property
+    def count(self) -> int:
+        return int(np.prod(self.items, dtype=np.int64))
+
+
+@dataclass
+class _Argument:
+    """One argument on its way to the shim.
+
+    ``role``: ``uniform`` (one value for all), ``varying`` (one per work-item), ``global``,
+    ``private`` or ``local`` (pointers). ``length`` is the number of elements behind a pointer for
+    one work-item (private) or one workgroup (local, global with groups).
+    """
+
+    parameter: Parameter
+    role: str
+    host: NDArray[Any] | None = None
+    device_array: DeviceArray | None = None
+    value: Any = None
+    length: int = 0
+
+
+class DeviceFunction:
+    """A device function as a callable.
+
+    ``f(a, b, ...)`` takes arguments by position or name:
+
+    - by value: a number (vectors: a sequence), or an array with one value per call;
+    - ``__global`` and ``__constant`` pointers: a `DeviceArray`, or a NumPy array, changed in place;
+    - pointers to private memory: a NumPy array, changed in place; the last axis is what one
+      work-item sees, the axes before are the calls;
+    - ``__local`` pointers: a NumPy array, changed in place.
+
+    Keyword arguments of the call itself:
+
+    local_size
+        Work-items that call together (default: the length of the first ``__local`` array, capped
+        at the limit of the device).
+    groups
+        Number of workgroups; then the first axis of every array behind a pointer is the group.
+    uniform
+        Require that all work-items of a group return the same and return it once.
+
+    Returns a Python number (vectors: tuple) in the plain form, else an array with one result per
+    call, shape ``(local_size,)`` or ``(groups, local_size)`` in the group form; None for void.
+    """
+
+    def __init__(self, program: Program, name: str):
+        self._program = program
+        self.signature = read_signature(program.type_names, name)
+        self.name = name
+        self.__name__ = name
+        self._shims: dict[Any, Kernel] = {}
+
+    def __call__(
+        self,
+        *args: Any,
+        local_size: int | None = None,
+        groups: int | None = None,
+        uniform: bool = False,
+        **named: Any,
+    ) -> Any:
+        """Call the function on the device.
+
+        Raises
+        ------
+        DeviceError
+            If the arguments do not fit the signature, or results differ where ``uniform`` asks
+            for one.
+        """
+        values = self._bind(args, named)
+        arguments = [self._argument(p, v) for p, v in values]
+        form = self._form(arguments, local_size, groups)
+        for argument in arguments:
+            self._fit(argument, form)
+        results = self._run(arguments, form)
+        return self._returned(results, form, uniform)
+
+    def _error(self, text: str, parameter: Parameter | None = None) -> DeviceError:
+        where = f": argument {parameter.name}" if parameter else ""
+        return DeviceError(f"function {self.name}{where}: {text}")
+
+    def _bind(self, args: Sequence[Any], named: dict[str, Any]) -> list[tuple[Parameter, Any]]:
+        parameters = self.signature.parameters
+        given = dict(zip((p.name for p in parameters), args, strict=False))
+        twice = [n for n in named if n in given]
+        names = {p.name for p in parameters}
+        unknown = [n for n in named if n not in names]
+        given.update(named)
+        missing = [p.name for p in parameters if p.name not in given]
+        if len(args) > len(parameters) or twice or unknown or missing:
+            what = [f"{len(args)} arguments"] if len(args) > len(parameters) else []
+            what += [f"argument {n} twice" for n in twice]
+            what += [f"unknown argument {n}" for n in unknown]
+            what += [f"missing argument {n}" for n in missing]
+            raise self._error(f"{', '.join(what)}\n    {self.signature}")
+        return [(p, given[p.name]) for p in parameters]
+
+    # arguments -----------------------------------------------------------------------------
+
+    def _argument(self, parameter: Parameter, value: Any) -> _Argument:
+        kind = _kind(parameter)
+        if parameter.pointer:
+            return self._pointer(parameter, kind, value)
+        array = value.get() if isinstance(value, DeviceArray) else value
+        if isinstance(array, (np.ndarray, list, tuple)):
+            structured = isinstance(array, np.ndarray) and array.dtype.names is not None
+            axes = np.ndim(array) - (1 if kind.width > 1 and not structured else 0)
+            if axes > 0:
+                host = self._varying(parameter, kind, array)
+                return _Argument(parameter, "varying", host=host)
+        try:
+            Packer(kind)(array)
+        except ValueError as error:
+            raise self._error(str(error), parameter) from None
+        return _Argument(parameter, "uniform", value=array)
+
+    def _varying(self, parameter: Parameter, kind: CType, value: Any) -> NDArray[Any]:
+        """Return one value per call, shape (calls..., slots), of the parameter's dtype."""
+        if isinstance(value, np.ndarray) and value.dtype.names is not None:
+            if value.dtype != vector_dtype(kind.base, kind.width):
+                raise self._error(f"dtype {value.dtype} is not {kind.name}", parameter)
+            return _plain(value, kind)
+        # object dtype: lists of large integers would otherwise become float64
+        array = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
+        if kind.width == 1:
+            array = array[..., np.newaxis]
+        elif array.shape[-1] not in (kind.width, kind.slots):
+            raise self._error(f"the last axis of a {kind.name} array is its components", parameter)
+        array = array[..., : kind.width]
+        packer = Packer(CType(kind.base, kind.base, 1))
+        if array.dtype.kind not in "iufb" or (kind.integral and array.dtype.kind == "f"):
+            for item in array.ravel():  # slow, but finds the value to complain about
+                try:
+                    packer(item)
+                except ValueError as error:
+                    raise self._error(str(error), parameter) from None
+        elif array.size and array.dtype != kind.dtype:
+            for extreme in (array.min(), array.max()):
+                try:
+                    packer(extreme)
+                except ValueError as error:
+                    raise self._error(str(error), parameter) from None
+        result = np.zeros((*array.shape[:-1], kind.slots), kind.dtype)
+        result[..., : kind.width] = array
+        return result
+
+    def _pointer(self, parameter: Parameter, kind: CType, value: Any) -> _Argument:
+        if isinstance(value, DeviceArray):
+            if parameter.space not in ("global", "constant"):
+                raise self._error(
+                    f"a pointer to {parameter.space} memory takes a NumPy array", parameter
+                )
+            if not kind.accepts(value.dtype, value.shape):
+                raise self._error(f"{value!r} is not an array of {kind.name}", parameter)
+            return _Argument(parameter, "global", device_array=value)
+        if not isinstance(value, np.ndarray):
+            if not parameter.const:
+                raise self._error("takes a NumPy array, which is changed in place", parameter)
+            value = self._varying(parameter, kind, value)
+            value = value[..., 0] if kind.width == 1 else value
+        if not kind.accepts(value.dtype, value.shape):
+            raise self._error(
+                f"{value.dtype} of shape {value.shape} is not an array of {kind.name}", parameter
+            )
+        if not parameter.const and not value.flags.writeable:
+            raise self._error("the array is read-only but would be changed", parameter)
+        role = "global" if parameter.space == "constant" else parameter.space
+        return _Argument(parameter, role, host=value)
+
+    # who calls -----------------------------------------------------------------------------
+
+    def _form(
+        self, arguments: Sequence[_Argument], local_size: int | None, groups: int | None
+    ) -> _Form:
+        local = [a for a in arguments if a.role == "local"]
+        if not local and local_size is None and groups is None:
+            shapes = [_lead(a) for a in arguments if a.role in ("varying", "private")]
+            try:
+                items = np.broadcast_shapes(*shapes)
+            except ValueError:
+                raise self._error(f"the arrays differ in shape: {shapes}") from None
+            return _Form(False, items, None, 1 if items == () else _VECTORISED_LOCAL_SIZE)
+        if groups is not None and groups < 0:
+            raise self._error(f"groups={groups} is negative")
+        if local_size is None:
+            limit = self._program.device.workgroup_limit
+            first = self._elements(local[0], groups) if local else 1
+            local_size = max(1, min(first, limit))
+        if local_size < 1:
+            raise self._error(f"local_size={local_size} is not positive")
+        items = (local_size,) if groups is None else (groups, local_size)
+        return _Form(True, items, groups, local_size)
+
+    def _elements(self, argument: _Argument, groups: int | None) -> int:
+        """Return how many elements of its type one workgroup sees behind a pointer."""
+        parameter, kind = argument.parameter, _kind(argument.parameter)
+        array = argument.device_array if argument.device_array is not None else argument.host
+        assert array is not None
+        elements = array.size * array.dtype.itemsize // kind.itemsize
+        if groups is None:
+            return elements
+        if not array.shape or array.shape[0] != groups:
+            raise self._error(
+                f"shape {array.shape}, but its first axis must be the {groups} groups", parameter
+            )
+        return elements // groups if groups else 0
+
+    def _fit(self, argument: _Argument, form: _Form) -> None:
+        """Bring an argument to the shape that the form asks for."""
+        parameter, kind = argument.parameter, _kind(argument.parameter)
+        if argument.role == "varying":
+            assert argument.host is not None
+            wanted = (*form.items, kind.slots)
+            try:
+                argument.host = np.ascontiguousarray(np.broadcast_to(argument.host, wanted))
+            except ValueError:
+                raise self._error(
+                    f"shape {argument.host.shape[:-1]} does not fit the calls {form.items}",
+                    parameter,
+                ) from None
+        elif argument.role in ("local", "global"):
+            argument.length = self._elements(argument, form.groups)
+        elif argument.role == "private":
+            assert argument.host is not None
+            lead = _lead(argument)
+            argument.length = _components(argument.host, kind) // max(1, int(np.prod(lead)))
+            if not argument.length and argument.host.size:
+                argument.length = 1
+            if lead != form.items:
+                if not parameter.const:
+                    raise self._error(
+                        f"shape {argument.host.shape}: the axes before the last must be the "
+                        f"calls {form.items}, because every call changes its own",
+                        parameter,
+                    )
+                shape = (*form.items, *argument.host.shape[len(lead) :])
+                argument.host = np.broadcast_to(argument.host, shape)
+
+    # the generated kernel --------------------------------------------------------------------
+
+    def _shim(self, arguments: Sequence[_Argument], form: _Form) -> Kernel:
+        key = (form.grouped, tuple((a.role, a.role == "private" and a.length) for a in arguments))
+        if key not in self._shims:
+            text = _shim_text(self.name, self.signature.result, arguments, form.grouped)
+            program = self._program.extended(f"<call of {self.name}>", text)
+            self._shims[key] = program.kernel(_SHIM)
+        return self._shims[key]
+
+    def _run(self, arguments: Sequence[_Argument], form: _Form) -> NDArray[Any] | None:
+        device, result = self._program.device, self.signature.result
+        output = None
+        passed: dict[str, Any] = {"societies_count": form.count}
+        if result is not None:
+            output = device.empty((form.count, result.slots), result.dtype)
+            passed["societies_result"] = output
+        if not form.count:
+            return output.get() if output is not None else None
+        changed: list[tuple[NDArray[Any], DeviceArray]] = []
+        for argument in arguments:
+            parameter, kind = argument.parameter, _kind(argument.parameter)
+            name = parameter.name
+            if argument.role == "uniform":
+                passed[name] = argument.value
+                continue
+            array = argument.device_array
+            if array is None:
+                assert argument.host is not None
+                array = device.array(_plain(argument.host, kind))
+                if argument.role != "varying" and not parameter.const:
+                    changed.append((argument.host, array))
+            if argument.role == "local":
+                passed[f"societies_from_{name}"] = array
+                passed[name] = Local(kind.dtype, argument.length * kind.slots)
+                passed[f"societies_length_{name}"] = argument.length
+            else:
+                passed[name] = array
+                if argument.role == "global":
+                    stride = 0 if form.groups is None else argument.length
+                    passed[f"societies_stride_{name}"] = stride
+        kernel = self._shim(arguments, form)
+        kernel(global_size=form.count, local_size=form.local_size, **passed)
+        for host, array in changed:
+            values = array.get()
+            host[...] = values.view(host.dtype).reshape(host.shape)
+        return output.get() if output is not None else None
+
+    # results ---------------------------------------------------------------------------------
+
+    def _returned(self, results: NDArray[Any] | None, form: _Form, uniform: bool) -> Any:
+        kind = self.signature.result
+        if results is None or kind is None:
+            return None
+        values = results[:, : kind.width].reshape(*form.items, kind.width)
+        if kind.base == "bool":
+            values = values.astype(np.bool_)
+        if uniform and form.grouped and form.count:
+            flat = values.reshape(-1, form.local_size, kind.width)
+            bits = np.ascontiguousarray(flat).view(np.uint8).reshape(*flat.shape[:2], -1)
+            differs = np.argwhere((bits != bits[:, :1]).any(axis=-1))
+            if len(differs):
+                group, item = (int(i) for i in differs[0])
+                raise self._error(
+                    f"work-item {item} of group {group} returns {flat[group, item].tolist()}, "
+                    f"work-item 0 returns {flat[group, 0].tolist()}; uniform=True wants one value"
+                )
+            values = values[..., 0, :]
+        if kind.width == 1:
+            values = values[..., 0]
+        if values.ndim == (0 if kind.width == 1 else 1):
+            return values.item() if kind.width == 1 else tuple(values.tolist())
+        return values
+
+
+def _kind(parameter: Parameter) -> CType:
+    assert parameter.kind is not None  # read_signature refuses others
+    return parameter.kind
+
+
+def _plain(array: NDArray[Any], kind: CType) -> NDArray[Any]:
+    """Return the array in C order, with the components of vectors as a last axis."""
+    array = np.array(array, order="C", copy=None)
+    if array.dtype.names is not None:
+        return array.view(kind.dtype).reshape(*array.shape, kind.slots)
+    return array.astype(kind.dtype, copy=False)
+
+
+def _components(array: NDArray[Any], kind: CType) -> int:
+    """Return how many values of the type the array holds."""
+    return array.size * array.dtype.itemsize // kind.itemsize
+
+
+def _lead(argument: _Argument) -> tuple[int, ...]:
+    """Return the axes of a by-value or private array that number the calls."""
+    assert argument.host is not None
+    shape = argument.host.shape
+    if argument.role == "varying":
+        return shape[:-1]
+    vector = _kind(argument.parameter).width > 1 and argument.host.dtype.names is None
+    return shape[: -2 if vector else -1]
+
+
+def _shim_text(
+    name: str, result: CType | None, arguments: Sequence[_Argument], grouped: bool
+) -> str:
+    """Return the kernel that stages the arguments, calls the function and stores its result."""
+    declared = ["ulong societies_count"]
+    before: list[str] = []
+    after: list[str] = []
+    passed: list[str] = []
+    for argument in arguments:
+        p, kind = argument.parameter, _kind(argument.parameter)
+        store, n = kind.storage, p.name
+        const = "const " if p.const else ""
+        if argument.role == "uniform":
+            declared.append(f"{store} {n}")
+            passed.append(n)
+        elif argument.role == "varying":
+            declared.append(f"__global const {store} *{n}")
+            passed.append(f"{n}[societies_item]")
+        elif argument.role == "global":
+            space = f"__{p.space}"
+            declared += [f"{space} {const}{store} *{n}", f"ulong societies_stride_{n}"]
+            passed.append(
+                f"({space} {const}{p.type_name} *)({n} + societies_group * societies_stride_{n})"
+            )
+        elif argument.role == "local":
+            declared += [
+                f"__global {const}{store} *societies_from_{n}",
+                f"__local {store} *{n}",
+                f"ulong societies_length_{n}",
+            ]
+            each = (
+                f"for (size_t i = societies_lid; i < societies_length_{n}; i += societies_lsize) "
+            )
+            far = f"societies_from_{n}[societies_group * societies_length_{n} + i]"
+            before.append(f"{each}{n}[i] = {far};")
+            if not p.const:
+                after.append(f"{each}{far} = {n}[i];")
+            passed.append(f"(__local {const}{p.type_name} *){n}")
+        else:
+            length = argument.length
+            declared.append(f"__global {const}{store} *{n}")
+            before.append(f"{p.type_name} societies_private_{n}[{max(length, 1)}];")
+            each = f"for (size_t i = 0; i < {length}; i++) "
+            far = f"{n}[societies_item * {length} + i]"
+            before.append(f"{each}societies_private_{n}[i] = {far};")
+            if not p.const:
+                after.append(f"{each}{far} = societies_private_{n}[i];")
+            passed.append(f"societies_private_{n}")
+    call = f"{name}({', '.join(passed)});"
+    if result is not None:
+        declared.append(f"__global {result.storage} *societies_result")
+        call = f"const {result.storage} societies_value = {call}"
+        after.append("societies_result[societies_item] = societies_value;")
+    barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"
+    rows = ["const size_t societies_item = get_global_id(0);"]
+    if grouped:
+        rows += [
+            "const size_t societies_group = get_group_id(0);",
+            "const size_t societies_lid = get_local_id(0), societies_lsize = get_local_size(0);",
+            *before,
+            f"{barrier}  // arguments are in local memory",
+            call,
+            f"{barrier}  // the function is done with local memory",
+            *after,
+        ]
+    else:
+        rows += [
+            "const size_t societies_group = 0;",
+            "if (societies_item >= societies_count) return;",
+            *before,
+            call,
+            *after,
+        ]
+    body = "\n".join(f"    {row}" for row in rows)
+    return f"__kernel void {_SHIM}({', '.join(declared)})\n{{\n{body}\n}}\n"

@@ -1,0 +1,216 @@
+"""Which keys of an economy's configuration contradict each other?
+
+Each key by itself is checked by the types of `societies.economy.config`. A contradiction names the
+key that is reported and the keys that it depends on, so that it can be left out when one of those
+is wrong by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from societies.config.model import Conflict, PerResource
+from societies.config.problems import Path, quoted
+
+if TYPE_CHECKING:
+    from societies.economy.config import EconomyConfig, GroupConfig
+
+RANDOM_STREAMS = 2_147_441_677
+"""Streams 2**32 draws apart that fit into the period of MWC64X."""
+PURPOSES = 16
+"""Streams of each agent, and of the society itself."""
+LARGEST_DAILY_EXTRACTION = 1_000_000  # units; far beyond any use, and days still end
+
+PER_RESOURCE = {
+    "utility": ("scale", "exponent"),
+    "extraction": ("max_effort", "min_effort", "max_experience"),
+    "consumption": ("resource_lifetime",),
+}
+"""Keys that may be a list with one number per resource, and that a group may override."""
+
+
+def economy_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
+    """Yield every contradiction between keys that are valid each by itself."""
+    yield from _too_large(config)
+    yield from _curve_conflicts(config)
+    yield from _group_conflicts(config)
+    yield from _shock_conflicts(config)
+
+
+def _too_large(config: EconomyConfig) -> Iterator[Conflict]:
+    if config.trading.menu_size > config.resources:
+        message = f"{config.trading.menu_size} is more than the {config.resources} resources"
+        yield Conflict(("trading", "menu_size"), message, (("resources",),))
+    names = ("agents", "replicates", "first_society")
+    largest = max(names, key=lambda name: int(getattr(config, name)))
+    streams = (config.first_society + config.replicates) * (config.agents + 1) * PURPOSES
+    if streams > RANDOM_STREAMS:
+        message = (
+            f"(first_society + replicates) x (agents + 1) x {PURPOSES} is {streams}, more than "
+            f"the {RANDOM_STREAMS} random streams there are"
+        )
+        yield Conflict((largest,), message, tuple((name,) for name in names))
+
+
+def _per_resource_values(config: EconomyConfig) -> dict[Path, PerResource[float]]:
+    """Return every value that may be a list: those of the sections, then of the groups."""
+    values: dict[Path, PerResource[float]] = {}
+    holders: list[tuple[Path, Any]] = [((), config)]
+    holders += [(("groups", g), group) for g, group in enumerate(config.groups)]
+    for prefix, holder in holders:
+        for section, keys in PER_RESOURCE.items():
+            for name in keys:
+                value = getattr(getattr(holder, section), name, None)
+                if value is not None:
+                    values[(*prefix, section, name)] = value
+    return values
+
+
+def _curve_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
+    values = _per_resource_values(config)
+    floor = config.utility.min_marginal
+    for path, value in values.items():
+        if isinstance(value, tuple) and len(value) != config.resources:
+            message = f"has {_counted(len(value), 'number')} for {config.resources} resources"
+            yield Conflict(path, message, (("resources",),))
+        for place, number in _each(path, value):
+            if path[-1] == "scale" and number <= floor:
+                message = f"must be more than utility.min_marginal ({floor:g}), got {number:g}"
+                yield Conflict(place, message, (("utility", "min_marginal"),))
+            if path[-1] == "min_effort" and config.day_length / number > LARGEST_DAILY_EXTRACTION:
+                message = (
+                    f"{number:g} min/unit make more than {LARGEST_DAILY_EXTRACTION} units in a "
+                    f"day of {config.day_length:g} minutes"
+                )
+                yield Conflict(place, message, (("day_length",),))
+    yield from _effort_conflicts(config, (), values)
+    for g, group in enumerate(config.groups):
+        if group.extraction is not None:
+            yield from _effort_conflicts(config, ("groups", g), values)
+
+
+def _effort_conflicts(
+    config: EconomyConfig, prefix: Path, values: dict[Path, PerResource[float]]
+) -> Iterator[Conflict]:
+    """Compare the two ends of effort that hold in one group, at the key that was written."""
+    low_path, high_path = (
+        own if (own := (*prefix, "extraction", name)) in values else ("extraction", name)
+        for name in ("min_effort", "max_effort")
+    )
+    if prefix and len(low_path) == len(high_path) == 2:
+        return  # the group has neither; the section itself is compared once
+    low, high = values[low_path], values[high_path]
+    low_written = len(low_path) > 2 or "min_effort" in config.extraction.model_fields_set
+    at_low = low_written and len(low_path) >= len(high_path)
+    path = low_path if at_low else high_path
+    # zip ends with a list of the wrong length, which is reported by itself
+    pairs = zip(_spread(config, low), _spread(config, high), strict=False)
+    for r, (least, most) in enumerate(pairs):
+        some_list = isinstance(low, tuple) or isinstance(high, tuple)
+        if least > most:
+            message = (
+                f"{least:g} is more than max_effort ({most:g})"
+                if at_low
+                else f"{most:g} is less than min_effort ({least:g})"
+            ) + (f" of resource {r}" if some_list else "")
+            place = (*path, r) if isinstance(values[path], tuple) else path
+            yield Conflict(place, message, (low_path, high_path))
+        if not some_list:
+            return
+
+
+def _spread(config: EconomyConfig, value: PerResource[float]) -> tuple[float, ...]:
+    return value if isinstance(value, tuple) else (value,) * config.resources
+
+
+def _group_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
+    names: dict[str, Path] = {}
+    sizes: list[Path] = []
+    kinds = [_size_kind(group) for group in config.groups]
+    for g, group in enumerate(config.groups):
+        path: Path = ("groups", g)
+        own = ((*path, "count"), (*path, "share"))
+        sizes += own
+        if group.name in names:
+            first = names[group.name]
+            message = f"{quoted(group.name)} is the name of groups.{first[1]} already"
+            yield Conflict((*path, "name"), message, (first,))
+        names.setdefault(group.name, (*path, "name"))
+        if kinds[g] == "neither":
+            yield Conflict(path, "needs count or share", own)
+        elif kinds[g] == "both":
+            yield Conflict(path, "has both count and share; give one", own)
+        elif {kinds[0], kinds[g]} == {"count", "share"}:
+            message = f"groups.0 has a {kinds[0]}; give all groups the same kind of size"
+            yield Conflict((*path, kinds[g]), message, (*own, *sizes[:2]))
+    if set(kinds) in ({"count"}, {"share"}):
+        yield from _size_conflicts(config, kinds[0], tuple(sizes))
+
+
+def _size_kind(group: GroupConfig) -> str:
+    if group.count is not None:
+        return "count" if group.share is None else "both"
+    return "neither" if group.share is None else "share"
+
+
+def _size_conflicts(
+    config: EconomyConfig, kind: str, sizes: tuple[Path, ...]
+) -> Iterator[Conflict]:
+    """Compare the groups' sizes, which are all counts or all shares, with the society's."""
+    needs = (("agents",), *sizes)
+    if kind == "count":
+        total = sum(config.group_sizes())
+        if total != config.agents:
+            message = f"the counts add up to {total}, not to the {_counted(config.agents, 'agent')}"
+            yield Conflict(("groups",), message, needs)
+        return
+    shares = [float(group.share or 0) for group in config.groups]
+    if not math.isclose(math.fsum(shares), 1, abs_tol=1e-9):
+        yield Conflict(("groups",), f"the shares add up to {math.fsum(shares):g}, not to 1", needs)
+        return
+    for g, size in enumerate(config.group_sizes()):
+        if size == 0:
+            message = f"{shares[g]:g} of {_counted(config.agents, 'agent')} is no agent"
+            yield Conflict(("groups", g, "share"), message, needs)
+
+
+def _shock_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
+    removed: dict[str, dict[int | str, Path]] = {"agent": {}, "resource": {}}
+    said: tuple[Path, ...] = ()  # on which the count of what is left depends
+    for s, shock in enumerate(config.shocks):
+        path: Path = ("shocks", s)
+        what = shock.remove
+        size, gone = (config.agents if what == "agent" else config.resources), removed[what]
+        said = (*said, (*path, "remove"), (*path, "index"))
+        needs: tuple[Path, ...] = (*said, (f"{what}s",))
+        if shock.day > config.days:
+            message = f"{shock.day} is after the last day, {config.days}"
+            yield Conflict((*path, "day"), message, (("days",),))
+        if what == "agent" and shock.holdings is not None:
+            message = "only a resource has this key; a removed agent always loses everything"
+            yield Conflict((*path, "holdings"), message, ((*path, "remove"),))
+        if isinstance(shock.index, int) and shock.index >= size:
+            message = f"there is no {what} {shock.index}; they are numbered 0 to {size - 1}"
+            yield Conflict((*path, "index"), message, needs[-3:])
+            continue
+        if shock.index in gone:
+            message = f"{what} {shock.index} is removed by shocks.{gone[shock.index][1]} already"
+            yield Conflict((*path, "index"), message, needs)
+            continue
+        gone[shock.index if shock.index != "random" else f"random {s}"] = path
+        if len(gone) == size:
+            yield Conflict(path, f"removes the last {what}; at least one must be left", needs)
+
+
+def _each(path: Path, value: PerResource[float]) -> Iterator[tuple[Path, float]]:
+    """Yield a value, or every number of a list, with its path."""
+    if isinstance(value, tuple):
+        yield from (((*path, r), number) for r, number in enumerate(value))
+    else:
+        yield path, value
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

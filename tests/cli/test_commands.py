@@ -1,0 +1,391 @@
+"""Do the commands of the shell do what they say, with the right exit code, on the right stream?"""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import jsonschema
+import pytest
+import xarray as xr
+
+import societies
+from societies.cli import main
+from societies.config import load_config
+from societies.errors import BuildError, ConfigError, DeviceError, Interrupted, OutputError
+from societies.paths import data_directory
+
+SMALL = "workload: economy\nagents: 5\nresources: 4\ndays: 6\n"
+ENDLESS = "workload: economy\nagents: 5\nresources: 4\ndays: 1000000\nrecord: {society: 1000}\n"
+
+
+@pytest.fixture(autouse=True)
+def small(tmp_path, monkeypatch) -> Path:
+    """A folder of its own with a small configuration, and the terminal of a pipe."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.yaml").write_text(SMALL)
+    return tmp_path
+
+
+@pytest.fixture
+def shell(capsys):
+    """Run a command in this process; return its exit code, stdout and stderr."""
+
+    def command(*words: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as end:
+            main(list(words))
+        out, err = capsys.readouterr()
+        return int(end.value.code or 0), out, err
+
+    return command
+
+
+def process(*words: str, **options) -> subprocess.Popen[bytes]:
+    """Start a command in a process of its own."""
+    root = str(Path(societies.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": root}
+    return subprocess.Popen([sys.executable, "-m", "societies", *words], env=environment, **options)
+
+
+# -- what starts at once -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--version"], ["--help"], ["run", "--help"], ["check", "small.yaml"], ["schema"]],
+    ids=" ".join,
+)
+def test_touches_no_device(words):
+    code = (
+        "import sys\n"
+        "from societies.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit as end: assert not end.code, end.code\n"
+        "assert 'pyopencl' not in sys.modules and 'xarray' not in sys.modules\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(societies.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_check_says_valid_or_every_mistake_with_its_place(shell, small):
+    assert shell("check", "small.yaml") == (0, "small.yaml: valid, workload economy\n", "")
+    (small / "wrong.yaml").write_text(SMALL + "seed: -1\ntrading:\n  menu_sise: 3\n")
+    code, out, err = shell("check", "wrong.yaml")
+    assert (code, out) == (2, "")
+    assert re.search(r"^wrong\.yaml:5:\d+ +seed: ", err, re.M)
+    assert re.search(r"^wrong\.yaml:7:\d+ +trading\.menu_sise: .*menu_size", err, re.M)
+    assert "Traceback" not in err
+
+
+def test_check_verbose_prints_a_configuration_that_means_the_same(shell, small):
+    code, out, _ = shell("check", "small.yaml", "--set", "seed=9", "-v")
+    assert code == 0
+    (small / "resolved.yaml").write_text(out)
+    assert load_config("resolved.yaml") == load_config("small.yaml", ["seed=9"])
+
+
+def test_schema_accepts_the_shipped_configurations(shell):
+    import yaml
+
+    code, out, _ = shell("schema")
+    assert code == 0
+    shipped = sorted((data_directory("configs") / "economy").glob("*.yaml"))
+    assert shipped
+    for path in shipped:
+        jsonschema.validate(yaml.safe_load(path.read_text()), json.loads(out))
+    assert shell("schema", "economy")[1] == out
+    code, _, err = shell("schema", "alchemy")
+    assert code == 2
+    assert "alchemy" in err
+
+
+# -- which file CONFIG is ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["economy/quickstart", "economy/quickstart.yaml", "configs/economy/quickstart.yaml"]
+)
+def test_shipped_configurations_are_found_from_any_folder(shell, name):
+    code, out, _ = shell("check", name)
+    assert code == 0
+    assert out.startswith(str(data_directory("configs") / "economy/quickstart.yaml"))
+
+
+def test_a_file_on_disk_comes_before_a_shipped_one(shell, small):
+    (small / "economy").mkdir()
+    (small / "economy/quickstart.yaml").write_text(SMALL)
+    assert shell("check", "economy/quickstart.yaml")[1].startswith("economy/quickstart.yaml: ")
+
+
+@pytest.mark.parametrize("name", ["nowhere.yaml", "../kernels", "configs", "economy"])
+def test_a_missing_configuration_is_an_error_that_names_the_shipped_ones(shell, name):
+    code, out, err = shell("run", name)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"{name}: no such file")
+    assert "economy/quickstart, economy/trade" in err
+
+
+def test_a_folder_is_not_a_configuration(shell, small):
+    (small / "folder").mkdir()
+    code, _, err = shell("check", "folder")
+    assert code == 2
+    assert "folder" in err
+
+
+# -- run -----------------------------------------------------------------------------------------
+
+
+def test_run_ends_with_a_table_on_stdout_and_nothing_on_stderr(shell):
+    code, out, err = shell("run", "small.yaml")
+    assert (code, err) == (0, "")
+    with xr.open_dataset("small.h5") as results:
+        for name in ("units_extracted", "units_held", "units_traded", "utility", "gini"):
+            label, value = results[name].attrs["long_name"], float(results[name][0, -1])
+            assert re.search(rf"^{re.escape(label)} +{re.escape(f'{value:.6g}')}\b", out, re.M)
+    assert re.search(r"^wall time +[0-9.]+ s$", out, re.M)
+    assert re.search(r"^agent-days per second +[0-9,]+$", out, re.M)
+    assert re.search(r"^state sha256 +[0-9a-f]{64}$", out, re.M)
+    assert re.search(r"^written to +small\.h5$", out, re.M)
+
+
+def test_quiet_prints_the_path_alone(shell):
+    assert shell("run", "small.yaml", "--out", "here.h5", "-q") == (0, "here.h5\n", "")
+
+
+def test_verbose_prints_the_plan_on_stderr(shell):
+    _, plan, _ = shell("run", "small.yaml", "--dry-run")
+    code, out, err = shell("run", "small.yaml", "-v", "-q")
+    assert (code, out) == (0, "small.h5\n")
+    assert err == plan
+
+
+def test_a_dry_run_prints_the_plan_and_writes_nothing(shell, small):
+    code, out, err = shell("run", "small.yaml", "--dry-run", "--out", "never.h5")
+    assert (code, err) == (0, "")
+    for words in ("launches per day", "state on the device", "never.h5"):
+        assert words in out
+    assert [path.name for path in small.iterdir()] == ["small.yaml"]
+
+
+def test_flags_are_the_same_as_set_and_win_over_it(shell):
+    keys = ["--set", "replicates=2", "--set", "seed=8", "--set", "days=3"]
+    assert shell("run", "small.yaml", "--out", "a.h5", "-q", *keys)[0] == 0
+    flags = ["--replicates", "2", "--seed", "8", "--days", "3", "--set", "seed=5"]
+    assert shell("run", "small.yaml", "--out", "b.h5", "-q", *flags)[0] == 0
+    with xr.open_dataset("a.h5") as a, xr.open_dataset("b.h5") as b:
+        assert a.attrs["configuration"] == b.attrs["configuration"]
+        assert a.sizes["society"] == 2
+        xr.testing.assert_identical(a.drop_attrs(), b.drop_attrs())
+
+
+def test_a_flag_obeys_the_rules_of_its_key(shell, small):
+    code, _, err = shell("run", "small.yaml", "--days", "0")
+    assert code == 2
+    assert "days" in err
+    assert not (small / "small.h5").exists()
+
+
+def test_an_existing_file_is_kept_unless_asked_otherwise(shell, small):
+    result = small / "small.h5"
+    result.write_text("precious")
+    code, _, err = shell("run", "small.yaml")
+    assert code == 4
+    assert "--overwrite" in err
+    assert result.read_text() == "precious"
+    assert shell("run", "small.yaml", "--overwrite", "-q")[0] == 0
+    assert xr.open_dataset(result).sizes["day"] == 6
+
+
+def test_resume_and_overwrite_exclude_each_other(shell):
+    code, _, err = shell("run", "small.yaml", "--resume", "--overwrite")
+    assert code == 2
+    assert "choose one" in err
+
+
+def test_devices_can_be_chosen_and_agree(shell):
+    hashes = set()
+    for device in ("cpu", "reference"):
+        _, out, _ = shell("run", "small.yaml", "--device", device, "--out", f"{device}.h5")
+        hashes.update(re.findall(r"[0-9a-f]{64}", out))
+    assert len(hashes) == 1
+
+
+def test_an_unknown_device_ends_with_3(shell):
+    code, _, err = shell("run", "small.yaml", "--device", "abacus")
+    assert code == 3
+    assert "abacus" in err
+
+
+def test_ctrl_c_says_how_to_go_on_and_ends_with_130(small):
+    (small / "endless.yaml").write_text(ENDLESS)
+    child = process("run", "endless.yaml", stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        until(lambda: committed(small / "endless.h5") > 0)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    assert child.returncode == 130, err
+    assert out == b""
+    assert b"--resume" in err
+    assert b"Traceback" not in err
+    with societies.open_results(small / "endless.h5") as results:
+        assert results.sizes["day"] > 0
+
+
+def committed(path: Path) -> int:
+    try:
+        with societies.open_results(path) as results:
+            return int(results.sizes["day"])
+    except societies.SocietiesError:
+        return 0
+
+
+def until(condition) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.2)
+
+
+def test_progress_is_shown_on_a_terminal_and_only_there(small):
+    master, slave = pty.openpty()
+    child = process("run", "small.yaml", "--replicates", "3", stdout=subprocess.PIPE, stderr=slave)
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            block = os.read(master, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not block:
+            break
+        shown += block
+    os.close(master)
+    out, _ = child.communicate(timeout=60)
+    assert child.returncode == 0
+    assert b"day 6 of 6, 3 societies" in shown
+    assert b"day 6 of 6" not in out
+
+
+# -- the other commands --------------------------------------------------------------------------
+
+
+def test_verify_says_identical(shell):
+    code, out, err = shell("verify", "small.yaml", "--days", "2", "--set", "agents=3")
+    assert (code, err) == (0, "")
+    assert re.fullmatch(r"identical: 2 days, \d+ arrays\n", out)
+
+
+def test_verify_ends_with_1_where_bits_differ(shell, monkeypatch):
+    class Different:
+        identical = False
+
+        def __str__(self) -> str:
+            return "different: day 1, phase extraction"
+
+    monkeypatch.setattr("societies.api.verify", lambda *_, **__: Different())
+    assert shell("verify", "small.yaml") == (1, "different: day 1, phase extraction\n", "")
+
+
+def test_devices_are_listed_with_limits_and_the_choice_of_auto(shell):
+    code, out, _ = shell("devices")
+    assert code == 0
+    for device in societies.list_devices():
+        assert f"{device.index}  {device.name}" in out
+        assert device.platform in out
+    chosen = societies.choose_device("auto")
+    assert f"{chosen.index}  {chosen.name}  (auto)" in out
+    assert re.search(rf"^chosen because +{re.escape(chosen.reason)}$", out, re.M)
+    assert out.count("(auto)") == 1
+
+
+def test_plot_prints_the_pictures_it_drew(shell, small):
+    assert shell("run", "small.yaml", "-q")[0] == 0
+    code, out, _ = shell("plot", "small.h5", "--out", "pictures")
+    assert code == 0
+    assert {Path(line).suffix for line in out.split()} == {".png", ".svg"}
+    assert all(Path(line).parent.name == "pictures" for line in out.split())
+    assert all((small / line).stat().st_size > 1000 for line in out.split())
+
+
+def test_plot_of_something_else_is_a_clear_error(shell):
+    for name in ("small.yaml", "missing.h5"):
+        code, out, err = shell("plot", name)
+        assert (code, out) == (4, "")
+        assert name in err
+
+
+# -- errors --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(ConfigError, 2), (DeviceError, 3), (BuildError, 3), (OutputError, 4), (Interrupted, 130)],
+)
+def test_an_error_for_people_is_its_message_and_its_exit_code(shell, monkeypatch, error, code):
+    def fail(*_, **__):
+        raise error("what, where\nwhat to do")
+
+    monkeypatch.setattr("societies.config.load_config", fail)
+    assert shell("check", "small.yaml") == (code, "", "what, where\nwhat to do\n")
+
+
+def test_a_defect_of_ours_is_one_line_that_asks_for_a_report(shell, monkeypatch):
+    def fail(*_, **__):
+        raise ZeroDivisionError("division\nby zero")
+
+    monkeypatch.setattr("societies.config.load_config", fail)
+    code, out, err = shell("check", "small.yaml")
+    assert (code, out) == (1, "")
+    assert err == (
+        "internal error: ZeroDivisionError: division by zero "
+        "(--debug shows the traceback; please report)\n"
+    )
+
+
+def test_debug_shows_the_traceback_and_keeps_the_exit_code(shell):
+    code, _, err = shell("check", "nowhere.yaml", "--debug")
+    assert code == 2
+    assert "Traceback" in err
+    assert "nowhere.yaml: no such file" in err
+
+
+@pytest.mark.parametrize(
+    "words", [["walk"], ["run"], ["run", "small.yaml", "--speed", "9"], ["run", "a", "--seed", "x"]]
+)
+def test_usage_errors_end_with_2(shell, words):
+    code, out, err = shell(*words)
+    assert (code, out) == (2, "")
+    assert "Usage" in err
+
+
+def test_commands_do_without_the_keys_of_one_workload(shell, monkeypatch):
+    """A report with other series, of another workload, is printed as far as it goes."""
+    assert shell("run", "small.yaml", "-q")[0] == 0
+    report = SimpleNamespace(
+        path=Path("small.h5"),
+        days=6,
+        societies=1,
+        device="abacus",
+        wall_seconds=1.0,
+        agent_days_per_second=30.0,
+        final={"moves": 3.0},
+        state_sha256="0" * 64,
+    )
+    monkeypatch.setattr("societies.api.run", lambda *_, **__: report)
+    code, out, _ = shell("run", "small.yaml", "--overwrite")
+    assert code == 0
+    assert "abacus" in out

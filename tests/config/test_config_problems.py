@@ -1,0 +1,264 @@
+"""Is every problem reported, all at once, at its place, in plain words?"""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from societies.config import config_from_dict, load_config
+from societies.economy.config import EconomyConfig
+from societies.errors import ConfigError
+
+
+def problems(tmp_path, text, overrides=()):
+    """Return the lines of the error, without the folder."""
+    file = tmp_path / "f.yaml"
+    file.write_text("workload: economy\n" + text)
+    with pytest.raises(ConfigError) as raised:
+        load_config(file, overrides)
+    return str(raised.value).replace(str(file), "f.yaml").splitlines()
+
+
+ONE_PROBLEM = [
+    ("agnets: 3", "2:1  agnets: unknown key; did you mean 'agents'?"),
+    ("trading: {menu_sise: 3}", "2:11  trading.menu_sise: unknown key; did you mean 'menu_size'?"),
+    ("menu_size: 3", "2:1  menu_size: unknown key; did you mean 'trading.menu_size'?"),
+    ("record: {zzz: 1}", "2:10  record.zzz: unknown key; the keys here are society, agent, "
+     "agent_resource, checkpoint"),
+    ("1: 2", "2:1  1: unknown key"),
+    ("agents: 3\nagents: 4", "3:1  agents: is given twice, first on line 2; keep one of the two"),
+    ("agents: 2.5", "2:9  agents: expected a whole number, got 2.5"),
+    ("agents: 1e3", "2:9  agents: expected a whole number, got 1e3"),
+    ("agents: true", "2:9  agents: expected a whole number, got true"),
+    ("agents: '5'", "2:9  agents: expected a whole number, got '5' (text; remove the quotes)"),
+    ("agents: 1_000", "2:9  agents: expected a whole number, got '1_000' (write digits only)"),
+    ("agents:", "2:8  agents: expected a whole number, got nothing"),
+    ("agents: [3]", "2:9  agents: expected a whole number, got a list"),
+    ("agents: 0", "2:9  agents: must be at least 1, got 0"),
+    ("agents: -3", "2:9  agents: must be at least 1, got -3"),
+    ("resources: 1", "2:12  resources: must be at least 2, got 1"),
+    ("resources: 2000", "2:12  resources: must be at most 1024, got 2000"),
+    ("days: 0", "2:7  days: must be at least 1, got 0"),
+    ("seed: 18446744073709551616", "2:7  seed: must be at most 18446744073709551615, got "
+     "18446744073709551616"),
+    ("seed: -1", "2:7  seed: must be at least 0, got -1"),
+    ("seed: " + "9" * 5000, "2:7  seed: a number of 5000 digits is too long"),
+    ("day_length: 0", "2:13  day_length: must be more than 0, got 0"),
+    ("day_length: .nan", "2:13  day_length: must be a finite number, got .nan"),
+    ("day_length: -.inf", "2:13  day_length: must be a finite number, got -.inf"),
+    ("day_length: 1e999", "2:13  day_length: must be a finite number, got 1e999"),
+    ("day_length: nan", "2:13  day_length: expected a number, got 'nan'"),
+    ("trade: on", "2:8  trade: expected true or false, got 'on' (write true or false)"),
+    ("trade: 1", "2:8  trade: expected true or false, got 1"),
+    ("devices: tools", "2:10  devices: 'tools' is not available in this version; write none"),
+    ("devices: nnoe", "2:10  devices: expected 'none', got 'nnoe'; did you mean 'none'?"),
+    ("trading: {price: geometrical}", "2:18  trading.price: expected one of geometric, "
+     "inverse_geometric, unit, got 'geometrical'; did you mean 'geometric'?"),
+    ("trading: {menu_size: 60}", "2:22  trading.menu_size: 60 is more than the 48 resources"),
+    ("trading:", "2:9  trading: expected a section of 'key: value' lines, got nothing"),
+    ("utility: {exponent: 1}", "2:21  utility.exponent: must be more than 1, got 1"),
+    ("utility: {scale: 1}", "2:18  utility.scale: must be more than utility.min_marginal (1), "
+     "got 1"),
+    ("resources: 3\nutility: {scale: [4, 5]}", "3:18  utility.scale: has 2 numbers for 3 "
+     "resources"),
+    ("resources: 2\nutility: {scale: [4, x]}", "3:22  utility.scale.1: expected a number, got 'x'"),
+    ("extraction: {min_effort: 10}", "2:26  extraction.min_effort: 10 is more than max_effort (9)"),
+    ("extraction: {max_effort: 2}", "2:26  extraction.max_effort: 2 is less than min_effort (3)"),
+    ("resources: 2\nextraction: {min_effort: [9, 10]}", "3:30  extraction.min_effort.1: 10 is more "
+     "than max_effort (9) of resource 1"),
+    ("extraction: {min_effort: 1e-9}", "2:26  extraction.min_effort: 1e-09 min/unit make more than "
+     "1000000 units in a day of 600 minutes"),
+    ("consumption: {resource_lifetime: .5}", "2:34  consumption.resource_lifetime: must be at "
+     "least 1, got .5"),
+    ("record: {society: 0}", "2:19  record.society: must be at least 1, got 0"),
+    ("replicates: 3000000", "2:13  replicates: (first_society + replicates) x (agents + 1) x 16 is "
+     "2352000000, more than the 2147441677 random streams there are"),
+    ("groups: {name: a}", "2:9  groups: expected a list, got a section"),
+    ("groups: [3]", "2:10  groups.0: expected a section of 'key: value' lines, got 3"),
+    ("groups: [{count: 48}]", "2:10  groups.0.name: is missing"),
+    ("groups: [{name: a}]", "2:10  groups.0: needs count or share"),
+    ("groups: [{name: a, count: 4, share: 1}]", "2:10  groups.0: has both count and share; give "
+     "one"),
+    ("groups: [{name: a, count: 47}]", "2:9  groups: the counts add up to 47, not to the 48 "
+     "agents"),
+    ("groups: [{name: a, share: .5}]", "2:9  groups: the shares add up to 0.5, not to 1"),
+    ("groups: [{name: a, count: 24}, {name: a, count: 24}]", "2:39  groups.1.name: 'a' is the name "
+     "of groups.0 already"),
+    ("groups: [{name: a, count: 24}, {name: b, share: .5}]", "2:49  groups.1.share: groups.0 has a "
+     "count; give all groups the same kind of size"),
+    ("groups: [{name: a, share: .999}, {name: b, share: .001}]", "2:51  groups.1.share: 0.001 of "
+     "48 agents is no agent"),
+    ("groups: [{name: a, count: 48, extraction: {max_effort: 1}}]", "2:56  "
+     "groups.0.extraction.max_effort: 1 is less than min_effort (3)"),
+    ("groups: [{name: a, count: 48, utility: {min_marginal: 1}}]", "2:41  "
+     "groups.0.utility.min_marginal: unknown key; did you mean 'utility.min_marginal'?"),
+    ('groups: [{name: "a\\nb", count: 48}]', "2:17  groups.0.name: expected a name of printable "
+     "characters"),
+    ("shocks: [{day: 501, remove: agent, index: 0}]", "2:16  shocks.0.day: 501 is after the last "
+     "day, 500"),
+    ("shocks: [{day: 1, remove: agent, index: 48}]", "2:41  shocks.0.index: there is no agent 48; "
+     "they are numbered 0 to 47"),
+    ("shocks: [{day: 1, remove: agent, index: rnd}]", "2:41  shocks.0.index: expected a whole "
+     "number or random, got 'rnd'"),
+    ("shocks: [{day: 1, remove: agent, index: 3, holdings: keep}]", "2:54  shocks.0.holdings: only "
+     "a resource has this key; a removed agent always loses everything"),
+    ("shocks: [{day: 1, remove: agent, index: 3}, {day: 2, remove: agent, index: 3}]", "2:76  "
+     "shocks.1.index: agent 3 is removed by shocks.0 already"),
+    ("agents: 1\nshocks: [{day: 1, remove: agent, index: random}]", "3:10  shocks.0: removes the "
+     "last agent; at least one must be left"),
+    ("resources: 2\nshocks: [{day: 1, remove: resource, index: 1}, {day: 2, remove: resource, "
+     "index: random}]", "3:48  shocks.1: removes the last resource; at least one must be left"),
+    ("? [a, b]\n: 3", "2:3  a key must be a plain word"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "line"), ONE_PROBLEM, ids=[t[:40] for t, _ in ONE_PROBLEM])
+def test_one_problem_gives_one_line_at_its_place(tmp_path, text, line):
+    assert problems(tmp_path, text) == [f"f.yaml:{line}"]
+
+
+GOOD = [
+    "utility: {min_marginal: 1e-3}",
+    "agents: 1\nresources: 2",
+    "trading: {rounds: 0}",
+    "resources: 4\ntrading: {menu_size: 4}",
+    "extraction: {min_effort: 9}",
+    "seed: 18446744073709551615",
+    "groups: [{name: a, share: .333}, {name: b, share: .333}, {name: c, share: .334}]",
+    "shocks: [{day: 0, remove: resource, index: 3}, {day: 500, remove: agent, index: 3}]",
+    "shocks: [{day: 1, remove: agent, index: random}, {day: 1, remove: agent, index: random}]",
+]
+
+
+@pytest.mark.parametrize("text", GOOD)
+def test_what_is_just_allowed(tmp_path, text):
+    file = tmp_path / "f.yaml"
+    file.write_text("workload: economy\n" + text)
+    assert isinstance(load_config(file), EconomyConfig)
+
+
+def test_everything_at_once_in_the_order_of_the_file(tmp_path):
+    text = """\
+trade: yes
+trading: {menu_size: 9, rounds: -1}
+resources: 8
+groups:
+  - {name: a, count: 40, utility: {scale: x}}
+  - {name: a, count: 9}
+  - {count: nine}
+shocks:
+  - {day: 600, remove: resource, index: 8}
+  - {day: 1, remove: resource}
+extraction: {mx_effort: 3}
+resources: 9
+"""
+    assert problems(tmp_path, text, ["days=5e2", "record.society=0"]) == [
+        "f.yaml:2:8  trade: expected true or false, got 'yes' (write true or false)",
+        "f.yaml:3:22  trading.menu_size: 9 is more than the 8 resources",
+        "f.yaml:3:33  trading.rounds: must be at least 0, got -1",
+        "f.yaml:6:43  groups.0.utility.scale: expected a number, got 'x'",
+        "f.yaml:7:12  groups.1.name: 'a' is the name of groups.0 already",
+        "f.yaml:8:5  groups.2.name: is missing",
+        "f.yaml:8:13  groups.2.count: expected a whole number, got 'nine'",
+        "f.yaml:10:41  shocks.0.index: there is no resource 8; they are numbered 0 to 7",
+        "f.yaml:11:5  shocks.1.index: is missing",
+        "f.yaml:12:14  extraction.mx_effort: unknown key; did you mean 'max_effort'?",
+        "f.yaml:13:1  resources: is given twice, first on line 4; keep one of the two",
+        "--set days=5e2  days: expected a whole number, got 5e2",
+        "--set record.society=0  record.society: must be at least 1, got 0",
+    ]
+
+
+def test_contradictions_with_a_wrong_value_are_not_invented(tmp_path):
+    text = "resources: many\ntrading: {menu_size: 60}\nutility: {scale: [1, 2]}"
+    assert problems(tmp_path, text) == [
+        "f.yaml:2:12  resources: expected a whole number, got 'many'",
+        "f.yaml:4:19  utility.scale.0: must be more than utility.min_marginal (1), got 1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first_line", "message"),
+    [
+        ("agents: 3", ":1:1  workload: is missing"),
+        ("workload: econmy", ":1:11  workload: unknown workload 'econmy'; did you mean 'economy'?"),
+        ("workload: [economy]", ":1:11  workload: expected one of economy"),
+        ("workload:", ":1:10  workload: expected one of economy"),
+    ],
+)
+def test_workload(tmp_path, first_line, message):
+    file = tmp_path / "f.yaml"
+    file.write_text(first_line + "\n")
+    with pytest.raises(ConfigError) as raised:
+        load_config(file)
+    assert message in str(raised.value)
+
+
+def test_a_dictionary_has_no_lines_but_the_same_checks():
+    with pytest.raises(ConfigError) as raised:
+        config_from_dict({"workload": "economy", "trading": {"menu_size": 60}, "agents": 0, "x": 1})
+    assert str(raised.value).splitlines() == [
+        "trading.menu_size: 60 is more than the 48 resources",
+        "agents: must be at least 1, got 0",
+        "x: unknown key",
+    ]
+
+
+def test_a_dictionary_inside_itself():
+    data = {"workload": "economy"}
+    data["groups"] = [data]
+    with pytest.raises(ConfigError, match="nested more than 20 levels"):
+        config_from_dict(data)
+
+
+words = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1)
+SECTIONS = [(), ("utility",), ("extraction",), ("consumption",), ("trading",), ("record",)]
+
+
+@given(word=words, section=st.sampled_from(SECTIONS), line=st.integers(0, 3))
+@example(word="workload ", section=(), line=0)
+@example(word="\u0085", section=(), line=0)
+@example(word="a.b", section=("trading",), line=2)
+def test_any_unknown_key_is_reported_at_its_line(tmp_path_factory, word, section, line):
+    model = EconomyConfig
+    for part in section:
+        model = model.model_fields[part].annotation
+    if word in model.model_fields:
+        return
+    key = '"' + "".join(f"\\U{ord(c):08x}" for c in word) + '"'
+    indent = "  " if section else ""
+    lines = [f"{part}:" for part in section] + [f"{indent}# comment"] * line + [f"{indent}{key}: 1"]
+    file = tmp_path_factory.getbasetemp() / "unknown.yaml"
+    file.write_text("\n".join(["workload: economy", *lines]), encoding="utf-8")
+    with pytest.raises(ConfigError) as raised:
+        load_config(file)
+    (text,) = str(raised.value).splitlines()
+    assert text.startswith(f"{file}:{len(lines) + 1}:{len(indent) + 1}  ")
+    assert ": unknown key" in text
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+KEYS = st.sampled_from(
+    [*EconomyConfig.model_fields, "name", "count", "share", "day", "remove", "index", "scale"]
+)
+
+
+SECTION = st.dictionaries(KEYS, ANYTHING, max_size=4)
+
+
+@given(st.dictionaries(KEYS, st.lists(SECTION, max_size=3) | SECTION | ANYTHING, max_size=6))
+def test_whatever_is_given_the_answer_is_a_configuration_or_one_line_per_problem(data):
+    data["workload"] = "economy"
+    try:
+        config = config_from_dict(data)
+    except ConfigError as error:
+        lines = str(error).splitlines()
+        assert lines
+        assert all(": " in line for line in lines)
+    else:
+        assert isinstance(config, EconomyConfig)

@@ -1,0 +1,184 @@
+"""Which device is taken, from made-up lists of platforms."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from societies.device import choose_device, list_devices
+from societies.device.debug import debug_mode
+from societies.errors import DeviceError
+
+CPU, GPU, ACCELERATOR = 2, 4, 8
+
+
+def fake_device(name, kind, fp64=True, **facts):
+    facts = {"available": 1, "max_work_group_size": 1024, "local_mem_size": 49152} | facts
+    extensions = "cl_khr_fp64" if fp64 else "cl_khr_byte_addressable_store"
+    return SimpleNamespace(name=name, type=kind, extensions=extensions, **facts)
+
+
+def fake_platform(name, *devices, version="OpenCL 3.0"):
+    return SimpleNamespace(name=name, version=version, get_devices=lambda: list(devices))
+
+
+OCLGRIND = fake_platform("Oclgrind", fake_device("Oclgrind Simulator", CPU | GPU | ACCELERATOR))
+NVIDIA = fake_platform("NVIDIA CUDA", fake_device("NVIDIA H100", GPU))
+POCL_OLD = fake_platform(
+    "Portable Computing Language", fake_device("pthread-old", CPU), version="OpenCL 3.0 PoCL 3.0"
+)
+POCL_NEW = fake_platform(
+    "Portable Computing Language", fake_device("pthread-new", CPU), version="OpenCL 3.0 PoCL 3.1"
+)
+INTEL = fake_platform("Intel(R) OpenCL", fake_device("Intel Xeon", CPU))
+OTHER_CPU = fake_platform("Another", fake_device("another cpu", CPU))
+FULL = [OCLGRIND, NVIDIA, POCL_OLD, INTEL]
+
+
+@pytest.fixture(autouse=True)
+def no_default(monkeypatch):
+    monkeypatch.delenv("SOCIETIES_DEVICE", raising=False)
+    monkeypatch.delenv("SOCIETIES_DEBUG", raising=False)
+
+
+def test_auto_takes_the_gpu_although_a_simulator_comes_first():
+    device = choose_device("auto", FULL)
+    assert (device.name, device.index, device.kind) == ("NVIDIA H100", "1:0", "gpu")
+    assert not device.simulator
+    assert "gpu" in device.reason
+
+
+def test_gpu_then_accelerator_then_cpu():
+    accelerator = fake_platform("FPGA", fake_device("board", ACCELERATOR))
+    assert choose_device(None, [POCL_OLD, accelerator, NVIDIA]).name == "NVIDIA H100"
+    assert choose_device(None, [POCL_OLD, accelerator]).name == "board"
+    assert choose_device(None, [POCL_OLD]).name == "pthread-old"
+
+
+def test_order_of_the_cpu_implementations():
+    platforms = [OTHER_CPU, POCL_OLD, POCL_NEW, INTEL]
+    order = []
+    while platforms:
+        name = choose_device("cpu", platforms).name
+        order.append(name)
+        platforms = [p for p in platforms if p.get_devices()[0].name != name]
+    assert order == ["Intel Xeon", "pthread-new", "pthread-old", "another cpu"]
+
+
+def test_cpu_is_taken_although_a_gpu_is_there():
+    assert choose_device("cpu", FULL).name == "Intel Xeon"
+
+
+@pytest.mark.parametrize("spec", ["auto", "cpu", "gpu", "accelerator"])
+def test_a_simulator_is_never_taken_unasked(spec):
+    with pytest.raises(DeviceError):
+        choose_device(spec, [OCLGRIND])
+
+
+@pytest.mark.parametrize("spec", ["oclgrind", "Simulator", "0:0", "oclgrind:simulator"])
+def test_a_simulator_is_taken_when_asked_for(spec):
+    assert choose_device(spec, FULL).simulator
+
+
+@pytest.mark.parametrize("spec", ["auto", "cpu", "0:0", "anything"])
+def test_nothing_found_says_what_to_install(spec):
+    with pytest.raises(DeviceError) as caught:
+        choose_device(spec, [])
+    assert "pip install pocl-binary-distribution" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_platform_that_fails_to_list_its_devices_is_passed_over():
+    def fail():
+        raise RuntimeError("CL_DEVICE_NOT_FOUND")
+
+    broken = SimpleNamespace(name="broken", version="", get_devices=fail)
+    assert choose_device("auto", [broken, POCL_OLD]).index == "1:0"
+
+
+def test_auto_passes_over_a_gpu_without_double_precision_and_says_so():
+    single = fake_platform("Small", fake_device("small gpu", GPU, fp64=False))
+    device = choose_device("auto", [single, POCL_OLD])
+    assert device.name == "pthread-old"
+    assert "small gpu" in device.reason
+
+
+@pytest.mark.parametrize("spec", ["gpu", "small", "0:0"])
+def test_a_device_without_double_precision_is_refused_when_asked_for(spec):
+    single = fake_platform("Small", fake_device("small gpu", GPU, fp64=False))
+    with pytest.raises(DeviceError, match=r"double precision.*small gpu|small gpu.*double"):
+        choose_device(spec, [single, POCL_OLD])
+
+
+def test_an_unavailable_gpu_is_passed_over():
+    lost = fake_platform("Lost", fake_device("lost gpu", GPU, available=0))
+    assert choose_device("auto", [lost, POCL_OLD]).name == "pthread-old"
+    with pytest.raises(DeviceError, match="not available"):
+        choose_device("lost", [lost, POCL_OLD])
+
+
+@pytest.mark.parametrize(
+    "spec, name",
+    [
+        ("1:0", "NVIDIA H100"),
+        ("h100", "NVIDIA H100"),
+        ("portable", "pthread-old"),
+        ("nvidia:0", "NVIDIA H100"),
+        ("intel:xeon", "Intel Xeon"),
+    ],
+)
+def test_explicit_choices(spec, name):
+    device = choose_device(spec, FULL)
+    assert device.name == name
+    assert spec in device.reason
+
+
+def test_a_name_that_fits_several_devices_lists_them():
+    two = fake_platform("NVIDIA CUDA", fake_device("H200", GPU), fake_device("H200", GPU))
+    with pytest.raises(DeviceError) as caught:
+        choose_device("h200", [POCL_OLD, two])
+    assert "1:0 H200" in str(caught.value) and "1:1 H200" in str(caught.value)
+    assert choose_device("1:1", [POCL_OLD, two]).index == "1:1"
+
+
+@pytest.mark.parametrize("spec", ["radeon", "7:3", "1:9", "gpu"])
+def test_a_device_that_is_not_there_lists_those_that_are(spec):
+    with pytest.raises(DeviceError, match="pthread-old"):
+        choose_device(spec, [POCL_OLD])
+
+
+def test_environment_variable_replaces_auto_only(monkeypatch):
+    monkeypatch.setenv("SOCIETIES_DEVICE", "cpu")
+    device = choose_device("auto", FULL)
+    assert device.kind == "cpu"
+    assert "SOCIETIES_DEVICE" in device.reason
+    assert choose_device("gpu", FULL).kind == "gpu"
+
+
+def test_debug_mode_prefers_the_cpu(monkeypatch):
+    monkeypatch.setenv("SOCIETIES_DEBUG", "1")
+    device = choose_device("auto", FULL)
+    assert device.kind == "cpu"
+    assert "-cl-opt-disable" in device.build_options
+
+
+def test_debug_variable_has_two_values(monkeypatch):
+    monkeypatch.setenv("SOCIETIES_DEBUG", "0")
+    assert not debug_mode()
+    monkeypatch.setenv("SOCIETIES_DEBUG", "yes")
+    with pytest.raises(DeviceError, match="SOCIETIES_DEBUG=yes"):
+        debug_mode()
+
+
+def test_installed_devices_are_listed_with_their_facts(device):
+    listed = {d.index: d for d in list_devices()}
+    same = listed[device.index]
+    assert same.name == device.name and same.platform == device.platform
+    assert device.reason and not same.reason
+    assert device.compute_units >= 1 and device.max_workgroup >= 1 and device.warp >= 1
+    assert 0 < device.max_alloc <= device.global_memory
+    assert device.local_memory > 0 and device.driver
+
+
+def test_builds_never_relax_arithmetic(device):
+    assert "-cl-kernel-arg-info" in device.build_options
+    assert not any("fast" in o or "unsafe" in o or "mad" in o for o in device.build_options)

@@ -1,0 +1,353 @@
+"""Failures: one clear OutputError, nothing left behind, and an existing file never touched."""
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from societies.errors import OutputError
+from societies.output import Coordinate, ResultFile, Variable, files, open_results, resultfile
+
+DECLARED = {
+    "coordinates": [
+        Coordinate("society", np.arange(10)),
+        Coordinate("day", np.arange(1, 101), "day"),
+        Coordinate("agent", np.arange(100)),
+    ],
+    "variables": [
+        Variable("gini", ("society", "day"), np.float64, "1", "Gini"),
+        Variable("held", ("society", "day", "agent"), np.float64, "units", "units held"),
+    ],
+    "attributes": {"agents": 100},
+    "state": {"held": ((10, 100), np.int32)},
+}
+PROGRAM = """
+import os, resource, signal, sys
+import numpy as np
+from societies.errors import OutputError
+from societies.output import Coordinate, ResultFile, Variable
+declared = dict(
+    coordinates=[Coordinate("day", np.arange(1, 101)), Coordinate("agent", np.arange(1000))],
+    variables=[Variable("held", ("day", "agent"), "f8", "units", "units held")],
+    attributes={}, state={"held": ((1000,), np.int32)},
+)
+"""
+
+
+def python(program, *arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM + program, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        **options,
+    )
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.h5"
+
+
+@pytest.fixture
+def existing(path):
+    """Return a file that must not be touched; checked after the test."""
+    path.write_bytes(b"precious")
+    before = path.stat()
+    yield path
+    assert path.read_bytes() == b"precious"
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def assert_clear(error, path, *words):
+    text = str(error)
+    assert text.startswith(str(path)) and len(text.splitlines()) <= 2
+    assert text.rstrip().endswith(".")
+    for word in words:
+        assert word in text, text
+
+
+def test_existing_file_is_refused(existing):
+    with pytest.raises(OutputError) as caught:
+        ResultFile.create(existing, **DECLARED)
+    assert_clear(caught.value, existing, "exists already", "--resume", "--overwrite")
+    assert caught.value.exit_code == 4
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_file_that_appears_meanwhile_is_not_replaced(existing, links, monkeypatch):
+    """The first look finds nothing; the name is taken when the file is placed."""
+    monkeypatch.setattr(resultfile, "require_target", lambda *a, **k: None)
+    if not links:
+        monkeypatch.setattr(os, "link", no_links)
+    with pytest.raises(OutputError) as caught:
+        ResultFile.create(existing, **DECLARED)
+    assert_clear(caught.value, existing, "exists already")
+
+
+def no_links(*_):
+    raise PermissionError(errno.EPERM, "no hard links here")
+
+
+def test_a_file_system_without_hard_links_will_do(path, monkeypatch):
+    monkeypatch.setattr(os, "link", no_links)
+    with ResultFile.create(path, **DECLARED) as file:
+        file.commit(1)
+    assert list(path.parent.iterdir()) == [path]
+    with open_results(path) as data:
+        assert data.sizes["day"] == 1
+
+
+def test_of_many_that_start_at_once_exactly_one_makes_the_file(path):
+    barrier, outcomes = threading.Barrier(6), []
+
+    def attempt():
+        barrier.wait()
+        try:
+            ResultFile.create(path, **DECLARED).close()
+            outcomes.append("made")
+        except OutputError as error:
+            outcomes.append("exists" if "exists already" in str(error) else str(error))
+
+    threads = [threading.Thread(target=attempt) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["exists"] * 5 + ["made"]
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_overwrite_replaces(path):
+    path.write_bytes(b"old")
+    ResultFile.create(path, **DECLARED, overwrite=True).close()
+    with open_results(path) as data:
+        assert data.sizes["day"] == 0
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "missing folder", "folder is a file"])
+def test_places_where_no_file_can_be(tmp_path, kind):
+    path = tmp_path / "thing"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "missing folder":
+        path = path / "run.h5"
+    else:
+        path.write_text("")
+        path = path / "run.h5"
+    for overwrite in (False, True):
+        with pytest.raises(OutputError) as caught:
+            ResultFile.create(path, **DECLARED, overwrite=overwrite)
+        assert_clear(caught.value, path, "--out", "not")
+    with pytest.raises(OutputError):
+        ResultFile.resume(tmp_path)
+
+
+def test_a_folder_without_write_permission(tmp_path):
+    """As root, who may write everywhere, the program becomes somebody else first."""
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    (folder / "old.h5").write_bytes(b"precious")
+    folder.chmod(0o555)
+    done = python(
+        """
+import h5py._hl.dims, multiprocessing.util
+os.chdir(sys.argv[1])
+if os.geteuid() == 0:
+    os.setgid(65534), os.setuid(65534)
+for overwrite in (False, True):
+    for name in ("run.h5", "old.h5"):
+        try:
+            ResultFile.create(name, **declared, overwrite=overwrite)
+        except OutputError as error:
+            print(error)
+""",
+        folder,
+    )
+    folder.chmod(0o755)
+    assert done.stderr == ""
+    refusals = done.stdout.splitlines()
+    assert len(refusals) == 4, refusals
+    for number in (0, 2, 3):
+        assert "no permission" in refusals[number]
+    assert "exists already" in refusals[1]
+    assert [p.name for p in folder.iterdir()] == ["old.h5"]
+    assert (folder / "old.h5").read_bytes() == b"precious"
+
+
+@pytest.mark.parametrize("limit", [1, 4096, 300_000, 805_000])
+def test_largest_file_size_reached_while_the_file_is_made(existing, limit):
+    """The system itself refuses to write, at the first bytes, amid fill values, near the end."""
+    done = python(
+        """
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
+try:
+    ResultFile.create(sys.argv[1], **declared, overwrite=True)
+except OutputError as error:
+    print(error)
+print(sorted(os.listdir(os.path.dirname(sys.argv[1]))))
+""",
+        existing,
+        limit,
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    message, folder = done.stdout.splitlines()
+    assert_clear(message, existing, "ulimit", "--out")
+    assert folder == "['run.h5']"
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Mount a file system of 600 kB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=600k", "societies-test", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("this user cannot mount a small file system (the size limit test stands in)")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("forewarned", [True, False])
+@pytest.mark.parametrize("overwrite", [True, False])
+def test_full_disk(small_disk, forewarned, overwrite, monkeypatch):
+    if not forewarned:  # as when others fill the disk while the file is made
+        plenty = SimpleNamespace(total=10**12, free=10**12)
+        monkeypatch.setattr(files, "shutil", SimpleNamespace(disk_usage=lambda _: plenty))
+    path = small_disk / "run.h5"
+    if overwrite:
+        path.write_bytes(b"precious")
+    with pytest.raises(OutputError) as caught:
+        ResultFile.create(path, **DECLARED, overwrite=overwrite)
+    assert_clear(caught.value, path, "the disk is full", "--out")
+    assert os.listdir(small_disk) == (["run.h5"] if overwrite else [])
+    if overwrite:
+        assert path.read_bytes() == b"precious"
+    free = os.statvfs(small_disk)
+    assert free.f_bavail * free.f_frsize > 550_000  # no open handle holds the space
+
+
+def test_after_creation_a_full_disk_does_no_harm(small_disk):
+    """All space is claimed at the start: a run that has begun goes on to its end."""
+    declared = DECLARED | {"variables": DECLARED["variables"][:1]}
+    path = small_disk / "run.h5"
+    with ResultFile.create(path, **declared) as file:
+        with pytest.raises(OSError), (small_disk / "filler").open("wb", buffering=0) as filler:
+            while True:
+                filler.write(bytes(4096))
+        file.write("gini", np.ones((10, 100)))
+        file.commit(100)
+        file.checkpoint(100, {"held": np.ones((10, 100), np.int32)})
+        assert file.latest_checkpoint()[0] == 100
+    with open_results(path) as data:
+        assert (data.gini == 1).all()
+
+
+def test_a_write_that_the_disk_refuses(path, monkeypatch):
+    file = ResultFile.create(path, **DECLARED)
+    file.commit(3)
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(resultfile, "to_disk", full)
+    with pytest.raises(OutputError) as caught:
+        file.commit(4)
+    assert_clear(caught.value, path, "the disk is full")
+    assert file.days_committed == 3
+    file.close()
+    with open_results(path) as data:
+        assert data.sizes["day"] == 3
+
+
+def test_a_file_that_another_process_writes(path):
+    program = (
+        PROGRAM
+        + """
+with ResultFile.create(sys.argv[1], **declared) as file:
+    for day in (1, 2, 3):
+        file.write("held", np.full(1000, float(day)), day=day - 1)
+        file.commit(day)
+        print(day, flush=True)
+        sys.stdin.readline()
+"""
+    )
+    writer = subprocess.Popen(
+        [sys.executable, "-c", program, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    kept_open = None
+    for day in (1, 2, 3):
+        assert int(writer.stdout.readline()) == day
+        with pytest.raises(OutputError) as caught:
+            ResultFile.resume(path)
+        assert_clear(caught.value, path, "open elsewhere", "try again")
+        with pytest.raises(OutputError) as caught:
+            ResultFile.create(path, **DECLARED, overwrite=True)
+        assert_clear(caught.value, path, "another run is writing it")
+        with open_results(path) as data:  # reading needs no lock
+            assert data.held.mean("agent").values.tolist() == list(range(1, day + 1))
+        kept_open = kept_open or open_results(path)
+        writer.stdin.write(b"\n")
+        writer.stdin.flush()
+    assert kept_open.sizes["day"] == 1
+    kept_open.close()
+    assert writer.wait() == 0
+    writer.stdin.close()
+    writer.stdout.close()
+    ResultFile.resume(path).close()
+
+
+@pytest.mark.parametrize("content", ["text", "nothing", "other hdf5", "half", "future layout"])
+def test_files_that_are_not_ours_or_damaged(path, content):
+    import h5py
+
+    if content == "text":
+        path.write_text("agents: 4\n")
+    elif content == "nothing":
+        path.write_bytes(b"")
+    elif content == "other hdf5":
+        with h5py.File(path, "w") as file:
+            file["a"] = 1
+    else:
+        ResultFile.create(path, **DECLARED).close()
+        if content == "half":
+            path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        else:
+            with h5py.File(path, "r+") as file:
+                file.attrs["societies_layout"] = 99
+    before = path.read_bytes()
+    for opening in (ResultFile.resume, open_results):
+        with pytest.raises(OutputError) as caught:
+            opening(path)
+        says = "has file layout 99" if content == "future layout" else "not a result file"
+        assert_clear(caught.value, path, says)
+    assert path.read_bytes() == before
+
+
+def test_missing_files_and_folders(path):
+    for opening in (ResultFile.resume, open_results):
+        with pytest.raises(OutputError) as caught:
+            opening(path)
+        assert_clear(caught.value, path, "does not exist")
+        with pytest.raises(OutputError) as caught:
+            opening(path.parent)
+        assert_clear(caught.value, path.parent, "directory")
+
+
+def test_interrupted_while_the_file_is_made(existing, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(resultfile, "to_disk", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        ResultFile.create(existing, **DECLARED, overwrite=True)

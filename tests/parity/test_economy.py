@@ -1,0 +1,181 @@
+"""Do device and reference agree on every bit of the state, after every phase of every day?"""
+
+import pytest
+
+from societies.config import config_from_dict
+from societies.device import choose_device
+from societies.economy.engine import DeviceEngine, ReferenceEngine, kept, state_hash
+from societies.economy.parameters import parameters
+from societies.economy.run import verify
+from societies.economy.schedule import day_schedule, start
+
+GROUPS = [
+    {"name": "able", "share": 0.5, "extraction": {"max_effort": 7.0, "min_effort": 2.5}},
+    {
+        "name": "strong",
+        "share": 0.3,
+        "trade_power": 2.5,
+        "utility": {"scale": 700.0, "exponent": 2.2},
+        "consumption": {"resource_lifetime": 4.0},
+    },
+    {"name": "slow learners", "share": 0.2, "extraction": {"max_experience": 450.5}},
+]
+SHOCKS = [
+    {"day": 0, "remove": "agent", "index": 1},
+    {"day": 5, "remove": "resource", "index": 2, "holdings": "lose"},
+    {"day": 9, "remove": "resource", "index": "random", "holdings": "keep"},
+    {"day": 9, "remove": "agent", "index": "random"},
+    {"day": 12, "remove": "resource", "index": "random", "holdings": "lose"},
+]
+
+CASES = {
+    "6x9": {"agents": 6, "resources": 9},
+    "13x7, odd agent rests": {"agents": 13, "resources": 7},
+    "5x70, more resources than leaves of a small tree": {"agents": 5, "resources": 70},
+    "1x2, nobody to meet": {"agents": 1, "resources": 2},
+    "2x2": {"agents": 2, "resources": 2},
+    "no trade": {"agents": 7, "resources": 10, "trade": False},
+    "groups": {"agents": 10, "resources": 9, "groups": GROUPS},
+    "shocks": {"agents": 8, "resources": 11, "shocks": SHOCKS},
+    "groups and shocks": {"agents": 10, "resources": 9, "groups": GROUPS, "shocks": SHOCKS},
+    "price inverse_geometric": {
+        "agents": 8,
+        "resources": 9,
+        "trading": {"price": "inverse_geometric"},
+    },
+    "price unit": {"agents": 8, "resources": 9, "trading": {"price": "unit"}},
+    "inverse price with powers": {
+        "agents": 10,
+        "resources": 9,
+        "groups": GROUPS,
+        "trading": {"price": "inverse_geometric"},
+    },
+    "fresh values": {"agents": 6, "resources": 8, "trading": {"fresh_values": True}},
+    "near-best band": {"agents": 6, "resources": 8, "extraction": {"near_best_band": 2.0}},
+    "everything is near best": {
+        "agents": 4,
+        "resources": 8,
+        "extraction": {"near_best_band": 1e9},
+    },
+    "lifetime 1": {"agents": 5, "resources": 6, "consumption": {"resource_lifetime": 1.0}},
+    "menu of everything": {"agents": 6, "resources": 8, "trading": {"menu_size": 8}},
+    "tiny menu, many attempts": {
+        "agents": 6,
+        "resources": 12,
+        "trading": {"menu_size": 1, "attempts": 20},
+    },
+    "one attempt": {"agents": 6, "resources": 9, "trading": {"attempts": 1}},
+    "no rounds": {"agents": 6, "resources": 9, "trading": {"rounds": 0}},
+    "per-resource curves": {
+        "agents": 6,
+        "resources": 4,
+        "utility": {"scale": [600, 500, 400, 300], "exponent": [2.5, 2.0, 3.0, 2.5]},
+        "extraction": {"max_effort": [9, 8, 7, 6], "max_experience": [600, 60, 6, 1]},
+        "consumption": {"resource_lifetime": [5, 4, 3, 2.5]},
+    },
+}
+
+
+def checked(settings, days, replicates=1, device="auto"):
+    config = config_from_dict(
+        {"workload": "economy", "days": days, "seed": 7, "replicates": replicates, **settings}
+    )
+    report = verify(config, device=device)
+    assert report.identical, str(report)
+    assert report.days == days
+
+
+@pytest.mark.parametrize("replicates", [1, 5])
+@pytest.mark.parametrize("name", CASES)
+def test_small_societies(name, replicates):
+    checked(CASES[name], days=20, replicates=replicates)
+
+
+@pytest.mark.parametrize("name", ["6x9", "13x7, odd agent rests", "1x2, nobody to meet"])
+def test_sixty_days(name):
+    checked(CASES[name], days=60)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"agents": 3, "resources": 300},
+        {"agents": 2, "resources": 600},
+        {"agents": 2, "resources": 1024},
+        {"agents": 4, "resources": 40, "trading": {"menu_size": 24}},
+    ],
+    ids=["more than a workgroup", "rows in global memory", "largest", "scores in global memory"],
+)
+def test_more_than_fits(settings):
+    checked(settings, days=3)
+
+
+@pytest.mark.parametrize("trade", [False, True])
+def test_the_papers_size(trade):
+    checked({"trade": trade}, days=3)
+
+
+@pytest.mark.parametrize("workgroup", [1, 2, 31, 48, 64, 100, 256])
+def test_the_workgroup_changes_nothing(workgroup):
+    config = config_from_dict(
+        {"workload": "economy", "agents": 9, "resources": 37, "days": 6, "replicates": 2}
+    )
+    p = parameters(config)
+    engine = DeviceEngine(choose_device("auto"), p, workgroup)
+    reference = ReferenceEngine(p)
+    for one in (engine, reference):
+        one.start()
+        one.run_days(1, 6)
+    assert state_hash(engine.state()) == state_hash(reference.state())
+
+
+@pytest.mark.parametrize("shocks", [[], SHOCKS])
+def test_a_society_of_an_ensemble_is_itself_alone(shocks):
+    base = {"workload": "economy", "agents": 6, "resources": 9, "days": 15, "shocks": shocks}
+    device = choose_device("auto")
+
+    def final(**settings):
+        engine = DeviceEngine(device, parameters(config_from_dict({**base, **settings})))
+        engine.start()
+        series = engine.run_days(1, 15)
+        return kept(engine.state()), series
+
+    together, series = final(replicates=8)
+    for society in (0, 3, 7):
+        alone, own = final(replicates=1, first_society=society)
+        assert own.tobytes() == series[society].tobytes()
+        for name, array in alone.items():
+            assert array[0].tobytes() == together[name][society].tobytes(), name
+
+
+def test_a_difference_is_found_and_named(monkeypatch):
+    """A device that goes wrong in one phase is caught there, with both values."""
+    original = DeviceEngine.step
+
+    def wrong(self, step, day):
+        original(self, step, day)
+        if step.phase == "consumption" and day == 2:
+            held = self._state["held"].get()
+            held[0, 3, 4] += 1
+            self._state["held"].set(held)
+
+    monkeypatch.setattr(DeviceEngine, "step", wrong)
+    config = config_from_dict({"workload": "economy", "agents": 5, "resources": 6, "days": 4})
+    report = verify(config)
+    assert not report.identical
+    found = report.difference
+    assert (found.day, found.phase, found.array) == (2, "consumption", "held")
+    assert found.index == (0, 3, 4)
+    assert found.device_value == found.reference_value + 1
+    assert "day 2, phase consumption, array held, index [0, 3, 4]" in str(report)
+
+
+def test_phases_of_a_day_are_those_of_the_model():
+    config = config_from_dict(
+        {"workload": "economy", "agents": 4, "resources": 5, "days": 3, "trading": {"rounds": 2}}
+    )
+    p = parameters(config)
+    market = ["matching", "trading (round 0)", "trading (round 1)"]
+    evening = ["end_day", "agent_statistics", "society_statistics", "consumption"]
+    assert [str(s) for s in start(p)] == ["seed_streams"]
+    assert [str(s) for s in day_schedule(p, 1)] == [*market, "extraction", *market, *evening]

@@ -221,7 +221,7 @@ def plot(
     """Draw the overview figure of FILE as PNG and SVG."""
     from societies.analysis import plot_overview
 
-    for picture in plot_overview(file, out or file.parent):
+    for picture in plot_overview(file, out):
         print(picture)
 
 

@@ -45,111 +45,96 @@ __kernel void agent_statistics(STATE_PARAMETERS, TABLE_PARAMETERS)
     }
 }
 
-// Number of living agents whose value comes before that of `agent`: its place when sorted.
-static uint place_of(STATE_PARAMETERS, const size_t society, __global const real *values,
-              const uint agent)
+// What is compared between agents, one row of numbers each: DISTRIBUTIONS of them.
+#define OF_UTILITY 0
+#define OF_THREE_DAYS 1   // yesterday and the days around it
+#define OF_TOTAL 2        // since day 1
+#define OF_EXTRACTED 3
+#define OF_MINUTES 4
+#define OF_TOTAL_BEFORE 5 // since day 1, without today
+#define DISTRIBUTIONS 6
+
+// What is kept of each: entries of a row of `moments`.
+#define SUM 0
+#define GINI 1
+#define MEDIAN 2
+#define MOMENTS 3
+
+static real sample_of(STATE_PARAMETERS, const size_t society, const uint quantity,
+                      const uint agent)
 {
-    const real own = values[agent];
-    uint place = 0;
-    for (uint other = 0; other < AGENTS; ++other)
-        place += alive(other) && (values[other] < own || (values[other] == own && other < agent));
-    return place;
+    switch (quantity) {
+    case OF_UTILITY: return utility(agent);
+    case OF_THREE_DAYS: return (utility_2(agent) + utility_1(agent)) + utility(agent);
+    case OF_TOTAL: return utility_total(agent) + utility(agent);
+    case OF_EXTRACTED: return (real)units_extracted(agent);
+    case OF_MINUTES: return minutes(agent);
+    default: return utility_total(agent);
+    }
 }
 
-// Sum of values over agents (0 for those who are gone); `work` is overwritten.
-static real sum_of(__global const real *values, __global real *work)
+// Sum, Gini coefficient and median of one quantity over the living agents. A workgroup is a
+// quantity of a society, a work-item an agent. `samples` and `works` have a row of AGENTS reals for
+// each workgroup, `moments` a row of MOMENTS. Cost: AGENTS^2 comparisons, shared by the work-items.
+__kernel void distributions(STATE_PARAMETERS, __global real *samples, __global real *works,
+                            __global real *moments)
 {
-    for (uint i = get_local_id(0); i < AGENTS; i += get_local_size(0)) work[i] = values[i];
-    barrier(CLK_GLOBAL_MEM_FENCE);  // the copy, before it is added up
-    return reduce_sum_global(work, AGENTS);
-}
+    const size_t society = get_group_id(0) / DISTRIBUTIONS;
+    const uint quantity = get_group_id(0) % DISTRIBUTIONS;
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    __global real *sample = samples + get_group_id(0) * AGENTS;
+    __global real *work = works + get_group_id(0) * AGENTS;
+    __local int living;
+    __local real middle[2];
 
-// Gini coefficient of the living agents' values, whose sum is `total`; 0 if the sum is 0.
-static real gini(STATE_PARAMETERS, const size_t society, __global const real *values, __global real *work,
-          const real total, const uint living)
-{
-    for (uint i = get_local_id(0); i < AGENTS; i += get_local_size(0))
+    if (lid == 0) living = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);  // zero, before it is counted up
+    for (uint i = lid; i < AGENTS; i += lanes) {
+        const real own = sample_of(STATE, society, quantity, i);
+        sample[i] = own;
+        work[i] = own;  // those who are gone have 0
+        if (alive(i)) atomic_inc(&living);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // everybody's number
+    const real total = reduce_sum_global(work, AGENTS);
+
+    // The place of an agent is the number of those before it; places are distinct.
+    for (uint i = lid; i < AGENTS; i += lanes)
         if (alive(i)) {
-            const uint place = place_of(STATE, society, values, i);
-            work[place] = (real)(place + 1) * values[i];
+            const real own = sample[i];
+            uint place = 0;
+            for (uint j = 0; j < AGENTS; ++j)
+                place += alive(j) && (sample[j] < own || (sample[j] == own && j < i));
+            work[place] = (real)(place + 1) * own;
+            if (place == (living - 1) / 2) middle[0] = own;
+            if (place == living / 2) middle[1] = own;
         }
-    barrier(CLK_GLOBAL_MEM_FENCE);  // weighted values in order, before they are added up
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // weighted numbers in order
     const real weighted = reduce_sum_global(work, living);
-    const real count = (real)living;
-    if (total == 0.0) return 0.0;
-    const real g = 2.0 * weighted / (count * total) - (count + 1.0) / count;
-    return g > 0.0 ? g : 0.0;
+
+    if (lid == 0) {
+        __global real *moment = moments + get_group_id(0) * MOMENTS;
+        const real count = (real)living;
+        const real gini = 2.0 * weighted / (count * total) - (count + 1.0) / count;
+        moment[SUM] = total;
+        moment[GINI] = total != 0.0 && gini > 0.0 ? gini : 0.0;
+        moment[MEDIAN] = (middle[0] + middle[1]) / 2.0;
+    }
 }
 
 // Fill the day's series. A workgroup is a society; a work-item is an agent, then a resource. Local
-// memory: 16 bytes a resource. `samples` and `works` have a row of AGENTS reals for each society;
-// `day_log` collects the series of `rows` days, which the host reads at once.
-__kernel void society_statistics(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *samples,
-                                 __global real *works, __global real *day_log, const uint rows,
-                                 const uint row, const uint day)
+// memory: 16 bytes a resource. `moments` are those of `distributions`; `day_log` collects the
+// series of `rows` days, which the host reads at once.
+__kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
+                                 __global real *day_log, const uint rows, const uint row,
+                                 const uint day)
 {
     const size_t society = get_group_id(0);
     const uint lid = get_local_id(0), lanes = get_local_size(0);
-    __global real *sample = samples + society * AGENTS;
-    __global real *work = works + society * AGENTS;
-    __local int living, largest;
-    __local long sum_extracted, sum_held, sum_sold, sum_deals, sum_kinds;
-    __local real middle[2];
     __local real index[RESOURCES], ordered[RESOURCES];
-
-    // Whole numbers: one work-item adds them up; there are few agents.
-    if (lid == 0) {
-        living = largest = 0;
-        sum_extracted = sum_held = sum_sold = sum_deals = sum_kinds = 0;
-        for (uint i = 0; i < AGENTS; ++i) {
-            living += alive(i);
-            largest = max(largest, largest_holding(i));
-            sum_extracted += units_extracted(i);
-            sum_held += units_held(i);
-            sum_sold += units_sold(i);
-            sum_deals += deals(i);
-            sum_kinds += resources_extracted(i);
-        }
-        const real count = (real)living;
-        series(SERIES_units_extracted) = (real)sum_extracted / count;
-        series(SERIES_units_held) = (real)sum_held / count;
-        series(SERIES_units_traded) = (real)sum_sold / count;
-        series(SERIES_deals) = (real)sum_deals / count;
-        series(SERIES_resources_extracted) = (real)sum_kinds / count;
-        series(SERIES_units_held_max) = (real)largest;
-        series(SERIES_agents_alive) = count;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);  // the number of the living
-    const real count = (real)living;
-
-    const real worked = sum_of(&minutes(0), work);
-    const real worth = sum_of(&utility(0), work);
-    for (uint i = lid; i < AGENTS; i += lanes)
-        if (alive(i)) {
-            const uint place = place_of(STATE, society, &utility(0), i);
-            if (place == (living - 1) / 2) middle[0] = utility(i);
-            if (place == living / 2) middle[1] = utility(i);
-        }
-    const real gini_now = gini(STATE, society, &utility(0), work, worth, living);
-
-    // Around yesterday: known now that today is.
-    for (uint i = lid; i < AGENTS; i += lanes)
-        sample[i] = (utility_2(i) + utility_1(i)) + utility(i);
-    barrier(CLK_GLOBAL_MEM_FENCE);  // three days of everybody, before they are compared
-    const real three_days = sum_of(sample, work);
-    const real so_far = sum_of(&utility_total(0), work);
-    const real gini_around = gini(STATE, society, sample, work, three_days, living);
 
     for (uint i = lid; i < AGENTS; i += lanes)
         if (alive(i)) utility_total(i) += utility(i);
-    barrier(CLK_GLOBAL_MEM_FENCE);  // totals with today, before they are compared
-    const real ever = sum_of(&utility_total(0), work);
-    const real gini_ever = gini(STATE, society, &utility_total(0), work, ever, living);
-
-    for (uint i = lid; i < AGENTS; i += lanes) sample[i] = (real)units_extracted(i);
-    barrier(CLK_GLOBAL_MEM_FENCE);  // everybody's units, before they are compared
-    const real units = sum_of(sample, work);
-    const real gini_units = gini(STATE, society, sample, work, units, living);
 
     // Herfindahl-Hirschman index of each resource: sum of squared shares.
     for (uint r = lid; r < RESOURCES; r += lanes) {
@@ -173,15 +158,39 @@ __kernel void society_statistics(STATE_PARAMETERS, TABLE_PARAMETERS, __global re
     barrier(CLK_LOCAL_MEM_FENCE);  // the order, before quartiles are read from it
 
     if (lid == 0) {
-        series(SERIES_minutes_hand) = worked / count;
-        series(SERIES_utility) = worth / count;
-        series(SERIES_utility_median) = (middle[0] + middle[1]) / 2.0;
-        series(SERIES_gini) = gini_now;
-        series(SERIES_gini_3day) = day < 3 ? UNDEFINED : gini_around;
+        // Whole numbers: one work-item adds them up; there are few agents.
+        int living = 0, largest = 0;
+        long sum_extracted = 0, sum_held = 0, sum_sold = 0, sum_deals = 0, sum_kinds = 0;
+        for (uint i = 0; i < AGENTS; ++i) {
+            living += alive(i);
+            largest = max(largest, largest_holding(i));
+            sum_extracted += units_extracted(i);
+            sum_held += units_held(i);
+            sum_sold += units_sold(i);
+            sum_deals += deals(i);
+            sum_kinds += resources_extracted(i);
+        }
+        const real count = (real)living;
+        __global const real *of = moments + society * DISTRIBUTIONS * MOMENTS;
+        const real around = of[OF_THREE_DAYS * MOMENTS + GINI];
+        const real three_days = of[OF_THREE_DAYS * MOMENTS + SUM];
+        const real so_far = of[OF_TOTAL_BEFORE * MOMENTS + SUM];
+        series(SERIES_units_extracted) = (real)sum_extracted / count;
+        series(SERIES_units_held) = (real)sum_held / count;
+        series(SERIES_units_traded) = (real)sum_sold / count;
+        series(SERIES_deals) = (real)sum_deals / count;
+        series(SERIES_resources_extracted) = (real)sum_kinds / count;
+        series(SERIES_units_held_max) = (real)largest;
+        series(SERIES_agents_alive) = count;
+        series(SERIES_minutes_hand) = of[OF_MINUTES * MOMENTS + SUM] / count;
+        series(SERIES_utility) = of[OF_UTILITY * MOMENTS + SUM] / count;
+        series(SERIES_utility_median) = of[OF_UTILITY * MOMENTS + MEDIAN];
+        series(SERIES_gini) = of[OF_UTILITY * MOMENTS + GINI];
+        series(SERIES_gini_cumulative) = of[OF_TOTAL * MOMENTS + GINI];
+        series(SERIES_gini_extracted) = of[OF_EXTRACTED * MOMENTS + GINI];
+        series(SERIES_gini_3day) = day < 3 ? UNDEFINED : around;
         series(SERIES_gini_paper) =
-            day < 3 ? UNDEFINED : so_far == 0.0 ? 0.0 : gini_around * (three_days / so_far);
-        series(SERIES_gini_cumulative) = gini_ever;
-        series(SERIES_gini_extracted) = gini_units;
+            day < 3 ? UNDEFINED : so_far == 0.0 ? 0.0 : around * (three_days / so_far);
         for (uint quarter = 0; quarter < 5; ++quarter) {
             const uint place = quarter * (RESOURCES - 1);
             const uint below = place / 4;
@@ -192,5 +201,6 @@ __kernel void society_statistics(STATE_PARAMETERS, TABLE_PARAMETERS, __global re
         }
     }
     barrier(CLK_GLOBAL_MEM_FENCE);  // the complete series, before it is logged
-    for (uint i = lid; i < SERIES; i += lanes) day_log[(society * rows + row) * SERIES + i] = series(i);
+    for (uint i = lid; i < SERIES; i += lanes)
+        day_log[(society * rows + row) * SERIES + i] = series(i);
 }

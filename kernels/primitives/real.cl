@@ -12,6 +12,11 @@
 
 typedef double real;
 
+// A function that contains a barrier, or calls one that does, is declared COLLECTIVE: all work-items
+// of the group call it together. It must be inlined into the kernel: PoCL splits kernels, not
+// functions, at barriers, and a function called twice that stays a function goes silently wrong.
+#define COLLECTIVE static __attribute__((always_inline))
+
 // "No index": returned by selections without a candidate, stored in unused slots.
 #define NONE 0xffffffffu
 

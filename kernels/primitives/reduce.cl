@@ -21,7 +21,7 @@
 // ---------------------------------------------------------------- real sums, fixed tree
 
 // Sum of x[0 .. n-1] in local memory; 0 for n = 0. n <= 2^30.
-static real reduce_sum_local(__local real *x, const uint n) {
+COLLECTIVE real reduce_sum_local(__local real *x, const uint n) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     for (uint stride = 1u; stride < n; stride *= 2u) {
         for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride)
@@ -34,7 +34,7 @@ static real reduce_sum_local(__local real *x, const uint n) {
 }
 
 // The same tree in global memory, by one workgroup; indices are size_t, so any n.
-static real reduce_sum_global(__global real *x, const uint n) {
+COLLECTIVE real reduce_sum_global(__global real *x, const uint n) {
     const size_t lid = get_local_id(0), lanes = get_local_size(0);
     for (size_t stride = 1; stride < n; stride *= 2) {
         for (size_t p = lid * 2 * stride; p + stride < n; p += lanes * 2 * stride)
@@ -49,7 +49,7 @@ static real reduce_sum_global(__global real *x, const uint n) {
 // ---------------------------------------------------------------- whole numbers, any order
 
 // Sum modulo 2^64 (two's complement: exact where it fits a long); 0 for n = 0.
-static long reduce_sum_long(__local long *x, const uint n) {
+COLLECTIVE long reduce_sum_long(__local long *x, const uint n) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     for (uint stride = 1u; stride < n; stride *= 2u) {
         for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride)
@@ -62,7 +62,7 @@ static long reduce_sum_long(__local long *x, const uint n) {
 }
 
 // Smallest entry; 2^63 - 1 for n = 0.
-static long reduce_min_long(__local long *x, const uint n) {
+COLLECTIVE long reduce_min_long(__local long *x, const uint n) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     for (uint stride = 1u; stride < n; stride *= 2u) {
         for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride)
@@ -75,7 +75,7 @@ static long reduce_min_long(__local long *x, const uint n) {
 }
 
 // Largest entry; -2^63 for n = 0.
-static long reduce_max_long(__local long *x, const uint n) {
+COLLECTIVE long reduce_max_long(__local long *x, const uint n) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     for (uint stride = 1u; stride < n; stride *= 2u) {
         for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride)
@@ -91,7 +91,7 @@ static long reduce_max_long(__local long *x, const uint n) {
 
 // Number of flags that are not 0. Scratch: one word. n / L steps, one atomic addition a work-item
 // (of whole numbers, so their order does not matter), 3 barriers.
-static uint reduce_count(const __local uchar *flags, const uint n, __local uint *scratch) {
+COLLECTIVE uint reduce_count(const __local uchar *flags, const uint n, __local uint *scratch) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     if (lid == 0u)
         scratch[0] = 0u;
@@ -108,12 +108,12 @@ static uint reduce_count(const __local uchar *flags, const uint n, __local uint 
 }
 
 // 1 if any flag is not 0; 0 for n = 0.
-static int reduce_any(const __local uchar *flags, const uint n, __local uint *scratch) {
+COLLECTIVE int reduce_any(const __local uchar *flags, const uint n, __local uint *scratch) {
     return reduce_count(flags, n, scratch) > 0u ? 1 : 0;
 }
 
 // 1 if no flag is 0; 1 for n = 0.
-static int reduce_all(const __local uchar *flags, const uint n, __local uint *scratch) {
+COLLECTIVE int reduce_all(const __local uchar *flags, const uint n, __local uint *scratch) {
     return reduce_count(flags, n, scratch) == n ? 1 : 0;
 }
 

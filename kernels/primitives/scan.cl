@@ -17,7 +17,7 @@
 #include "primitives/real.cl"
 
 // Up the tree: every node gets the sum of what it covers. Returns the stride above the top level.
-static uint scan_up(__local uint *x, const uint n) {
+COLLECTIVE uint scan_up(__local uint *x, const uint n) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     uint stride = 1u;
     for (; stride < n; stride *= 2u) {
@@ -29,7 +29,7 @@ static uint scan_up(__local uint *x, const uint n) {
 }
 
 // x[i] becomes x[0] + ... + x[i-1]; returns the total.
-static uint scan_exclusive(__local uint *x, const uint n) {
+COLLECTIVE uint scan_exclusive(__local uint *x, const uint n) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     if (n == 0u)
         return 0u;
@@ -54,7 +54,7 @@ static uint scan_exclusive(__local uint *x, const uint n) {
 }
 
 // x[i] becomes x[0] + ... + x[i]; returns the total.
-static uint scan_inclusive(__local uint *x, const uint n) {
+COLLECTIVE uint scan_inclusive(__local uint *x, const uint n) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     if (n == 0u)
         return 0u;
@@ -74,7 +74,7 @@ static uint scan_inclusive(__local uint *x, const uint n) {
 // out[0 ..] = the i < n with flags[i] != 0, ascending; returns how many. The deterministic
 // alternative to varray.cl. out: room for n (or for as many as can be set); scratch: n words.
 // All words of scratch are written; out must not overlap it.
-static uint compact(const __local uchar *flags, const uint n, __local uint *out,
+COLLECTIVE uint compact(const __local uchar *flags, const uint n, __local uint *out,
                     __local uint *scratch) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     for (uint i = lid; i < n; i += lanes)

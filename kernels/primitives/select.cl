@@ -53,7 +53,7 @@ static uint select_first(const __local real *values, const uint i, const uint j,
 // ---------------------------------------------------------------- one extreme, by tree
 
 // `masked` and `largest` are literals at every call, so the compiler drops what is not needed.
-static uint select_extreme(const __local real *values, const __local uchar *mask,
+COLLECTIVE uint select_extreme(const __local real *values, const __local uchar *mask,
                            const bool masked, const uint n, __local uint *scratch,
                            const bool largest) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
@@ -79,23 +79,23 @@ static uint select_extreme(const __local real *values, const __local uchar *mask
 }
 
 // Index of the largest (smallest) unmasked value, or NONE. The mask is not changed.
-static uint extreme_max(const __local real *values, const __local uchar *mask, const uint n,
+COLLECTIVE uint extreme_max(const __local real *values, const __local uchar *mask, const uint n,
                         __local uint *scratch) {
     return select_extreme(values, mask, true, n, scratch, true);
 }
 
-static uint extreme_min(const __local real *values, const __local uchar *mask, const uint n,
+COLLECTIVE uint extreme_min(const __local real *values, const __local uchar *mask, const uint n,
                         __local uint *scratch) {
     return select_extreme(values, mask, true, n, scratch, false);
 }
 
 // The same without a mask. (A null mask would not do: on some GPUs 0 is a valid local address.)
-static uint extreme_max_unmasked(const __local real *values, const uint n,
+COLLECTIVE uint extreme_max_unmasked(const __local real *values, const uint n,
                                  __local uint *scratch) {
     return select_extreme(values, (const __local uchar *)scratch, false, n, scratch, true);
 }
 
-static uint extreme_min_unmasked(const __local real *values, const uint n,
+COLLECTIVE uint extreme_min_unmasked(const __local real *values, const uint n,
                                  __local uint *scratch) {
     return select_extreme(values, (const __local uchar *)scratch, false, n, scratch, false);
 }
@@ -103,7 +103,7 @@ static uint extreme_min_unmasked(const __local real *values, const uint n,
 // ---------------------------------------------------------------- the k first
 
 // Repeated tree: take the extreme, mask it, again.
-static void select_by_tree(const __local real *values, __local uchar *mask, const uint n,
+COLLECTIVE void select_by_tree(const __local real *values, __local uchar *mask, const uint n,
                            const uint k, __local uint *results, __local uint *scratch,
                            const bool largest) {
     for (uint rank = 0u; rank < k; ++rank) {
@@ -119,20 +119,19 @@ static void select_by_tree(const __local real *values, __local uchar *mask, cons
 
 // Ranks: the place of a candidate is the number of candidates before it. Each work-item counts for
 // its own entries; places are distinct, so nobody writes where another does.
-static void select_by_rank(const __local real *values, __local uchar *mask, const uint n,
+COLLECTIVE void select_by_rank(const __local real *values, __local uchar *mask, const uint n,
                            const uint k, __local uint *results, const bool largest) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     for (uint place = lid; place < k; place += lanes)
         results[place] = NONE;
     barrier(CLK_LOCAL_MEM_FENCE); // NONE everywhere, before winners are put in
     for (uint i = lid; i < n; i += lanes) {
-        if (!select_is_candidate(values, mask, true, i))
-            continue;
+        const bool candidate = select_is_candidate(values, mask, true, i);
         uint place = 0u;
         for (uint j = 0u; j < n; ++j)
             place += (select_is_candidate(values, mask, true, j) &&
                       select_precedes(values, j, i, largest)) ? 1u : 0u;
-        if (place < k)
+        if (candidate && place < k)
             results[place] = i;
     }
     barrier(CLK_LOCAL_MEM_FENCE); // results complete and the mask no longer read, before marking
@@ -144,7 +143,7 @@ static void select_by_rank(const __local real *values, __local uchar *mask, cons
 
 // results[0 .. k-1] = indices of the k largest (smallest) unmasked values in order, NONE where no
 // candidate is left. The mask entries of the winners become 1. Results must not overlap scratch.
-static void n_largest(const __local real *values, __local uchar *mask, const uint n, const uint k,
+COLLECTIVE void n_largest(const __local real *values, __local uchar *mask, const uint n, const uint k,
                       __local uint *results, __local uint *scratch) {
     if (n <= SELECT_BY_RANK)
         select_by_rank(values, mask, n, k, results, true);
@@ -152,7 +151,7 @@ static void n_largest(const __local real *values, __local uchar *mask, const uin
         select_by_tree(values, mask, n, k, results, scratch, true);
 }
 
-static void n_smallest(const __local real *values, __local uchar *mask, const uint n, const uint k,
+COLLECTIVE void n_smallest(const __local real *values, __local uchar *mask, const uint n, const uint k,
                        __local uint *results, __local uint *scratch) {
     if (n <= SELECT_BY_RANK)
         select_by_rank(values, mask, n, k, results, false);

@@ -22,7 +22,7 @@
 #include "primitives/rng.cl"
 
 // Empty the list. The caller has ordered earlier reads of it by a barrier.
-static void varray_reset(__local uint *count) {
+COLLECTIVE void varray_reset(__local uint *count) {
     if (get_local_id(0) == 0)
         *count = 0u;
     barrier(CLK_LOCAL_MEM_FENCE); // zero, before the first append
@@ -37,7 +37,7 @@ static void varray_append(__local uint *count, __local uint *items, const uint c
 }
 
 // Number of entries; by all work-items, after the last append. Orders the appends.
-static uint varray_length(__local uint *count, __local uint *items, const uint capacity) {
+COLLECTIVE uint varray_length(__local uint *count, __local uint *items, const uint capacity) {
     barrier(CLK_LOCAL_MEM_FENCE); // all appends, before the list is read
     const uint n = min(*count, capacity);
 #ifdef VARRAY_TEST_ORDER
@@ -66,7 +66,7 @@ static int varray_overflow(const __local uint *count, const uint capacity) {
 // drawn. rng: work-item 0's is used and moves on; the others' are not touched (they may be
 // undefined). Every work-item gets the item. Scratch: 2 words. The caller has ordered its writes
 // to items (varray_length does).
-static uint choose_among(rng_t *rng, const __local uint *items, const uint n,
+COLLECTIVE uint choose_among(rng_t *rng, const __local uint *items, const uint n,
                          __local uint *scratch) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     if (n == 0u)

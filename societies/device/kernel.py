@@ -181,8 +181,8 @@ class Kernel:
         if not parameter.pointer:
             if parameter.kind is None:
                 raise DeviceError(
-                    f"{where}: type {parameter.type_name} is not a scalar or vector; pass its "
-                    "fields one by one or in an array"
+                    f"{where}: type {parameter.type_name} is not known as a scalar or vector; pass "
+                    "the fields of a struct one by one or in an array"
                 )
             try:
                 return Packer(parameter.kind)(value)

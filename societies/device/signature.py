@@ -17,7 +17,7 @@ from societies.device.source import without_comments
 from societies.errors import DeviceError
 
 _IGNORED = frozenset(
-    {"inline", "__inline", "__inline__", "static", "extern", "register", "volatile"}
+    {"inline", "__inline", "__inline__", "static", "extern", "register", "volatile", "COLLECTIVE"}
     | {"__volatile__", "restrict", "__restrict", "__restrict__"}
 )
 _SPACES = {
@@ -114,15 +114,13 @@ def _heads(code: str, name: str) -> Iterable[tuple[str, str]]:
         after = _ATTRIBUTE.sub("", code[end : end + 400]).lstrip()
         if after.startswith("{"):
             start = max(code.rfind(mark, 0, match.start()) for mark in ";}") + 1
-            yield code[start : match.start()], code[match.end() : end - 1]
+            before = _ATTRIBUTE.sub(" ", code[start : match.start()])
+            # a macro call such as MAKE(name) may stand before, without a semicolon
+            yield before[before.rfind(")") + 1 :], code[match.end() : end - 1]
 
 
 def _parse(types: TypeNames, name: str, before: str, inside: str) -> Signature:
-    words = [
-        w
-        for w in types.expand(_WORD.findall(_ATTRIBUTE.sub(" ", before)))
-        if w not in _IGNORED and w != "const"
-    ]
+    words = [w for w in types.expand(_WORD.findall(before)) if w not in _IGNORED and w != "const"]
     if "kernel" in words or "__kernel" in words:
         raise DeviceError(f"{name} is a kernel, not a function: use program.kernel('{name}')")
     result_name = " ".join(words)

@@ -33,6 +33,9 @@ LOG_DAYS = 64
 
 WORKGROUP_LIMIT = 256
 
+DISTRIBUTIONS, MOMENTS = 6, 3
+"""Quantities compared between agents, and numbers kept of each; as in kernels/economy/statistics.cl."""
+
 
 class Engine(Protocol):
     """What a run needs of whoever carries it out."""
@@ -102,7 +105,8 @@ class DeviceEngine:
         program = Program(device, source.FILES, macros=source.macros(p), header=source.header(p))
         state: dict[str, Any] = {f"state_{name}": array for name, array in self._state.items()}
         tables = {name: device.array(array) for name, array in source.tables(p).items()}
-        per_agent = (p.societies, p.agents)
+        rows = (p.societies, DISTRIBUTIONS, p.agents)
+        moments = device.zeros((p.societies, DISTRIBUTIONS, MOMENTS), np.float64)
         streams = p.societies * (p.agents + 1) * PURPOSE_COUNT
         pairs = p.societies * (p.agents // 2)
 
@@ -120,12 +124,17 @@ class DeviceEngine:
             "end_day": bind("end_day", agents, **tables),
             "refresh_values": bind("refresh_values", agents, **tables),
             "agent_statistics": bind("agent_statistics", agents, **tables),
+            "distributions": bind(
+                "distributions",
+                p.societies * DISTRIBUTIONS,
+                samples=device.zeros(rows, np.float64),
+                works=device.zeros(rows, np.float64),
+                moments=moments,
+            ),
             "society_statistics": bind(
                 "society_statistics",
                 p.societies,
-                **tables,
-                samples=device.zeros(per_agent, np.float64),
-                works=device.zeros(per_agent, np.float64),
+                moments=moments,
                 day_log=self._log,
                 rows=LOG_DAYS,
                 row=0,
@@ -157,6 +166,7 @@ class DeviceEngine:
             if phase in self._launch:  # a single agent meets nobody
                 self._launch[phase](market_round=step.round)
         elif phase == "society_statistics":
+            self._launch["distributions"]()
             self._launch[phase](row=self._row, day=day)
         elif phase == "shocks":
             for i, shock in enumerate(self.parameters.shocks):

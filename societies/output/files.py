@@ -15,6 +15,8 @@ import h5py
 
 from societies.errors import OutputError
 
+# What HDF5 says when the file is open in another process, or otherwise in this one.
+LOCKED = ("unable to lock file", "already open", "file locking flag")
 _ELSEWHERE = "choose another place with --out"
 
 
@@ -45,7 +47,7 @@ def _explanation(path: Path, doing: str, error: Exception) -> str:
         )
     if number in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"{path}: no permission to {doing}. Change the permissions or {_ELSEWHERE}."
-    if number == errno.EAGAIN or "already open" in text or "unable to lock" in text:
+    if number == errno.EAGAIN or any(words in text for words in LOCKED):
         return (
             f"{path}: is open elsewhere, perhaps in a run that still writes it. "
             "Wait for it or close it there, then try again."
@@ -159,12 +161,12 @@ def abandon(file: h5py.File) -> None:
     """Close a file that could not be written, leaving on the disk what is there, as a kill would.
 
     HDF5 keeps what it failed to write, tries again when the file is closed, and may crash the
-    process when that fails too. So the rest goes to a nameless file in memory.
+    process when that fails too. So the rest goes to the null device.
     """
     if not file.id.valid:
         return
-    with suppress(OSError, AttributeError):  # no memfd_create outside Linux: try without it
-        nowhere = os.memfd_create("societies-abandoned")
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(nowhere, file.id.get_vfd_handle())
         os.close(nowhere)
     with suppress(OSError, RuntimeError, ValueError):

@@ -188,13 +188,20 @@ def declare(
     return layout
 
 
-def build(file: h5py.File, layout: Layout) -> None:
-    """Write all structures and fill values of ``layout`` into the empty ``file``."""
+def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
+    """Write all structures and fill values of ``layout`` into the empty ``file``.
+
+    Returns
+    -------
+    list of h5py.Dataset
+        To be kept until the file is flushed: a dataset that fails to write when it is closed
+        before says nothing.
+    """
     for key, value in layout.attributes.items():
         file.attrs[key] = value
     file.attrs[LAYOUT_ATTRIBUTE] = LAYOUT_VERSION
-    committed = _reserve(file, COMMITTED, (), np.dtype(np.int64))
-    _describe(committed, "day", "days complete in this file")
+    datasets = [_reserve(file, COMMITTED, (), np.dtype(np.int64))]
+    _describe(datasets[0], "day", "days complete in this file")
 
     for coordinate in layout.coordinates.values():
         text = coordinate.values.dtype.kind == "U"
@@ -203,23 +210,27 @@ def build(file: h5py.File, layout: Layout) -> None:
             data=coordinate.values.astype(object) if text else coordinate.values,
             dtype=h5py.string_dtype() if text else None,
         )
+        datasets.append(scale)
         scale.make_scale(coordinate.name)
         _describe(scale, coordinate.units, coordinate.long_name or coordinate.name)
     for variable in layout.variables.values():
         dtype = np.dtype(variable.dtype)
         dataset = _reserve(file, variable.name, layout.shape(variable), dtype, variable.fill)
+        datasets.append(dataset)
         for axis, dim in enumerate(variable.dims):
             dataset.dims[axis].attach_scale(file[dim])
         _describe(dataset, variable.units, variable.long_name or variable.name)
 
     for slot in SLOTS:
         state = file.create_group(f"{slot}/state")
-        _reserve(file[slot], "day", (), np.dtype(np.int64), NO_DAY)
-        _reserve(file[slot], "checksum", (), np.dtype(np.uint32))
+        datasets.append(_reserve(file[slot], "day", (), np.dtype(np.int64), NO_DAY))
+        datasets.append(_reserve(file[slot], "checksum", (), np.dtype(np.uint32)))
         for name, (shape, dtype) in layout.state.items():
-            _reserve(state, name, shape, dtype)
+            datasets.append(_reserve(state, name, shape, dtype))
     records = np.dtype(f"S{SESSION_BYTES}")
-    _reserve(file.create_group("provenance"), "sessions", (SESSION_RECORDS,), records)
+    provenance = file.create_group("provenance")
+    datasets.append(_reserve(provenance, "sessions", (SESSION_RECORDS,), records))
+    return datasets
 
 
 def read_layout(file: h5py.File) -> Layout:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import h5py
 
-from societies.output.files import explained
+from societies.output.files import LOCKED, explained
 from societies.output.layout import COMMITTED, require_ours
 
 if TYPE_CHECKING:
@@ -57,15 +57,15 @@ def open_results(path: str | PathLike[str]) -> xr.Dataset:
 
 
 def _locking(path: Path) -> dict[str, bool]:
-    """Return the option under which HDF5 reads the file beside its writer.
+    """Return the option under which HDF5 reads the file: with a lock if it can be had.
 
-    Without a lock, because the writer holds it and no structure of the file ever changes under a
-    reader. In the process that writes, HDF5 wants the writer's own setting, which is the default.
+    Beside a writer it is read without: no structure of the file ever changes under a reader, and
+    days beyond those committed are cut off.
     """
     try:
-        h5py.File(path, "r", locking=False).close()
+        h5py.File(path, "r").close()
     except OSError as error:
-        if "locking flag" in str(error):
-            return {}
+        if any(words in str(error) for words in LOCKED):
+            return {"locking": False}
         raise
-    return {"locking": False}
+    return {}

@@ -119,8 +119,9 @@ class ResultFile:
                 # Aligned, so that a counter lies within one page and changes as one.
                 file = h5py.File(temporary, "w", libver="earliest", alignment_interval=8)
                 claim(file.id.get_vfd_handle(), layout.nbytes_on_disk)
-                build(file, layout)
+                datasets = build(file, layout)
                 to_disk(file)
+                del datasets
                 file.close()
                 # Closed and opened again, HDF5 has settled everything but raw data, and sees and
                 # gives back what was claimed beyond the file's end.

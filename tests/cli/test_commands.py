@@ -284,7 +284,7 @@ def test_progress_is_shown_on_a_terminal_and_only_there(small):
 
 
 def test_verify_says_identical(shell):
-    code, out, err = shell("verify", "small.yaml", "--days", "2", "--set", "agents=3")
+    code, out, err = shell("verify", "small.yaml", "--days", "2", "--set", "seed=3")
     assert (code, err) == (0, "")
     assert re.fullmatch(r"identical: 2 days, \d+ arrays\n", out)
 

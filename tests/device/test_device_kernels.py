@@ -292,7 +292,7 @@ def test_a_struct_by_value_is_refused(device, kernel_file):
             kernel void take(global int *out, struct pair p) { out[0] = p.a; }
         """),
     )
-    with pytest.raises(DeviceError, match="not a scalar or vector"):
+    with pytest.raises(DeviceError, match="not known as a scalar or vector"):
         program.take(global_size=1, local_size=1, out=device.zeros(1, np.int32), p=(1, 2.0))
 
 

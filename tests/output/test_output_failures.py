@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from societies.errors import OutputError
 from societies.output import Coordinate, ResultFile, Variable, files, open_results, resultfile
@@ -208,10 +209,10 @@ print(sorted(os.listdir(os.path.dirname(sys.argv[1]))))
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """Mount a file system of 600 kB."""
+    """Mount a small file system."""
     folder = tmp_path / "disk"
     folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=600k", "societies-test", str(folder)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1200k", "societies-test", str(folder)]
     if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("this user cannot mount a small file system (the size limit test stands in)")
     yield folder
@@ -225,12 +226,13 @@ def test_full_disk(small_disk, forewarned, overwrite, monkeypatch):
         plenty = SimpleNamespace(total=10**12, free=10**12)
         monkeypatch.setattr(files, "shutil", SimpleNamespace(disk_usage=lambda _: plenty))
     path = small_disk / "run.h5"
+    (small_disk / "filler").write_bytes(bytes(600 * 1024))
     if overwrite:
         path.write_bytes(b"precious")
     with pytest.raises(OutputError) as caught:
         ResultFile.create(path, **DECLARED, overwrite=overwrite)
     assert_clear(caught.value, path, "the disk is full", "--out")
-    assert os.listdir(small_disk) == (["run.h5"] if overwrite else [])
+    assert sorted(os.listdir(small_disk)) == ["filler"] + ["run.h5"] * overwrite
     if overwrite:
         assert path.read_bytes() == b"precious"
     free = os.statvfs(small_disk)
@@ -251,6 +253,79 @@ def test_after_creation_a_full_disk_does_no_harm(small_disk):
         assert file.latest_checkpoint()[0] == 100
     with open_results(path) as data:
         assert (data.gini == 1).all()
+
+
+@pytest.mark.parametrize("size", [96, 200, 400, 700, 900, 1000, 1100])
+def test_hdf5_itself_meets_a_full_disk(small_disk, size):
+    """As where the system cannot set space aside: HDF5 fails midway, and the process lives on."""
+    (small_disk / "filler").write_bytes(bytes(1024 * max(0, 1200 - size)))
+    done = python(
+        """
+import gc, shutil
+from types import SimpleNamespace
+from societies.output import files, resultfile
+files.shutil = SimpleNamespace(disk_usage=lambda _: SimpleNamespace(total=10**12, free=10**12))
+resultfile.claim = lambda *_: None
+try:
+    ResultFile.create(sys.argv[1], **declared).close()
+    print("made")
+except OutputError as error:
+    print(error)
+gc.collect()
+""",
+        small_disk / "run.h5",
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    left = sorted(os.listdir(small_disk))
+    if done.stdout == "made\n":
+        assert left == ["filler", "run.h5"] and size >= 900
+    else:
+        assert_clear(done.stdout, small_disk / "run.h5", "the disk is full")
+        assert left == ["filler"] and size <= 1000
+
+
+@pytest.mark.parametrize("limit", [1, 3000, 100_000, 400_000, 806_000, 810_000])
+def test_a_run_that_cannot_go_on_writing_keeps_its_committed_days(path, limit):
+    """The system refuses writes beyond a limit, wherever in the file it lies."""
+    done = python(
+        """
+import gc
+ResultFile.create(sys.argv[1], **declared).close()
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+file = ResultFile.resume(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
+try:
+    for day in range(1, 101):
+        file.write("held", np.full(1000, float(day)), day=day - 1)
+        file.commit(day)
+        file.checkpoint(day, {"held": np.full(1000, day, np.int32)})
+except OutputError as error:
+    print(file.days_committed, error)
+try:
+    file.write("held", np.zeros(1000), day=99)
+except OutputError as error:
+    print(error)
+file.close()
+del file
+gc.collect()
+""",
+        path,
+        limit,
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    told, closed = done.stdout.splitlines()
+    day, message = told.split(" ", 1)
+    assert_clear(message, path, "ulimit")
+    assert_clear(closed, path, "closed")
+    with open_results(path) as data:
+        assert data.sizes["day"] == int(day)
+        assert data.held.mean("agent").values.tolist() == list(range(1, int(day) + 1))
+    with ResultFile.resume(path) as file:
+        found = file.latest_checkpoint()
+        if int(day) > 1:
+            assert found is not None
+        if found:
+            assert found[0] >= int(day) - 1 and (found[1]["held"] == found[0]).all()
 
 
 def test_a_write_that_the_disk_refuses(path, monkeypatch):
@@ -282,28 +357,33 @@ with ResultFile.create(sys.argv[1], **declared) as file:
         sys.stdin.readline()
 """
     )
-    writer = subprocess.Popen(
-        [sys.executable, "-c", program, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    kept_open = None
-    for day in (1, 2, 3):
-        assert int(writer.stdout.readline()) == day
-        with pytest.raises(OutputError) as caught:
-            ResultFile.resume(path)
-        assert_clear(caught.value, path, "open elsewhere", "try again")
-        with pytest.raises(OutputError) as caught:
-            ResultFile.create(path, **DECLARED, overwrite=True)
-        assert_clear(caught.value, path, "another run is writing it")
-        with open_results(path) as data:  # reading needs no lock
-            assert data.held.mean("agent").values.tolist() == list(range(1, day + 1))
-        kept_open = kept_open or open_results(path)
-        writer.stdin.write(b"\n")
-        writer.stdin.flush()
-    assert kept_open.sizes["day"] == 1
-    kept_open.close()
-    assert writer.wait() == 0
-    writer.stdin.close()
-    writer.stdout.close()
+    command = [sys.executable, "-c", program, path]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
+        for day in (1, 2, 3):
+            assert int(writer.stdout.readline()) == day
+            with pytest.raises(OutputError) as caught:
+                ResultFile.resume(path)
+            assert_clear(caught.value, path, "open elsewhere", "try again")
+            with pytest.raises(OutputError) as caught:
+                ResultFile.create(path, **DECLARED, overwrite=True)
+            assert_clear(caught.value, path, "another run is writing it")
+            with open_results(path) as data, open_results(path) as again:
+                assert data.held.mean("agent").values.tolist() == list(range(1, day + 1))
+                assert again.identical(data)
+                with pytest.raises(OutputError) as caught:
+                    ResultFile.resume(path)
+                assert_clear(caught.value, path, "open elsewhere", "try again")
+            writer.stdin.write(b"\n")
+            writer.stdin.flush()
+    assert writer.returncode == 0
+    ResultFile.resume(path).close()
+
+
+def test_a_file_that_is_open_for_reading_here(path):
+    ResultFile.create(path, **DECLARED).close()
+    with open_results(path), xr.open_dataset(path), pytest.raises(OutputError) as caught:
+        ResultFile.resume(path)
+    assert_clear(caught.value, path, "open elsewhere", "try again")
     ResultFile.resume(path).close()
 
 

@@ -16,6 +16,7 @@ from numpy.testing import assert_array_equal
 
 from societies.errors import OutputError
 from societies.output import Coordinate, ResultFile, Variable, open_results
+from societies.output.layout import declare
 
 SOCIETIES, DAYS = 3, 20
 COORDINATES = [
@@ -276,6 +277,31 @@ def test_sessions_are_kept_in_order_and_never_outgrow_their_table(path):
             file.log_session(str(number))
         assert len(file.sessions) == 64
         assert file.sessions[:3] == [first, second, "0"] and file.sessions[-1] == "69"
+
+
+@settings(max_examples=20, deadline=None)
+@given(data=st.data())
+def test_the_space_claimed_at_the_start_is_enough(data):
+    """HDF5 must find room for all of its structures in what the system has set aside."""
+    number = st.integers(0, 40)
+    length = data.draw(st.integers(1, 300))
+    names = st.text("abé", min_size=1, max_size=30)
+    coordinates = [
+        Coordinate("day", np.arange(length)),
+        Coordinate("activity", np.array([f"{k}é" * (k % 9 + 1) for k in range(length)])),
+    ]
+    variables = [
+        Variable(f"series_{k}", ("day", "activity")[: k % 3], "f4", "", "long name " * (k % 20))
+        for k in range(data.draw(number))
+    ]
+    attributes = data.draw(st.dictionaries(names, st.text(max_size=5000) | st.floats(), max_size=9))
+    state = {f"array_{k}": ((k % 5, k), "i2") for k in range(data.draw(number))}
+    declared = {"coordinates": coordinates, "variables": variables, "state": state}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "run.h5")
+        create(path, **declared, attributes=attributes).close()
+        layout = declare(coordinates, variables, attributes, state)
+        assert path.stat().st_size <= layout.nbytes_on_disk <= 4 * path.stat().st_size + 100_000
 
 
 def test_units_that_xarray_would_decode_as_time_are_refused():

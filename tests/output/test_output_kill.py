@@ -13,12 +13,11 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-import xarray as xr
 from numpy.testing import assert_array_equal
 
 from societies.output import Coordinate, ResultFile, Variable, open_results
 
-SOCIETIES, AGENTS, DAYS, EVERY, KILLS = 3, 2000, 400, 3, 24
+SOCIETIES, AGENTS, DAYS, EVERY, KILLS = 3, 1000, 240, 3, 24
 SEED = int(os.environ.get("SOCIETIES_TEST_SEED", "20240611"))
 
 COORDINATES = [
@@ -91,6 +90,8 @@ def whole_run():
 
 def assert_committed_days_and_checkpoint(path, days):
     """Return the days committed, after comparing everything that the file promises."""
+    import xarray as xr  # here, so that the program that is killed starts soon
+
     with xr.open_dataset(path) as data:
         committed = int(data.days_committed)
         for name in DTYPES:

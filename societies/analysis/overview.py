@@ -1,0 +1,172 @@
+"""How did the society fare? One figure: units extracted, held and traded, utility, Gini by day."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from societies.errors import OutputError, SocietiesError
+from societies.output import open_results
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+# Units above, welfare below. Colours of Okabe and Ito, told apart by every kind of eye.
+_PANELS = (
+    ("units_extracted", "Extracted", "units per agent and day", "#0072B2"),
+    ("units_held", "Held", "units per agent", "#0072B2"),
+    ("units_traded", "Traded", "units per agent and day", "#0072B2"),
+    ("utility", "Utility", "mean per agent", "#009E73"),
+    ("gini", "Inequality", "Gini of the day's utility", "#D55E00"),
+)
+_INK, _GREY, _GRID = "#222222", "#666666", "#E3E3E3"
+_STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same picture on every machine
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9.5,
+    "axes.labelcolor": _GREY,
+    "axes.edgecolor": _GREY,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.color": _GRID,
+    "grid.linewidth": 0.8,
+    "text.color": _INK,
+    "xtick.color": _GREY,
+    "ytick.color": _GREY,
+    "lines.linewidth": 1.4,
+    "savefig.facecolor": "white",
+    "figure.constrained_layout.h_pad": 0.09,
+    "svg.hashsalt": "societies",  # without it an SVG's identifiers differ from run to run
+}
+
+
+def plot_overview(
+    source: str | PathLike[str] | xr.Dataset, directory: str | PathLike[str] | None = None
+) -> list[Path]:
+    """Draw the overview of a run as PNG and SVG.
+
+    Each panel shows one series over the days: the mean over societies as a line and, where there
+    are several societies, the range from the least to the greatest as a band.
+
+    Parameters
+    ----------
+    source : path or xarray.Dataset
+        A result file, or what :func:`societies.open_results` returns. Used are the variables
+        ``units_extracted``, ``units_held``, ``units_traded``, ``utility`` and ``gini``, all
+        (society, day), and for the title, where present, the attributes ``agents``,
+        ``resources`` and ``scenario``.
+    directory : path, optional
+        Where to put the figures; made if missing. Default: beside the file, or the current
+        directory for a dataset.
+
+    Returns
+    -------
+    list of pathlib.Path
+        ``<name of the file>_overview.png`` and ``.svg``; earlier ones are replaced.
+
+    Raises
+    ------
+    SocietiesError
+        If matplotlib is missing, a variable is missing, or no day is complete yet.
+    OutputError
+        If the file cannot be read or a figure cannot be written.
+    """
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise SocietiesError(
+            "figures need matplotlib, which is missing: pip install societies[plot]"
+        ) from error
+
+    if isinstance(source, str | PathLike):
+        name, folder = Path(source).stem, Path(source).parent
+        opened: Any = open_results(source)
+    else:
+        name, folder = Path(source.encoding.get("source", "societies")).stem, Path()
+        opened = nullcontext(source)
+    folder = folder if directory is None else Path(directory)
+
+    with opened as data, matplotlib.rc_context():
+        _require_series(data, name)
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(_STYLE)
+        figure = Figure(figsize=(10, 5.8), layout="constrained")
+        _draw(figure, data)
+        paths = [folder / f"{name}_overview.{kind}" for kind in ("png", "svg")]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            figure.savefig(paths[0], dpi=150)
+            figure.savefig(paths[1], metadata={"Date": None})
+        except OSError as error:
+            raise OutputError(
+                f"{folder}: the figure cannot be written: {error.strerror or error}. "
+                "Choose another folder with --out."
+            ) from error
+    return paths
+
+
+def _require_series(data: xr.Dataset, name: str) -> None:
+    """Raise SocietiesError unless the dataset has something to draw in every panel."""
+    missing = [variable for variable, *_ in _PANELS if variable not in data]
+    if missing:
+        raise SocietiesError(
+            f"{name}: has no variable '{missing[0]}'. Plot a result of the economy workload."
+        )
+    if data.sizes["day"] == 0:
+        raise SocietiesError(f"{name}: holds no complete day yet. Run it first, or --resume it.")
+
+
+def _draw(figure: Any, data: xr.Dataset) -> None:
+    days = data["day"].values
+    societies = data.sizes["society"]
+    grid = figure.add_gridspec(2, 6)
+    places = [grid[0, 0:2], grid[0, 2:4], grid[0, 4:6], grid[1, 0:3], grid[1, 3:6]]
+    for place, (variable, title, label, colour) in zip(places, _PANELS, strict=True):
+        axes = figure.add_subplot(place)
+        series = data[variable].transpose("society", "day").load()
+        if societies > 1:
+            least, greatest = series.min("society"), series.max("society")
+            axes.fill_between(days, least, greatest, color=colour, alpha=0.22, linewidth=0)
+        mean = series.mean("society")
+        # Not clipped, so that a line along zero shows on the axis.
+        marker = "o" if len(days) == 1 else ""
+        axes.plot(days, mean, color=colour, marker=marker, clip_on=False, zorder=3)
+        axes.set_title(title)
+        axes.set_ylabel(label)
+        axes.set_xlabel("day")
+        axes.set_xlim((days[0] - 1, days[-1]))
+        top = float(series.max())
+        axes.set_ylim((0, top * 1.08 if top > 0 else 1))
+        if top >= 1000:
+            axes.yaxis.set_major_formatter(_thousands)
+    figure.suptitle(_title(data), x=0.01, ha="left", fontsize=12.5, color=_INK, fontweight="normal")
+
+
+def _title(data: xr.Dataset) -> str:
+    """Say who was simulated, as far as the attributes tell, and what line and band mean."""
+    parts = []
+    if "agents" in data.attrs and "resources" in data.attrs:
+        parts.append(f"{data.attrs['agents']} agents × {data.attrs['resources']} resources")
+    if "scenario" in data.attrs:
+        parts.append(str(data.attrs["scenario"]))
+    societies = data.sizes["society"]
+    if societies == 1:
+        parts.append("1 society")
+    else:
+        parts.append(f"{societies} societies (line: mean, band: minimum to maximum)")
+    return "  ·  ".join(parts)
+
+
+def _thousands(value: float, _: int | None = None) -> str:
+    """Write a tick with narrow spaces between thousands."""
+    return f"{value:,.6g}".replace(",", "\u202f")

@@ -1,0 +1,159 @@
+"""The overview: drawn from a file or a dataset, the same bytes each time, and never cut off."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from societies.analysis import plot_overview
+from societies.analysis.overview import _PANELS, _draw, _title
+from societies.errors import OutputError, SocietiesError
+from societies.output import Coordinate, ResultFile, Variable
+
+SERIES = [variable for variable, *_ in _PANELS]
+
+
+def dataset(societies=5, days=60, **attributes):
+    random = np.random.default_rng(7)
+    growth = 1 / (1 + np.exp(-(np.arange(days) - days / 2) / max(1, days / 10)))
+    scale = dict(zip(SERIES, (190, 950, 220, 92_000, 0.015), strict=True))
+    return xr.Dataset(
+        {
+            name: (
+                ("society", "day"),
+                scale[name] * growth * random.normal(1, 0.05, (societies, days)),
+            )
+            for name in SERIES
+        },
+        coords={"society": np.arange(societies), "day": np.arange(1, days + 1)},
+        attrs={"agents": 48, "resources": 48, "scenario": "trade"} | attributes,
+    )
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "run.h5"
+    data = dataset(days=20)
+    with ResultFile.create(
+        path,
+        coordinates=[Coordinate("society", np.arange(5)), Coordinate("day", np.arange(1, 31))],
+        variables=[Variable(name, ("society", "day"), "f8", "", name) for name in SERIES],
+        attributes=data.attrs,
+        state={},
+    ) as result:
+        for name in SERIES:
+            result.write(name, data[name].values, day=slice(0, 20))
+        result.commit(20)
+    return path
+
+
+def figure_of(data):
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 5.8), layout="constrained")
+    _draw(figure, data)
+    return figure
+
+
+@pytest.mark.parametrize(("societies", "days"), [(1, 1), (1, 500), (3, 2), (20, 100)])
+def test_any_number_of_societies_and_days(tmp_path, societies, days):
+    paths = plot_overview(dataset(societies, days), tmp_path / "new" / "folder")
+    assert [path.suffix for path in paths] == [".png", ".svg"]
+    assert paths[0].read_bytes().startswith(b"\x89PNG")
+    assert b"</svg>" in paths[1].read_bytes()
+
+
+def test_a_file_is_drawn_beside_itself_and_released(file):
+    paths = plot_overview(file)
+    assert paths == [file.with_name("run_overview.png"), file.with_name("run_overview.svg")]
+    ResultFile.resume(file).close()
+
+
+def test_the_same_data_give_the_same_bytes(tmp_path):
+    first = [path.read_bytes() for path in plot_overview(dataset(), tmp_path / "a")]
+    second = [path.read_bytes() for path in plot_overview(dataset(), tmp_path / "b")]
+    assert first == second
+    assert b"<dc:date>" not in first[1]
+
+
+def test_the_users_settings_neither_change_the_figure_nor_are_changed(tmp_path):
+    import matplotlib
+
+    expected = [path.read_bytes() for path in plot_overview(dataset(), tmp_path / "a")]
+    with matplotlib.rc_context({"font.size": 30, "lines.linewidth": 9}):
+        assert expected == [path.read_bytes() for path in plot_overview(dataset(), tmp_path / "b")]
+        assert matplotlib.rcParams["font.size"] == 30
+
+
+def test_line_is_the_mean_and_band_the_range_over_societies():
+    data = dataset(societies=6)
+    for axes, (name, _, label, _) in zip(figure_of(data).axes, _PANELS, strict=True):
+        (line,), (band,) = axes.lines, axes.collections
+        np.testing.assert_array_equal(line.get_xdata(), data.day)
+        np.testing.assert_allclose(line.get_ydata(), data[name].mean("society"))
+        corners = band.get_paths()[0].vertices[:, 1]
+        assert corners.min() == data[name].min() and corners.max() == data[name].max()
+        assert axes.get_xlabel() == "day" and axes.get_ylabel() == label
+        low, high = axes.get_ylim()
+        assert low == 0 and high >= data[name].max()
+
+
+def test_one_society_has_no_band_and_nothing_traded_still_shows():
+    data = dataset(societies=1)
+    data["units_traded"][:] = 0
+    for axes in figure_of(data).axes:
+        assert len(axes.lines) == 1 and not axes.collections
+        assert not axes.lines[0].get_clip_on()
+        assert axes.get_ylim()[1] > 0
+
+
+def test_no_text_is_cut_off_or_covers_another():
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure = figure_of(dataset(societies=1000, scenario="trade, no devices"))
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
+    page = figure.bbox
+    boxes = [figure._suptitle.get_window_extent(renderer)]
+    for axes in figure.axes:
+        boxes += [axes.get_tightbbox(renderer)]
+    for number, box in enumerate(boxes):
+        assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1
+        assert not any(box.overlaps(other) for other in boxes[number + 1 :])
+
+
+def test_the_title_says_what_is_known():
+    assert _title(dataset()).startswith("48 agents × 48 resources  ·  trade  ·  5 societies")
+    assert _title(dataset(societies=1)).endswith("1 society")
+    bare = dataset(societies=1).drop_attrs()
+    assert _title(bare) == "1 society"
+
+
+def test_what_cannot_be_drawn_says_why(tmp_path, file):
+    with pytest.raises(SocietiesError, match="no variable 'gini'"):
+        plot_overview(dataset().drop_vars("gini"), tmp_path)
+    with pytest.raises(SocietiesError, match="no complete day"):
+        plot_overview(dataset().isel(day=slice(0)), tmp_path)
+    with pytest.raises(OutputError, match="does not exist"):
+        plot_overview(tmp_path / "missing.h5")
+    with pytest.raises(OutputError, match="cannot be written"):
+        plot_overview(dataset(), file)
+
+
+def test_without_matplotlib_one_line_says_what_to_install(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(SocietiesError, match=r"pip install societies\[plot\]$"):
+        plot_overview(dataset(), tmp_path)
+
+
+def test_matplotlib_is_imported_only_to_draw():
+    program = "import sys, societies.analysis; print('matplotlib' in sys.modules)"
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=root
+    )
+    assert done.stdout == "False\n"

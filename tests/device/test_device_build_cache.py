@@ -1,0 +1,170 @@
+"""The cache of builds: right when many processes start at once, and when an entry is damaged."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from societies.device import Program, cache
+from societies.paths import data_directory
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TEXT = """
+int add(int a) { return a + STEP; }
+kernel void climb(global int *a, int n) {
+    size_t i = get_global_id(0);
+    if (i < n) a[i] = add(a[i]);
+}
+"""
+
+WORKER = """
+import sys
+import numpy as np
+from societies.device import Program, cache, choose_device
+device = choose_device("auto")
+sums = []
+for ours in (False, True):  # the implementation's own cache, then ours on top of it
+    if ours:
+        cache.caches_itself = lambda device: False
+    program = Program(device, sys.argv[1], {"STEP": 3})
+    a = device.zeros(100, np.int32)
+    program.climb(global_size=100, local_size=32, a=a, n=100)
+    sums.append(int(a.get().sum()))
+print(sums)
+"""
+
+
+def climbed(device, path, step=3):
+    a = device.zeros(10, np.int32)
+    Program(device, path, {"STEP": step}).climb(global_size=10, local_size=4, a=a, n=10)
+    return int(a.get().sum())
+
+
+def test_six_processes_with_empty_caches(tmp_path, kernel_file):
+    ours, pocl = tmp_path / "ours", tmp_path / "pocl"
+    pocl.mkdir()
+    environment = os.environ | {
+        "SOCIETIES_CACHE_DIR": str(ours),
+        "POCL_CACHE_DIR": str(pocl),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
+    }
+    command = [sys.executable, "-W", "error", "-c", WORKER, str(kernel_file(TEXT))]
+    workers = [
+        subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(6)
+    ]
+    results = [worker.communicate() for worker in workers]
+    assert [out.strip() for out, _ in results] == ["[300, 300]"] * 6, results
+    entries = list(ours.iterdir())
+    assert len(entries) == 1 and entries[0].suffix == ".clbin", "no temporary file is left"
+
+
+@pytest.fixture
+def our_cache(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("SOCIETIES_CACHE_DIR", str(folder))
+    monkeypatch.setattr(cache, "caches_itself", lambda device: False)
+    return folder
+
+
+def test_a_second_program_comes_from_the_cache(device, kernel_file, our_cache, monkeypatch):
+    path = kernel_file(TEXT)
+    assert climbed(device, path) == 30
+    from societies.device import program as module
+
+    def build(*args):
+        raise AssertionError("built although the cache has it")
+
+    monkeypatch.setattr(module, "_build", build)
+    assert climbed(device, path) == 30
+    with pytest.raises(AssertionError, match="built although"):
+        climbed(device, path, step=4)
+
+
+def spoil(data, how):
+    return {
+        "empty": b"",
+        "cut short": data[: len(data) // 2],
+        "one bit": data[:-9] + bytes([data[-9] ^ 1]) + data[-8:],
+        "something else": b"hello\nworld\n" * 100,
+    }[how]
+
+
+@pytest.mark.parametrize("how", ["empty", "cut short", "one bit", "something else"])
+def test_a_damaged_entry_is_built_again(device, kernel_file, our_cache, how):
+    path = kernel_file(TEXT)
+    climbed(device, path)
+    (entry,) = our_cache.iterdir()
+    good = entry.read_bytes()
+    entry.write_bytes(spoil(good, how))
+    assert climbed(device, path) == 30
+    key = entry.stem
+    assert cache.load(key) is not None, "the entry is sound again"
+
+
+@pytest.mark.parametrize("described", [{"climb": [["a"]]}, [], None])
+def test_a_sound_entry_that_the_driver_refuses_is_built_again(
+    device, kernel_file, our_cache, described
+):
+    path = kernel_file(TEXT)
+    climbed(device, path)
+    (entry,) = our_cache.iterdir()
+    cache.store(entry.stem, described, b"not a program")
+    assert climbed(device, path) == 30
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(device, kernel_file, tmp_path, monkeypatch):
+    blocked = tmp_path / "a file"
+    blocked.write_text("")
+    monkeypatch.setenv("SOCIETIES_CACHE_DIR", str(blocked / "below"))
+    monkeypatch.setattr(cache, "caches_itself", lambda device: False)
+    assert climbed(device, kernel_file(TEXT)) == 30
+
+
+def test_the_key_tells_apart_what_must_be_apart(device):
+    key = cache.program_key(device, "text", ("-g",))
+    assert key == cache.program_key(device, "text", ("-g",))
+    assert key != cache.program_key(device, "text ", ("-g",))
+    assert key != cache.program_key(device, "text", ())
+    assert key != cache.program_key(device, "text-g", ())
+
+
+DEBUG = """
+import os, sys
+from societies.device import Program, choose_device
+import numpy as np
+assert "pyopencl" not in sys.modules, "the package loads OpenCL before the variables are set"
+device = choose_device("auto")
+assert device.kind == "cpu"
+assert os.environ["POCL_MAX_PTHREAD_COUNT"] == "1"
+program = Program(device, sys.argv[1], {"STEP": 3})
+a = device.zeros(10, np.int32)
+program.climb(global_size=10, local_size=4, a=a, n=10)
+print(int(a.get().sum()), *program.options)
+"""
+
+
+def test_debug_mode_builds_with_symbols(kernel_file, tmp_path):
+    (tmp_path / "pocl").mkdir()
+    environment = os.environ | {
+        "SOCIETIES_DEBUG": "1", "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
+        "POCL_CACHE_DIR": str(tmp_path / "pocl"),
+    }  # fmt: skip
+    environment.pop("SOCIETIES_DEVICE", None)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", DEBUG, str(kernel_file(TEXT))],
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.split()[0] == "30", done.stderr
+    assert "-g" in done.stdout.split() and "-cl-opt-disable" in done.stdout.split()
+    assert "gdb" in done.stderr
+
+
+def test_the_kernels_folder_is_there():
+    assert (data_directory("kernels") / "primitives").is_dir()

@@ -25,8 +25,18 @@ from societies.economy.schedule import day_schedule
 
 ROOT = Path(__file__).parents[1]
 FIELDS = (
-    "device", "host", "scenario", "agents", "resources", "societies", "days", "seconds",
-    "agent_days_per_second", "launches_per_day", "seconds_of_launches", "phase_seconds_per_day",
+    "device",
+    "host",
+    "scenario",
+    "agents",
+    "resources",
+    "societies",
+    "days",
+    "seconds",
+    "agent_days_per_second",
+    "launches_per_day",
+    "seconds_of_launches",
+    "phase_seconds_per_day",
 )
 
 
@@ -120,8 +130,11 @@ def main():
                 table.writeheader()
             table.writerows(rows)
     best = max(rows, key=lambda row: float(row["agent_days_per_second"]))
-    print(f"best: {np.format_float_scientific(float(best['agent_days_per_second']), 2)} "
-          f"agent-days/s, {best['scenario']}, {best['societies']} societies", file=sys.stderr)
+    print(
+        f"best: {np.format_float_scientific(float(best['agent_days_per_second']), 2)} "
+        f"agent-days/s, {best['scenario']}, {best['societies']} societies",
+        file=sys.stderr,
+    )
 
 
 if __name__ == "__main__":

@@ -130,7 +130,7 @@ def run(
 @app.command()
 def verify(
     config: ConfigPath,
-    days: Days = None,
+    days: Annotated[int | None, typer.Option(min=1, help="Compare N days; default: all.")] = None,
     device: Device = "auto",
     seed: Seed = None,
     replicates: Replicates = None,
@@ -188,9 +188,8 @@ def devices(debug: Debug = False) -> None:
     console = Console()
     for device in found:
         taken = chosen is not None and device.index == chosen.index
-        console.print(
-            f"[bold]{device.index}  {escape(device.name)}[/]{'  (auto)' if taken else ''}"
-        )
+        heading = f"[bold]{device.index}  {escape(device.name)}[/]{'  (auto)' if taken else ''}"
+        console.print(heading, highlight=False, soft_wrap=True)
         _print_rows(
             [
                 *([("chosen because", chosen.reason)] if chosen and taken else []),

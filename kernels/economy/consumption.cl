@@ -20,13 +20,13 @@ __kernel void consumption(STATE_PARAMETERS, TABLE_PARAMETERS)
     }
     if (!alive(agent)) return;
 
-    for (uint r = lid; r < RESOURCES; r += lanes) offset[r] = rng_binomial_reserve(held(agent, r));
+    for (uint r = lid; r < resources; r += lanes) offset[r] = rng_binomial_reserve(held(agent, r));
     barrier(CLK_LOCAL_MEM_FENCE);  // every resource's need, before they are added up
-    const uint total = scan_exclusive(offset, RESOURCES);
+    const uint total = scan_exclusive(offset, resources);
 
     const rng_t start = rng_load(stream(agent, PURPOSE_CONSUMPTION));
     barrier(CLK_GLOBAL_MEM_FENCE);  // everybody has read the stream, before it moves on
-    for (uint r = lid; r < RESOURCES; r += lanes) {
+    for (uint r = lid; r < resources; r += lanes) {
         const int units = held(agent, r);
         if (units > 0) {
             rng_t rng = start;

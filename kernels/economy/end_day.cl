@@ -8,7 +8,7 @@ static void remember(STATE_PARAMETERS, TABLE_PARAMETERS)
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;
     if (!alive(agent)) return;
-    for (uint r = get_local_id(0); r < RESOURCES; r += get_local_size(0))
+    for (uint r = get_local_id(0); r < resources; r += get_local_size(0))
         value(agent, r) = marginal_utility(TABLES, utility_curve(agent, r), held(agent, r));
 }
 

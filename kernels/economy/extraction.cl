@@ -77,7 +77,7 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
     if (!alive(agent)) return;
 
     // Each work-item values its resources. A resource that is gone has a gain below all others.
-    for (uint r = lid; r < LEAVES; r += lanes) {
+    for (uint r = lid; r < leaves; r += lanes) {
         real g = -1.0;
         if (r < RESOURCES) {
             const int owned = held(agent, r);
@@ -95,7 +95,7 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
         count[LEAVES + r] = 1;
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // leaves of all work-items, before their parents are formed
-    for (uint level = LEAVES / 2; level > 0; level /= 2) {
+    for (uint level = leaves / 2; level > 0; level /= 2) {
         for (uint node = level + lid; node < 2 * level; node += lanes) join(gain, count, node);
         barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
     }
@@ -125,7 +125,7 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the day's units, before they are stored
 
     // What was not worked on is partly forgotten; nobody keeps more than the most there is to know.
-    for (uint r = lid; r < RESOURCES; r += lanes) {
+    for (uint r = lid; r < resources; r += lanes) {
         const int today = units[r] - extracted(agent, r);
         real experienced = know[r];
         if (today == 0) {

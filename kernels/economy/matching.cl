@@ -20,7 +20,7 @@ __kernel void matching(STATE_PARAMETERS)
 #if AGENTS > ORDER_LIMIT
         __global int *order = &partners(round, 0);
 #endif
-        for (uint i = lid; i < AGENTS; i += lanes) order[i] = i;
+        for (uint i = lid; i < agents; i += lanes) order[i] = i;
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the agents in order, before shuffling
         if (lid == 0) {
             for (uint i = AGENTS - 1; i > 0; --i) {
@@ -32,7 +32,7 @@ __kernel void matching(STATE_PARAMETERS)
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the permutation, before it is stored
 #if AGENTS <= ORDER_LIMIT
-        for (uint i = lid; i < AGENTS; i += lanes) partners(round, i) = order[i];
+        for (uint i = lid; i < agents; i += lanes) partners(round, i) = order[i];
         barrier(CLK_LOCAL_MEM_FENCE);  // it is stored, before the next round overwrites it
 #endif
     }

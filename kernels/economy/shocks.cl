@@ -53,7 +53,7 @@ __kernel void shocks(STATE_PARAMETERS, const uint shock)
             experience(agent, target) = 0.0;
         }
     } else if (agent == target) {
-        for (uint r = lid; r < RESOURCES; r += lanes) {
+        for (uint r = lid; r < resources; r += lanes) {
             RESET_AGENT_RESOURCE
         }
         if (lid == 0) {

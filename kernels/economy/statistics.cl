@@ -20,7 +20,7 @@ __kernel void agent_statistics(STATE_PARAMETERS, TABLE_PARAMETERS)
     if (lid == 0) sum_extracted = sum_kinds = sum_held = largest = 0;
     barrier(CLK_LOCAL_MEM_FENCE);  // zeros, before they are added to
     int my_extracted = 0, my_kinds = 0, my_held = 0, my_largest = 0;
-    for (uint r = lid; r < RESOURCES; r += lanes) {
+    for (uint r = lid; r < resources; r += lanes) {
         const int owned = held(agent, r), today = extracted(agent, r);
         worth[r] = total_utility(TABLES, utility_curve(agent, r), owned);
         my_extracted += today;
@@ -33,7 +33,7 @@ __kernel void agent_statistics(STATE_PARAMETERS, TABLE_PARAMETERS)
     atomic_add(&sum_held, my_held);
     atomic_max(&largest, my_largest);
     barrier(CLK_LOCAL_MEM_FENCE);  // worth and sums of all work-items
-    const real total = reduce_sum_local(worth, RESOURCES);
+    const real total = reduce_sum_local(worth, resources);
     if (lid == 0) {
         units_extracted(agent) = sum_extracted;
         resources_extracted(agent) = sum_kinds;
@@ -89,21 +89,21 @@ __kernel void distributions(STATE_PARAMETERS, __global real *samples, __global r
 
     if (lid == 0) living = 0;
     barrier(CLK_LOCAL_MEM_FENCE);  // zero, before it is counted up
-    for (uint i = lid; i < AGENTS; i += lanes) {
+    for (uint i = lid; i < agents; i += lanes) {
         const real own = sample_of(STATE, society, quantity, i);
         sample[i] = own;
         work[i] = own;  // those who are gone have 0
         if (alive(i)) atomic_inc(&living);
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // everybody's number
-    const real total = reduce_sum_global(work, AGENTS);
+    const real total = reduce_sum_global(work, agents);
 
     // The place of an agent is the number of those before it; places are distinct.
-    for (uint i = lid; i < AGENTS; i += lanes)
+    for (uint i = lid; i < agents; i += lanes)
         if (alive(i)) {
             const real own = sample[i];
             uint place = 0;
-            for (uint j = 0; j < AGENTS; ++j)
+            for (uint j = 0; j < agents; ++j)
                 place += alive(j) && (sample[j] < own || (sample[j] == own && j < i));
             work[place] = (real)(place + 1) * own;
             if (place == (living - 1) / 2) middle[0] = own;
@@ -133,25 +133,25 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
     const uint lid = get_local_id(0), lanes = get_local_size(0);
     __local real index[RESOURCES], ordered[RESOURCES];
 
-    for (uint i = lid; i < AGENTS; i += lanes)
+    for (uint i = lid; i < agents; i += lanes)
         if (alive(i)) utility_total(i) += utility(i);
 
     // Herfindahl-Hirschman index of each resource: sum of squared shares.
-    for (uint r = lid; r < RESOURCES; r += lanes) {
+    for (uint r = lid; r < resources; r += lanes) {
         long total = 0;
-        for (uint i = 0; i < AGENTS; ++i) total += extracted(i, r);
+        for (uint i = 0; i < agents; ++i) total += extracted(i, r);
         real sum = 0.0;
         if (total > 0)
-            for (uint i = 0; i < AGENTS; ++i) {
+            for (uint i = 0; i < agents; ++i) {
                 const real share = (real)extracted(i, r) / (real)total;
                 sum += share * share;
             }
         index[r] = sum;
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // every resource's index, before they are ranked
-    for (uint r = lid; r < RESOURCES; r += lanes) {
+    for (uint r = lid; r < resources; r += lanes) {
         uint place = 0;
-        for (uint other = 0; other < RESOURCES; ++other)
+        for (uint other = 0; other < resources; ++other)
             place += index[other] < index[r] || (index[other] == index[r] && other < r);
         ordered[place] = index[r];
     }
@@ -161,7 +161,7 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
         // Whole numbers: one work-item adds them up; there are few agents.
         int living = 0, largest = 0;
         long sum_extracted = 0, sum_held = 0, sum_sold = 0, sum_deals = 0, sum_kinds = 0;
-        for (uint i = 0; i < AGENTS; ++i) {
+        for (uint i = 0; i < agents; ++i) {
             living += alive(i);
             largest = max(largest, largest_holding(i));
             sum_extracted += units_extracted(i);

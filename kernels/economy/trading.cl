@@ -169,8 +169,8 @@ static uint take_best(SCORE_SPACE real *scores, const uint candidates)
 
 __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores, const uint market_round)
 {
-    const size_t society = get_group_id(0) / (AGENTS / 2);
-    const uint pair = get_group_id(0) % (AGENTS / 2);
+    const size_t society = get_group_id(0) / PAIRS;
+    const uint pair = get_group_id(0) % PAIRS;
     const uint lid = get_local_id(0), lanes = get_local_size(0);
     __local real key[RESOURCES];
     __local uchar mask[RESOURCES];
@@ -191,40 +191,40 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
                b = partners(market_round, 2 * pair + 1);
     if (!alive(a) || !alive(b)) return;
 
-    for (uint r = lid; r < RESOURCES; r += lanes) sold[r] = 0;
+    for (uint r = lid; r < resources; r += lanes) sold[r] = 0;
     if (lid == 0) queued = attempt = 0;
     uint front = 0;  // of the queue; known to work-item 0 only
 
     do {
         // Menus: the held resources that each remembers as least valuable.
-        for (uint r = lid; r < RESOURCES; r += lanes) {
+        for (uint r = lid; r < resources; r += lanes) {
             key[r] = value(a, r);
             mask[r] = held(a, r) == 0;
         }
         barrier(CLK_LOCAL_MEM_FENCE);  // A's values, before they are ranked
-        n_smallest(key, mask, RESOURCES, MENU_SIZE, menu_a, scratch);
-        for (uint r = lid; r < RESOURCES; r += lanes) {
+        n_smallest(key, mask, resources, menu_size, menu_a, scratch);
+        for (uint r = lid; r < resources; r += lanes) {
             key[r] = value(b, r);
             mask[r] = held(b, r) == 0;
         }
         barrier(CLK_LOCAL_MEM_FENCE);  // B's values, before they are ranked
-        n_smallest(key, mask, RESOURCES, MENU_SIZE, menu_b, scratch);
+        n_smallest(key, mask, resources, menu_size, menu_b, scratch);
 
         // What only one of the two offers is for sale. The mask serves as "is on A's, B's menu".
-        for (uint r = lid; r < RESOURCES; r += lanes) mask[r] = 0;
+        for (uint r = lid; r < resources; r += lanes) mask[r] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);  // no marks, before A's menu is marked
-        for (uint i = lid; i < MENU_SIZE; i += lanes)
+        for (uint i = lid; i < menu_size; i += lanes)
             if (menu_a[i] != NONE) mask[menu_a[i]] = SOLD_BY_A;
         barrier(CLK_LOCAL_MEM_FENCE);  // A's menu, before B's is added
-        for (uint i = lid; i < MENU_SIZE; i += lanes)
+        for (uint i = lid; i < menu_size; i += lanes)
             if (menu_b[i] != NONE) mask[menu_b[i]] |= SOLD_BY_B;
         barrier(CLK_LOCAL_MEM_FENCE);  // both menus, before they are compared
-        for (uint r = lid; r < RESOURCES; r += lanes)
+        for (uint r = lid; r < resources; r += lanes)
             if (mask[r] == SOLD_BY_A || mask[r] == SOLD_BY_B) sold[r] |= mask[r];
         barrier(CLK_LOCAL_MEM_FENCE);  // what is for sale, before it is listed
         if (lid == 0) {
             uint in_a = 0, in_b = 0;
-            for (uint r = 0; r < RESOURCES; ++r) {
+            for (uint r = 0; r < resources; ++r) {
                 if (sold[r] & SOLD_BY_A) sold_by_a[in_a++] = r;
                 if (sold[r] & SOLD_BY_B) sold_by_b[in_b++] = r;
             }

@@ -12,9 +12,7 @@ LOSE = 1
 
 def draw_shocks(p, s):
     """Choose the targets of random shocks among those that no other shock removes."""
-    taken = {
-        (shock.remove, shock.index) for shock in p.shocks if shock.index != RANDOM_INDEX
-    }
+    taken = {(shock.remove, shock.index) for shock in p.shocks if shock.index != RANDOM_INDEX}
     with drawing(p, s, p.agents, "shocks") as rng:
         for i, shock in enumerate(p.shocks):
             target = shock.index

@@ -70,20 +70,29 @@ def opencl() -> Any:
         ) from error
 
 
-_OUT_OF_MEMORY = ("MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY", "OUT_OF_RESOURCES")
-_LOST = ("DEVICE_NOT_AVAILABLE", "INVALID_CONTEXT", "INVALID_COMMAND_QUEUE")
+_OUT_OF_MEMORY = "the device is out of memory; use fewer or smaller arrays"
+_LOST = "the device is lost (driver reset, or a kernel wrote out of bounds); start again"
+_HINTS = {
+    "MEM_OBJECT_ALLOCATION_FAILURE": _OUT_OF_MEMORY,
+    "OUT_OF_HOST_MEMORY": _OUT_OF_MEMORY,
+    "OUT_OF_RESOURCES": "memory or registers ran out, or a kernel wrote out of bounds before",
+    "DEVICE_NOT_AVAILABLE": _LOST,
+    "INVALID_CONTEXT": _LOST,
+    "INVALID_COMMAND_QUEUE": _LOST,
+    "status -9999": _LOST,  # NVIDIA: illegal address in a kernel
+}
 
 
 def device_error(error: Exception, doing: str) -> DeviceError:
     """Turn an exception of pyopencl into one line that says what failed and what to do."""
     code = getattr(error, "code", None)
-    status = opencl().status_code.to_string(code) if isinstance(code, int) else str(error)
-    if status in _OUT_OF_MEMORY:
-        hint = "the device is out of memory or registers; use fewer or smaller arrays"
-    elif status in _LOST:
-        hint = "the device is lost (driver reset, out-of-bounds write?); start the program again"
-    else:
-        hint = ""
+    status = str(error)
+    if isinstance(code, int):
+        try:
+            status = opencl().status_code.to_string(code)
+        except ValueError:  # a vendor's own number
+            status = f"status {code}"
+    hint = _HINTS.get(status, "")
     routine = getattr(error, "routine", "") or "OpenCL"
     return DeviceError(f"{doing}: {routine} says {status}" + (f": {hint}" if hint else ""))
 

@@ -48,6 +48,9 @@ class Device:
     own_limits : bool
         Whether workgroups and local memory are checked against the device's own limits instead
         of the portable profile of 256 work-items and 32 KiB.
+    profiling : bool
+        Whether the queue times every launch (`Launch.seconds`); set before the queue is first
+        used. Timing costs about 4 microseconds a launch on an H100, nothing on a CPU.
     counters : Counters
         Uploads, downloads, allocations and launches so far.
     """
@@ -81,6 +84,7 @@ class Device:
         self.correct_single = bool(int(_fact(cl_device, "single_fp_config", 0)) & _CORRECT_DIVIDE)
         self.reason = ""
         self.own_limits = False
+        self.profiling = True
         self.counters = Counters()
 
     @property
@@ -123,9 +127,8 @@ class Device:
         """The one in-order queue on which everything of this device runs."""
         cl = opencl()
         with translated_errors(f"opening {self}"):
-            return cl.CommandQueue(
-                self.context, properties=cl.command_queue_properties.PROFILING_ENABLE
-            )
+            timed = cl.command_queue_properties.PROFILING_ENABLE if self.profiling else 0
+            return cl.CommandQueue(self.context, properties=timed)
 
     def allocate(self, nbytes: int) -> Any:
         """Return a buffer of ``nbytes`` > 0 bytes, uninitialised.

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from societies.device.argtypes import CType, Packer, vector_dtype
 from societies.device.array import DeviceArray, Local
 from societies.device.kernel import Kernel, Parameter
+from societies.device.shim import SHIM, Argument, kind_of, shim_text
 from societies.device.signature import read_signature
 from societies.errors import DeviceError
 
 if TYPE_CHECKING:
     from societies.device.program import Program
 
-_SHIM = "societies_shim"
 _VECTORISED_LOCAL_SIZE = 64
 
 
@@ -39,23 +39,6 @@ class _Form:
     @property
     def count(self) -> int:
         return int(np.prod(self.items, dtype=np.int64))
-
-
-@dataclass
-class _Argument:
-    """One argument on its way to the shim.
-
-    ``role``: ``uniform`` (one value for all), ``varying`` (one per work-item), ``global``,
-    ``private`` or ``local`` (pointers). ``length`` is the number of elements behind a pointer for
-    one work-item (private) or one workgroup (local, global with groups).
-    """
-
-    parameter: Parameter
-    role: str
-    host: NDArray[Any] | None = None
-    device_array: DeviceArray | None = None
-    value: Any = None
-    length: int = 0
 
 
 class DeviceFunction:
@@ -136,8 +119,8 @@ class DeviceFunction:
 
     # arguments -----------------------------------------------------------------------------
 
-    def _argument(self, parameter: Parameter, value: Any) -> _Argument:
-        kind = _kind(parameter)
+    def _argument(self, parameter: Parameter, value: Any) -> Argument:
+        kind = kind_of(parameter)
         if parameter.pointer:
             return self._pointer(parameter, kind, value)
         array = value.get() if isinstance(value, DeviceArray) else value
@@ -146,12 +129,12 @@ class DeviceFunction:
             axes = np.ndim(array) - (1 if kind.width > 1 and not structured else 0)
             if axes > 0:
                 host = self._varying(parameter, kind, array)
-                return _Argument(parameter, "varying", host=host)
+                return Argument(parameter, "varying", host=host)
         try:
             Packer(kind)(array)
         except ValueError as error:
             raise self._error(str(error), parameter) from None
-        return _Argument(parameter, "uniform", value=array)
+        return Argument(parameter, "uniform", value=array)
 
     def _varying(self, parameter: Parameter, kind: CType, value: Any) -> NDArray[Any]:
         """Return one value per call, shape (calls..., slots), of the parameter's dtype."""
@@ -183,7 +166,7 @@ class DeviceFunction:
         result[..., : kind.width] = array
         return result
 
-    def _pointer(self, parameter: Parameter, kind: CType, value: Any) -> _Argument:
+    def _pointer(self, parameter: Parameter, kind: CType, value: Any) -> Argument:
         if isinstance(value, DeviceArray):
             if parameter.space not in ("global", "constant"):
                 raise self._error(
@@ -191,7 +174,7 @@ class DeviceFunction:
                 )
             if not kind.accepts(value.dtype, value.shape):
                 raise self._error(f"{value!r} is not an array of {kind.name}", parameter)
-            return _Argument(parameter, "global", device_array=value)
+            return Argument(parameter, "global", device_array=value)
         if not isinstance(value, np.ndarray):
             if not parameter.const:
                 raise self._error("takes a NumPy array, which is changed in place", parameter)
@@ -204,12 +187,12 @@ class DeviceFunction:
         if not parameter.const and not value.flags.writeable:
             raise self._error("the array is read-only but would be changed", parameter)
         role = "global" if parameter.space == "constant" else parameter.space
-        return _Argument(parameter, role, host=value)
+        return Argument(parameter, role, host=value)
 
     # who calls -----------------------------------------------------------------------------
 
     def _form(
-        self, arguments: Sequence[_Argument], local_size: int | None, groups: int | None
+        self, arguments: Sequence[Argument], local_size: int | None, groups: int | None
     ) -> _Form:
         local = [a for a in arguments if a.role == "local"]
         if not local and local_size is None and groups is None:
@@ -230,9 +213,9 @@ class DeviceFunction:
         items = (local_size,) if groups is None else (groups, local_size)
         return _Form(True, items, groups, local_size)
 
-    def _elements(self, argument: _Argument, groups: int | None) -> int:
+    def _elements(self, argument: Argument, groups: int | None) -> int:
         """Return how many elements of its type one workgroup sees behind a pointer."""
-        parameter, kind = argument.parameter, _kind(argument.parameter)
+        parameter, kind = argument.parameter, kind_of(argument.parameter)
         array = argument.device_array if argument.device_array is not None else argument.host
         assert array is not None
         elements = array.size * array.dtype.itemsize // kind.itemsize
@@ -244,9 +227,9 @@ class DeviceFunction:
             )
         return elements // groups if groups else 0
 
-    def _fit(self, argument: _Argument, form: _Form) -> None:
+    def _fit(self, argument: Argument, form: _Form) -> None:
         """Bring an argument to the shape that the form asks for."""
-        parameter, kind = argument.parameter, _kind(argument.parameter)
+        parameter, kind = argument.parameter, kind_of(argument.parameter)
         if argument.role == "varying":
             assert argument.host is not None
             wanted = (*form.items, kind.slots)
@@ -277,15 +260,15 @@ class DeviceFunction:
 
     # the generated kernel --------------------------------------------------------------------
 
-    def _shim(self, arguments: Sequence[_Argument], form: _Form) -> Kernel:
+    def _shim(self, arguments: Sequence[Argument], form: _Form) -> Kernel:
         key = (form.grouped, tuple((a.role, a.role == "private" and a.length) for a in arguments))
         if key not in self._shims:
-            text = _shim_text(self.name, self.signature.result, arguments, form.grouped)
+            text = shim_text(self.name, self.signature.result, arguments, form.grouped)
             program = self._program.extended(f"<call of {self.name}>", text)
-            self._shims[key] = program.kernel(_SHIM)
+            self._shims[key] = program.kernel(SHIM)
         return self._shims[key]
 
-    def _run(self, arguments: Sequence[_Argument], form: _Form) -> NDArray[Any] | None:
+    def _run(self, arguments: Sequence[Argument], form: _Form) -> NDArray[Any] | None:
         device, result = self._program.device, self.signature.result
         output = None
         passed: dict[str, Any] = {"societies_count": form.count}
@@ -296,7 +279,7 @@ class DeviceFunction:
             return output.get() if output is not None else None
         changed: list[tuple[NDArray[Any], DeviceArray]] = []
         for argument in arguments:
-            parameter, kind = argument.parameter, _kind(argument.parameter)
+            parameter, kind = argument.parameter, kind_of(argument.parameter)
             name = parameter.name
             if argument.role == "uniform":
                 passed[name] = argument.value
@@ -350,11 +333,6 @@ class DeviceFunction:
         return values
 
 
-def _kind(parameter: Parameter) -> CType:
-    assert parameter.kind is not None  # read_signature refuses others
-    return parameter.kind
-
-
 def _plain(array: NDArray[Any], kind: CType) -> NDArray[Any]:
     """Return the array in C order, with the components of vectors as a last axis."""
     array = np.array(array, order="C", copy=None)
@@ -368,88 +346,11 @@ def _components(array: NDArray[Any], kind: CType) -> int:
     return array.size * array.dtype.itemsize // kind.itemsize
 
 
-def _lead(argument: _Argument) -> tuple[int, ...]:
+def _lead(argument: Argument) -> tuple[int, ...]:
     """Return the axes of a by-value or private array that number the calls."""
     assert argument.host is not None
     shape = argument.host.shape
     if argument.role == "varying":
         return shape[:-1]
-    vector = _kind(argument.parameter).width > 1 and argument.host.dtype.names is None
+    vector = kind_of(argument.parameter).width > 1 and argument.host.dtype.names is None
     return shape[: -2 if vector else -1]
-
-
-def _shim_text(
-    name: str, result: CType | None, arguments: Sequence[_Argument], grouped: bool
-) -> str:
-    """Return the kernel that stages the arguments, calls the function and stores its result."""
-    declared = ["ulong societies_count"]
-    before: list[str] = []
-    after: list[str] = []
-    passed: list[str] = []
-    for argument in arguments:
-        p, kind = argument.parameter, _kind(argument.parameter)
-        store, n = kind.storage, p.name
-        const = "const " if p.const else ""
-        if argument.role == "uniform":
-            declared.append(f"{store} {n}")
-            passed.append(n)
-        elif argument.role == "varying":
-            declared.append(f"__global const {store} *{n}")
-            passed.append(f"{n}[societies_item]")
-        elif argument.role == "global":
-            space = f"__{p.space}"
-            declared += [f"{space} {const}{store} *{n}", f"ulong societies_stride_{n}"]
-            passed.append(
-                f"({space} {const}{p.type_name} *)({n} + societies_group * societies_stride_{n})"
-            )
-        elif argument.role == "local":
-            declared += [
-                f"__global {const}{store} *societies_from_{n}",
-                f"__local {store} *{n}",
-                f"ulong societies_length_{n}",
-            ]
-            each = (
-                f"for (size_t i = societies_lid; i < societies_length_{n}; i += societies_lsize) "
-            )
-            far = f"societies_from_{n}[societies_group * societies_length_{n} + i]"
-            before.append(f"{each}{n}[i] = {far};")
-            if not p.const:
-                after.append(f"{each}{far} = {n}[i];")
-            passed.append(f"(__local {const}{p.type_name} *){n}")
-        else:
-            length = argument.length
-            declared.append(f"__global {const}{store} *{n}")
-            before.append(f"{p.type_name} societies_private_{n}[{max(length, 1)}];")
-            each = f"for (size_t i = 0; i < {length}; i++) "
-            far = f"{n}[societies_item * {length} + i]"
-            before.append(f"{each}societies_private_{n}[i] = {far};")
-            if not p.const:
-                after.append(f"{each}{far} = societies_private_{n}[i];")
-            passed.append(f"societies_private_{n}")
-    call = f"{name}({', '.join(passed)});"
-    if result is not None:
-        declared.append(f"__global {result.storage} *societies_result")
-        call = f"const {result.storage} societies_value = {call}"
-        after.append("societies_result[societies_item] = societies_value;")
-    barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"
-    rows = ["const size_t societies_item = get_global_id(0);"]
-    if grouped:
-        rows += [
-            "const size_t societies_group = get_group_id(0);",
-            "const size_t societies_lid = get_local_id(0), societies_lsize = get_local_size(0);",
-            *before,
-            f"{barrier}  // arguments are in local memory",
-            call,
-            f"{barrier}  // the function is done with local memory",
-            *after,
-        ]
-    else:
-        rows += [
-            "const size_t societies_group = 0;",
-            "if (societies_item >= societies_count) return;",
-            *before,
-            call,
-            *after,
-        ]
-    body = "\n".join(f"    {row}" for row in rows)
-    return f"__kernel void {_SHIM}({', '.join(declared)})\n{{\n{body}\n}}\n"

@@ -1,23 +1,18 @@
-"""How kernel files become a program on a device, and how its build errors find their lines."""
+"""How kernel files become a program on a device: its kernels and functions by name."""
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from societies.device import cache
-from societies.device.debug import debug_mode, device_error, opencl, translated_errors
+from societies.device.build import RawParameter, compile_program
 from societies.device.device import Device
 from societies.device.kernel import Kernel, Parameter
 from societies.device.signature import TypeNames
 from societies.device.source import Source, amalgamate, without_comments
-from societies.errors import BuildError, DeviceError
+from societies.errors import DeviceError
 
 _KERNEL_WORD = re.compile(r"\b(?:__)?kernel\b")
 
@@ -31,8 +26,6 @@ _UNSAFE = (
     "-cl-denorms-are-zero",
     "-cl-single-precision-constant",
 )
-
-_SHOWN_ERRORS = 5
 
 
 class Program:
@@ -82,9 +75,9 @@ class Program:
         self._functions: dict[str, Callable[..., Any]] = {}
         self._type_names: TypeNames | None = None
         self._cl_program: Any = None
-        self._signatures: dict[str, list[_RawParameter]] = {}
+        self._signatures: dict[str, list[RawParameter]] = {}
         if _KERNEL_WORD.search(without_comments(source.text)):
-            self._cl_program, self._signatures = _compile(device, source, self.options)
+            self._cl_program, self._signatures = compile_program(device, source, self.options)
 
     def extended(self, name: str, text: str) -> Program:
         """Return a program with generated OpenCL text appended; ``name`` names it in errors."""
@@ -130,7 +123,7 @@ class Program:
             self._kernels[name] = Kernel(self.device, self._cl_program, name, parameters)
         return self._kernels[name]
 
-    def _kind(self, raw: _RawParameter) -> Any:
+    def _kind(self, raw: RawParameter) -> Any:
         return self.type_names.resolve(raw.type_name)
 
     def __getattr__(self, name: str) -> Kernel:
@@ -154,167 +147,3 @@ class Program:
         if name not in self._functions:
             self._functions[name] = DeviceFunction(self, name)
         return self._functions[name]
-
-
-class _RawParameter(NamedTuple):
-    """What the compiler says about a kernel's parameter."""
-
-    name: str
-    space: str
-    type_name: str
-    pointer: bool
-    const: bool
-
-
-def _compile(
-    device: Device, source: Source, options: tuple[str, ...]
-) -> tuple[Any, dict[str, list[_RawParameter]]]:
-    """Return the OpenCL program and its signatures, from our cache where there is one."""
-    cl = opencl()
-    cached = not cache.caches_itself(device) and not debug_mode()
-    key = cache.program_key(device, source.text, options) if cached else ""
-    entry = cache.load(key) if cached else None
-    if entry is not None:
-        try:
-            program = cl.Program(device.context, [device.cl_device], [entry[1]])
-            with _quiet_build():
-                program.build(options=list(options), cache_dir=False)
-            rows = entry[0].items()
-            return program, {name: [_RawParameter(*row) for row in value] for name, value in rows}
-        except (cl.Error, TypeError, AttributeError):
-            pass  # made by another driver, or damaged in spite of its checksum: build again
-    program = _build(device, source, options)
-    signatures = {
-        kernel.function_name: [_described(kernel, i) for i in range(kernel.num_args)]
-        for kernel in program.all_kernels()
-    }
-    if cached:
-        cache.store(key, signatures, bytes(program.get_info(cl.program_info.BINARIES)[0]))
-    return program, signatures
-
-
-def _described(kernel: Any, position: int) -> _RawParameter:
-    cl = opencl()
-    info, space = cl.kernel_arg_info, cl.kernel_arg_address_qualifier
-    spaces = {space.GLOBAL: "global", space.LOCAL: "local", space.CONSTANT: "constant"}
-    with translated_errors(f"asking for the arguments of kernel {kernel.function_name}"):
-        type_name = kernel.get_arg_info(position, info.TYPE_NAME).strip("\0 ")
-        qualifier = kernel.get_arg_info(position, info.TYPE_QUALIFIER)
-        found = spaces.get(kernel.get_arg_info(position, info.ADDRESS_QUALIFIER), "private")
-        name = kernel.get_arg_info(position, info.NAME).strip("\0 ")
-    const = bool(qualifier & cl.kernel_arg_type_qualifier.CONST)
-    return _RawParameter(
-        name, found, type_name.rstrip("* "), type_name.endswith("*"), const or found == "constant"
-    )
-
-
-@contextmanager
-def _quiet_build() -> Iterator[None]:
-    """Build with our options only, and without pyopencl's warnings."""
-    forced = os.environ.pop("PYOPENCL_BUILD_OPTIONS", None)  # would change results unseen
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        if forced is not None:
-            os.environ["PYOPENCL_BUILD_OPTIONS"] = forced
-
-
-def _try_build(device: Device, text: str, options: tuple[str, ...]) -> tuple[Any, str, Any]:
-    """Return (program, build log, exception or None)."""
-    cl = opencl()
-    with translated_errors("creating a program"), _quiet_build():
-        program = cl.Program(device.context, text)
-        program.get_info(cl.program_info.REFERENCE_COUNT)  # creates it now: keeps it off the cache
-    failure = None
-    try:
-        with _quiet_build():
-            program.build(options=list(options), cache_dir=False)
-    except cl.Error as error:
-        failure = error
-    try:
-        log = str(program.get_build_info(device.cl_device, cl.program_build_info.LOG))
-    except cl.Error:
-        log = ""
-    return program, log, failure
-
-
-def _build(device: Device, source: Source, options: tuple[str, ...]) -> Any:
-    """Compile, or raise `BuildError` with the real lines."""
-    program, log, failure = _try_build(device, source.text, options)
-    if failure is None:
-        if debug_mode() and log.strip("\0 \n"):
-            print(log, file=sys.stderr)
-        return program
-    cl = opencl()
-    if failure.code not in (
-        cl.status_code.BUILD_PROGRAM_FAILURE,
-        cl.status_code.COMPILE_PROGRAM_FAILURE,
-        cl.status_code.LINK_PROGRAM_FAILURE,
-    ):
-        raise device_error(failure, f"building for {device.name}") from failure
-    found = [e for e in parse_log(log) if e.file in source.lines]
-    if not found:
-        # the compiler ignores the names in #line: count the lines of the text itself
-        _, plain_log, _ = _try_build(device, source.without_directives(), options)
-        for error in parse_log(plain_log):
-            name, line = source.origin(error.line)
-            if name:
-                found.append(error._replace(file=name, line=line))
-    raise BuildError(_message(device, source, found, log)) from None
-
-
-class LogError(NamedTuple):
-    """One error of a build log."""
-
-    file: str
-    line: int
-    column: int | None
-    message: str
-
-
-_ERROR_FORMS = (
-    # PoCL
-    re.compile(r"^(?:fatal )?error: (?P<file>.+?):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)"),
-    # clang, NVIDIA, Intel
-    re.compile(
-        r"^(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? (?:fatal )?error: (?P<message>.*)"
-    ),
-    # EDG (older AMD)
-    re.compile(r'^"(?P<file>[^"]+)", line (?P<line>\d+)(?P<column>): \w*\s*error: (?P<message>.*)'),
-)
-
-
-def parse_log(log: str) -> list[LogError]:
-    """Return the errors (not the warnings) that a build log names with a line."""
-    found = []
-    for row in log.replace("\0", "").splitlines():
-        for form in _ERROR_FORMS:
-            match = form.match(row.strip())
-            if match:
-                column = int(match["column"]) if match["column"] else None
-                found.append(
-                    LogError(match["file"], int(match["line"]), column, match["message"].strip())
-                )
-                break
-    return found
-
-
-def _message(device: Device, source: Source, errors: Sequence[LogError], log: str) -> str:
-    if not errors:
-        rows = [r.strip() for r in log.replace("\0", "").splitlines() if r.strip()]
-        text = "\n    ".join(rows[:_SHOWN_ERRORS]) or "the compiler gives no reason"
-        return f"the kernels do not build for {device.name}:\n    {text}"
-    rows = []
-    for error in errors[:_SHOWN_ERRORS]:
-        place = f"{source.shown(error.file)}:{error.line}"
-        if error.column is not None:
-            place += f":{error.column}"
-        rows.append(f"{place}: {error.message}")
-        lines = source.lines[error.file]
-        if 0 < error.line <= len(lines):
-            rows.append(f"    {lines[error.line - 1].strip()}")
-    if len(errors) > _SHOWN_ERRORS:
-        rows.append(f"and {len(errors) - _SHOWN_ERRORS} more errors")
-    return "\n".join(rows)

@@ -45,6 +45,7 @@ def choose_device(
     platforms: Sequence[Any] | None = None,
     *,
     own_limits: bool = False,
+    profiling: bool = True,
 ) -> Device:
     """Return the device that ``spec`` asks for; its ``reason`` says why it was taken.
 
@@ -58,6 +59,8 @@ def choose_device(
         pyopencl platforms to choose from; default: all that are installed.
     own_limits
         Check workgroups and local memory against the device instead of the portable profile.
+    profiling
+        Time every launch; False makes launches on GPUs a little cheaper.
 
     Raises
     ------
@@ -82,6 +85,7 @@ def choose_device(
         device = _by_name(devices, asked, origin)
         device.reason = origin
     device.own_limits = own_limits
+    device.profiling = profiling
     return device
 
 

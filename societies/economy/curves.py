@@ -123,7 +123,9 @@ def _prefix_sums(values: list[float]) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=256)
-def resource_effort(max_effort: float, min_effort: float, max_experience: float) -> NDArray[np.float64]:
+def resource_effort(
+    max_effort: float, min_effort: float, max_experience: float
+) -> NDArray[np.float64]:
     """Return minutes for the next unit by whole experience; the last entry holds ever after.
 
     ``E(e) = max - (max - min) exp(-2 sqrt(max) exp(-(max - min) e / max_experience))`` for whole

@@ -104,6 +104,7 @@ class DeviceEngine:
         p, device = self.parameters, self.device
         program = Program(device, source.FILES, macros=source.macros(p), header=source.header(p))
         state: dict[str, Any] = {f"state_{name}": array for name, array in self._state.items()}
+        state |= source.counts(p)
         tables = {name: device.array(array) for name, array in source.tables(p).items()}
         rows = (p.societies, DISTRIBUTIONS, p.agents)
         moments = device.zeros((p.societies, DISTRIBUTIONS, MOMENTS), np.float64)
@@ -283,7 +284,9 @@ def _for_reference(p: Parameters) -> SimpleNamespace:
         purpose_count=PURPOSE_COUNT,
         series=list(SERIES),
         agent_fields={
-            name: _plain(field.initial, field.dtype) for name, field in STATE.items() if field.of_agent
+            name: _plain(field.initial, field.dtype)
+            for name, field in STATE.items()
+            if field.of_agent
         },
     )
 

@@ -69,17 +69,13 @@ class Layout:
             "agent_day": "day of per-agent detail",
             "resource_day": "day of per-agent and per-resource detail",
         }
-        result += [
-            Coordinate(name, days, "day", names[name]) for name, days in self._days.items()
-        ]
+        result += [Coordinate(name, days, "day", names[name]) for name, days in self._days.items()]
         if config.record.agent or config.record.agent_resource:
             result.append(Coordinate("agent", np.arange(config.agents), "", "number of the agent"))
         if config.record.agent_resource:
             numbers = np.arange(config.resources)
             result.append(Coordinate("resource", numbers, "", "number of the resource"))
-        result.append(
-            Coordinate("quantile", np.array(QUANTILES), "1", "quantile over resources")
-        )
+        result.append(Coordinate("quantile", np.array(QUANTILES), "1", "quantile over resources"))
         result.append(Coordinate("activity", np.array(ACTIVITIES), "", "what time is spent on"))
         return result
 
@@ -134,8 +130,10 @@ class Layout:
             (self.agent_day, AGENT_DETAIL),
             (self.resource_day, {name: name for name in RESOURCE_DETAIL}),
         ):
-            every = self.config.record.agent if fields is AGENT_DETAIL else (
-                self.config.record.agent_resource
+            every = (
+                self.config.record.agent
+                if fields is AGENT_DETAIL
+                else (self.config.record.agent_resource)
             )
             if every and day % every == 0:
                 for name, field in fields.items():

@@ -214,8 +214,7 @@ def plan(
     lengths = sizes(p)
     fields = {name: field.shape(lengths) for name, field in STATE.items()}
     memory = sum(
-        int(np.prod(shape)) * np.dtype(STATE[name].dtype).itemsize
-        for name, shape in fields.items()
+        int(np.prod(shape)) * np.dtype(STATE[name].dtype).itemsize for name, shape in fields.items()
     )
     layout = Layout(config)
     lengths_of = {c.name: len(c.values) for c in layout.coordinates()}
@@ -225,8 +224,10 @@ def plan(
     )
     steps = schedule.day_schedule(p, 1)
     rows = [
-        ("societies", f"{p.societies} (numbers {p.first_society} to "
-         f"{p.first_society + p.societies - 1})"),
+        (
+            "societies",
+            f"{p.societies} (numbers {p.first_society} to {p.first_society + p.societies - 1})",
+        ),
         ("agents x resources", f"{p.agents} x {p.resources}"),
         ("days", str(config.days)),
         ("groups", ", ".join(str(n) for n in config.group_sizes())),
@@ -278,9 +279,7 @@ def verify(
     return VerifyReport(True, last, len(STATE), name)
 
 
-def _compare(
-    day: int, step: schedule.Step, engine: Engine, reference: Engine
-) -> Difference | None:
+def _compare(day: int, step: schedule.Step, engine: Engine, reference: Engine) -> Difference | None:
     found, expected = engine.state(), reference.state()
     for name in STATE:
         a, b = found[name], expected[name]

@@ -64,6 +64,26 @@ def tables(p: Parameters) -> dict[str, NDArray[np.generic]]:
     }
 
 
+def counts(p: Parameters) -> dict[str, int]:
+    """Return the bounds of loops that work-items share, as arguments of every kernel.
+
+    They are known when the kernels are built, but PoCL 3.0 miscompiles
+    ``for (i = lid; i < 1; i += lanes)`` before a barrier if the 1 is a constant: some shapes would
+    give wrong results or crash (tests/device/test_device_compiler.py shows it).
+    """
+    return {
+        "agents": p.agents,
+        "resources": p.resources,
+        "leaves": leaves(p),
+        "menu_size": p.menu_size,
+    }
+
+
+def leaves(p: Parameters) -> int:
+    """Return the leaves of the tree over resources: a power of two."""
+    return 1 << (p.resources - 1).bit_length()
+
+
 def candidates(p: Parameters) -> int:
     """Return the most swaps that are ever ranked at once in a meeting.
 
@@ -88,8 +108,9 @@ def macros(p: Parameters) -> dict[str, int | float]:
     """Return the configuration as macros; all names of one letter and ``P_`` are values."""
     values: dict[str, int | float] = {
         "AGENTS": p.agents,
+        "PAIRS": max(1, p.agents // 2),  # of a lone agent, which meets nobody: any number but 0
         "RESOURCES": p.resources,
-        "LEAVES": 1 << (p.resources - 1).bit_length(),
+        "LEAVES": leaves(p),
         "GROUPS": len(p.trade_power),
         "UTILITY_CURVES": len(p.utility_curves),
         "UTILITY_LENGTH": len(p.utility_curves[0].marginal),
@@ -134,8 +155,9 @@ def header(p: Parameters) -> str:
         f"#define FIRST_SOCIETY {p.first_society}UL",
     ]
     state = [f"__global {_C_TYPES[f.dtype]} *state_{name}" for name, f in STATE.items()]
+    state += [f"const uint {name}" for name in counts(p)]
     lines.append(_define("STATE_PARAMETERS", state))
-    lines.append(_define("STATE", [f"state_{name}" for name in STATE]))
+    lines.append(_define("STATE", [*(f"state_{name}" for name in STATE), *counts(p)]))
     lines += [_accessor(name, field) for name, field in STATE.items()]
     arrays = tables(p)
     kinds = {"int32": "int", "uint32": "uint", "uint64": "ulong", "float64": "real"}

@@ -364,7 +364,14 @@ def test_debug_shows_the_traceback_and_keeps_the_exit_code(shell):
 
 
 @pytest.mark.parametrize(
-    "words", [["walk"], ["run"], ["run", "small.yaml", "--speed", "9"], ["run", "a", "--seed", "x"]]
+    "words",
+    [
+        ["walk"],
+        ["run"],
+        ["run", "small.yaml", "--speed", "9"],
+        ["run", "small.yaml", "--seed", "x"],
+        ["verify", "small.yaml", "--days", "0"],
+    ],
 )
 def test_usage_errors_end_with_2(shell, words):
     code, out, err = shell(*words)

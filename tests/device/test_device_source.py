@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from societies.device import Program
-from societies.device.program import parse_log
+from societies.device.build import parse_log
 from societies.device.source import amalgamate, macro_text, without_comments
 from societies.errors import BuildError, DeviceError
 from societies.paths import data_directory
@@ -156,7 +156,7 @@ def test_build_errors_in_macros_and_header_say_so(device, kernel_file):
 
 def test_a_compiler_that_drops_file_names_is_handled(device, kernel_file, monkeypatch):
     """Its errors are counted in the text itself and mapped back by us."""
-    from societies.device import program as module
+    from societies.device import build as module
 
     def nameless(log):
         return [e._replace(file="<kernel>") for e in parse_log(log)]
@@ -176,6 +176,10 @@ def test_a_compiler_that_drops_file_names_is_handled(device, kernel_file, monkey
         ("<kernel>:3: error: nope", ("<kernel>", 3, None, "nope")),
         ('"k.cl", line 3: catastrophic error: nope', ("k.cl", 3, None, "nope")),
         ("fatal error: k.cl:1:2: gone", ("k.cl", 1, 2, "gone")),
+        (
+            "<kernel>:3:35: warning: implicit declaration of function 'g' is invalid in OpenCL",
+            ("<kernel>", 3, 35, "implicit declaration of function 'g' is invalid in OpenCL"),
+        ),
     ],
 )
 def test_forms_of_build_logs(row, expected):

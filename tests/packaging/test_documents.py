@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from societies.config import load_config
+from societies.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -115,3 +116,17 @@ def test_sources_cite_sections_of_the_model_that_exist():
                 cited.update(re.findall(r'"([^"]+)"', names))
     assert cited
     assert cited <= headings
+
+
+def test_the_error_that_the_readme_shows_is_the_one_that_comes(tmp_path):
+    ((command, shown),) = re.findall(r"^\$ societies check (\S+)\n(.+)$", readme_text(), re.M)
+    line, key = re.search(r":(\d+):\d+  trading\.(\w+):", shown).groups()  # type: ignore[union-attr]
+    lines = ["workload: economy", *[""] * (int(line) - 3), "trading:", f"  {key}: 3"]
+    (tmp_path / command).write_text("\n".join(lines))
+    with pytest.raises(ConfigError) as error:
+        load_config(tmp_path / command)
+    assert str(error.value).endswith(f"/{shown}")
+
+
+def readme_text() -> str:
+    return (ROOT / "README.md").read_text()

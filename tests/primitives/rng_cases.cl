@@ -20,12 +20,12 @@ __kernel void seeds(__global const ulong *base, __global const ulong *gap,
         states[i] = rng_pack(rng_seed(base[i], gap[i], id[i]));
 }
 
-__kernel void skips(__global ulong *states, __global const ulong *distance, const uint cases) {
+__kernel void skips(__global ulong *states, __global const ulong *steps, const uint cases) {
     const size_t i = get_global_id(0);
     if (i >= cases)
         return;
     rng_t rng = rng_load(states[i]);
-    rng_skip(&rng, distance[i]);
+    rng_skip(&rng, steps[i]);
     states[i] = rng_pack(rng);
 }
 

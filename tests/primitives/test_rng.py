@@ -149,7 +149,7 @@ def test_device_gives_the_recorded_words_and_states(device, program):
 
     states = uint64([Rng(*ORIGIN).pack()] * len(SKIPS))
     skipped = run(
-        device, program, "skips", states=states, distance=uint64(list(SKIPS)),
+        device, program, "skips", states=states, steps=uint64(list(SKIPS)),
         cases=len(SKIPS),
     )["states"].tolist()  # fmt: skip
     assert skipped == [x | c << 32 for x, c, _ in SKIPS.values()]
@@ -207,7 +207,7 @@ def test_device_seeds_and_skips_like_the_twin(device, program, places):
         device, program, "seeds", base=base, gap=gap, id=ident, cases=cases,
         states=np.zeros(cases, np.uint64),
     )["states"]  # fmt: skip
-    moved = run(device, program, "skips", states=states, distance=distance, cases=cases)
+    moved = run(device, program, "skips", states=states, steps=distance, cases=cases)
     twins = [Rng.seed(b, g, i) for b, g, i, _ in places]
     assert states.tolist() == [rng.pack() for rng in twins]
     for rng, (_, _, _, d) in zip(twins, places, strict=True):

@@ -95,8 +95,9 @@ def plot(datasets, baselines, path):
                 dataset.day, values.min("society"), values.max("society"), color=colour, alpha=0.25
             )
             axis.plot(dataset.day, values.mean("society"), color=colour, label=f"{name}, ours")
-            axis.plot(days, mean, "k--", lw=1, label=f"{name}, recorded" if scenario == "trade"
-                      else None)
+            axis.plot(
+                days, mean, "k--", lw=1, label=f"{name}, recorded" if scenario == "trade" else None
+            )
             axis.plot(days, low, "k:", lw=0.5)
             axis.plot(days, high, "k:", lw=0.5)
         axis.set_xlabel("day")
@@ -141,8 +142,15 @@ def main():
         writer.writerow(["scenario", "series", "day", "ours", "recorded", "allowed", "agrees"])
         for scenario, c in rows:
             writer.writerow(
-                [scenario, c.series, c.day, f"{c.ours:.6g}", f"{c.baseline:.6g}",
-                 f"{c.allowed:.3g}", int(c.agrees)]
+                [
+                    scenario,
+                    c.series,
+                    c.day,
+                    f"{c.ours:.6g}",
+                    f"{c.baseline:.6g}",
+                    f"{c.allowed:.3g}",
+                    int(c.agrees),
+                ]
             )
     with open(options.out / "comparison.md", "w") as lines:
         lines.write("\n".join(f"- {line}" for line in summary) + "\n\n")
@@ -157,8 +165,10 @@ def main():
                     if s == scenario and c.series == name
                 ]
                 lines.write(f"| {scenario} | {name} | " + " | ".join(cells) + " |\n")
-        lines.write("\nOurs / recorded, means over 20 societies each; **!**: apart by more than "
-                    "three standard errors.\n")
+        lines.write(
+            "\nOurs / recorded, means over 20 societies each; **!**: apart by more than "
+            "three standard errors.\n"
+        )
     plot(datasets, baselines, options.out / "scenarios.png")
 
 

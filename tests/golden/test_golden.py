@@ -1,0 +1,27 @@
+"""Are results what they were: the same final state, to the bit, as on every device so far?
+
+Results change only on purpose, with a new model_version and an entry in the CHANGELOG.
+"""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+_spec = importlib.util.spec_from_file_location("golden", Path(__file__).with_name("golden.py"))
+golden = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(golden)
+
+
+def test_every_configuration_has_a_hash():
+    assert set(golden.committed()) == set(golden.CONFIGS)
+
+
+@pytest.mark.parametrize("name", golden.CONFIGS)
+def test_device(name):
+    assert golden.final_hash(name, "auto") == golden.committed()[name]
+
+
+@pytest.mark.parametrize("name", ["quickstart", "6x9", "groups", "shocks", "1x2"])
+def test_reference(name):
+    assert golden.final_hash(name, "reference") == golden.committed()[name]

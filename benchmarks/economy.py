@@ -48,7 +48,9 @@ def run(engine, first, last):
 def empty_launch_seconds(device):
     """Cost of a launch that does nothing, pipelined."""
     program = societies.Program(device, [str(ROOT / "benchmarks" / "empty.cl")])
-    bound = program.kernel("empty").bind(global_size=(64,), local_size=(64,))
+    bound = program.kernel("empty").bind(
+        global_size=(64,), local_size=(64,), unused=device.zeros(1, np.int32)
+    )
     for count in (100, 2000):
         device.finish()
         began = time.perf_counter()

@@ -11,7 +11,6 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +19,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from societies.errors import ConfigError, DeviceError, SocietiesError
+from societies.version import package_version
 
 if TYPE_CHECKING:
     from societies.config import WorkloadConfig
@@ -58,11 +58,7 @@ _HEADLINES = ("units_extracted", "units_held", "units_traded", "utility", "gini"
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        try:
-            number = version("societies")
-        except PackageNotFoundError:
-            number = "0+checkout"
-        print(f"societies {number}")
+        print(f"societies {package_version()}")
         raise typer.Exit
 
 

@@ -4,9 +4,10 @@
 // A workgroup is a pair of agents, a work-item a resource (menus) or a candidate swap (ranking).
 // Which offer comes next depends on whether the last was accepted, so one work-item bargains.
 // A meeting draws no random numbers, and no agent is in two meetings of a round.
-// Local memory: 14 bytes a resource, 8 a menu entry, 16 a candidate up to CANDIDATE_LIMIT
+// Local memory: 17 bytes a resource, 4 a menu entry, 16 a candidate up to CANDIDATE_LIMIT
 // candidates; beyond it their scores are in global memory (a slice of `scores` for each workgroup).
 #include "economy/curves.cl"
+#define SELECT_MOST RESOURCES
 #include "primitives/select.cl"
 #include "primitives/softmath.cl"
 
@@ -84,7 +85,7 @@ static void proposal(TABLE_PARAMETERS, const side_t s, const int gets_taken, con
               const long stock_given, const long stock_taken, long *best_taken, long *best_given)
 {
 #define OWN_SURPLUS(taken, given) \
-    (gets_taken ? surplus(TABLES, s, taken, given) : surplus(TABLES, s, given, taken))
+    surplus(TABLES, s, gets_taken ? taken : given, gets_taken ? given : taken)
     long given = rate <= 1.0 ? rounded(1.0 / rate) : 1;
     real at = (real)given * rate;
     long taken = rounded(at);
@@ -175,7 +176,8 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
     __local real key[RESOURCES];
     __local uchar mask[RESOURCES];
     __local uint scratch[(RESOURCES + 1) / 2];
-    __local uint menu_a[MENU_SIZE], menu_b[MENU_SIZE];
+    __local uint menu[MENU_SIZE];
+    __local uchar on_menu[RESOURCES];        // SOLD_BY_A, SOLD_BY_B: who has it on the menu
     __local uchar sold[RESOURCES];           // SOLD_BY_A, SOLD_BY_B; grows over the meeting
     __local ushort sold_by_a[RESOURCES], sold_by_b[RESOURCES];  // the same as ascending lists
     __local uint count_a, count_b;
@@ -197,30 +199,23 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
 
     do {
         // Menus: the held resources that each remembers as least valuable.
-        for (uint r = lid; r < resources; r += lanes) {
-            key[r] = value(a, r);
-            mask[r] = held(a, r) == 0;
+        for (uint r = lid; r < resources; r += lanes) on_menu[r] = 0;
+        for (uint who = SOLD_BY_A; who <= SOLD_BY_B; ++who) {
+            const uint agent = who == SOLD_BY_A ? a : b;
+            for (uint r = lid; r < resources; r += lanes) {
+                key[r] = value(agent, r);
+                mask[r] = held(agent, r) == 0;
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);  // the agent's values, before they are ranked
+            n_smallest(key, mask, resources, menu_size, menu, scratch);
+            for (uint i = lid; i < menu_size; i += lanes)
+                if (menu[i] != NONE) on_menu[menu[i]] |= who;
+            barrier(CLK_LOCAL_MEM_FENCE);  // the menu is marked, before it is made anew
         }
-        barrier(CLK_LOCAL_MEM_FENCE);  // A's values, before they are ranked
-        n_smallest(key, mask, resources, menu_size, menu_a, scratch);
-        for (uint r = lid; r < resources; r += lanes) {
-            key[r] = value(b, r);
-            mask[r] = held(b, r) == 0;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);  // B's values, before they are ranked
-        n_smallest(key, mask, resources, menu_size, menu_b, scratch);
 
-        // What only one of the two offers is for sale. The mask serves as "is on A's, B's menu".
-        for (uint r = lid; r < resources; r += lanes) mask[r] = 0;
-        barrier(CLK_LOCAL_MEM_FENCE);  // no marks, before A's menu is marked
-        for (uint i = lid; i < menu_size; i += lanes)
-            if (menu_a[i] != NONE) mask[menu_a[i]] = SOLD_BY_A;
-        barrier(CLK_LOCAL_MEM_FENCE);  // A's menu, before B's is added
-        for (uint i = lid; i < menu_size; i += lanes)
-            if (menu_b[i] != NONE) mask[menu_b[i]] |= SOLD_BY_B;
-        barrier(CLK_LOCAL_MEM_FENCE);  // both menus, before they are compared
+        // What only one of the two offers is for sale.
         for (uint r = lid; r < resources; r += lanes)
-            if (mask[r] == SOLD_BY_A || mask[r] == SOLD_BY_B) sold[r] |= mask[r];
+            if (on_menu[r] != (SOLD_BY_A | SOLD_BY_B)) sold[r] |= on_menu[r];
         barrier(CLK_LOCAL_MEM_FENCE);  // what is for sale, before it is listed
         if (lid == 0) {
             uint in_a = 0, in_b = 0;

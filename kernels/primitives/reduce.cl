@@ -9,6 +9,7 @@
 // L, with the same arguments. The caller has ordered its writes to x by a barrier. x is
 // OVERWRITTEN unless const. Every work-item gets the result; the last barrier inside lets x be
 // used again at once. Cost: n / L + log2(n) additions and log2(n) + 1 barriers; no other memory.
+// No barrier is inside a condition or a loop that might not run (see select.cl).
 // (The bits of a NaN result are not defined, only that it is NaN.)
 //
 // Twin: reference_py/primitives/reduce.py
@@ -23,11 +24,13 @@
 // Sum of x[0 .. n-1] in local memory; 0 for n = 0. n <= 2^30.
 COLLECTIVE real reduce_sum_local(__local real *x, const uint n) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
-    for (uint stride = 1u; stride < n; stride *= 2u) {
+    uint stride = 1u;
+    do {
         for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride)
             x[p] += x[p + stride];
         barrier(CLK_LOCAL_MEM_FENCE); // sums of this level, before they are added up
-    }
+        stride *= 2u;
+    } while (stride < n);
     const real sum = n > 0u ? x[0] : 0.0;
     barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the sum, before x is used again
     return sum;
@@ -36,11 +39,13 @@ COLLECTIVE real reduce_sum_local(__local real *x, const uint n) {
 // The same tree in global memory, by one workgroup; indices are size_t, so any n.
 COLLECTIVE real reduce_sum_global(__global real *x, const uint n) {
     const size_t lid = get_local_id(0), lanes = get_local_size(0);
-    for (size_t stride = 1; stride < n; stride *= 2) {
+    size_t stride = 1;
+    do {
         for (size_t p = lid * 2 * stride; p + stride < n; p += lanes * 2 * stride)
             x[p] += x[p + stride];
         barrier(CLK_GLOBAL_MEM_FENCE); // sums of this level, before they are added up
-    }
+        stride *= 2;
+    } while (stride < n);
     const real sum = n > 0u ? x[0] : 0.0;
     barrier(CLK_GLOBAL_MEM_FENCE); // everybody has read the sum, before x is used again
     return sum;
@@ -51,11 +56,13 @@ COLLECTIVE real reduce_sum_global(__global real *x, const uint n) {
 // Sum modulo 2^64 (two's complement: exact where it fits a long); 0 for n = 0.
 COLLECTIVE long reduce_sum_long(__local long *x, const uint n) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
-    for (uint stride = 1u; stride < n; stride *= 2u) {
+    uint stride = 1u;
+    do {
         for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride)
             x[p] = as_long(as_ulong(x[p]) + as_ulong(x[p + stride])); // ulong: overflow is defined
         barrier(CLK_LOCAL_MEM_FENCE); // sums of this level, before they are added up
-    }
+        stride *= 2u;
+    } while (stride < n);
     const long sum = n > 0u ? x[0] : 0l;
     barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the sum, before x is used again
     return sum;
@@ -64,11 +71,13 @@ COLLECTIVE long reduce_sum_long(__local long *x, const uint n) {
 // Smallest entry; 2^63 - 1 for n = 0.
 COLLECTIVE long reduce_min_long(__local long *x, const uint n) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
-    for (uint stride = 1u; stride < n; stride *= 2u) {
+    uint stride = 1u;
+    do {
         for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride)
             x[p] = min(x[p], x[p + stride]);
         barrier(CLK_LOCAL_MEM_FENCE); // minima of this level, before they are compared
-    }
+        stride *= 2u;
+    } while (stride < n);
     const long smallest = n > 0u ? x[0] : LONG_MAX;
     barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the minimum, before x is used again
     return smallest;
@@ -77,11 +86,13 @@ COLLECTIVE long reduce_min_long(__local long *x, const uint n) {
 // Largest entry; -2^63 for n = 0.
 COLLECTIVE long reduce_max_long(__local long *x, const uint n) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
-    for (uint stride = 1u; stride < n; stride *= 2u) {
+    uint stride = 1u;
+    do {
         for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride)
             x[p] = max(x[p], x[p + stride]);
         barrier(CLK_LOCAL_MEM_FENCE); // maxima of this level, before they are compared
-    }
+        stride *= 2u;
+    } while (stride < n);
     const long largest = n > 0u ? x[0] : LONG_MIN;
     barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the maximum, before x is used again
     return largest;

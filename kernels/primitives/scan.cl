@@ -7,7 +7,8 @@
 // Contract of every function: called by all work-items of a one-dimensional workgroup of any size
 // L, with the same arguments; any n up to 2^30. The caller has ordered its writes by a barrier.
 // Every work-item gets the result. The last barrier inside orders all writes, so the results can
-// be read by everybody at once. Cost: 2 n / L + 2 log2(n) steps, 2 log2(n) + 2 barriers.
+// be read by everybody at once. Cost: 2 n / L + 2 log2(n) steps, 2 log2(n) + 2 barriers, none of
+// them inside a condition or a loop that might not run (see select.cl).
 //
 // Twin: reference_py/primitives/scan.py
 
@@ -16,32 +17,33 @@
 
 #include "primitives/real.cl"
 
-// Up the tree: every node gets the sum of what it covers. Returns the stride above the top level.
+// Up the tree: every node gets the sum of what it covers. Returns twice the stride of the top
+// level, at least 2.
 COLLECTIVE uint scan_up(__local uint *x, const uint n) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     uint stride = 1u;
-    for (; stride < n; stride *= 2u) {
+    do {
         for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride)
             x[min(p + 2u * stride, n) - 1u] += x[p + stride - 1u];
         barrier(CLK_LOCAL_MEM_FENCE); // sums of this level, before they are added up
-    }
+        stride *= 2u;
+    } while (stride < n);
     return stride;
 }
 
 // x[i] becomes x[0] + ... + x[i-1]; returns the total.
 COLLECTIVE uint scan_exclusive(__local uint *x, const uint n) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
-    if (n == 0u)
-        return 0u;
     const uint top = scan_up(x, n);
-    const uint total = x[n - 1u];
+    const uint total = n > 0u ? x[n - 1u] : 0u;
     barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the total, before the root is cleared
-    if (lid == 0u)
+    if (lid == 0u && n > 0u)
         x[n - 1u] = 0u;
     barrier(CLK_LOCAL_MEM_FENCE); // the root, before its children take it
     // Down: a node knows the sum before it; its left child takes that, its right child that plus
     // the left child's own sum.
-    for (uint stride = top / 2u; stride > 0u; stride /= 2u) {
+    uint stride = top / 2u;
+    do {
         for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride) {
             const uint left = p + stride - 1u, right = min(p + 2u * stride, n) - 1u;
             const uint sum_of_left = x[left];
@@ -49,24 +51,25 @@ COLLECTIVE uint scan_exclusive(__local uint *x, const uint n) {
             x[right] += sum_of_left;
         }
         barrier(CLK_LOCAL_MEM_FENCE); // this level, before its children; at the end the result
-    }
+        stride /= 2u;
+    } while (stride > 0u);
     return total;
 }
 
 // x[i] becomes x[0] + ... + x[i]; returns the total.
 COLLECTIVE uint scan_inclusive(__local uint *x, const uint n) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
-    if (n == 0u)
-        return 0u;
     const uint top = scan_up(x, n);
     // Down: the last entry of a node that is not the leftmost of its level (so p >= 2 stride) ends
     // at p - 1 with the whole sum up to there; the left child of the node at p lacks just that.
-    for (uint stride = top / 2u; stride > 0u; stride /= 2u) {
+    uint stride = top / 2u;
+    do {
         for (uint p = (lid + 1u) * 2u * stride; p + stride < n; p += lanes * 2u * stride)
             x[p + stride - 1u] += x[p - 1u];
         barrier(CLK_LOCAL_MEM_FENCE); // this level, before its children; at the end the result
-    }
-    const uint total = x[n - 1u];
+        stride /= 2u;
+    } while (stride > 0u);
+    const uint total = n > 0u ? x[n - 1u] : 0u;
     barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the total, before x is used again
     return total;
 }

@@ -10,8 +10,11 @@
 // function, so values, mask and scratch can be used again at once. The result does not depend
 // on L. Scratch: ceil(n / 2) words of local memory (at least 1).
 //
-// Cost in steps of the slowest work-item: extreme_* n / L + log2(n) comparisons, log2(n) + 2
-// barriers; n_* k times that, or (where n <= SELECT_BY_RANK) n^2 / L comparisons and 3 barriers.
+// Cost in steps of the slowest work-item: extreme_* n / L + log2(n) comparisons, log2(n) + 1
+// barriers; n_* k times that, or (where n <= SELECT_BY_RANK) n^2 / L comparisons and 4 barriers.
+//
+// No barrier is inside a condition or a loop that might not run: PoCL copies all that follows
+// such a barrier, which doubles the code, and the time to compile, with every one.
 //
 // Twin: reference_py/primitives/select.py
 
@@ -23,6 +26,11 @@
 // n_largest and n_smallest rank by counting up to this n, and search a tree k times above.
 #ifndef SELECT_BY_RANK
 #define SELECT_BY_RANK 64u
+#endif
+
+// The largest n that a program selects from, if it knows: only the variant it needs is compiled.
+#ifndef SELECT_MOST
+#define SELECT_MOST 0xffffffffu
 #endif
 
 // ---------------------------------------------------------------- order
@@ -53,27 +61,40 @@ static uint select_first(const __local real *values, const uint i, const uint j,
 // ---------------------------------------------------------------- one extreme, by tree
 
 // `masked` and `largest` are literals at every call, so the compiler drops what is not needed.
-COLLECTIVE uint select_extreme(const __local real *values, const __local uchar *mask,
-                           const bool masked, const uint n, __local uint *scratch,
-                           const bool largest) {
+
+// Lowest level of the tree: winners of neighbours, of which the second may not exist.
+static void select_pairs(const __local real *values, const __local uchar *mask, const bool masked,
+                         const uint n, __local uint *scratch, const bool largest) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
-    const uint pairs = n / 2u + n % 2u;
-    if (n == 0u)
-        return NONE; // nothing read, nothing written, nothing to order
-    // Lowest level: neighbours, of which the second may not exist.
-    for (uint p = lid; p < pairs; p += lanes) {
+    for (uint p = lid; 2u * p < n; p += lanes) {
         const uint i = 2u * p, j = i + 1u;
         const uint a = select_is_candidate(values, mask, masked, i) ? i : NONE;
         const uint b = j < n && select_is_candidate(values, mask, masked, j) ? j : NONE;
         scratch[p] = select_first(values, a, b, largest);
     }
+}
+
+// A level above: entries p and p + stride meet in p. No work where stride covers all pairs.
+static void select_level(const __local real *values, const uint pairs, const uint stride,
+                         __local uint *scratch, const bool largest) {
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    for (uint p = lid * 2u * stride; p + stride < pairs; p += lanes * 2u * stride)
+        scratch[p] = select_first(values, scratch[p], scratch[p + stride], largest);
+}
+
+static uint select_extreme(const __local real *values, const __local uchar *mask,
+                           const bool masked, const uint n, __local uint *scratch,
+                           const bool largest) {
+    const uint pairs = n / 2u + n % 2u;
+    select_pairs(values, mask, masked, n, scratch, largest);
     barrier(CLK_LOCAL_MEM_FENCE); // winners of all pairs, before they meet
-    for (uint stride = 1u; stride < pairs; stride *= 2u) {
-        for (uint p = lid * 2u * stride; p + stride < pairs; p += lanes * 2u * stride)
-            scratch[p] = select_first(values, scratch[p], scratch[p + stride], largest);
+    uint stride = 1u;
+    do {
+        select_level(values, pairs, stride, scratch, largest);
         barrier(CLK_LOCAL_MEM_FENCE); // winners of this level, before the next
-    }
-    const uint winner = scratch[0];
+        stride *= 2u;
+    } while (stride < pairs);
+    const uint winner = n > 0u ? scratch[0] : NONE;
     barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the winner, before scratch is used again
     return winner;
 }
@@ -102,50 +123,64 @@ COLLECTIVE uint extreme_min_unmasked(const __local real *values, const uint n,
 
 // ---------------------------------------------------------------- the k first
 
-// Repeated tree: take the extreme, mask it, again.
-COLLECTIVE void select_by_tree(const __local real *values, __local uchar *mask, const uint n,
-                           const uint k, __local uint *results, __local uint *scratch,
-                           const bool largest) {
-    for (uint rank = 0u; rank < k; ++rank) {
-        const uint winner = select_extreme(values, mask, true, n, scratch, largest);
-        if (get_local_id(0) == 0) {
-            results[rank] = winner;
-            if (winner != NONE)
-                mask[winner] = 1;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE); // the winner is masked, before the next search; results
-    }
-}
-
 // Ranks: the place of a candidate is the number of candidates before it. Each work-item counts for
 // its own entries; places are distinct, so nobody writes where another does.
-COLLECTIVE void select_by_rank(const __local real *values, __local uchar *mask, const uint n,
-                           const uint k, __local uint *results, const bool largest) {
-    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
-    for (uint place = lid; place < k; place += lanes)
-        results[place] = NONE;
-    barrier(CLK_LOCAL_MEM_FENCE); // NONE everywhere, before winners are put in
-    for (uint i = lid; i < n; i += lanes) {
-        const bool candidate = select_is_candidate(values, mask, true, i);
+static void select_places(const __local real *values, const __local uchar *mask, const uint n,
+                          const uint k, __local uint *results, const bool largest) {
+    for (uint i = (uint)get_local_id(0); i < n; i += (uint)get_local_size(0)) {
+        if (!select_is_candidate(values, mask, true, i))
+            continue;
         uint place = 0u;
         for (uint j = 0u; j < n; ++j)
             place += (select_is_candidate(values, mask, true, j) &&
                       select_precedes(values, j, i, largest)) ? 1u : 0u;
-        if (candidate && place < k)
+        if (place < k)
             results[place] = i;
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // results complete and the mask no longer read, before marking
+}
+
+// Two methods, one result. Small n: rank everything, once. Large n: take the extreme by a tree,
+// mask it, again k times. Both run through the same barriers, so that none is conditional.
+static void select_k(const __local real *values, __local uchar *mask, const uint n, const uint k,
+                     __local uint *results, __local uint *scratch, const bool largest) {
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    const uint pairs = n / 2u + n % 2u;
+    const bool by_rank = n <= SELECT_BY_RANK;
     for (uint place = lid; place < k; place += lanes)
-        if (results[place] != NONE)
-            mask[results[place]] = 1;
-    barrier(CLK_LOCAL_MEM_FENCE); // the mask is complete, for the caller
+        results[place] = NONE;
+    barrier(CLK_LOCAL_MEM_FENCE); // NONE everywhere, before winners are put in
+    uint round = 0u;
+    do {
+        if (by_rank)
+            select_places(values, mask, n, k, results, largest);
+        else
+            select_pairs(values, mask, true, n, scratch, largest);
+        barrier(CLK_LOCAL_MEM_FENCE); // ranks: all winners, mask no longer read; tree: all pairs
+        uint stride = 1u;
+        do {
+            if (!by_rank)
+                select_level(values, pairs, stride, scratch, largest);
+            barrier(CLK_LOCAL_MEM_FENCE); // tree: winners of this level, before the next
+            stride *= 2u;
+        } while (!by_rank && stride < pairs);
+        if (by_rank) {
+            for (uint place = lid; place < k; place += lanes)
+                if (results[place] != NONE)
+                    mask[results[place]] = 1;
+        } else if (lid == 0u && round < k && scratch[0] != NONE) {
+            results[round] = scratch[0];
+            mask[scratch[0]] = 1;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE); // winners and mask, before the next round or the caller
+        ++round;
+    } while (!by_rank && round < k);
 }
 
 // results[0 .. k-1] = indices of the k largest (smallest) unmasked values in order, NONE where no
 // candidate is left. The mask entries of the winners become 1. Results must not overlap scratch.
 COLLECTIVE void n_largest(const __local real *values, __local uchar *mask, const uint n, const uint k,
                       __local uint *results, __local uint *scratch) {
-    if (n <= SELECT_BY_RANK)
+    if (SELECT_MOST <= SELECT_BY_RANK || n <= SELECT_BY_RANK)
         select_by_rank(values, mask, n, k, results, true);
     else
         select_by_tree(values, mask, n, k, results, scratch, true);
@@ -153,7 +188,7 @@ COLLECTIVE void n_largest(const __local real *values, __local uchar *mask, const
 
 COLLECTIVE void n_smallest(const __local real *values, __local uchar *mask, const uint n, const uint k,
                        __local uint *results, __local uint *scratch) {
-    if (n <= SELECT_BY_RANK)
+    if (SELECT_MOST <= SELECT_BY_RANK || n <= SELECT_BY_RANK)
         select_by_rank(values, mask, n, k, results, false);
     else
         select_by_tree(values, mask, n, k, results, scratch, false);

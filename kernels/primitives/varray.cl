@@ -69,10 +69,10 @@ static int varray_overflow(const __local uint *count, const uint capacity) {
 COLLECTIVE uint choose_among(rng_t *rng, const __local uint *items, const uint n,
                          __local uint *scratch) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
-    if (n == 0u)
-        return NONE;
-    if (lid == 0u)
+    if (lid == 0u) {
         scratch[0] = rng_below(rng, n);
+        scratch[1] = NONE;
+    }
     barrier(CLK_LOCAL_MEM_FENCE); // the rank, before everybody looks for its item
     const uint rank = scratch[0];
     for (uint i = lid; i < n; i += lanes) {

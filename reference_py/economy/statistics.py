@@ -85,7 +85,7 @@ def gini(values, total):
 
 
 def median(values):
-    """Return the middle of the sorted values, the mean of the middle two if their number is even."""
+    """Return the middle of the sorted values; of an even number, the mean of the middle two."""
     ordered = sorted(values)
     return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2.0
 

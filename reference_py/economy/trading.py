@@ -79,7 +79,7 @@ def ranked(p, s, agent_a, agent_b, sell_a, sell_b, attempt):
     picks = []
     for i in range(min(p.attempts, len(pairs))):
         scores = score_a if i % 2 == attempt % 2 else score_b
-        best = max(left, key=lambda c: (scores[c], -c))  # noqa: B023 (used at once)
+        best = max(left, key=lambda c: (scores[c], -c))
         left.remove(best)
         picks.append(pairs[best])
     return picks

@@ -34,7 +34,7 @@ LOG_DAYS = 64
 WORKGROUP_LIMIT = 256
 
 DISTRIBUTIONS, MOMENTS = 6, 3
-"""Quantities compared between agents, and numbers kept of each; as in kernels/economy/statistics.cl."""
+"""Quantities compared between agents, numbers kept of each: those of statistics.cl."""
 
 
 class Engine(Protocol):
@@ -200,6 +200,13 @@ def workgroup_size(device: Device, p: Parameters) -> int:
     """Return work-items per group: one per resource, in whole warps, within the portable limit."""
     step = max(8, device.warp if device.kind != "cpu" else 8)
     return min(WORKGROUP_LIMIT, device.max_workgroup, -(-p.resources // step) * step)
+
+
+def launches_per_day(p: Parameters) -> int:
+    """Return the kernels launched on a day without shocks."""
+    steps = [step.phase for step in schedule.day_schedule(p, 1)]
+    meetings = steps.count("trading") if p.agents == 1 else 0
+    return len(steps) + steps.count("society_statistics") - meetings
 
 
 class ReferenceEngine:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -29,14 +28,16 @@ from societies.economy.engine import (
     Engine,
     ReferenceEngine,
     kept,
+    launches_per_day,
     state_hash,
     workgroup_size,
 )
 from societies.economy.parameters import Parameters, parameters
 from societies.economy.results import Layout
 from societies.economy.state import SERIES, STATE, sizes
-from societies.errors import Interrupted, OutputError
+from societies.errors import ConfigError, Interrupted, OutputError
 from societies.output import ResultFile, open_results
+from societies.version import package_version
 
 MODEL_VERSION = "1"
 """Changes when, and only when, results change; see CHANGELOG, "Results change"."""
@@ -157,38 +158,13 @@ def run(
     layout = Layout(config)
     if not resume:
         _refuse_existing(path, overwrite)
-    engine, name, facts = _engine(device, p)
-    file, first = _open(path, config, p, layout, engine, facts, resume, overwrite)
-    with file, _interrupts() as interrupted:
-        file.log_session(f"{facts['device']} | {facts['driver']} | from day {first}")
-        last_row = None
-        details, days = layout.detail_days(), config.days
-        chunk, day = 1, first - 1
-        if progress:
-            progress(day, days)
-        while day < days and not interrupted.is_set():
-            start = time.perf_counter()
-            end = _chunk_end(day, min(chunk, LOG_DAYS), days, details, config.record.checkpoint)
-            series = engine.run_days(day + 1, end)
-            layout.write_series(file, day + 1, series)
-            state = None
-            if end in details:
-                state = engine.state()
-                layout.write_detail(file, end, state)
-            last_row, chunk = series[:, -1], _next_chunk(end - day, time.perf_counter() - start)
-            day = end
-            file.commit(day)
-            if day % config.record.checkpoint == 0 or day == days or interrupted.is_set():
-                file.checkpoint(day, kept(state or engine.state()))
-            if progress:
-                progress(day, days)
-        if day < days:
-            file.checkpoint(day, kept(engine.state()))
-            raise Interrupted(
-                f"interrupted after day {day} of {days}; all of it is in {path}\n"
-                f"continue with the same command and --resume --out {path}"
-            )
-        digest = state_hash(engine.state())
+    with _interrupts() as interrupted:
+        engine, name, facts = _engine(device, p)
+        file, first = _open(path, config, p, layout, engine, facts, resume, overwrite)
+        with file:
+            file.log_session(f"{facts['device']} | {facts['driver']} | from day {first}")
+            last_row = _simulate(engine, file, layout, first, interrupted, progress)
+            digest = state_hash(engine.state())
     seconds = time.perf_counter() - began
     simulated = config.agents * config.replicates * (config.days - first + 1)
     return RunReport(
@@ -204,6 +180,44 @@ def run(
         final=_final(path, last_row),
         state_sha256=digest,
     )
+
+
+def _simulate(
+    engine: Engine,
+    file: ResultFile,
+    layout: Layout,
+    first: int,
+    interrupted: threading.Event,
+    progress: Progress | None,
+) -> Any:
+    """Run from day ``first`` to the end, writing on the way; return the last day's series."""
+    config = layout.config
+    details, days, every = layout.detail_days(), config.days, config.record.checkpoint
+    chunk, day, last_row = 1, first - 1, None
+    if progress:
+        progress(day, days)
+    while day < days and not interrupted.is_set():
+        began = time.perf_counter()
+        end = _chunk_end(day, chunk, days, details, every)
+        series = engine.run_days(day + 1, end)
+        layout.write_series(file, day + 1, series)
+        state = engine.state() if end in details else None
+        if state is not None:
+            layout.write_detail(file, end, state)
+        file.commit(end)
+        if end % every == 0 or end == days:
+            file.checkpoint(end, kept(state or engine.state()))
+        last_row, chunk = series[:, -1], _next_chunk(end - day, time.perf_counter() - began)
+        day = end
+        if progress:
+            progress(day, days)
+    if day < days:
+        file.checkpoint(day, kept(engine.state()))
+        raise Interrupted(
+            f"interrupted after day {day} of {days}; all of it is in {file.path}\n"
+            f"continue with: societies run CONFIG --resume --out {file.path}"
+        )
+    return last_row
 
 
 def plan(
@@ -222,12 +236,8 @@ def plan(
         int(np.prod([lengths_of[dim] for dim in v.dims])) * np.dtype(v.dtype).itemsize
         for v in layout.variables()
     )
-    steps = schedule.day_schedule(p, 1)
     rows = [
-        (
-            "societies",
-            f"{p.societies} (numbers {p.first_society} to {p.first_society + p.societies - 1})",
-        ),
+        ("societies", _numbers(p.first_society, p.societies)),
         ("agents x resources", f"{p.agents} x {p.resources}"),
         ("days", str(config.days)),
         ("groups", ", ".join(str(n) for n in config.group_sizes())),
@@ -239,7 +249,7 @@ def plan(
         rows += [
             ("device", f"{chosen} ({chosen.reason})" if chosen.reason else str(chosen)),
             ("work-items per workgroup", str(workgroup_size(chosen, p))),
-            ("launches per day", str(len(steps))),
+            ("launches per day", str(launches_per_day(p))),
         ]
     path = Path(out) if out is not None else Path("economy.h5")
     rows += [
@@ -261,11 +271,23 @@ def verify(
     """Run device and reference side by side and compare every array after every phase.
 
     Equal means equal bits. The comparison stops at the first difference.
+
+    Raises
+    ------
+    ConfigError
+        If more days are asked for than the configuration has.
     """
+    if days is not None and not 1 <= days <= config.days:
+        raise ConfigError(
+            f"verify: {days} days are asked for, the configuration has {config.days}; "
+            f"raise it with --set days={days}"
+            if days > 0
+            else f"verify: {days} days are asked for; there must be at least 1"
+        )
     p = parameters(config)
     engine, name, _ = _engine(device, p)
     reference = ReferenceEngine(p)
-    last = config.days if days is None else min(days, config.days)
+    last = config.days if days is None else days
     for day in range(last + 1):
         steps = schedule.start(p) if day == 0 else schedule.day_schedule(p, day)
         for step in steps:
@@ -295,18 +317,14 @@ def _engine(device: str | Device, p: Parameters) -> tuple[Engine, str, dict[str,
     if device == REFERENCE:
         python = f"Python {platform.python_version()}"
         facts = {"device": REFERENCE, "driver": python, "build_options": ""}
-        engine: Engine = ReferenceEngine(p)
-        engine.start()
-        return engine, REFERENCE, facts
+        return ReferenceEngine(p), REFERENCE, facts
     chosen = device if isinstance(device, Device) else choose_device(device)
     facts = {
         "device": f"{chosen.name} ({chosen.platform})",
         "driver": f"{chosen.driver}; {chosen.version}",
         "build_options": " ".join(chosen.build_options),
     }
-    engine = DeviceEngine(chosen, p)
-    engine.start()
-    return engine, str(chosen), facts
+    return DeviceEngine(chosen, p), str(chosen), facts
 
 
 def _refuse_existing(path: Path, overwrite: bool) -> None:
@@ -337,6 +355,9 @@ def _open(
             variables=layout.variables(),
             attributes={
                 "title": f"economy, {config.agents} agents x {config.resources} resources",
+                "scenario": f"{'trade' if config.trade else 'no trade'}, no devices",
+                "agents": config.agents,
+                "resources": config.resources,
                 "workload": config.workload,
                 "configuration": text,
                 "seed": str(config.seed),
@@ -354,12 +375,14 @@ def _open(
             },
             overwrite=overwrite,
         )
+        engine.start()
         return file, 1
     file = ResultFile.resume(path)
     try:
         _check_resumable(file, path, text)
         checkpoint = file.latest_checkpoint()
         if checkpoint is None:
+            engine.start()
             return file, 1
         day, state = checkpoint
         engine.load(state)
@@ -429,14 +452,6 @@ def _interrupts() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
-def package_version() -> str:
-    """Return the installed version, or that of the checkout."""
-    try:
-        return version("societies")
-    except PackageNotFoundError:
-        return "0+checkout"
-
-
 def git_commit() -> str:
     """Return the commit of the checkout this runs from, or an empty string."""
     root = Path(__file__).resolve().parents[2]
@@ -452,6 +467,12 @@ def git_commit() -> str:
 
     commit = ask("rev-parse", "HEAD")
     return f"{commit}-modified" if commit and ask("status", "--porcelain") else commit
+
+
+def _numbers(first: int, count: int) -> str:
+    return (
+        f"1 (number {first})" if count == 1 else f"{count} (numbers {first} to {first + count - 1})"
+    )
 
 
 def _bytes(count: int) -> str:

@@ -1,0 +1,13 @@
+"""Which version of the package is this?"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+
+def package_version() -> str:
+    """Return the installed version, or a word for a checkout that is not installed."""
+    try:
+        return version("societies")
+    except PackageNotFoundError:
+        return "0+checkout"

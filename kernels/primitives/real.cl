@@ -12,8 +12,8 @@
 
 typedef double real;
 
-// A function that contains a barrier, or calls one that does, is declared COLLECTIVE: all work-items
-// of the group call it together. It must be inlined into the kernel: PoCL splits kernels, not
+// A function that contains a barrier, or calls one that does, is declared COLLECTIVE: all
+// work-items of the group call it together. It must be inlined into the kernel: PoCL splits kernels, not
 // functions, at barriers, and a function called twice that stays a function goes silently wrong.
 #define COLLECTIVE static __attribute__((always_inline))
 

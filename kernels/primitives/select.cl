@@ -82,8 +82,8 @@ static void select_level(const __local real *values, const uint pairs, const uin
         scratch[p] = select_first(values, scratch[p], scratch[p + stride], largest);
 }
 
-static uint select_extreme(const __local real *values, const __local uchar *mask,
-                           const bool masked, const uint n, __local uint *scratch,
+COLLECTIVE uint select_extreme(const __local real *values, const __local uchar *mask,
+                               const bool masked, const uint n, __local uint *scratch,
                            const bool largest) {
     const uint pairs = n / 2u + n % 2u;
     select_pairs(values, mask, masked, n, scratch, largest);
@@ -101,23 +101,23 @@ static uint select_extreme(const __local real *values, const __local uchar *mask
 
 // Index of the largest (smallest) unmasked value, or NONE. The mask is not changed.
 COLLECTIVE uint extreme_max(const __local real *values, const __local uchar *mask, const uint n,
-                        __local uint *scratch) {
+                            __local uint *scratch) {
     return select_extreme(values, mask, true, n, scratch, true);
 }
 
 COLLECTIVE uint extreme_min(const __local real *values, const __local uchar *mask, const uint n,
-                        __local uint *scratch) {
+                            __local uint *scratch) {
     return select_extreme(values, mask, true, n, scratch, false);
 }
 
 // The same without a mask. (A null mask would not do: on some GPUs 0 is a valid local address.)
 COLLECTIVE uint extreme_max_unmasked(const __local real *values, const uint n,
-                                 __local uint *scratch) {
+                                     __local uint *scratch) {
     return select_extreme(values, (const __local uchar *)scratch, false, n, scratch, true);
 }
 
 COLLECTIVE uint extreme_min_unmasked(const __local real *values, const uint n,
-                                 __local uint *scratch) {
+                                     __local uint *scratch) {
     return select_extreme(values, (const __local uchar *)scratch, false, n, scratch, false);
 }
 
@@ -141,11 +141,11 @@ static void select_places(const __local real *values, const __local uchar *mask,
 
 // Two methods, one result. Small n: rank everything, once. Large n: take the extreme by a tree,
 // mask it, again k times. Both run through the same barriers, so that none is conditional.
-static void select_k(const __local real *values, __local uchar *mask, const uint n, const uint k,
-                     __local uint *results, __local uint *scratch, const bool largest) {
+COLLECTIVE void select_k(const __local real *values, __local uchar *mask, const uint n,
+                         const uint k, __local uint *results, __local uint *scratch, const bool largest) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     const uint pairs = n / 2u + n % 2u;
-    const bool by_rank = n <= SELECT_BY_RANK;
+    const bool by_rank = SELECT_MOST <= SELECT_BY_RANK || n <= SELECT_BY_RANK;
     for (uint place = lid; place < k; place += lanes)
         results[place] = NONE;
     barrier(CLK_LOCAL_MEM_FENCE); // NONE everywhere, before winners are put in
@@ -178,20 +178,14 @@ static void select_k(const __local real *values, __local uchar *mask, const uint
 
 // results[0 .. k-1] = indices of the k largest (smallest) unmasked values in order, NONE where no
 // candidate is left. The mask entries of the winners become 1. Results must not overlap scratch.
-COLLECTIVE void n_largest(const __local real *values, __local uchar *mask, const uint n, const uint k,
-                      __local uint *results, __local uint *scratch) {
-    if (SELECT_MOST <= SELECT_BY_RANK || n <= SELECT_BY_RANK)
-        select_by_rank(values, mask, n, k, results, true);
-    else
-        select_by_tree(values, mask, n, k, results, scratch, true);
+COLLECTIVE void n_largest(const __local real *values, __local uchar *mask, const uint n,
+                          const uint k, __local uint *results, __local uint *scratch) {
+    select_k(values, mask, n, k, results, scratch, true);
 }
 
-COLLECTIVE void n_smallest(const __local real *values, __local uchar *mask, const uint n, const uint k,
-                       __local uint *results, __local uint *scratch) {
-    if (SELECT_MOST <= SELECT_BY_RANK || n <= SELECT_BY_RANK)
-        select_by_rank(values, mask, n, k, results, false);
-    else
-        select_by_tree(values, mask, n, k, results, scratch, false);
+COLLECTIVE void n_smallest(const __local real *values, __local uchar *mask, const uint n,
+                           const uint k, __local uint *results, __local uint *scratch) {
+    select_k(values, mask, n, k, results, scratch, false);
 }
 
 #endif

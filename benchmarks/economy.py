@@ -80,7 +80,7 @@ def measure(scenario, count, days, device):
     if device == "reference":
         engine, name, launch = ReferenceEngine(p), "reference (Python)", 0.0
     else:
-        chosen = societies.choose_device(device)
+        chosen = societies.choose_device(device, profiling=False)
         engine, name, launch = DeviceEngine(chosen, p), chosen.name, empty_launch_seconds(chosen)
         engine.start()
         run(engine, 1, 2)  # build and warm up

@@ -2,10 +2,10 @@
 // Twin: reference_py/economy/extraction.py.
 //
 // A workgroup is an agent, a work-item a resource (several, if there are more resources than
-// work-items). All work-items fill a tree of (largest gain, number of resources that have it);
+// work-items). All work-items fill a tree of the largest gains (see best_t);
 // extracting a unit changes one leaf and the path above it, so one work-item then walks the day:
 // log2(resources) steps a unit instead of a reduction of the whole workgroup with its barriers.
-// Local memory: 20 bytes a leaf and 20 bytes a resource up to ROW_LIMIT resources; beyond it the
+// Local memory: 24 bytes a leaf, 8 a resource and 12 more up to ROW_LIMIT resources; beyond it the
 // agent's rows stay in global memory.
 #include "economy/curves.cl"
 #include "economy/streams.cl"
@@ -17,12 +17,52 @@
 #define ROW_SPACE __global
 #endif
 
-// Node i has the children 2i and 2i + 1; the leaf of resource r is LEAVES + r.
-static void join(__local real *gain, __local ushort *count, const uint node)
+// What a node of the tree knows of the leaves below it: the largest gain, how many have it, and
+// one that has it (the only one, if there is one).
+typedef struct {
+    real gain;
+    uint count, which;
+} best_t;
+
+static best_t better(const best_t x, const best_t y)
 {
-    const real left = gain[2 * node], right = gain[2 * node + 1];
-    gain[node] = left >= right ? left : right;
-    count[node] = (left >= right ? count[2 * node] : 0) + (right >= left ? count[2 * node + 1] : 0);
+    best_t z;
+    z.gain = x.gain >= y.gain ? x.gain : y.gain;
+    z.count = (x.gain >= y.gain ? x.count : 0) + (y.gain >= x.gain ? y.count : 0);
+    z.which = x.gain >= y.gain ? x.which : y.which;
+    return z;
+}
+
+// Node i has the children 2i and 2i + 1; the leaf of resource r is LEAVES + r.
+#define TREE __local real *gain, __local ushort *count, __local ushort *which
+
+static best_t read_node(TREE, const uint node)
+{
+    const best_t x = {gain[node], count[node], which[node]};
+    return x;
+}
+
+static void write_node(TREE, const uint node, const best_t x)
+{
+    gain[node] = x.gain;
+    count[node] = x.count;
+    which[node] = x.which;
+}
+
+// Give a leaf a new gain and return the root. The brothers on the way up are read first, all at
+// once: what follows has nothing to wait for but itself.
+static best_t update(TREE, const uint resource, const real new_gain)
+{
+    best_t brothers[LEVELS];
+    for (uint level = 0; level < LEVELS; ++level)
+        brothers[level] = read_node(gain, count, which, ((LEAVES + resource) >> level) ^ 1);
+    best_t x = {new_gain, 1, resource};
+    gain[LEAVES + resource] = new_gain;
+    for (uint level = 0; level < LEVELS; ++level) {
+        x = better(x, brothers[level]);
+        write_node(gain, count, which, (LEAVES + resource) >> (level + 1), x);
+    }
+    return x;
 }
 
 // The pick-th (ascending) of the resources that have the largest gain.
@@ -41,7 +81,7 @@ static uint pick_best(const __local real *gain, const __local ushort *count, uin
     return node - LEAVES;
 }
 
-// The same with a band: the number of resources within it, or the pick-th of them.
+// The same with a band below the largest gain: how many are in it, and the pick-th of them.
 static uint count_near_best(const __local real *gain)
 {
     const real limit = gain[1] - P(near_best_band);
@@ -65,7 +105,7 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
     const uint agent = get_group_id(0) % AGENTS;
     const uint lid = get_local_id(0), lanes = get_local_size(0);
     __local real gain[2 * LEAVES];
-    __local ushort count[2 * LEAVES];
+    __local ushort count[2 * LEAVES], which[2 * LEAVES];
     __local real minutes[RESOURCES];
 #if RESOURCES <= ROW_LIMIT
     __local real know[RESOURCES];
@@ -93,30 +133,40 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
         }
         gain[LEAVES + r] = g;
         count[LEAVES + r] = 1;
+        which[LEAVES + r] = r;
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // leaves of all work-items, before their parents are formed
-    for (uint level = leaves / 2; level > 0; level /= 2) {
-        for (uint node = level + lid; node < 2 * level; node += lanes) join(gain, count, node);
+    uint level = leaves / 2;
+    do {
+        for (uint node = level + lid; node < 2 * level; node += lanes)
+            write_node(gain, count, which, node,
+                       better(read_node(gain, count, which, 2 * node),
+                              read_node(gain, count, which, 2 * node + 1)));
         barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
-    }
+        level /= 2;
+    } while (level > 0);
 
     if (lid == 0) {
         rng_t rng = rng_load(stream(agent, PURPOSE_EXTRACTION));
         real time = 0.0, last = gain_per_minute(agent);
+        best_t best = read_node(gain, count, which, 1);
         while (time < P(day_length)) {
 #if NEAR_BEST_BAND
             const uint r = pick_near_best(gain, rng_below(&rng, count_near_best(gain)));
 #else
-            const uint r = pick_best(gain, count, rng_below(&rng, count[1]));
+            const uint r = best.count == 1 ? best.which
+                                           : pick_best(gain, count, rng_below(&rng, best.count));
 #endif
             time += minutes[r];
             last = gain[LEAVES + r];
-            know[r] += 1.0;
-            units[r] += 1;
-            const real m = effort(TABLES, effort_curve(agent, r), know[r]);
+            const real experienced = know[r] + 1.0;
+            const int owned = units[r] + 1;
+            know[r] = experienced;
+            units[r] = owned;
+            const real m = effort(TABLES, effort_curve(agent, r), experienced);
             minutes[r] = m;
-            gain[LEAVES + r] = marginal_utility(TABLES, utility_curve(agent, r), units[r]) / m;
-            for (uint node = (LEAVES + r) / 2; node > 0; node /= 2) join(gain, count, node);
+            best = update(gain, count, which, r,
+                          marginal_utility(TABLES, utility_curve(agent, r), owned) / m);
         }
         minutes(agent) = time;
         gain_per_minute(agent) = last;

@@ -13,8 +13,11 @@
 typedef double real;
 
 // A function that contains a barrier, or calls one that does, is declared COLLECTIVE: all
-// work-items of the group call it together. It must be inlined into the kernel: PoCL splits kernels, not
-// functions, at barriers, and a function called twice that stays a function goes silently wrong.
+// work-items of the group call it together. It must be inlined into the kernel: PoCL splits
+// kernels, not functions, at barriers, and a function called twice that stays a function goes
+// silently wrong. And no barrier may be inside a condition or a loop that might not run at all
+// (write do ... while): PoCL copies everything that follows such a barrier, so each one doubles
+// the code and the time to compile it (a kernel with a dozen took minutes).
 #define COLLECTIVE static __attribute__((always_inline))
 
 // "No index": returned by selections without a candidate, stored in unused slots.

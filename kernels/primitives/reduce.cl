@@ -9,7 +9,7 @@
 // L, with the same arguments. The caller has ordered its writes to x by a barrier. x is
 // OVERWRITTEN unless const. Every work-item gets the result; the last barrier inside lets x be
 // used again at once. Cost: n / L + log2(n) additions and log2(n) + 1 barriers; no other memory.
-// No barrier is inside a condition or a loop that might not run (see select.cl).
+// No barrier is inside a condition or a loop that might not run (real.cl says why).
 // (The bits of a NaN result are not defined, only that it is NaN.)
 //
 // Twin: reference_py/primitives/reduce.py

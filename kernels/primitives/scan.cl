@@ -8,7 +8,7 @@
 // L, with the same arguments; any n up to 2^30. The caller has ordered its writes by a barrier.
 // Every work-item gets the result. The last barrier inside orders all writes, so the results can
 // be read by everybody at once. Cost: 2 n / L + 2 log2(n) steps, 2 log2(n) + 2 barriers, none of
-// them inside a condition or a loop that might not run (see select.cl).
+// them inside a condition or a loop that might not run (real.cl says why).
 //
 // Twin: reference_py/primitives/scan.py
 

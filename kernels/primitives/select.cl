@@ -13,8 +13,7 @@
 // Cost in steps of the slowest work-item: extreme_* n / L + log2(n) comparisons, log2(n) + 1
 // barriers; n_* k times that, or (where n <= SELECT_BY_RANK) n^2 / L comparisons and 4 barriers.
 //
-// No barrier is inside a condition or a loop that might not run: PoCL copies all that follows
-// such a barrier, which doubles the code, and the time to compile, with every one.
+// No barrier is inside a condition or a loop that might not run (real.cl says why).
 //
 // Twin: reference_py/primitives/select.py
 
@@ -142,7 +141,8 @@ static void select_places(const __local real *values, const __local uchar *mask,
 // Two methods, one result. Small n: rank everything, once. Large n: take the extreme by a tree,
 // mask it, again k times. Both run through the same barriers, so that none is conditional.
 COLLECTIVE void select_k(const __local real *values, __local uchar *mask, const uint n,
-                         const uint k, __local uint *results, __local uint *scratch, const bool largest) {
+                         const uint k, __local uint *results, __local uint *scratch,
+                         const bool largest) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     const uint pairs = n / 2u + n % 2u;
     const bool by_rank = SELECT_MOST <= SELECT_BY_RANK || n <= SELECT_BY_RANK;

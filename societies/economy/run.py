@@ -245,7 +245,7 @@ def plan(
     if device == REFERENCE:
         rows += [("device", "reference (plain Python)")]
     else:
-        chosen = device if isinstance(device, Device) else choose_device(device)
+        chosen = device if isinstance(device, Device) else choose_device(device, profiling=False)
         rows += [
             ("device", f"{chosen} ({chosen.reason})" if chosen.reason else str(chosen)),
             ("work-items per workgroup", str(workgroup_size(chosen, p))),
@@ -318,7 +318,7 @@ def _engine(device: str | Device, p: Parameters) -> tuple[Engine, str, dict[str,
         python = f"Python {platform.python_version()}"
         facts = {"device": REFERENCE, "driver": python, "build_options": ""}
         return ReferenceEngine(p), REFERENCE, facts
-    chosen = device if isinstance(device, Device) else choose_device(device)
+    chosen = device if isinstance(device, Device) else choose_device(device, profiling=False)
     facts = {
         "device": f"{chosen.name} ({chosen.platform})",
         "driver": f"{chosen.driver}; {chosen.version}",

@@ -111,6 +111,7 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "PAIRS": max(1, p.agents // 2),  # of a lone agent, which meets nobody: any number but 0
         "RESOURCES": p.resources,
         "LEAVES": leaves(p),
+        "LEVELS": leaves(p).bit_length() - 1,
         "GROUPS": len(p.trade_power),
         "UTILITY_CURVES": len(p.utility_curves),
         "UTILITY_LENGTH": len(p.utility_curves[0].marginal),

@@ -7,6 +7,7 @@ that help, version and configuration checks start at once and touch no device.
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from societies.errors import ConfigError, DeviceError, SocietiesError
+from societies.errors import ConfigError, DeviceError, Interrupted, SocietiesError
 from societies.version import package_version
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def societies(
 
 @app.command()
 def run(
+    context: typer.Context,
     config: ConfigPath,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The result; default: CONFIG's name + .h5.")
@@ -108,15 +110,22 @@ def run(
         _print_rows(plan.rows, Console(stderr=not dry_run))
         if dry_run:
             return
-    with _progress(settings, quiet) as progress:
-        report = societies.run(
-            settings,
-            device=device,
-            out=target,
-            resume=resume,
-            overwrite=overwrite,
-            progress=progress,
-        )
+    try:
+        with _progress(settings, device, quiet) as progress:
+            report = societies.run(
+                settings,
+                device=device,
+                out=target,
+                resume=resume,
+                overwrite=overwrite,
+                progress=progress,
+            )
+    except Interrupted as error:
+        if error.path is None:
+            raise
+        words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
+        again = shlex.join(["societies", *words, "--resume"])
+        raise Interrupted(f"{error}\ncontinue with: {again}", error.path) from error
     if quiet:
         print(report.path)
     else:
@@ -137,7 +146,7 @@ def verify(
     import societies
 
     settings = _load(_find_config(config), override, seed=seed, replicates=replicates)
-    with _progress(settings) as progress:
+    with _progress(settings, device) as progress:
         report = societies.verify(settings, device=device, days=days, progress=progress)
     print(report)
     if not report.identical:
@@ -236,9 +245,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        app(args=words, prog_name="societies")
-    except KeyboardInterrupt:
-        sys.exit(130)
+        app(args=words, prog_name="societies", obj=words)
+    except SystemExit as end:
+        if end.code == Interrupted.exit_code:  # typer's, for a Ctrl-C that nobody else caught
+            print("interrupted", file=sys.stderr)
+        raise
     except Exception as error:
         # Looked for by hand, since an error may come before the options are parsed.
         if "--debug" in words:
@@ -289,19 +300,21 @@ def _summary(report: RunReport) -> list[tuple[str, str]]:
     with open_results(report.path) as results:
         attributes: list[dict[str, Any]] = [dict(results[name].attrs) for name in names]
     rows = [("last day", str(report.days))]
+    complete = report.first_day > report.days
+    if complete:
+        rows.append(("days run now", "none, the file was complete"))
+    elif report.first_day > 1:
+        rows.append(("days run now", f"{report.first_day} to {report.days}"))
     if report.societies > 1:
         rows.append(("societies", f"{report.societies}, means over them"))
     for name, labels in zip(names, attributes, strict=True):
         unit = "" if labels["units"] == "1" else f" {labels['units']}"
         rows.append((labels["long_name"], f"{report.final[name]:.6g}{unit}"))
-    return [
-        *rows,
-        ("device", report.device),
-        ("wall time", f"{report.wall_seconds:.1f} s"),
-        ("agent-days per second", f"{report.agent_days_per_second:,.0f}"),
-        ("state sha256", report.state_sha256),
-        ("written to", str(report.path)),
-    ]
+    rows.append(("device", report.device))
+    if not complete:
+        rows.append(("wall time", f"{report.wall_seconds:.1f} s"))
+        rows.append(("agent-days per second", f"{report.agent_days_per_second:,.0f}"))
+    return [*rows, ("state sha256", report.state_sha256), ("written to", str(report.path))]
 
 
 def _print_rows(rows: Sequence[tuple[str, str]], console: Console) -> None:
@@ -313,7 +326,9 @@ def _print_rows(rows: Sequence[tuple[str, str]], console: Console) -> None:
 
 
 @contextmanager
-def _progress(settings: WorkloadConfig, quiet: bool = False) -> Iterator[Progress | None]:
+def _progress(
+    settings: WorkloadConfig, device: str, quiet: bool = False
+) -> Iterator[Progress | None]:
     """Show day, societies, rate and time left on stderr, if somebody is watching."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
@@ -331,10 +346,17 @@ def _progress(settings: WorkloadConfig, quiet: bool = False) -> Iterator[Progres
         TimeRemainingColumn(),
     )
     with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("building kernels", total=None, rate="")
+        first = "the first day" if device == "reference" else "building kernels"
+        task = bar.add_task(first, total=None, rate="")
+        calls = 0
 
         def advance(day: int, days: int) -> None:
-            # The first call starts the clock anew: neither the build nor resumed days count.
+            # Kernels are built until the first day is done (some platforms finish them when they
+            # are first launched). The clock starts then: resumed days do not count either.
+            nonlocal calls
+            calls += 1
+            if calls == 1 and day < days:
+                return
             if bar.tasks[0].total is None:
                 bar.reset(task, total=days, completed=day, rate="")
             speed = bar.tasks[0].speed

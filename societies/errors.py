@@ -6,6 +6,8 @@ to do. The command line prints that message without a traceback (``--debug`` sho
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class SocietiesError(Exception):
     """Base of every error that is meant for the user; ``exit_code`` is the process's exit code."""
@@ -36,6 +38,15 @@ class OutputError(SocietiesError):
 
 
 class Interrupted(SocietiesError):
-    """The run was interrupted by the user after everything done so far was written."""
+    """The user interrupted the run; every day up to the one named is in the file.
+
+    Attributes
+    ----------
+    path : Path of the file to resume, or None if there is none.
+    """
 
     exit_code = 130
+
+    def __init__(self, message: str, path: Path | None = None) -> None:
+        super().__init__(message)
+        self.path = path

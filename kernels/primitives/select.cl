@@ -12,6 +12,8 @@
 //
 // Cost in steps of the slowest work-item: extreme_* n / L + log2(n) comparisons, log2(n) + 1
 // barriers; n_* k times that, or (where n <= SELECT_BY_RANK) n^2 / L comparisons and 4 barriers.
+// On a CPU, where work-items take turns and the sum of all steps counts, n_* are one pass of a
+// single work-item that keeps the k first in order: n comparisons and a few moves, 1 barrier.
 //
 // No barrier is inside a condition or a loop that might not run (real.cl says why).
 //
@@ -25,6 +27,11 @@
 // n_largest and n_smallest rank by counting up to this n, and search a tree k times above.
 #ifndef SELECT_BY_RANK
 #define SELECT_BY_RANK 64u
+#endif
+
+// One pass of a single work-item instead (benchmarks/README.md has the measurement).
+#ifndef SELECT_SERIALLY
+#define SELECT_SERIALLY DEVICE_IS_CPU
 #endif
 
 // The largest n that a program selects from, if it knows: only the variant it needs is compiled.
@@ -122,6 +129,30 @@ COLLECTIVE uint extreme_min_unmasked(const __local real *values, const uint n,
 
 // ---------------------------------------------------------------- the k first
 
+#if SELECT_SERIALLY
+// Insertion into the ordered list of the first k so far. A later entry goes behind its equals.
+COLLECTIVE void select_k(const __local real *values, __local uchar *mask, const uint n, const uint k,
+                         __local uint *results, __local uint *scratch, const bool largest) {
+    if (get_local_id(0) == 0) {
+        uint found = 0u;
+        for (uint i = 0u; i < n; ++i) {
+            if (!select_is_candidate(values, mask, true, i))
+                continue;
+            if (found == k && (k == 0u || !select_precedes(values, i, results[k - 1u], largest)))
+                continue;
+            uint place = found < k ? found++ : k - 1u;
+            for (; place > 0u && select_precedes(values, i, results[place - 1u], largest); --place)
+                results[place] = results[place - 1u];
+            results[place] = i;
+        }
+        for (uint place = 0u; place < found; ++place)
+            mask[results[place]] = 1;
+        for (uint place = found; place < k; ++place)
+            results[place] = NONE;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE); // winners and mask, for the caller
+}
+#else
 // Ranks: the place of a candidate is the number of candidates before it. Each work-item counts for
 // its own entries; places are distinct, so nobody writes where another does.
 static void select_places(const __local real *values, const __local uchar *mask, const uint n,
@@ -175,6 +206,7 @@ COLLECTIVE void select_k(const __local real *values, __local uchar *mask, const 
         ++round;
     } while (!by_rank && round < k);
 }
+#endif
 
 // results[0 .. k-1] = indices of the k largest (smallest) unmasked values in order, NONE where no
 // candidate is left. The mask entries of the winners become 1. Results must not overlap scratch.

@@ -39,6 +39,8 @@ class Program:
         Kernel files, absolute or relative to the kernels folder.
     macros
         Becomes ``#define`` lines in front: floats exact, booleans 0 or 1, strings as they are.
+        ``DEVICE_IS_CPU`` is always defined: a primitive may choose its method by it, never its
+        result.
     header
         OpenCL text put after the macros.
     options
@@ -64,7 +66,8 @@ class Program:
             raise DeviceError(f"build option {unsafe[0]} is refused: it changes results")
         if isinstance(sources, (str, Path)):
             sources = [sources]
-        self._set_up(device, amalgamate(sources, macros, header), tuple(options))
+        known = {"DEVICE_IS_CPU": device.kind == "cpu", **(macros or {})}
+        self._set_up(device, amalgamate(sources, known, header), tuple(options))
 
     def _set_up(self, device: Device, source: Source, options: tuple[str, ...]) -> None:
         self.device = device

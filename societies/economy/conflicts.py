@@ -37,6 +37,7 @@ def economy_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
     yield from _curve_conflicts(config)
     yield from _group_conflicts(config)
     yield from _shock_conflicts(config)
+    yield from _record_conflicts(config)
 
 
 def _too_large(config: EconomyConfig) -> Iterator[Conflict]:
@@ -202,6 +203,17 @@ def _shock_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
         gone[shock.index if shock.index != "random" else f"random {s}"] = path
         if len(gone) == size:
             yield Conflict(path, f"removes the last {what}; at least one must be left", needs)
+
+
+def _record_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
+    """Refuse an interval so long that nothing would be recorded."""
+    for name in ("society", "agent", "agent_resource"):
+        every = getattr(config.record, name)
+        if every > config.days:
+            message = (
+                f"{every} days are more than the run has ({config.days}); nothing would be recorded"
+            )
+            yield Conflict(("record", name), message, (("days",),))
 
 
 def _each(path: Path, value: PerResource[float]) -> Iterator[tuple[Path, float]]:

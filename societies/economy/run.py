@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import platform
-import shutil
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from societies.config import to_yaml
 from societies.device import Device, choose_device
 from societies.economy import schedule
 from societies.economy.config import EconomyConfig
@@ -32,15 +28,12 @@ from societies.economy.engine import (
     state_hash,
     workgroup_size,
 )
+from societies.economy.file import create, reopen, require_room, session
 from societies.economy.parameters import Parameters, parameters
 from societies.economy.results import Layout
 from societies.economy.state import SERIES, STATE, sizes
-from societies.errors import ConfigError, Interrupted, OutputError
+from societies.errors import ConfigError, Interrupted
 from societies.output import ResultFile, open_results
-from societies.version import package_version
-
-MODEL_VERSION = "1"
-"""Changes when, and only when, results change; see CHANGELOG, "Results change"."""
 
 REFERENCE = "reference"
 Progress = Callable[[int, int], None]
@@ -150,21 +143,41 @@ def run(
     ConfigError, DeviceError, OutputError
         As `societies.errors` says; nothing is lost that was committed before.
     Interrupted
-        After Ctrl-C, when everything done so far is in the file.
+        After Ctrl-C; its ``path`` is the file to resume, if one was begun.
     """
     began = time.perf_counter()
     path = Path(out) if out is not None else Path("economy.h5")
     p = parameters(config)
     layout = Layout(config)
-    if not resume:
-        _refuse_existing(path, overwrite)
-    with _interrupts() as interrupted:
-        engine, name, facts = _engine(device, p)
-        file, first = _open(path, config, p, layout, engine, facts, resume, overwrite)
-        with file:
-            file.log_session(f"{facts['device']} | {facts['driver']} | from day {first}")
-            last_row = _simulate(engine, file, layout, first, interrupted, progress)
-            digest = state_hash(engine.state())
+    file, start = None, None
+    with ExitStack() as stack:
+        interrupted = stack.enter_context(_interrupts())
+        # What stands in the way of the file is said before any kernel is built.
+        if resume:
+            file = stack.enter_context(reopen(path, config))
+            start = file.latest_checkpoint()
+        else:
+            require_room(path, p, layout, overwrite=overwrite)
+        first = start[0] + 1 if start else 1
+        try:
+            if file and start and first > config.days:  # complete: there is nothing to simulate
+                name, last_row, digest = str(file.attributes["device"]), None, state_hash(start[1])
+            else:
+                engine, name, facts = _engine(device, p)
+                if interrupted.is_set():
+                    raise KeyboardInterrupt
+                file = file or stack.enter_context(
+                    create(path, p, layout, facts, overwrite=overwrite)
+                )
+                file.log_session(session(first, facts))
+                if start:
+                    engine.load(start[1])
+                else:
+                    engine.start()
+                last_row = _simulate(engine, file, layout, first, interrupted, progress)
+                digest = state_hash(engine.state())
+        except KeyboardInterrupt:
+            raise _interrupted(file, config.days) from None
     seconds = time.perf_counter() - began
     simulated = config.agents * config.replicates * (config.days - first + 1)
     return RunReport(
@@ -177,7 +190,7 @@ def run(
         device=name,
         wall_seconds=seconds,
         agent_days_per_second=simulated / seconds,
-        final=_final(path, last_row),
+        final=_final(path, config.days, last_row),
         state_sha256=digest,
     )
 
@@ -213,11 +226,17 @@ def _simulate(
             progress(day, days)
     if day < days:
         file.checkpoint(day, kept(engine.state()))
-        raise Interrupted(
-            f"interrupted after day {day} of {days}; all of it is in {file.path}\n"
-            f"continue with: societies run CONFIG --resume --out {file.path}"
-        )
+        raise KeyboardInterrupt
     return last_row
+
+
+def _interrupted(file: ResultFile | None, days: int) -> Interrupted:
+    """Return what to tell after Ctrl-C, the first one or an impatient second one."""
+    if file is None:
+        return Interrupted("interrupted before day 1; nothing was written")
+    day = file.days_committed
+    done = f"after day {day} of {days}; all of it is" if day else "before day 1; the start is"
+    return Interrupted(f"interrupted {done} in {file.path}", file.path)
 
 
 def plan(
@@ -327,87 +346,6 @@ def _engine(device: str | Device, p: Parameters) -> tuple[Engine, str, dict[str,
     return DeviceEngine(chosen, p), str(chosen), facts
 
 
-def _refuse_existing(path: Path, overwrite: bool) -> None:
-    """Find out before any work is done; the file itself is created without a race."""
-    if path.exists() and not overwrite:
-        raise OutputError(
-            f"{path} exists: --resume continues it, --overwrite replaces it, --out chooses another"
-        )
-
-
-def _open(
-    path: Path,
-    config: EconomyConfig,
-    p: Parameters,
-    layout: Layout,
-    engine: Engine,
-    facts: dict[str, str],
-    resume: bool,
-    overwrite: bool,
-) -> tuple[ResultFile, int]:
-    """Return the file, created or continued, and the first day to simulate."""
-    text = to_yaml(config)
-    if not resume:
-        lengths = sizes(p)
-        file = ResultFile.create(
-            path,
-            coordinates=layout.coordinates(),
-            variables=layout.variables(),
-            attributes={
-                "title": f"economy, {config.agents} agents x {config.resources} resources",
-                "scenario": f"{'trade' if config.trade else 'no trade'}, no devices",
-                "agents": config.agents,
-                "resources": config.resources,
-                "workload": config.workload,
-                "configuration": text,
-                "seed": str(config.seed),
-                "model_version": MODEL_VERSION,
-                "societies_version": package_version(),
-                "git_commit": git_commit(),
-                "created": datetime.now(UTC).isoformat(timespec="seconds"),
-                "python": platform.python_version(),
-                **facts,
-            },
-            state={
-                name: (field.shape(lengths), field.dtype)
-                for name, field in STATE.items()
-                if field.kept
-            },
-            overwrite=overwrite,
-        )
-        engine.start()
-        return file, 1
-    file = ResultFile.resume(path)
-    try:
-        _check_resumable(file, path, text)
-        checkpoint = file.latest_checkpoint()
-        if checkpoint is None:
-            engine.start()
-            return file, 1
-        day, state = checkpoint
-        engine.load(state)
-        return file, day + 1
-    except BaseException:
-        file.close()
-        raise
-
-
-def _check_resumable(file: ResultFile, path: Path, text: str) -> None:
-    if str(file.attributes["model_version"]) != MODEL_VERSION:
-        raise OutputError(
-            f"{path} was made by model version {file.attributes['model_version']}, this is "
-            f"{MODEL_VERSION}: results differ, so it cannot be continued; run it anew with --out"
-        )
-    before, now = str(file.attributes["configuration"]).splitlines(), text.splitlines()
-    if before != now:
-        old = [line for line in before if line not in now] or ["(fewer lines)"]
-        new = [line for line in now if line not in before] or ["(fewer lines)"]
-        raise OutputError(
-            f"{path} was made with another configuration: it has '{old[0].strip()}', "
-            f"this one '{new[0].strip()}'\nresume with the configuration it was made with"
-        )
-
-
 def _chunk_end(day: int, chunk: int, days: int, details: set[int], checkpoint: int) -> int:
     """Return the day up to which to go before something has to be written."""
     for end in range(day + 1, min(day + chunk, days) + 1):
@@ -421,15 +359,20 @@ def _next_chunk(days: int, seconds: float) -> int:
     return max(1, min(LOG_DAYS, 4 * days, int(days * _CHUNK_SECONDS / max(seconds, 1e-9))))
 
 
-def _final(path: Path, last_row: Any) -> dict[str, float]:
+def _final(path: Path, days: int, last_row: Any) -> dict[str, float]:
+    """Return the last day's means over societies: as simulated or, if nothing was, as recorded."""
+    names = [
+        name
+        for name, series in SERIES.items()
+        if not series.lag and not name.startswith(("hhi_", "minutes_"))
+    ]
     if last_row is not None:
-        return dict(zip(SERIES, last_row.mean(axis=0).tolist(), strict=True))
+        means = dict(zip(SERIES, last_row.mean(axis=0).tolist(), strict=True))
+        return {name: means[name] for name in names}
     with open_results(path) as dataset:
-        return {
-            name: float(dataset[name].isel(day=-1).mean())
-            for name in SERIES
-            if name in dataset and dataset[name].dims == ("society", "day")
-        }
+        if dataset["day"].values[-1:] != [days]:  # the last day is none of those recorded
+            return {}
+        return {name: float(dataset[name].isel(day=-1).mean()) for name in names}
 
 
 @contextmanager
@@ -440,6 +383,9 @@ def _interrupts() -> Iterator[threading.Event]:
         yield flag
         return
     before = signal.getsignal(signal.SIGINT)
+    if before == signal.SIG_IGN:  # started in the background, where Ctrl-C is meant for others
+        yield flag
+        return
 
     def handle(number: int, frame: FrameType | None) -> None:
         flag.set()
@@ -450,23 +396,6 @@ def _interrupts() -> Iterator[threading.Event]:
         yield flag
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def git_commit() -> str:
-    """Return the commit of the checkout this runs from, or an empty string."""
-    root = Path(__file__).resolve().parents[2]
-    git = shutil.which("git")
-    if git is None or not (root / ".git").exists():
-        return ""
-
-    def ask(*words: str) -> str:
-        done = subprocess.run(
-            [git, "-C", str(root), *words], capture_output=True, text=True, check=False
-        )
-        return done.stdout.strip() if done.returncode == 0 else ""
-
-    commit = ask("rev-parse", "HEAD")
-    return f"{commit}-modified" if commit and ask("status", "--porcelain") else commit
 
 
 def _numbers(first: int, count: int) -> str:

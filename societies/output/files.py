@@ -17,6 +17,7 @@ from societies.errors import OutputError
 
 # What HDF5 says when the file is open in another process, or otherwise in this one.
 LOCKED = ("unable to lock file", "already open", "file locking flag")
+MAKING = "write here"
 _ELSEWHERE = "choose another place with --out"
 
 
@@ -52,7 +53,7 @@ def _explanation(path: Path, doing: str, error: Exception) -> str:
             f"{path}: is open elsewhere, perhaps in a run that still writes it. "
             "Wait for it or close it there, then try again."
         )
-    if number in (errno.ENOENT, errno.ENOTDIR):
+    if number in (errno.ENOENT, errno.ENOTDIR) and doing != MAKING:
         return f"{path}: does not exist. Check the path."
     if number is not None:
         return f"{path}: cannot {doing}: {os.strerror(number)}. {_ELSEWHERE.capitalize()}."

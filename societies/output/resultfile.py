@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from societies.errors import OutputError
 from societies.output import checkpoints
 from societies.output.files import (
+    MAKING,
     abandon,
     claim,
     explained,
@@ -108,12 +109,12 @@ class ResultFile:
         """
         path = Path(path)
         layout = declare(coordinates, variables, attributes, state)
-        with explained(path, "write here"):
+        with explained(path, MAKING):
             require_target(path, layout.nbytes_on_disk, overwrite=overwrite)
         temporary = temporary_name(path)
         file = None
         try:
-            with explained(path, "write here"):
+            with explained(path, MAKING):
                 with temporary.open("xb") as empty:
                     claim(empty.fileno(), layout.nbytes_on_disk)
                 # Aligned, so that a counter lies within one page and changes as one.

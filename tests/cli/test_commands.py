@@ -384,6 +384,7 @@ def test_commands_do_without_the_keys_of_one_workload(shell, monkeypatch):
     assert shell("run", "small.yaml", "-q")[0] == 0
     report = SimpleNamespace(
         path=Path("small.h5"),
+        first_day=1,
         days=6,
         societies=1,
         device="abacus",

@@ -69,6 +69,8 @@ ONE_PROBLEM = [
      "1000000 units in a day of 600 minutes"),
     ("consumption: {resource_lifetime: .5}", "2:34  consumption.resource_lifetime: must be at "
      "least 1, got .5"),
+    ("days: 9\nrecord: {agent: 10}", "3:17  record.agent: 10 days are more than the run "
+     "has (9); nothing would be recorded"),
     ("record: {society: 0}", "2:19  record.society: must be at least 1, got 0"),
     ("replicates: 3000000", "2:13  replicates: (first_society + replicates) x (agents + 1) x 16 is "
      "2352000000, more than the 2147441677 random streams there are"),

@@ -80,7 +80,7 @@ def economies(draw):
         "utility": some({**utility, "min_marginal": real(1e-9, 1)}),
         "extraction": some({**extraction, "near_best_band": real(0, 9)}),
         "consumption": some(consumption),
-        "record": some({"agent": st.integers(0, 9), "checkpoint": st.integers(1, 9)}),
+        "record": some({"agent": st.integers(0, days), "checkpoint": st.integers(1, 9)}),
     }
     sizes = {"workload": "economy", "agents": agents, "resources": resources, "days": days}
     return {**sizes, "groups": groups, "shocks": shocks, **draw(some(rest))}

@@ -4,6 +4,7 @@ import pytest
 
 from societies.config import config_from_dict
 from societies.device import choose_device
+from societies.economy import source
 from societies.economy.engine import DeviceEngine, ReferenceEngine, kept, state_hash
 from societies.economy.parameters import parameters
 from societies.economy.run import verify
@@ -127,6 +128,14 @@ def test_the_workgroup_changes_nothing(workgroup):
         one.start()
         one.run_days(1, 6)
     assert state_hash(engine.state()) == state_hash(reference.state())
+
+
+@pytest.mark.parametrize("on_cpu", [0, 1])
+def test_every_method_of_the_primitives(monkeypatch, on_cpu):
+    """What a primitive does on a GPU is tested on the CPU too, and the other way round."""
+    original = source.macros
+    monkeypatch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": on_cpu})
+    checked({"agents": 9, "resources": 37}, days=10)
 
 
 @pytest.mark.parametrize("shocks", [[], SHOCKS])

@@ -22,11 +22,18 @@ cases = st.lists(
 )
 
 
-@pytest.fixture(scope="module", params=[0, 64], ids=["tree", "default"])
+METHODS = {
+    "serial": {"SELECT_SERIALLY": 1},
+    "rank": {"SELECT_SERIALLY": 0},
+    "tree": {"SELECT_SERIALLY": 0, "SELECT_BY_RANK": 0},
+}
+
+
+@pytest.fixture(scope="module", params=METHODS)
 def program(device, request):
-    """Ranking never, and up to 64 entries (the default)."""
+    """All three methods on every device, also those that are another kind's choice."""
     path = Path(__file__).parent / "select_cases.cl"
-    return Program(device, path, {"SELECT_BY_RANK": request.param})
+    return Program(device, path, METHODS[request.param])
 
 
 def check(device, program, workgroup, batch):

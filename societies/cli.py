@@ -6,6 +6,7 @@ that help, version and configuration checks start at once and touch no device.
 
 from __future__ import annotations
 
+import errno
 import json
 import shlex
 import sys
@@ -19,7 +20,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from societies.errors import ConfigError, DeviceError, Interrupted, SocietiesError
+from societies.errors import ConfigError, DeviceError, Interrupted, OutputError, SocietiesError
 from societies.version import package_version
 
 if TYPE_CHECKING:
@@ -256,6 +257,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             traceback.print_exc()
         elif isinstance(error, SocietiesError):
             print(error, file=sys.stderr)
+        elif isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            print("the output cannot be printed: the disk is full", file=sys.stderr)
+            sys.exit(OutputError.exit_code)
         else:
             print(
                 f"internal error: {type(error).__name__}: {' '.join(str(error).split())} "

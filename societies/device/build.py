@@ -175,7 +175,12 @@ def _message(device: Device, source: Source, errors: Sequence[LogError], log: st
     if not errors:
         rows = [r.strip() for r in log.replace("\0", "").splitlines() if r.strip()]
         text = "\n    ".join(rows[:_SHOWN_ERRORS]) or "the compiler gives no reason"
-        return f"the kernels do not build for {device.name}:\n    {text}"
+        # PoCL says no more than this when the folder of its cache is full.
+        return (
+            f"the kernels do not build for {device.name}: {text}\n"
+            "without a line of a kernel this may mean a full disk: "
+            "free some space or set POCL_CACHE_DIR to another folder"
+        )
     rows = []
     for error in errors[:_SHOWN_ERRORS]:
         place = f"{source.shown(error.file)}:{error.line}"

@@ -11,7 +11,10 @@ from societies.device.debug import debug_mode, opencl
 from societies.device.device import Device
 from societies.errors import DeviceError
 
-NOTHING_FOUND = "no OpenCL device found: pip install pocl-binary-distribution"
+NOTHING_FOUND = (
+    "no OpenCL device found: pip install pocl-binary-distribution\n"
+    "if it is installed, it cannot write to its cache: set POCL_CACHE_DIR to a folder that it can"
+)
 
 _KIND_ORDER = {"gpu": 0, "accelerator": 1, "cpu": 2}
 

@@ -83,8 +83,9 @@ def test_a_simulator_is_taken_when_asked_for(spec):
 def test_nothing_found_says_what_to_install(spec):
     with pytest.raises(DeviceError) as caught:
         choose_device(spec, [])
-    assert "pip install pocl-binary-distribution" in str(caught.value)
-    assert "\n" not in str(caught.value)
+    first, *hints = str(caught.value).split("\n")
+    assert first.endswith("pip install pocl-binary-distribution")
+    assert len(hints) <= 1
 
 
 def test_a_platform_that_fails_to_list_its_devices_is_passed_over():

@@ -5,8 +5,8 @@
 // work-items). All work-items fill a tree of the largest gains (see best_t);
 // extracting a unit changes one leaf and the path above it, so one work-item then walks the day:
 // log2(resources) steps a unit instead of a reduction of the whole workgroup with its barriers.
-// Local memory: 24 bytes a leaf, 8 a resource and 12 more up to ROW_LIMIT resources; beyond it the
-// agent's rows stay in global memory.
+// Local memory: 24 bytes a leaf, and 20 a resource up to ROW_LIMIT resources; beyond it the agent's
+// rows stay in global memory.
 #include "economy/curves.cl"
 #include "economy/streams.cl"
 
@@ -54,10 +54,12 @@ static void write_node(TREE, const uint node, const best_t x)
 static best_t update(TREE, const uint resource, const real new_gain)
 {
     best_t brothers[LEVELS];
+#pragma unroll
     for (uint level = 0; level < LEVELS; ++level)
         brothers[level] = read_node(gain, count, which, ((LEAVES + resource) >> level) ^ 1);
     best_t x = {new_gain, 1, resource};
     gain[LEAVES + resource] = new_gain;
+#pragma unroll
     for (uint level = 0; level < LEVELS; ++level) {
         x = better(x, brothers[level]);
         write_node(gain, count, which, (LEAVES + resource) >> (level + 1), x);
@@ -106,8 +108,8 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
     const uint lid = get_local_id(0), lanes = get_local_size(0);
     __local real gain[2 * LEAVES];
     __local ushort count[2 * LEAVES], which[2 * LEAVES];
-    __local real minutes[RESOURCES];
 #if RESOURCES <= ROW_LIMIT
+    __local real minutes[RESOURCES];
     __local real know[RESOURCES];
     __local int units[RESOURCES];
 #else
@@ -126,8 +128,8 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
 #if RESOURCES <= ROW_LIMIT
             know[r] = experienced;
             units[r] = owned;
-#endif
             minutes[r] = m;
+#endif
             extracted(agent, r) = owned;  // until the end of the day: units held this morning
             if (available(r)) g = marginal_utility(TABLES, utility_curve(agent, r), owned) / m;
         }
@@ -157,14 +159,20 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
             const uint r = best.count == 1 ? best.which
                                            : pick_best(gain, count, rng_below(&rng, best.count));
 #endif
+#if RESOURCES <= ROW_LIMIT
             time += minutes[r];
+#else
+            time += effort(TABLES, effort_curve(agent, r), know[r]);
+#endif
             last = gain[LEAVES + r];
             const real experienced = know[r] + 1.0;
             const int owned = units[r] + 1;
             know[r] = experienced;
             units[r] = owned;
             const real m = effort(TABLES, effort_curve(agent, r), experienced);
+#if RESOURCES <= ROW_LIMIT
             minutes[r] = m;
+#endif
             best = update(gain, count, which, r,
                           marginal_utility(TABLES, utility_curve(agent, r), owned) / m);
         }

@@ -38,6 +38,7 @@ __kernel void agent_statistics(STATE_PARAMETERS, TABLE_PARAMETERS)
         units_extracted(agent) = sum_extracted;
         resources_extracted(agent) = sum_kinds;
         units_held(agent) = sum_held;
+        units_traded(agent) = units_sold(agent);  // the counter starts anew with consumption
         largest_holding(agent) = largest;
         utility_2(agent) = utility_1(agent);
         utility_1(agent) = utility(agent);

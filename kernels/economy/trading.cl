@@ -2,7 +2,8 @@
 // Twin: reference_py/economy/trading.py.
 //
 // A workgroup is a pair of agents, a work-item a resource (menus) or a candidate swap (ranking).
-// Which offer comes next depends on whether the last was accepted, so one work-item bargains.
+// Which offer counts depends on whether the one before was accepted: on a GPU the work-items work
+// out all that are queued, on a CPU one work-item takes them in turn.
 // A meeting draws no random numbers, and no agent is in two meetings of a round.
 // Local memory: 17 bytes a resource, 4 a menu entry, 16 a candidate up to CANDIDATE_LIMIT
 // candidates; beyond it their scores are in global memory (a slice of `scores` for each workgroup).
@@ -111,11 +112,17 @@ static void proposal(TABLE_PARAMETERS, const side_t s, const int gets_taken, con
 #undef OWN_SURPLUS
 }
 
-// A gives `give` and takes `take`, in quantities that A, else B, proposes; 1 if both gain.
-static int bargain(MEETING_PARAMETERS, const uint give, const uint take)
+// What a bargain comes to; nothing is taken and given if it fails.
+typedef struct {
+    int taken, given;
+} deal_t;
+
+// A would give `give` and take `take`, in quantities that A, else B, proposes and both gain from.
+static deal_t bargain(MEETING_PARAMETERS, const uint give, const uint take)
 {
+    deal_t deal = {0, 0};
     const int a_give = held(a, give), b_take = held(b, take);
-    if (a_give == 0 || b_take == 0) return 0;
+    if (a_give == 0 || b_take == 0) return deal;
     const side_t side_a = side(STATE, TABLES, society, a, take, give);
     const side_t side_b = side(STATE, TABLES, society, b, give, take);
     const real most_a = marginal_utility(TABLES, side_a.get_curve, side_a.get_held) /
@@ -124,28 +131,38 @@ static int bargain(MEETING_PARAMETERS, const uint give, const uint take)
                          marginal_utility(TABLES, side_b.get_curve, side_b.get_held);
     const real rate = price(most_a, least_b, trade_power_table[group_of(a)],
                             trade_power_table[group_of(b)]);
-    for (int proposer = 0; proposer < 2; ++proposer) {
+    for (int proposer = 0; proposer < 2 && deal.given == 0; ++proposer) {
         long taken, given;
         proposal(TABLES, proposer == 0 ? side_a : side_b, proposer == 0, rate, a_give, b_take,
                  &taken, &given);
         if (taken <= b_take && given <= a_give &&
             surplus(TABLES, side_a, taken, given) > P(min_surplus) &&
             surplus(TABLES, side_b, given, taken) > P(min_surplus)) {
-            held(b, take) = b_take - (int)taken;
-            held(a, take) = (int)(side_a.get_held + taken);
-            held(a, give) = a_give - (int)given;
-            held(b, give) = (int)(side_b.get_held + given);
-            value(a, take) = marginal_utility(TABLES, side_a.get_curve, held(a, take));
-            value(a, give) = marginal_utility(TABLES, side_a.lose_curve, held(a, give));
-            value(b, take) = marginal_utility(TABLES, side_b.lose_curve, held(b, take));
-            value(b, give) = marginal_utility(TABLES, side_b.get_curve, held(b, give));
-            units_sold(a) += (int)given;
-            units_sold(b) += (int)taken;
-            deals(a) += 1;
-            return 1;
+            deal.taken = (int)taken;
+            deal.given = (int)given;
         }
     }
-    return 0;
+    return deal;
+}
+
+// Change of one holding, remembered with its new value.
+static void change(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent,
+                   const uint resource, const int units)
+{
+    const int owned = held(agent, resource) + units;
+    held(agent, resource) = owned;
+    value(agent, resource) = marginal_utility(TABLES, utility_curve(agent, resource), owned);
+}
+
+static void settle(MEETING_PARAMETERS, const uint give, const uint take, const deal_t deal)
+{
+    change(STATE, TABLES, society, a, take, deal.taken);
+    change(STATE, TABLES, society, b, take, -deal.taken);
+    change(STATE, TABLES, society, a, give, -deal.given);
+    change(STATE, TABLES, society, b, give, deal.given);
+    units_sold(a) += deal.given;
+    units_sold(b) += deal.taken;
+    deals(a) += 1;
 }
 
 // Remembered value of the wanted unit over the value of the last unit given.
@@ -183,6 +200,10 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
     __local uint count_a, count_b;
     __local ushort queue_give[ATTEMPTS], queue_take[ATTEMPTS];
     __local uint queued, attempt, going;
+#if !DEVICE_IS_CPU
+    __local deal_t ahead[ATTEMPTS];
+    __local uint again;
+#endif
 #if CANDIDATES <= CANDIDATE_LIMIT
     __local real score_a[CANDIDATES], score_b[CANDIDATES];
 #else
@@ -195,7 +216,6 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
 
     for (uint r = lid; r < resources; r += lanes) sold[r] = 0;
     if (lid == 0) queued = attempt = 0;
-    uint front = 0;  // of the queue; known to work-item 0 only
 
     do {
         // Menus: the held resources that each remembers as least valuable.
@@ -227,8 +247,7 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
             count_b = in_b;
         }
         barrier(CLK_LOCAL_MEM_FENCE);  // the lists, before candidates are scored
-        const uint candidates = count_a * count_b;
-        if (candidates == 0) return;
+        const uint candidates = count_a * count_b;  // without any, nothing is queued or tried
         for (uint c = lid; c < candidates; c += lanes) {
             const uint give = sold_by_a[c / count_b], take = sold_by_b[c % count_b];
             score_a[c] = score(STATE, TABLES, society, a, take, give);
@@ -246,16 +265,46 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
                 queue_take[queued] = sold_by_b[best % count_b];
                 ++queued;
             }
-            // Try them in turn. After a success the ranking is extended, if more could be tried.
+        }
+        // Try them in turn; `attempt` counts them. After a success the ranking is extended, if more
+        // could be tried than were queued.
+#if DEVICE_IS_CPU
+        if (lid == 0) {
             going = 0;
-            while (attempt < ATTEMPTS && front < queued && !going) {
-                const int success =
-                    bargain(MEETING, queue_give[front], queue_take[front]);
-                ++front;
+            while (attempt < queued && !going) {
+                const uint give = queue_give[attempt], take = queue_take[attempt];
+                const deal_t deal = bargain(MEETING, give, take);
                 ++attempt;
-                going = success && attempt < ATTEMPTS && queued < ATTEMPTS;
+                if (deal.given > 0) {
+                    settle(MEETING, give, take, deal);
+                    going = queued < ATTEMPTS;
+                }
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // new holdings, before new menus
+#else
+        // The work-items look ahead, one bargain each. What they found counts up to the first
+        // success, which changes the holdings that the later ones were worked out with.
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the queue, before it is worked on
+        do {
+            for (uint i = attempt + lid; i < queued; i += lanes)
+                ahead[i] = bargain(MEETING, queue_give[i], queue_take[i]);
+            barrier(CLK_LOCAL_MEM_FENCE);  // all bargains, before one is carried out
+            if (lid == 0) {
+                going = again = 0;
+                while (attempt < queued && !going && !again) {
+                    const deal_t deal = ahead[attempt];
+                    const uint give = queue_give[attempt], take = queue_take[attempt];
+                    ++attempt;
+                    if (deal.given > 0) {
+                        settle(MEETING, give, take, deal);
+                        going = queued < ATTEMPTS;
+                        again = !going && attempt < queued;
+                    }
+                }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // new holdings, for new bargains
+        } while (again);
+#endif
     } while (going);
 }

@@ -19,6 +19,7 @@ def agent_statistics(p, s):
         s.units_extracted[agent] = sum(extracted)
         s.resources_extracted[agent] = sum(units > 0 for units in extracted)
         s.units_held[agent] = sum(held)
+        s.units_traded[agent] = s.units_sold[agent]  # the counter starts anew with consumption
         s.largest_holding[agent] = max(held)
         s.utility_2[agent] = s.utility_1[agent]
         s.utility_1[agent] = s.utility[agent]

@@ -18,13 +18,18 @@ MINUTES = "minutes"
 AGENT_DETAIL = {
     "agent_units_extracted": "units_extracted",
     "agent_units_held": "units_held",
-    "agent_units_traded": "units_sold",
+    "agent_units_traded": "units_traded",
     "agent_utility": "utility",
 }
 """Variable of the file and field of the state, per agent."""
 
-RESOURCE_DETAIL = ("held", "experience", "value", "extracted")
-"""Fields of the state that are recorded per agent and resource, under their own names."""
+RESOURCE_DETAIL = {
+    "held": "units owned at the end of the day, after consumption",
+    "experience": "experience in extracting, at the end of the day",
+    "value": "remembered marginal value of one more unit, at the end of the day",
+    "extracted": STATE["extracted"].meaning,
+}
+"""Fields of the state that are recorded per agent and resource, and what they mean by then."""
 
 
 def recorded_days(every: int, days: int) -> NDArray[np.int64]:
@@ -97,10 +102,15 @@ class Layout:
                 result.append(Variable(name, dims, "float64", series.unit, series.meaning, nan))
         if self.config.record.agent:
             dims = ("society", self.agent_day, "agent")
-            result += [_detail(name, field, dims) for name, field in AGENT_DETAIL.items()]
+            result += [
+                _detail(name, field, dims, STATE[field].meaning)
+                for name, field in AGENT_DETAIL.items()
+            ]
         if self.config.record.agent_resource:
             dims = ("society", self.resource_day, "agent", "resource")
-            result += [_detail(name, name, dims) for name in RESOURCE_DETAIL]
+            result += [
+                _detail(name, name, dims, meaning) for name, meaning in RESOURCE_DETAIL.items()
+            ]
         return result
 
     def detail_days(self) -> set[int]:
@@ -140,10 +150,10 @@ class Layout:
                     file.write(name, state[field], **{dim: day // every - 1})
 
 
-def _detail(name: str, field: str, dims: tuple[str, ...]) -> Variable:
+def _detail(name: str, field: str, dims: tuple[str, ...], meaning: str) -> Variable:
     kind = STATE[field]
     fill = float("nan") if kind.dtype == "float64" else -1
-    return Variable(name, dims, kind.dtype, kind.unit, kind.meaning, fill)
+    return Variable(name, dims, kind.dtype, kind.unit, meaning, fill)
 
 
 def _columns() -> Iterator[tuple[str, list[int], int]]:

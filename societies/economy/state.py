@@ -68,10 +68,13 @@ STATE: dict[str, Field] = {
     "alive": Field(_A, "uint8", "1", "1 while the agent is in the simulation", initial=1),
     "gain_per_minute": Field(_A, "float64", "util/min", "gain of the last unit extracted"),
     "minutes": Field(_A, "float64", "min", "minutes spent extracting today"),
-    "units_sold": Field(_A, "int32", "units", "units given away in resource trades today"),
+    "units_sold": Field(_A, "int32", "units", "units given away in resource trades so far today"),
     "deals": Field(_A, "int32", "deals", "resource trades today, counted at the first proposer"),
     "units_extracted": Field(_A, "int32", "units", "units extracted today, all resources"),
     "units_held": Field(_A, "int32", "units", "units held before consumption, all resources"),
+    "units_traded": Field(
+        _A, "int32", "units", "units given away in resource trades today", kept=False
+    ),
     "resources_extracted": Field(_A, "int32", "resources", "different resources extracted today"),
     "largest_holding": Field(_A, "int32", "units", "largest holding of one resource"),
     "utility": Field(_A, "float64", "util", "utility of all holdings before consumption"),

@@ -33,6 +33,9 @@ LOG_DAYS = 64
 
 WORKGROUP_LIMIT = 256
 
+AGENTS_PER_COMPUTE_UNIT = 16
+"""Beyond it a GPU has more agents to do than it can hold with a work-item for each resource."""
+
 DISTRIBUTIONS, MOMENTS = 6, 3
 """Quantities compared between agents, numbers kept of each: those of statistics.cl."""
 
@@ -197,9 +200,15 @@ class DeviceEngine:
 
 
 def workgroup_size(device: Device, p: Parameters) -> int:
-    """Return work-items per group: one per resource, in whole warps, within the portable limit."""
+    """Return work-items per group: one per resource, in whole warps, within the portable limit.
+
+    With more agents than a GPU can have resident at this size, each agent gets a single warp, whose
+    work-items then serve several resources: twice as many agents are under way at once.
+    """
     step = max(8, device.warp if device.kind != "cpu" else 8)
-    return min(WORKGROUP_LIMIT, device.max_workgroup, -(-p.resources // step) * step)
+    full = min(WORKGROUP_LIMIT, device.max_workgroup, -(-p.resources // step) * step)
+    crowded = p.societies * p.agents > AGENTS_PER_COMPUTE_UNIT * device.compute_units
+    return step if device.kind == "gpu" and crowded else full
 
 
 def launches_per_day(p: Parameters) -> int:

@@ -1,0 +1,405 @@
+"""Killed, interrupted, stopped and continued: does an economy's file end as if nothing had been?"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import xarray as xr
+
+import societies
+from societies.cli import main
+from societies.config import load_config
+from societies.economy import engine, file, run
+from societies.errors import Interrupted
+from societies.output import ResultFile
+
+KILLS, CHAINS = 20, 2
+LONG, SHORT, CHECKPOINT = 100, 20, 7
+SEED = int(os.environ.get("SOCIETIES_TEST_SEED", "20240611"))
+RUN = f"""
+workload: economy
+agents: 6
+resources: 8
+days: {SHORT}
+replicates: 2
+first_society: 1
+shocks: [{{day: 8, remove: resource, index: random, holdings: lose}}]
+record: {{agent: 1, agent_resource: 2, checkpoint: {CHECKPOINT}}}
+"""
+LAGGED = ("gini_3day", "gini_paper")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A folder of its own with the configuration; the shell's commands run there."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.yaml").write_text(RUN)
+    return tmp_path
+
+
+@pytest.fixture
+def shell(capsys):
+    """Run a command in this process; return its exit code, stdout and stderr."""
+
+    def command(*words):
+        with pytest.raises(SystemExit) as end:
+            main(list(words))
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return int(end.value.code or 0), out, err
+
+    return command
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Return everything in the file of a run that nothing disturbed."""
+    place = tmp_path_factory.mktemp("whole")
+    (place / "run.yaml").write_text(RUN)
+    societies.run(load_config(place / "run.yaml"), out=place / "run.h5")
+    return everything(place / "run.h5")
+
+
+def everything(path):
+    """Return the bytes of every variable and coordinate, and of the last checkpoint."""
+    with h5py.File(path) as data:
+        found = {name: item[()] for name, item in data.items() if isinstance(item, h5py.Dataset)}
+        days = [int(data[f"checkpoint/{slot}/day"][()]) for slot in (0, 1)]
+        state = data[f"checkpoint/{int(np.argmax(days))}/state"]
+        found |= {f"state {name}": item[()] for name, item in state.items()}
+    assert len(found) > 40
+    return {
+        name: value.tolist() if value.dtype == object else value.tobytes()
+        for name, value in found.items()
+    } | {"checkpoint": max(days)}
+
+
+def process(*words, folder=None):
+    root = str(Path(societies.__file__).parents[1])
+    return subprocess.Popen(
+        [sys.executable, "-m", "societies", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": root},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+class Stop(Exception):
+    """Ends a run in the middle, without a checkpoint of that day."""
+
+
+def stop_at(day):
+    def progress(done, _):
+        if done >= day:
+            raise Stop
+
+    return progress
+
+
+# -- killed --------------------------------------------------------------------------------------
+
+
+def test_killed_at_random_moments_and_resumed(folder):
+    """SIGKILL, at least twenty times in all; a resumed run is killed again."""
+    words = ["run", "run.yaml", "--days", str(LONG), "-q", "--out"]
+    process(*words, "warm-up.h5").wait()
+    began = time.perf_counter()
+    assert process(*words, "whole.h5").wait() == 0
+    duration = time.perf_counter() - began
+    expected = everything("whole.h5")
+    with xr.open_dataset("whole.h5") as data:
+        truth = data.load()
+    reading = threading.Lock()  # of HDF5 and of Python's warnings
+
+    def chain(number):
+        moment, path = random.Random(SEED + number), folder / f"{number}.h5"
+        kills = days_kept = finished = 0
+        while kills < KILLS / CHAINS or path.exists():
+            resume = ["--resume"] if path.exists() else []
+            if resume and moment.random() < 0.4:
+                resume += ["--device", "reference"]
+            child = process(*words, path.name, *resume, folder=folder)
+            if kills < KILLS / CHAINS:
+                time.sleep(moment.uniform(0.3, 1) * duration)
+                child.send_signal(signal.SIGKILL)
+            out, err = child.communicate()
+            assert child.returncode in (0, -signal.SIGKILL), err
+            kills += child.returncode != 0
+            if not path.exists():
+                continue
+            with reading:
+                days = assert_committed_days(path, truth)
+                days_kept += 0 < days < LONG
+                if child.returncode == 0:
+                    assert out == f"{path.name}\n"
+                    assert everything(path) == expected
+                    path.unlink()
+                    finished += 1
+        return days_kept, finished
+
+    with ThreadPoolExecutor(CHAINS) as pool:
+        outcomes = list(pool.map(chain, range(CHAINS)))
+    days_kept, finished = map(sum, zip(*outcomes, strict=True))
+    assert days_kept >= 4, outcomes  # otherwise the moments are badly chosen
+    assert finished >= CHAINS
+
+
+def assert_committed_days(path, truth):
+    """Compare every committed day with the undisturbed run; return how many there are."""
+    with xr.open_dataset(path) as data:
+        days = int(data.days_committed)
+        for name in truth.data_vars:
+            recorded, expected = data[name], truth[name]
+            for dim in {"day", "resource_day"} & set(recorded.dims):
+                known = days - 1 if name in LAGGED else days
+                recorded = recorded.sel({dim: slice(known)})
+                expected = expected.sel({dim: slice(known)})
+            if name != "days_committed":
+                assert recorded.values.tobytes() == expected.values.tobytes(), name
+    with societies.open_results(path) as data:
+        assert data.sizes["day"] == days
+    return days
+
+
+# -- continued -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("day", "before", "after"),
+    [
+        (3, "auto", "reference"),  # before the first checkpoint
+        (9, "auto", "reference"),  # at a day that is not a checkpoint
+        (14, "reference", "auto"),  # at one that is
+        (SHORT - 1, "reference", "auto"),
+    ],
+)
+def test_continued_on_another_device(day, before, after, whole, folder):
+    config, path = load_config("run.yaml"), folder / "run.h5"
+    with pytest.raises(Stop):
+        societies.run(config, device=before, out=path, progress=stop_at(day))
+    with societies.open_results(path) as data:
+        assert data.sizes["day"] == day
+    report = societies.run(config, device=after, out=path, resume=True)
+    first = day - day % CHECKPOINT + 1
+    assert report.first_day == first
+    assert everything(path) == whole
+    with xr.open_dataset(path) as data:  # the row across the seam, which two days make
+        assert not np.isnan(data.gini_3day.sel(day=[d for d in (first - 1, first) if d > 1])).any()
+    with ResultFile.resume(path) as continued:
+        records = continued.sessions
+    assert [record.split(" | ")[0] for record in records] == ["from day 1", f"from day {first}"]
+    for record, device in zip(records, (before, after), strict=True):
+        name = device if device == "reference" else societies.choose_device(device).name
+        assert name in record.split(" | ")[1]
+        assert "societies " in record
+
+
+def test_stopped_every_few_days(whole, folder):
+    config, path = load_config("run.yaml"), folder / "run.h5"
+    for number, day in enumerate((2, 8, 9, 15, 16, SHORT)):
+        try:
+            societies.run(config, out=path, resume=number > 0, progress=stop_at(day))
+        except Stop:
+            assert day <= SHORT
+    societies.run(config, out=path, resume=True)
+    assert everything(path) == whole
+
+
+def test_a_complete_file_is_left_as_it_is(shell, folder):
+    code, out, _ = shell("run", "run.yaml")
+    assert code == 0
+    before = (folder / "run.h5").read_bytes()
+    code, again, err = shell("run", "run.yaml", "--resume")
+    assert (code, err) == (0, "")
+    assert re.search(r"^days run now +none, the file was complete$", again, re.M)
+    kept = [row for row in out.splitlines() if not row.startswith(("wall", "agent-days", "device"))]
+    for row in kept:  # the same numbers, the same hash of the state
+        assert row in again
+    assert shell("run", "run.yaml", "--resume", "-q") == (0, "run.h5\n", "")
+    assert (folder / "run.h5").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        (["--set", "utility.scale=601"], "utility.scale is 600.0 in the file and 601.0 here"),
+        (["--seed", "5"], "seed is 1 in the file and 5 here"),
+        (["--days", "40"], f"days is {SHORT} in the file and 40 here"),
+        (["--set", "shocks.0.day=9"], "shocks.0.day is 8 in the file and 9 here"),
+        (["--set", "shocks=[]"], r"shocks.0.day is 8 in the file and absent here (and 3 more)"),
+        (["--replicates", "3", "--seed", "2"], "seed is 1 in the file and 2 here (and 1 more)"),
+        (["--set", "record.agent=2"], "record.agent is 1 in the file and 2 here"),
+    ],
+)
+def test_another_configuration_is_refused(changes, named, stopped, shell):
+    code, out, err = shell("run", "run.yaml", "--resume", *changes)
+    assert (code, out) == (4, "")
+    assert err.startswith("run.h5 was made with another configuration: ")
+    assert named in err
+    assert len(err.splitlines()) == 2
+
+
+def test_another_model_version_is_refused(stopped, shell, monkeypatch):
+    monkeypatch.setattr(file, "MODEL_VERSION", "2")
+    code, _, err = shell("run", "run.yaml", "--resume")
+    assert code == 4
+    assert err.startswith("run.h5 was made by model version 1, this is 2: ")
+    assert len(err.splitlines()) == 2
+
+
+def test_refusals_come_before_kernels_are_built(stopped, shell, monkeypatch):
+    monkeypatch.setattr(run, "_engine", None)  # calling it would be an error
+    assert shell("run", "run.yaml", "--resume", "--seed", "3")[0] == 4
+    assert shell("run", "run.yaml", "--resume", "--out", "missing.h5")[0] == 4
+    assert shell("run", "run.yaml", "--out", "missing/run.h5")[0] == 4
+    assert shell("run", "run.yaml")[0] == 4
+    (stopped.parent / "text.h5").write_text("precious")
+    assert shell("run", "run.yaml", "--resume", "--out", "text.h5")[0] == 4
+    assert (stopped.parent / "text.h5").read_text() == "precious"
+
+
+def test_a_device_that_is_not_there_does_not_harm_the_file(stopped, shell):
+    code, _, err = shell("run", "run.yaml", "--resume", "--device", "abacus")
+    assert code == 3
+    assert "abacus" in err
+
+
+@pytest.fixture
+def stopped(folder):
+    """Return a file that ends in the middle and must not be touched; checked after the test."""
+    path = folder / "run.h5"
+    with pytest.raises(Stop):
+        societies.run(load_config("run.yaml"), device="reference", out=path, progress=stop_at(1))
+    before = path.read_bytes()
+    yield path
+    assert path.read_bytes() == before
+
+
+# -- interrupted ---------------------------------------------------------------------------------
+
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def interrupting(monkeypatch, owner, name, call=1, times=1):
+    """Press Ctrl-C at the beginning of one call of a function."""
+    original, calls = getattr(owner, name), []
+
+    def wrapper(*arguments, **options):
+        calls.append(name)
+        if len(calls) == call:
+            for _ in range(times):
+                interrupt()
+        return original(*arguments, **options)
+
+    monkeypatch.setattr(owner, name, wrapper)
+
+
+def continues(err, shell, monkeypatch, expected):
+    """Type the command that the message proposes, and compare what comes out."""
+    monkeypatch.undo()
+    first, second = err.splitlines()
+    assert first.startswith("interrupted ")
+    assert first.endswith(" in run.h5")
+    command = shlex.split(second.removeprefix("continue with: "))
+    assert command[0] == "societies"
+    assert "--resume" in command
+    os.chdir(Path("run.yaml").parent)
+    assert shell(*command[1:])[0] == 0
+    assert everything("run.h5") == expected
+
+
+def test_ctrl_c_while_kernels_are_built_writes_nothing(shell, monkeypatch, folder):
+    (folder / "run.h5").write_text("precious")
+    for times in (1, 2):
+        with monkeypatch.context() as patch:
+            interrupting(patch, run, "_engine", times=times)
+            code, out, err = shell("run", "run.yaml", "--overwrite")
+        assert (code, out) == (130, "")
+        assert err == "interrupted before day 1; nothing was written\n"
+        assert (folder / "run.h5").read_text() == "precious"
+        assert len(list(folder.iterdir())) == 2
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize(
+    ("owner", "name", "call"),
+    [
+        (engine.DeviceEngine, "start", 1),
+        (engine.DeviceEngine, "run_days", 1),
+        (engine.DeviceEngine, "run_days", 10),
+        (ResultFile, "commit", 10),
+        (ResultFile, "checkpoint", 2),
+    ],
+    ids=lambda item: getattr(item, "__name__", str(item)),
+)
+def test_ctrl_c_says_how_to_go_on(owner, name, call, times, whole, shell, monkeypatch, folder):
+    with monkeypatch.context() as patch:
+        interrupting(patch, owner, name, call, times)
+        code, out, err = shell("run", "run.yaml", "--set", "seed=1", "--overwrite")
+    assert (code, out) == (130, "")
+    with societies.open_results("run.h5") as data:
+        days = data.sizes["day"]
+    told = f"after day {days} of {SHORT}; all of it is" if days else "before day 1; the start is"
+    assert err.splitlines()[0] == f"interrupted {told} in run.h5"
+    if times == 1:  # the day was finished and all of it kept
+        with ResultFile.resume("run.h5") as continued:
+            assert continued.latest_checkpoint()[0] == days
+    assert err.splitlines()[1] == "continue with: societies run run.yaml --set seed=1 --resume"
+    continues(err, shell, pytest.MonkeyPatch(), whole)
+
+
+def test_ctrl_c_on_the_last_day_comes_too_late(whole, shell, monkeypatch, folder):
+    interrupting(monkeypatch, engine.DeviceEngine, "run_days", SHORT)
+    assert shell("run", "run.yaml", "-q") == (0, "run.h5\n", "")
+    assert everything("run.h5") == whole
+
+
+def test_ctrl_c_in_the_library(folder):
+    config = load_config("run.yaml")
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(Interrupted) as caught:
+        societies.run(config, out="run.h5", progress=lambda day, _: day == 5 and interrupt())
+    assert caught.value.path == Path("run.h5")
+    assert caught.value.exit_code == 130
+    assert str(caught.value).startswith("interrupted after day 6 of 20")
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_in_a_process_of_its_own(times, folder):
+    words = ["run", "run.yaml", "--days", "100000", "--set", "record={society: 1000}"]
+    child = process(*words)
+    try:
+        while not (folder / "run.h5").exists():
+            assert child.poll() is None
+            time.sleep(0.05)
+        time.sleep(0.5)
+        for _ in range(times):
+            child.send_signal(signal.SIGINT)
+            time.sleep(0.01)
+        out, err = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    assert (child.returncode, out) == (130, "")
+    first, second = err.splitlines()
+    assert re.fullmatch(r"interrupted (after|before) day .* in run\.h5", first)
+    assert second == f"continue with: {shlex.join(['societies', *words, '--resume'])}"
+    with xr.open_dataset("run.h5") as data:
+        assert data.sizes["day"] == 100

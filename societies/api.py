@@ -50,7 +50,7 @@ def run(
     ConfigError, DeviceError, OutputError
         One or two lines that say what is wrong, where, and what to do.
     Interrupted
-        After Ctrl-C, when everything done so far is in the file.
+        After Ctrl-C, when everything done so far is in the file, its ``path``.
     """
     return workload(config.workload).run(
         config, device=device, out=out, resume=resume, overwrite=overwrite, progress=progress

@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -302,18 +302,17 @@ def _summary(report: RunReport) -> list[tuple[str, str]]:
 
     names = [name for name in _HEADLINES if name in report.final]
     with open_results(report.path) as results:
-        attributes: list[dict[str, Any]] = [dict(results[name].attrs) for name in names]
-    rows = [("last day", str(report.days))]
+        units = [str(results[name].attrs["units"]) for name in names]
+    over = "living agents" if report.societies == 1 else f"{report.societies} societies' agents"
+    rows = [("last day", f"{report.days}, means over {over}")]
     complete = report.first_day > report.days
     if complete:
         rows.append(("days run now", "none, the file was complete"))
     elif report.first_day > 1:
         rows.append(("days run now", f"{report.first_day} to {report.days}"))
-    if report.societies > 1:
-        rows.append(("societies", f"{report.societies}, means over them"))
-    for name, labels in zip(names, attributes, strict=True):
-        unit = "" if labels["units"] == "1" else f" {labels['units']}"
-        rows.append((labels["long_name"], f"{report.final[name]:.6g}{unit}"))
+    for name, unit in zip(names, units, strict=True):
+        value = f"{report.final[name]:.6g}"
+        rows.append((name.replace("_", " "), value if unit == "1" else f"{value} {unit}"))
     rows.append(("device", report.device))
     if not complete:
         rows.append(("wall time", f"{report.wall_seconds:.1f} s"))

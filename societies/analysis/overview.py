@@ -18,7 +18,7 @@ _PANELS = (
     ("units_extracted", "Extracted", "units per agent and day", "#0072B2"),
     ("units_held", "Held", "units per agent", "#0072B2"),
     ("units_traded", "Traded", "units per agent and day", "#0072B2"),
-    ("utility", "Utility", "utility per agent", "#009E73"),
+    ("utility", "Utility", "util per agent", "#009E73"),
     ("gini", "Inequality", "Gini of the day's utility", "#D55E00"),
 )
 _INK, _GREY, _GRID = "#222222", "#666666", "#E3E3E3"

@@ -18,7 +18,7 @@ from societies.economy.results import Layout
 from societies.economy.state import STATE, sizes
 from societies.errors import OutputError
 from societies.output import ResultFile
-from societies.output.files import require_target
+from societies.output.files import require_allowed, require_target
 from societies.output.layout import declare
 from societies.version import package_version
 
@@ -30,6 +30,7 @@ def require_room(path: Path, p: Parameters, layout: Layout, *, overwrite: bool) 
     """Raise OutputError if the file plainly cannot be made, before any work is done."""
     nbytes = declare(**_parts(p, layout), attributes={}).nbytes_on_disk
     require_target(path, nbytes, overwrite=overwrite)
+    require_allowed(path, nbytes)
 
 
 def _parts(p: Parameters, layout: Layout) -> dict[str, Any]:
@@ -68,6 +69,11 @@ def create(
 
 def reopen(path: Path, config: EconomyConfig) -> ResultFile:
     """Open the file to write on, after checking that it is one of this configuration."""
+    if not path.exists():
+        raise OutputError(
+            f"{path}: does not exist, so there is nothing to continue\n"
+            "begin it by running without --resume, or name another file with --out"
+        )
     file = ResultFile.resume(path)
     try:
         version = str(file.attributes.get("model_version"))

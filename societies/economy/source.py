@@ -69,7 +69,7 @@ def counts(p: Parameters) -> dict[str, int]:
 
     They are known when the kernels are built, but PoCL 3.0 miscompiles
     ``for (i = lid; i < 1; i += lanes)`` before a barrier if the 1 is a constant: some shapes would
-    give wrong results or crash (tests/device/test_device_compiler.py shows it).
+    give wrong results or crash (tests/primitives/test_collective.py).
     """
     return {
         "agents": p.agents,

@@ -87,6 +87,21 @@ def require_target(path: Path, nbytes: int, *, overwrite: bool) -> None:
         )
 
 
+def require_allowed(path: Path, nbytes: int) -> None:
+    """Raise OutputError if this process may not write a file of ``nbytes`` bytes (``ulimit -f``).
+
+    A first look as well: under such a limit the compiler of a device may abort the process.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    if limit != resource.RLIM_INFINITY and nbytes > limit:
+        with explained(path, MAKING):
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+
+
 def already_exists(path: Path) -> OutputError:
     """Return the error for a name that is taken."""
     return OutputError(

@@ -152,8 +152,9 @@ def test_run_ends_with_a_table_on_stdout_and_nothing_on_stderr(shell):
     assert (code, err) == (0, "")
     with xr.open_dataset("small.h5") as results:
         for name in ("units_extracted", "units_held", "units_traded", "utility", "gini"):
-            label, value = results[name].attrs["long_name"], float(results[name][0, -1])
-            assert re.search(rf"^{re.escape(label)} +{re.escape(f'{value:.6g}')}\b", out, re.M)
+            label, unit = name.replace("_", " "), results[name].attrs["units"]
+            value = f"{float(results[name][0, -1]):.6g}" + f" {unit}" * (unit != "1")
+            assert re.search(rf"^{label} +{re.escape(value)}$", out, re.M)
     assert re.search(r"^wall time +[0-9.]+ s$", out, re.M)
     assert re.search(r"^agent-days per second +[0-9,]+$", out, re.M)
     assert re.search(r"^state sha256 +[0-9a-f]{64}$", out, re.M)

@@ -23,6 +23,7 @@ BASE = {
     "seed": 2**64 - 1,
     "replicates": SOCIETIES,
     "first_society": FIRST,
+    "shocks": [{"day": 8, "remove": "resource", "index": "random", "holdings": "lose"}],
 }
 PER_SOCIETY = [
     *["units_extracted", "units_held", "units_traded", "utility", "gini", "gini_3day"],
@@ -156,7 +157,7 @@ def test_attributes_tell_where_the_numbers_come_from(detailed, tmp_path):
 
 
 def test_the_reference_names_itself(tmp_path):
-    report = societies.run(configuration(days=1), device="reference", out=tmp_path / "run.h5")
+    report = societies.run(configuration(days=8), device="reference", out=tmp_path / "run.h5")
     with xr.open_dataset(tmp_path / "run.h5") as data:
         assert data.attrs["device"] == report.device == "reference"
         assert data.attrs["driver"].startswith("Python 3.")
@@ -239,7 +240,7 @@ def test_the_gini_of_three_days_is_missing_only_where_a_neighbour_is(detailed):
         np.testing.assert_allclose(data.gini_3day[:, 1:-1], gini, rtol=1e-9)
 
 
-def test_a_days_file_says_the_same_alone_and_in_an_ensemble(detailed, tmp_path):
+def test_a_society_is_the_same_alone_and_in_an_ensemble(detailed, tmp_path):
     for society in (FIRST, FIRST + 1):
         alone = configuration(
             replicates=1, first_society=society, record={"agent": 1, "agent_resource": 1}

@@ -117,10 +117,11 @@ def stop_at(day):
 def test_killed_at_random_moments_and_resumed(folder):
     """SIGKILL, at least twenty times in all; a resumed run is killed again."""
     words = ["run", "run.yaml", "--days", str(LONG), "-q", "--out"]
-    process(*words, "warm-up.h5").wait()
-    began = time.perf_counter()
-    assert process(*words, "whole.h5").wait() == 0
-    duration = time.perf_counter() - began
+    for name in ("warm-up.h5", "whole.h5"):
+        began = time.perf_counter()
+        with process(*words, name) as child:
+            assert child.wait() == 0
+        duration = time.perf_counter() - began
     expected = everything("whole.h5")
     with xr.open_dataset("whole.h5") as data:
         truth = data.load()
@@ -227,9 +228,11 @@ def test_a_complete_file_is_left_as_it_is(shell, folder):
     code, again, err = shell("run", "run.yaml", "--resume")
     assert (code, err) == (0, "")
     assert re.search(r"^days run now +none, the file was complete$", again, re.M)
-    kept = [row for row in out.splitlines() if not row.startswith(("wall", "agent-days", "device"))]
-    for row in kept:  # the same numbers, the same hash of the state
-        assert row in again
+    rows, rows_again = (
+        {re.sub(" +", " ", row) for row in text.splitlines()} for text in (out, again)
+    )
+    lost = rows - rows_again  # all but these are the same numbers and the same hash of the state
+    assert all(row.startswith(("wall time", "agent-days", "device")) for row in lost)
     assert shell("run", "run.yaml", "--resume", "-q") == (0, "run.h5\n", "")
     assert (folder / "run.h5").read_bytes() == before
 
@@ -378,7 +381,7 @@ def test_ctrl_c_in_the_library(folder):
         societies.run(config, out="run.h5", progress=lambda day, _: day == 5 and interrupt())
     assert caught.value.path == Path("run.h5")
     assert caught.value.exit_code == 130
-    assert str(caught.value).startswith("interrupted after day 6 of 20")
+    assert str(caught.value).startswith("interrupted after day 5 of 20")
     assert signal.getsignal(signal.SIGINT) == before
 
 
@@ -386,7 +389,7 @@ def test_ctrl_c_in_the_library(folder):
 def test_ctrl_c_in_a_process_of_its_own(times, folder):
     words = ["run", "run.yaml", "--days", "100000", "--set", "record={society: 1000}"]
     child = process(*words)
-    try:
+    try:  # a process that is interrupted before Python is ready has nothing to say
         while not (folder / "run.h5").exists():
             assert child.poll() is None
             time.sleep(0.05)

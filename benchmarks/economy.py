@@ -4,9 +4,9 @@
 
 Both shipped scenarios (48 agents x 48 resources), timed without the building of kernels and
 without output: the whole of `DeviceEngine.run_days`, ended by reading the series. Each row also
-gives the time by phase of one day late in the run, from the device's own clock, and the two
-numbers that bound it from below: launches times the cost of an empty launch, and bytes of state
-that every phase must read and write. Rows go to standard output and, with --append, to a CSV file.
+gives the processor time over all threads (what counts on a shared machine), the time by phase of
+the day after the last (each phase waited for), and what the launches alone would cost. Rows go to
+standard output and, with --append, to a CSV file.
 """
 
 import argparse
@@ -19,7 +19,12 @@ from pathlib import Path
 import numpy as np
 
 import societies
-from societies.economy.engine import LOG_DAYS, DeviceEngine, ReferenceEngine
+from societies.economy.engine import (
+    LOG_DAYS,
+    DeviceEngine,
+    ReferenceEngine,
+    launches_per_day,
+)
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 
@@ -33,6 +38,7 @@ FIELDS = (
     "societies",
     "days",
     "seconds",
+    "cpu_seconds",
     "agent_days_per_second",
     "launches_per_day",
     "seconds_of_launches",
@@ -85,10 +91,10 @@ def measure(scenario, count, days, device):
         engine.start()
         run(engine, 1, 2)  # build and warm up
     engine.start()
-    began = time.perf_counter()
+    began, busy = time.perf_counter(), time.process_time()
     run(engine, 1, days)
-    seconds = time.perf_counter() - began
-    launches = len(day_schedule(p, 1))
+    seconds, busy = time.perf_counter() - began, time.process_time() - busy
+    launches = launches_per_day(p)
     detail = {} if device == "reference" else phases(engine, days)
     return {
         "device": name,
@@ -99,6 +105,7 @@ def measure(scenario, count, days, device):
         "societies": count,
         "days": days,
         "seconds": f"{seconds:.3f}",
+        "cpu_seconds": f"{busy:.3f}",
         "agent_days_per_second": f"{p.agents * count * days / seconds:.0f}",
         "launches_per_day": launches,
         "seconds_of_launches": f"{launch * launches * days:.3f}",

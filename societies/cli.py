@@ -252,21 +252,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print("interrupted", file=sys.stderr)
         raise
     except Exception as error:
+        told = _told(error)
         # Looked for by hand, since an error may come before the options are parsed.
         if "--debug" in words:
             traceback.print_exc()
-        elif isinstance(error, SocietiesError):
-            print(error, file=sys.stderr)
-        elif isinstance(error, OSError) and error.errno == errno.ENOSPC:
-            print("the output cannot be printed: the disk is full", file=sys.stderr)
-            sys.exit(OutputError.exit_code)
         else:
-            print(
-                f"internal error: {type(error).__name__}: {' '.join(str(error).split())} "
-                "(--debug shows the traceback; please report)",
-                file=sys.stderr,
-            )
-        sys.exit(error.exit_code if isinstance(error, SocietiesError) else 1)
+            print(told, file=sys.stderr)
+        sys.exit(told.exit_code)
+
+
+def _told(error: Exception) -> SocietiesError:
+    """Return what to tell of an error, with its exit code."""
+    if isinstance(error, SocietiesError):
+        return error
+    if isinstance(error, MemoryError):
+        return DeviceError(
+            "there is not enough memory for this run\n"
+            "run fewer societies at once (--replicates); --dry-run tells how much each run needs"
+        )
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return OutputError("the output cannot be printed: the disk is full")
+    text = " ".join(str(error).split())
+    return SocietiesError(
+        f"internal error: {type(error).__name__}: {text} "
+        "(--debug shows the traceback; please report)"
+    )
 
 
 def _find_config(path: Path) -> Path:

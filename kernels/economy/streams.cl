@@ -6,14 +6,16 @@
 
 #include "primitives/rng.cl"
 
-// One work-item is one stream. No local memory, no barriers.
-__kernel void seed_streams(STATE_PARAMETERS, const uint societies)
+// One work-item is one stream. No local memory, no barriers. The seed is an argument, not a macro,
+// so that another seed is not another program to build.
+__kernel void seed_streams(STATE_PARAMETERS, const uint societies, const uint first_society,
+                           const ulong stream_base)
 {
     const size_t streams = (size_t)(AGENTS + 1) * PURPOSES;
     const size_t i = get_global_id(0);
     if (i >= societies * streams) return;
-    const ulong number = (ulong)FIRST_SOCIETY * streams + i;
-    state_stream[i] = rng_pack(rng_seed(STREAM_BASE, STREAM_GAP, number));
+    const ulong number = (ulong)first_society * streams + i;
+    state_stream[i] = rng_pack(rng_seed(stream_base, STREAM_GAP, number));
 }
 
 #endif

@@ -63,6 +63,11 @@ def utility_curve(
     context = _context()
     factor, floor = Decimal(scale), Decimal(min_marginal)
     root = context.divide(Decimal(1), Decimal(exponent))
+    if largest_holding >= LONGEST_TABLE and _marginal(factor, root, context) > floor:
+        raise ConfigError(
+            f"utility.exponent: {exponent:g} with min_marginal {min_marginal:g} needs a table "
+            f"of more than {LONGEST_TABLE} units; raise utility.min_marginal"
+        )
     marginal: list[float] = []
     below = Decimal(0)
     for value in _roots(root, context, largest_holding + 1):
@@ -70,15 +75,16 @@ def utility_curve(
         step = context.subtract(above, below)
         if step <= floor:
             break
-        if len(marginal) == LONGEST_TABLE:
-            raise ConfigError(
-                f"utility.exponent: {exponent:g} with min_marginal {min_marginal:g} needs a table "
-                f"of more than {LONGEST_TABLE} units; raise utility.min_marginal"
-            )
         marginal.append(float(step))
         below = above
     table = np.array(marginal, dtype=np.float64)
     return UtilityCurve(_frozen(table), _frozen(_prefix_sums(marginal)), float(min_marginal))
+
+
+def _marginal(factor: Decimal, root: Decimal, context: Context) -> Decimal:
+    """Return the marginal utility of the first unit that would not fit into a table."""
+    above, below = (context.power(Decimal(LONGEST_TABLE + i), root) for i in (1, 0))
+    return context.multiply(factor, context.subtract(above, below))
 
 
 def _roots(root: Decimal, context: Context, count: int) -> Iterator[Decimal]:

@@ -122,7 +122,13 @@ class DeviceEngine:
 
         agents = p.societies * p.agents
         launch = {
-            "seed_streams": bind("seed_streams", -(-streams // lanes), societies=p.societies),
+            "seed_streams": bind(
+                "seed_streams",
+                -(-streams // lanes),
+                societies=p.societies,
+                first_society=p.first_society,
+                stream_base=p.stream_base,
+            ),
             "matching": bind("matching", p.societies),
             "extraction": bind("extraction", agents, **tables),
             "end_day": bind("end_day", agents, **tables),

@@ -151,9 +151,7 @@ def header(p: Parameters) -> str:
     """Return OpenCL text: parameter lists and accessors of the state and the tables."""
     lines = [
         "#define P(name) P_##name",
-        f"#define STREAM_BASE {p.stream_base:#x}UL",
         f"#define STREAM_GAP {STREAM_GAP:#x}UL",
-        f"#define FIRST_SOCIETY {p.first_society}UL",
     ]
     state = [f"__global {_C_TYPES[f.dtype]} *state_{name}" for name, f in STATE.items()]
     state += [f"const uint {name}" for name in counts(p)]

@@ -357,6 +357,17 @@ def test_a_defect_of_ours_is_one_line_that_asks_for_a_report(shell, monkeypatch)
     )
 
 
+def test_too_little_memory_is_no_defect(shell, monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("societies.api.run", fail)
+    code, _, err = shell("run", "small.yaml")
+    assert code == 3
+    assert "memory" in err
+    assert "--replicates" in err
+
+
 def test_debug_shows_the_traceback_and_keeps_the_exit_code(shell):
     code, _, err = shell("check", "nowhere.yaml", "--debug")
     assert code == 2

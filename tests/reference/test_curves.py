@@ -1,0 +1,241 @@
+"""Are the curves those of the model, correctly rounded, and no longer than they have to be?
+
+Numbers: societies-model.md, section 3. The second opinion on the last bit uses whole numbers only
+(integer roots, a Taylor series in fixed point), where the tables use decimal powers.
+"""
+
+import math
+from fractions import Fraction
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from reference_py.economy import curves as look_up
+from societies.config import config_from_dict
+from societies.economy import curves
+from societies.economy.curves import resource_effort, utility_curve
+from societies.economy.engine import ReferenceEngine
+from societies.economy.parameters import parameters
+from societies.errors import ConfigError
+
+ENOUGH = 10**9  # a largest holding that never ends a table
+DIGITS = 90
+ONE = 10**DIGITS
+
+
+def default_utility():
+    return utility_curve(600.0, 2.5, 1.0, ENOUGH)
+
+
+def default_effort():
+    return resource_effort(9.0, 3.0, 600.0)
+
+
+# -- printed numbers -------------------------------------------------------------------------------
+
+
+def test_printed_marginal_utilities():
+    curve = default_utility()
+    assert len(curve.marginal) == 9269
+    assert curve.marginal[0] == 600.0
+    printed = [600, 191.7047, 139.4026, 113.5533, 97.5317]
+    np.testing.assert_allclose(curve.marginal[:5], printed, atol=5e-5, rtol=0)
+
+
+def test_printed_length_of_the_square_root():
+    # U = 600 sqrt(x): the first k with sqrt(k + 1) - sqrt(k) <= 1/60 is 900 for a floor of 10.
+    assert len(utility_curve(600.0, 2.0, 10.0, ENOUGH).marginal) == 900
+
+
+@pytest.mark.parametrize(
+    ("experience", "minutes"),
+    [
+        (0, 8.985127),
+        (10, 8.973676),
+        (50, 8.842357),
+        (100, 8.340001),
+        (200, 6.336216),
+        (300, 4.549408),
+        (400, 3.624425),
+        (500, 3.237728),
+        (599, 3.089458),
+        (600, 3.0),
+    ],
+)
+def test_printed_efforts(experience, minutes):
+    assert default_effort()[experience] == pytest.approx(minutes, abs=5e-7)
+
+
+# -- shape -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scale", "exponent", "floor"),
+    [(600.0, 2.5, 1.0), (600.0, 1.001, 597.0), (50.0, 7.3, 0.05), (1e12, 2.0, 1e10)],
+)
+def test_marginal_utility_falls_and_total_is_concave(scale, exponent, floor):
+    curve = utility_curve(scale, exponent, floor, ENOUGH)
+    assert curve.marginal[0] == scale
+    assert np.all(np.diff(curve.marginal) < 0)
+    assert np.all(curve.marginal > floor)
+    assert curve.floor == floor
+    steps = np.diff(curve.total)
+    assert np.all(steps > 0)
+    assert np.all(np.diff(steps) <= 2 * np.spacing(curve.total[-1]))
+
+
+def test_the_table_ends_with_the_first_unit_at_the_floor():
+    for scale, exponent, floor in [(600.0, 2.5, 1.0), (50.0, 4.0, 0.3)]:
+        length = len(utility_curve(scale, exponent, floor, ENOUGH).marginal)
+        assert worth(scale, exponent, length) > floor >= worth(scale, exponent, length + 1)
+
+
+@pytest.mark.parametrize(
+    ("high", "low", "cap"), [(9.0, 3.0, 600.0), (7.0, 2.5, 450.5), (30.0, 0.5, 40.0), (9, 3, 1)]
+)
+def test_effort_falls_from_almost_the_most_to_the_least(high, low, cap):
+    minutes = resource_effort(float(high), float(low), float(cap))
+    assert len(minutes) == math.ceil(cap) + 1
+    assert np.all(np.diff(minutes) <= 0)
+    assert minutes[0] < minutes[-1] + (high - low)
+    assert minutes[-1] == low
+
+
+def test_effort_without_learning_is_constant():
+    assert set(resource_effort(4.0, 4.0, 100.0)) == {4.0}
+
+
+# -- the last bit ----------------------------------------------------------------------------------
+
+
+def root(x, numerator, denominator):
+    """x ** (numerator / denominator) times 10**90, rounded down, by whole numbers alone."""
+    target = x**numerator * 10 ** (DIGITS * denominator)
+    if target == 0:
+        return 0
+    guess = 1 << -(-target.bit_length() // denominator)  # not below the root
+    while True:
+        better = ((denominator - 1) * guess + target // guess ** (denominator - 1)) // denominator
+        if better >= guess:
+            return guess
+        guess = better
+
+
+def worth(scale, exponent, unit):
+    """Exact utility of the unit-th unit, to 90 digits, as a fraction."""
+    power = 1 / Fraction(exponent)
+    two = [root(x, power.numerator, power.denominator) for x in (unit - 1, unit)]
+    return Fraction(scale) * Fraction(two[1] - two[0], ONE)
+
+
+@pytest.mark.parametrize("exponent", [2.5, 2.0, 4.0, 1.25, 1.5])
+def test_marginal_utility_is_correctly_rounded(exponent):
+    curve = utility_curve(600.0, exponent, 1.0, 3000)
+    units = [*range(1, 200), *range(200, len(curve.marginal) + 1, 61)]
+    for unit in units:
+        assert curve.marginal[unit - 1] == float(worth(600.0, exponent, unit)), unit
+
+
+def test_total_utility_is_the_correctly_rounded_sum():
+    curve = default_utility()
+    for k in [*range(50), *range(50, 9270, 97), 9269]:
+        assert curve.total[k] == math.fsum(curve.marginal[:k]), k
+
+
+def exp_minus(x):
+    """exp(-x) times 10**90 for a fraction x >= 0, by Taylor's series in fixed point."""
+    guard = 10 ** (DIGITS + 40)
+    halvings = 12 + x.numerator.bit_length() - x.denominator.bit_length()
+    halvings = max(halvings, 0)
+    small = x.numerator * guard // (x.denominator << halvings)
+    term = total = guard
+    n = 1
+    while term:
+        term = term * small // guard // n
+        total += -term if n % 2 else term
+        n += 1
+    for _ in range(halvings):
+        total = total * total // guard
+    return Fraction(total, guard)
+
+
+@pytest.mark.parametrize(
+    ("high", "low", "cap"), [(9.0, 3.0, 600.0), (7.0, 2.5, 450.5), (8.7, 3.3, 10.0)]
+)
+def test_effort_is_correctly_rounded(high, low, cap):
+    minutes = resource_effort(high, low, cap)
+    span = Fraction(high) - Fraction(low)
+    twice_root = 2 * Fraction(root(Fraction(high).numerator, 1, 2), ONE)
+    twice_root /= Fraction(root(Fraction(high).denominator, 1, 2), ONE)
+    for e in range(0, len(minutes) - 1, 7):
+        decline = twice_root * exp_minus(span * e / Fraction(cap))
+        assert minutes[e] == float(Fraction(high) - span * exp_minus(decline)), e
+
+
+# -- length ----------------------------------------------------------------------------------------
+
+
+def test_a_short_run_needs_no_table_longer_than_anybody_can_hold():
+    config = config_from_dict(
+        {
+            "workload": "economy",
+            "agents": 2,
+            "resources": 3,
+            "days": 2,
+            "utility": {"exponent": 1.5},
+        }
+    )
+    p = parameters(config)
+    (curve,) = p.utility_curves  # uncapped: 64 million entries
+    most_a_day = 600 / 3 + 1
+    assert len(curve.marginal) <= 2 * 2 * (most_a_day + 1) + 1
+    assert curve.marginal[-1] > 1.0
+    engine = ReferenceEngine(p)
+    engine.start()
+    engine.run_days(1, 2)
+    assert engine.state()["held"].sum() < len(curve.marginal)
+
+
+def test_a_table_that_would_be_too_long_is_refused(monkeypatch):
+    monkeypatch.setattr(curves, "LONGEST_TABLE", 1000)
+    assert len(utility_curve(600.0, 2.0, 9.488, ENOUGH).marginal) == 1000
+    with pytest.raises(ConfigError, match=r"utility\.exponent: 2 .*raise utility\.min_marginal"):
+        utility_curve(600.0, 2.0, 9.48, ENOUGH)
+    assert len(utility_curve(600.0, 2.0, 9.48, 999).marginal) == 1000  # nobody can hold more
+
+
+def test_a_curve_that_hardly_falls_is_refused_at_once():
+    """64 million units: seen from the marginal utility at the longest table, not by counting."""
+    config = config_from_dict({"workload": "economy", "utility": {"exponent": 1.5}})
+    with pytest.raises(ConfigError, match="more than 2000000 units"):
+        parameters(config)
+
+
+# -- look-ups --------------------------------------------------------------------------------------
+
+
+def test_beyond_the_table_every_unit_is_worth_the_floor():
+    table = utility_curve(600.0, 2.5, 40.0, ENOUGH)
+    curve = SimpleNamespace(
+        marginal=table.marginal.tolist(), total=table.total.tolist(), floor=table.floor
+    )
+    end = len(curve.marginal)
+    assert look_up.marginal_utility(curve, -1) == 0.0
+    assert look_up.marginal_utility(curve, end - 1) == table.marginal[-1] > 40.0
+    assert look_up.marginal_utility(curve, end) == 40.0
+    assert look_up.marginal_utility(curve, 10**9) == 40.0
+    assert look_up.total_utility(curve, end) == table.total[-1]
+    assert look_up.total_utility(curve, end + 7) == table.total[-1] + 280.0
+    assert look_up.gain(curve, end - 1, 2) == pytest.approx(table.marginal[-1] + 40.0)
+    assert look_up.loss(curve, end + 5, 3) == pytest.approx(120.0)
+    assert look_up.loss(curve, 4, 5) == 0.0
+    assert look_up.gain(curve, 3, 0) == 0.0
+
+
+def test_effort_counts_whole_experience_and_stops_at_the_cap():
+    curve = SimpleNamespace(minutes=default_effort().tolist())
+    assert look_up.effort(curve, 99.999) == curve.minutes[99]
+    assert look_up.effort(curve, 100.0) == curve.minutes[100]
+    assert look_up.effort(curve, 599.99) == curve.minutes[599] > 3.0
+    assert look_up.effort(curve, 600.0) == look_up.effort(curve, 1e9) == 3.0

@@ -30,6 +30,8 @@ from societies.economy.conflicts import economy_conflicts
 LARGEST_SEED = 2**64 - 1
 LONGEST_EXPERIENCE = 100_000  # entries of an effort table
 MOST_RESOURCES = 1024
+MOST_ATTEMPTS = 256  # a meeting keeps its queue in local memory
+MOST_ROUNDS = 100_000
 DEFAULT_MENU = 6
 
 Positive = Annotated[float, Field(gt=0, le=LARGEST_REAL)]
@@ -98,10 +100,10 @@ class TradingConfig(Section):
         "How often, in each of a day's markets, all agents are paired anew; 0: nobody meets",
         "1/market",
         ge=0,
-        le=LARGEST_INTEGER,
+        le=MOST_ROUNDS,
     )
     attempts: int = key(
-        8, "Exchanges that a pair may try in one meeting", "1/meeting", ge=1, le=LARGEST_INTEGER
+        8, "Exchanges that a pair may try in one meeting", "1/meeting", ge=1, le=MOST_ATTEMPTS
     )
     menu_size: int = key(
         DEFAULT_MENU,

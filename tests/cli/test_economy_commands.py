@@ -153,6 +153,15 @@ def test_verify_sees_the_sign_of_zero(shell, monkeypatch):
     assert out.endswith("array minutes, index [0, 0]: device -0.0, reference 0.0\n")
 
 
+def test_verify_can_be_interrupted(shell, monkeypatch):
+    def step(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DeviceEngine, "step", step)
+    code, out, err = shell("verify", "run.yaml")
+    assert (code, out, err.strip()) == (130, "", "interrupted")
+
+
 # -- refusals ------------------------------------------------------------------------------------
 
 

@@ -400,6 +400,17 @@ def test_ctrl_c_in_the_library(folder):
     assert signal.getsignal(signal.SIGINT) == before
 
 
+def test_ctrl_c_is_not_meant_for_those_in_the_background(folder):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does for `command &`
+    try:
+        societies.run(
+            load_config("run.yaml"), out="run.h5", progress=lambda day, _: day == 5 and interrupt()
+        )
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize("times", [1, 2])
 def test_ctrl_c_in_a_process_of_its_own(times, folder):
     words = ["run", "run.yaml", "--days", "100000", "--set", "record={society: 1000}"]

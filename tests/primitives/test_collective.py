@@ -1,4 +1,4 @@
-"""Do barriers hold where compilers have got them wrong: twice in a kernel, in loops, for few items?"""
+"""Do barriers hold where compilers have got them wrong: twice, in loops, for few work-items?"""
 
 from pathlib import Path
 

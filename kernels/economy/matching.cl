@@ -21,7 +21,7 @@ __kernel void matching(STATE_PARAMETERS)
         __global int *order = &partners(round, 0);
 #endif
         for (uint i = lid; i < agents; i += lanes) order[i] = i;
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the agents in order, before shuffling
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // in order, before shuffling
         if (lid == 0) {
             for (uint i = AGENTS - 1; i > 0; --i) {
                 const uint j = rng_below(&rng, i + 1);
@@ -30,7 +30,7 @@ __kernel void matching(STATE_PARAMETERS)
                 order[j] = swapped;
             }
         }
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the permutation, before it is stored
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // shuffled, before it is stored
 #if AGENTS <= ORDER_LIMIT
         for (uint i = lid; i < agents; i += lanes) partners(round, i) = order[i];
         barrier(CLK_LOCAL_MEM_FENCE);  // it is stored, before the next round overwrites it

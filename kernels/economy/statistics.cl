@@ -7,7 +7,7 @@
 #define UNDEFINED as_double(0x7ff8000000000000UL)  // the quiet NaN that Python makes
 
 // Add up every living agent's day. A workgroup is an agent, a work-item a resource. Local memory:
-// 8 bytes a resource and 16 a work-item.
+// 8 bytes a resource and 16 more.
 __kernel void agent_statistics(STATE_PARAMETERS, TABLE_PARAMETERS)
 {
     const size_t society = get_group_id(0) / AGENTS;
@@ -46,20 +46,18 @@ __kernel void agent_statistics(STATE_PARAMETERS, TABLE_PARAMETERS)
     }
 }
 
-// What is compared between agents, one row of numbers each: DISTRIBUTIONS of them.
+// What is compared between agents: DISTRIBUTIONS rows of one number for each agent.
 #define OF_UTILITY 0
 #define OF_THREE_DAYS 1   // yesterday and the days around it
 #define OF_TOTAL 2        // since day 1
 #define OF_EXTRACTED 3
 #define OF_MINUTES 4
 #define OF_TOTAL_BEFORE 5 // since day 1, without today
-#define DISTRIBUTIONS 6
 
-// What is kept of each: entries of a row of `moments`.
+// What is kept of each: a row of MOMENTS numbers in `moments`.
 #define SUM 0
 #define GINI 1
 #define MEDIAN 2
-#define MOMENTS 3
 
 static real sample_of(STATE_PARAMETERS, const size_t society, const uint quantity,
                       const uint agent)
@@ -173,8 +171,8 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
         }
         const real count = (real)living;
         __global const real *of = moments + society * DISTRIBUTIONS * MOMENTS;
-        const real around = of[OF_THREE_DAYS * MOMENTS + GINI];
-        const real three_days = of[OF_THREE_DAYS * MOMENTS + SUM];
+        const real gini_around = of[OF_THREE_DAYS * MOMENTS + GINI];
+        const real around = of[OF_THREE_DAYS * MOMENTS + SUM];
         const real so_far = of[OF_TOTAL_BEFORE * MOMENTS + SUM];
         series(SERIES_units_extracted) = (real)sum_extracted / count;
         series(SERIES_units_held) = (real)sum_held / count;
@@ -189,9 +187,9 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
         series(SERIES_gini) = of[OF_UTILITY * MOMENTS + GINI];
         series(SERIES_gini_cumulative) = of[OF_TOTAL * MOMENTS + GINI];
         series(SERIES_gini_extracted) = of[OF_EXTRACTED * MOMENTS + GINI];
-        series(SERIES_gini_3day) = day < 3 ? UNDEFINED : around;
+        series(SERIES_gini_3day) = day < 3 ? UNDEFINED : gini_around;
         series(SERIES_gini_paper) =
-            day < 3 ? UNDEFINED : so_far == 0.0 ? 0.0 : around * (three_days / so_far);
+            day < 3 ? UNDEFINED : so_far == 0.0 ? 0.0 : gini_around * (around / so_far);
         for (uint quarter = 0; quarter < 5; ++quarter) {
             const uint place = quarter * (RESOURCES - 1);
             const uint below = place / 4;

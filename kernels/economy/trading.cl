@@ -5,8 +5,9 @@
 // Which offer counts depends on whether the one before was accepted: on a GPU the work-items work
 // out all that are queued, on a CPU one work-item takes them in turn.
 // A meeting draws no random numbers, and no agent is in two meetings of a round.
-// Local memory: 17 bytes a resource, 4 a menu entry, 16 a candidate up to CANDIDATE_LIMIT
-// candidates; beyond it their scores are in global memory (a slice of `scores` for each workgroup).
+// Local memory: 17 bytes a resource, 4 a menu entry, 12 an attempt, 16 a candidate up to
+// CANDIDATE_LIMIT candidates; beyond it their scores are in global memory (a slice of `scores` for
+// each workgroup).
 #include "economy/curves.cl"
 #define SELECT_MOST RESOURCES
 #include "primitives/select.cl"
@@ -22,7 +23,8 @@
 #define SOLD_BY_B 2
 
 // The two agents of a meeting.
-#define MEETING_PARAMETERS STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint a, const uint b
+#define MEETING_PARAMETERS \
+    STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint a, const uint b
 #define MEETING STATE, TABLES, society, a, b
 
 // x to the nearest whole number, halves upwards; never more than MANY.
@@ -176,8 +178,8 @@ static real score(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, cons
     return remembered / last;
 }
 
-// The candidate with the highest score, lowest index among ties; it is taken out of the scores.
-static uint take_best(SCORE_SPACE real *scores, const uint candidates)
+// The candidate with the highest score, lowest index among ties.
+static uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
 {
     uint best = 0;
     for (uint c = 1; c < candidates; ++c)
@@ -185,7 +187,8 @@ static uint take_best(SCORE_SPACE real *scores, const uint candidates)
     return best;
 }
 
-__kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores, const uint market_round)
+__kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
+                      const uint market_round)
 {
     const size_t society = get_group_id(0) / PAIRS;
     const uint pair = get_group_id(0) % PAIRS;
@@ -253,13 +256,13 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
             score_a[c] = score(STATE, TABLES, society, a, take, give);
             score_b[c] = score(STATE, TABLES, society, b, give, take);
         }
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // all scores, before the best is taken
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // all scores, before the best
 
         if (lid == 0) {
             // Alternately A's and B's favourite. No more than ATTEMPTS are ever tried.
             for (uint i = 0; i < candidates && queued < ATTEMPTS; ++i) {
-                const uint best = i % 2 == attempt % 2 ? take_best(score_a, candidates)
-                                                       : take_best(score_b, candidates);
+                const uint best = i % 2 == attempt % 2 ? best_candidate(score_a, candidates)
+                                                       : best_candidate(score_b, candidates);
                 score_a[best] = score_b[best] = -1.0;
                 queue_give[queued] = sold_by_a[best / count_b];
                 queue_take[queued] = sold_by_b[best % count_b];

@@ -131,8 +131,9 @@ COLLECTIVE uint extreme_min_unmasked(const __local real *values, const uint n,
 
 #if SELECT_SERIALLY
 // Insertion into the ordered list of the first k so far. A later entry goes behind its equals.
-COLLECTIVE void select_k(const __local real *values, __local uchar *mask, const uint n, const uint k,
-                         __local uint *results, __local uint *scratch, const bool largest) {
+COLLECTIVE void select_k(const __local real *values, __local uchar *mask, const uint n,
+                         const uint k, __local uint *results, __local uint *scratch,
+                         const bool largest) {
     if (get_local_id(0) == 0) {
         uint found = 0u;
         for (uint i = 0u; i < n; ++i) {

@@ -4,13 +4,13 @@ The schedule itself is data (`societies/economy/schedule.py`); this maps its nam
 """
 
 from reference_py.economy.consumption import consumption
-from reference_py.economy.end_day import end_day
+from reference_py.economy.end_day import end_day, refresh_values
 from reference_py.economy.extraction import extraction
 from reference_py.economy.matching import matching
 from reference_py.economy.shocks import draw_shocks, shocks
 from reference_py.economy.statistics import agent_statistics, society_statistics
 from reference_py.economy.streams import seed_streams
-from reference_py.economy.trading import refresh_values, trading
+from reference_py.economy.trading import trading
 
 
 def run_phase(p, s, phase, day, round_):

@@ -8,24 +8,11 @@ numbers, and no agent is in two meetings of a round.
 import math
 
 from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
+from reference_py.economy.end_day import refresh
 from reference_py.primitives.select import n_smallest
 from reference_py.primitives.softmath import soft_exp, soft_log
 
 MANY = 4_000_000_000_000_000_000  # more units than anybody can hold
-
-
-def refresh_values(p, s):
-    """Let every agent remember the present marginal values (only with ``fresh_values``)."""
-    for agent in range(p.agents):
-        if s.alive[agent]:
-            for resource in range(p.resources):
-                refresh(p, s, agent, resource)
-
-
-def refresh(p, s, agent, resource):
-    """Let the agent remember the marginal value of one more unit as it is now."""
-    curve = utility_curve(p, agent, resource)
-    s.value[agent][resource] = marginal_utility(curve, s.held[agent][resource])
 
 
 def trading(p, s, round_):

@@ -27,6 +27,7 @@ from pydantic_core import PydanticCustomError
 from societies.config.problems import Path, dotted
 
 LARGEST_INTEGER = 2**31 - 1  # kernels count in 32 bits
+SMALLEST_REAL = 1e-12  # of what must be positive
 LARGEST_REAL = 1e12  # far beyond any use, and sums of products stay far below infinity
 
 CONFLICTS_LATER = {"conflicts": "later"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -49,9 +50,25 @@ def _load() -> Any:
             f"gdb -p {os.getpid()}, then `break KERNEL_NAME`.",
             file=sys.stderr,
         )
+    _give_pocl_a_cache()
     import pyopencl
 
     return pyopencl
+
+
+def _give_pocl_a_cache() -> None:
+    """Let PoCL compile in a temporary folder if its own cannot be written: it would not start."""
+    if "POCL_CACHE_DIR" in os.environ:
+        return
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = os.path.join(home, "pocl")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        writable = os.access(folder, os.W_OK)
+    except OSError:
+        writable = False
+    if not writable:
+        os.environ["POCL_CACHE_DIR"] = tempfile.mkdtemp(prefix="societies-pocl-")
 
 
 def opencl() -> Any:

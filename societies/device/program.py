@@ -61,7 +61,7 @@ class Program:
         header: str = "",
         options: Sequence[str] = (),
     ):
-        unsafe = [o for o in options if o in _UNSAFE]
+        unsafe = [word for option in options for word in option.split() if word in _UNSAFE]
         if unsafe:
             raise DeviceError(f"build option {unsafe[0]} is refused: it changes results")
         if isinstance(sources, (str, Path)):

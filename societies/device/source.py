@@ -1,6 +1,6 @@
 """From kernel files to one text: includes expanded once each, macros in front, lines traceable.
 
-The text is what the compiler gets, what caches hash and what ``--dump-source`` writes. Files in
+The text is what the compiler gets, what caches hash and what `Program.source` returns. Files in
 the text are named relative to the kernels folder, so that the text, and every cache keyed by it,
 is the same wherever the project is installed; messages show the real paths.
 """

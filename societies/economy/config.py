@@ -17,6 +17,7 @@ from pydantic_core import PydanticCustomError
 from societies.config.model import (
     LARGEST_INTEGER,
     LARGEST_REAL,
+    SMALLEST_REAL,
     Conflict,
     ListOf,
     PerResource,
@@ -32,9 +33,10 @@ LONGEST_EXPERIENCE = 100_000  # entries of an effort table
 MOST_RESOURCES = 1024
 MOST_ATTEMPTS = 256  # a meeting keeps its queue in local memory
 MOST_ROUNDS = 100_000
+MOST_DAYS = 10_000_000
 DEFAULT_MENU = 6
 
-Positive = Annotated[float, Field(gt=0, le=LARGEST_REAL)]
+Positive = Annotated[float, Field(ge=SMALLEST_REAL, le=LARGEST_REAL)]
 MoreThanOne = Annotated[float, Field(gt=1, le=LARGEST_REAL)]
 AtLeastOne = Annotated[float, Field(ge=1, le=LARGEST_REAL)]
 Experience = Annotated[float, Field(ge=1, le=LONGEST_EXPERIENCE)]
@@ -58,7 +60,7 @@ class UtilityConfig(Section):
         1.0,
         "Floor of marginal utility; less than every scale",
         "util/unit",
-        gt=0,
+        ge=SMALLEST_REAL,
         le=LARGEST_REAL,
     )
 
@@ -270,7 +272,7 @@ class EconomyConfig(WorkloadConfig):
     workload: Literal["economy"] = key("economy", "What the file configures")
     agents: int = key(48, "Number of agents in a society", "agents", ge=1, le=LARGEST_INTEGER)
     resources: int = key(48, "Number of resources", "resources", ge=2, le=MOST_RESOURCES)
-    days: int = key(500, "Number of days to simulate", "day", ge=1, le=LARGEST_INTEGER)
+    days: int = key(500, "Number of days to simulate", "day", ge=1, le=MOST_DAYS)
     day_length: float = key(600.0, "Working time of an agent in a day", "min", gt=0, le=1e6)
     seed: int = key(
         1, "Seed of every random draw: the same seed, the same bits", "1", ge=0, le=LARGEST_SEED

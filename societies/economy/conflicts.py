@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from societies.config.model import Conflict, PerResource
 from societies.config.problems import Path, quoted
+from societies.economy.bounds import largest_holding, random_words, units_a_day
+from societies.economy.curves import LONGEST_TABLE, table_is_too_long
+from societies.economy.state import PURPOSE_COUNT
 
 if TYPE_CHECKING:
     from societies.economy.config import EconomyConfig, GroupConfig
 
 RANDOM_STREAMS = 2_147_441_677
 """Streams 2**32 draws apart that fit into the period of MWC64X."""
-PURPOSES = 16
-"""Streams of each agent, and of the society itself."""
+STREAM_WORDS = 2**32
+"""Words between the starts of neighbouring streams."""
+LARGEST_COUNT = 2**31 - 1  # kernels count units in 32 bits
 LARGEST_DAILY_EXTRACTION = 1_000_000  # units; far beyond any use, and days still end
 
 PER_RESOURCE = {
@@ -46,13 +50,30 @@ def _too_large(config: EconomyConfig) -> Iterator[Conflict]:
         yield Conflict(("trading", "menu_size"), message, (("resources",),))
     names = ("agents", "replicates", "first_society")
     largest = max(names, key=lambda name: int(getattr(config, name)))
-    streams = (config.first_society + config.replicates) * (config.agents + 1) * PURPOSES
+    streams = (config.first_society + config.replicates) * (config.agents + 1) * PURPOSE_COUNT
     if streams > RANDOM_STREAMS:
         message = (
-            f"(first_society + replicates) x (agents + 1) x {PURPOSES} is {streams}, more than "
-            f"the {RANDOM_STREAMS} random streams there are"
+            f"(first_society + replicates) x (agents + 1) x {PURPOSE_COUNT} is {streams}, more "
+            f"than the {RANDOM_STREAMS} random streams there are"
         )
         yield Conflict((largest,), message, tuple((name,) for name in names))
+    lasting = ("consumption", "resource_lifetime")
+    needs = (("day_length",), ("extraction", "min_effort"), ("days",), ("agents",), lasting)
+    held = largest_holding(config)
+    if units_a_day(config) > LARGEST_DAILY_EXTRACTION + 2:
+        return  # that is reported by itself
+    if held > LARGEST_COUNT:
+        message = (
+            f"at {units_a_day(config)} units a day an agent could come to hold {held}, more than "
+            f"the {LARGEST_COUNT} that can be counted"
+        )
+        yield Conflict(lasting, message, needs)
+    elif random_words(config) > STREAM_WORDS:
+        message = (
+            f"{config.days} days of consumption could use more than the {STREAM_WORDS} random "
+            "words of an agent"
+        )
+        yield Conflict(("days",), message, needs)
 
 
 def _per_resource_values(config: EconomyConfig) -> dict[Path, PerResource[float]]:
@@ -80,6 +101,12 @@ def _curve_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
             if path[-1] == "scale" and number <= floor:
                 message = f"must be more than utility.min_marginal ({floor:g}), got {number:g}"
                 yield Conflict(place, message, (("utility", "min_marginal"),))
+            if path[-1] == "exponent" and number > 1 and _too_long(config, number, floor, values):
+                message = (
+                    f"{number:g} needs a table of more than {LONGEST_TABLE} units down to "
+                    f"utility.min_marginal ({floor:g}); raise that"
+                )
+                yield Conflict(place, message, (("utility", "min_marginal"),))
             if path[-1] == "min_effort" and config.day_length / number > LARGEST_DAILY_EXTRACTION:
                 message = (
                     f"{number:g} min/unit make more than {LARGEST_DAILY_EXTRACTION} units in a "
@@ -90,6 +117,16 @@ def _curve_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
     for g, group in enumerate(config.groups):
         if group.extraction is not None:
             yield from _effort_conflicts(config, ("groups", g), values)
+
+
+def _too_long(
+    config: EconomyConfig, exponent: float, floor: float, values: dict[Path, PerResource[float]]
+) -> bool:
+    """Whether the table of this exponent is too long with the largest scale there is."""
+    scales = [
+        v for path, value in values.items() if path[-1] == "scale" for _, v in _each((), value)
+    ]
+    return table_is_too_long(max(scales), exponent, floor, largest_holding(config))
 
 
 def _effort_conflicts(

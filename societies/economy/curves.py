@@ -63,7 +63,7 @@ def utility_curve(
     context = _context()
     factor, floor = Decimal(scale), Decimal(min_marginal)
     root = context.divide(Decimal(1), Decimal(exponent))
-    if largest_holding >= LONGEST_TABLE and _marginal(factor, root, context) > floor:
+    if table_is_too_long(scale, exponent, min_marginal, largest_holding):
         raise ConfigError(
             f"utility.exponent: {exponent:g} with min_marginal {min_marginal:g} needs a table "
             f"of more than {LONGEST_TABLE} units; raise utility.min_marginal"
@@ -81,10 +81,18 @@ def utility_curve(
     return UtilityCurve(_frozen(table), _frozen(_prefix_sums(marginal)), float(min_marginal))
 
 
-def _marginal(factor: Decimal, root: Decimal, context: Context) -> Decimal:
-    """Return the marginal utility of the first unit that would not fit into a table."""
+@lru_cache(maxsize=1024)
+def table_is_too_long(
+    scale: float, exponent: float, min_marginal: float, largest_holding: int
+) -> bool:
+    """Return whether `utility_curve` would refuse; found without making the table."""
+    if largest_holding < LONGEST_TABLE:
+        return False
+    context = _context()
+    root = context.divide(Decimal(1), Decimal(exponent))
     above, below = (context.power(Decimal(LONGEST_TABLE + i), root) for i in (1, 0))
-    return context.multiply(factor, context.subtract(above, below))
+    step = context.multiply(Decimal(scale), context.subtract(above, below))
+    return step > Decimal(min_marginal)
 
 
 def _roots(root: Decimal, context: Context, count: int) -> Iterator[Decimal]:

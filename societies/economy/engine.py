@@ -36,9 +36,6 @@ WORKGROUP_LIMIT = 256
 AGENTS_PER_COMPUTE_UNIT = 16
 """Beyond it a GPU has more agents to do than it can hold with a work-item for each resource."""
 
-DISTRIBUTIONS, MOMENTS = 6, 3
-"""Quantities compared between agents, numbers kept of each: those of statistics.cl."""
-
 
 class Engine(Protocol):
     """What a run needs of whoever carries it out."""
@@ -109,8 +106,8 @@ class DeviceEngine:
         state: dict[str, Any] = {f"state_{name}": array for name, array in self._state.items()}
         state |= source.counts(p)
         tables = {name: device.array(array) for name, array in source.tables(p).items()}
-        rows = (p.societies, DISTRIBUTIONS, p.agents)
-        moments = device.zeros((p.societies, DISTRIBUTIONS, MOMENTS), np.float64)
+        rows = (p.societies, source.DISTRIBUTIONS, p.agents)
+        moments = device.zeros((p.societies, source.DISTRIBUTIONS, source.MOMENTS), np.float64)
         streams = p.societies * (p.agents + 1) * PURPOSE_COUNT
         pairs = p.societies * (p.agents // 2)
 
@@ -136,7 +133,7 @@ class DeviceEngine:
             "agent_statistics": bind("agent_statistics", agents, **tables),
             "distributions": bind(
                 "distributions",
-                p.societies * DISTRIBUTIONS,
+                p.societies * source.DISTRIBUTIONS,
                 samples=device.zeros(rows, np.float64),
                 works=device.zeros(rows, np.float64),
                 moments=moments,
@@ -215,6 +212,14 @@ def workgroup_size(device: Device, p: Parameters) -> int:
     full = min(WORKGROUP_LIMIT, device.max_workgroup, -(-p.resources // step) * step)
     crowded = p.societies * p.agents > AGENTS_PER_COMPUTE_UNIT * device.compute_units
     return step if device.kind == "gpu" and crowded else full
+
+
+def scratch_bytes(p: Parameters) -> int:
+    """Return the bytes on the device beside the state: tables, scratch memory and the day log."""
+    tables = sum(array.nbytes for array in source.tables(p).values())
+    quantities = source.DISTRIBUTIONS * (2 * p.agents + source.MOMENTS)
+    scores = source.scores_in_global_memory(p) * (p.agents // 2)
+    return tables + 8 * p.societies * (quantities + scores + LOG_DAYS * len(SERIES))
 
 
 def launches_per_day(p: Parameters) -> int:

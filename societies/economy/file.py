@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from societies.config import to_yaml
+from societies.economy.bounds import largest_holding
 from societies.economy.config import EconomyConfig
 from societies.economy.parameters import Parameters
 from societies.economy.results import Layout
@@ -60,6 +61,7 @@ def create(
         "model_version": MODEL_VERSION,
         "societies_version": package_version(),
         "git_commit": git_commit(),
+        "utility_tables": table_lengths(p, largest_holding(config)),
         "created": _now(),
         "python": platform.python_version(),
         **facts,
@@ -82,7 +84,13 @@ def reopen(path: Path, config: EconomyConfig) -> ResultFile:
                 f"{path} was made by model version {version}, this is {MODEL_VERSION}: results "
                 "differ, so it cannot be continued\nrun it anew with another --out"
             )
-        different = _different_keys(str(file.attributes["configuration"]), to_yaml(config))
+        try:
+            different = _different_keys(str(file.attributes["configuration"]), to_yaml(config))
+        except (KeyError, yaml.YAMLError) as error:
+            raise OutputError(
+                f"{path}: its configuration is missing or damaged, so it cannot be continued\n"
+                "run it anew with another --out"
+            ) from error
         if different:
             key, old, new = different[0]
             more = f" (and {len(different) - 1} more)" if different[1:] else ""
@@ -94,6 +102,13 @@ def reopen(path: Path, config: EconomyConfig) -> ResultFile:
         file.close()
         raise
     return file
+
+
+def table_lengths(p: Parameters, largest: int) -> str:
+    """Say how long the utility tables are, and whether one ends before utility does."""
+    lengths = [len(curve.marginal) for curve in p.utility_curves]
+    ended = " (cut off at more than an agent will hold)" if max(lengths) > largest else ""
+    return f"{', '.join(str(n) for n in lengths)} units{ended}"
 
 
 def _different_keys(before: str, now: str) -> list[tuple[str, str, str]]:
@@ -126,11 +141,14 @@ def _now() -> str:
 
 
 def git_commit() -> str:
-    """Return the commit of the checkout this runs from, or an empty string."""
+    """Return the commit of the checkout this runs from or was built from, else "unknown"."""
     root = Path(__file__).resolve().parents[2]
+    stamp = Path(__file__).resolve().parents[1] / "_data" / "commit.txt"
+    if stamp.is_file():  # a wheel; hatch_build.py wrote it
+        return stamp.read_text(encoding="utf-8").strip() or "unknown"
     git = shutil.which("git")
     if git is None or not (root / ".git").exists():
-        return ""
+        return "unknown"
 
     def ask(*words: str) -> str:
         done = subprocess.run(
@@ -139,4 +157,4 @@ def git_commit() -> str:
         return done.stdout.strip() if done.returncode == 0 else ""
 
     commit = ask("rev-parse", "HEAD")
-    return f"{commit}-modified" if commit and ask("status", "--porcelain") else commit
+    return f"{commit}-modified" if commit and ask("status", "--porcelain") else commit or "unknown"

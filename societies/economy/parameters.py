@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.economy.bounds import largest_holding
 from societies.economy.config import EconomyConfig
+from societies.economy.conflicts import PER_RESOURCE
 from societies.economy.curves import UtilityCurve, resource_effort, utility_curve
 
 KEEP, LOSE = 0, 1
@@ -108,7 +110,7 @@ def parameters(config: EconomyConfig) -> Parameters:
         If a utility curve needs a table that is too long.
     """
     groups = _groups(config)
-    largest = _largest_holding(config, groups)
+    largest = largest_holding(config)
     utility, utility_of = _share(
         [
             [
@@ -163,13 +165,6 @@ def parameters(config: EconomyConfig) -> Parameters:
     )
 
 
-_PER_RESOURCE = {
-    "utility": ("scale", "exponent"),
-    "extraction": ("max_effort", "min_effort", "max_experience"),
-    "consumption": ("resource_lifetime",),
-}
-
-
 def _groups(config: EconomyConfig) -> list[dict[str, list[float]]]:
     """Return one dictionary of per-resource values for each group."""
 
@@ -181,7 +176,7 @@ def _groups(config: EconomyConfig) -> list[dict[str, list[float]]]:
     result = []
     for group in config.groups or (None,):
         values: dict[str, list[float]] = {}
-        for section, keys in _PER_RESOURCE.items():
+        for section, keys in PER_RESOURCE.items():
             overrides = getattr(group, section, None)
             for key in keys:
                 own = getattr(overrides, key, None)
@@ -190,13 +185,6 @@ def _groups(config: EconomyConfig) -> list[dict[str, list[float]]]:
         values["trade_power"] = [float(getattr(group, "trade_power", 1.0))]
         result.append(values)
     return result
-
-
-def _largest_holding(config: EconomyConfig, groups: list[dict[str, list[float]]]) -> int:
-    """Return more units than one agent could ever hold: all that all agents can extract."""
-    least = min(min(g["min_effort"]) for g in groups)
-    a_day = math.floor(config.day_length / least) + 2
-    return config.agents * config.days * a_day
 
 
 def _share(

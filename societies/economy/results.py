@@ -136,15 +136,12 @@ class Layout:
 
     def write_detail(self, file: ResultFile, day: int, state: dict[str, NDArray[Any]]) -> None:
         """Write what is recorded of the state on this day, if anything is."""
-        for dim, fields in (
-            (self.agent_day, AGENT_DETAIL),
-            (self.resource_day, {name: name for name in RESOURCE_DETAIL}),
+        record = self.config.record
+        by_name = {name: name for name in RESOURCE_DETAIL}
+        for every, dim, fields in (
+            (record.agent, self.agent_day, AGENT_DETAIL),
+            (record.agent_resource, self.resource_day, by_name),
         ):
-            every = (
-                self.config.record.agent
-                if fields is AGENT_DETAIL
-                else (self.config.record.agent_resource)
-            )
             if every and day % every == 0:
                 for name, field in fields.items():
                     file.write(name, state[field], **{dim: day // every - 1})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import signal
 import threading
@@ -17,6 +18,7 @@ import numpy as np
 
 from societies.device import Device, choose_device
 from societies.economy import schedule
+from societies.economy.bounds import largest_holding
 from societies.economy.config import EconomyConfig
 from societies.economy.engine import (
     LOG_DAYS,
@@ -25,14 +27,15 @@ from societies.economy.engine import (
     ReferenceEngine,
     kept,
     launches_per_day,
+    scratch_bytes,
     state_hash,
     workgroup_size,
 )
-from societies.economy.file import create, reopen, require_room, session
+from societies.economy.file import create, reopen, require_room, session, table_lengths
 from societies.economy.parameters import Parameters, parameters
 from societies.economy.results import Layout
 from societies.economy.state import SERIES, STATE, sizes
-from societies.errors import ConfigError, Interrupted
+from societies.errors import ConfigError, DeviceError, Interrupted
 from societies.output import ResultFile, open_results
 
 REFERENCE = "reference"
@@ -163,7 +166,12 @@ def run(
             if file and start and first > config.days:  # complete: there is nothing to simulate
                 name, last_row, digest = str(file.attributes["device"]), None, state_hash(start[1])
             else:
-                engine, name, facts = _engine(device, p)
+                try:
+                    engine, name, facts = _engine(device, p)
+                except DeviceError:
+                    if interrupted.is_set():  # compilers stop at Ctrl-C with errors of their own
+                        raise KeyboardInterrupt from None
+                    raise
                 if interrupted.is_set():
                     raise KeyboardInterrupt
                 file = file or stack.enter_context(
@@ -246,9 +254,11 @@ def plan(
     p = parameters(config)
     lengths = sizes(p)
     fields = {name: field.shape(lengths) for name, field in STATE.items()}
-    memory = sum(
-        int(np.prod(shape)) * np.dtype(STATE[name].dtype).itemsize for name, shape in fields.items()
-    )
+    bytes_of = {
+        name: int(np.prod(shape)) * np.dtype(STATE[name].dtype).itemsize
+        for name, shape in fields.items()
+    }
+    saved = sum(n for name, n in bytes_of.items() if STATE[name].kept)
     layout = Layout(config)
     lengths_of = {c.name: len(c.values) for c in layout.coordinates()}
     output = sum(
@@ -260,8 +270,10 @@ def plan(
         ("agents x resources", f"{p.agents} x {p.resources}"),
         ("days", str(config.days)),
         ("groups", ", ".join(str(n) for n in config.group_sizes())),
+        ("utility tables", table_lengths(p, largest_holding(config))),
     ]
-    if device == REFERENCE:
+    on_device = sum(bytes_of.values())
+    if _is_reference(device):
         rows += [("device", "reference (plain Python)")]
     else:
         chosen = device if isinstance(device, Device) else choose_device(device, profiling=False)
@@ -270,10 +282,11 @@ def plan(
             ("work-items per workgroup", str(workgroup_size(chosen, p))),
             ("launches per day", str(launches_per_day(p))),
         ]
+        on_device += scratch_bytes(p)
     path = Path(out) if out is not None else Path("economy.h5")
     rows += [
-        ("state on the device", _bytes(memory)),
-        ("checkpoints in the file", f"2 x {_bytes(memory)}, every {config.record.checkpoint} days"),
+        ("memory on the device", _bytes(on_device)),
+        ("checkpoints in the file", f"2 x {_bytes(saved)}, every {config.record.checkpoint} days"),
         ("results in the file", _bytes(output)),
         ("output", f"{path.absolute()}{' (exists)' if path.exists() else ''}"),
     ]
@@ -332,8 +345,18 @@ def _compare(day: int, step: schedule.Step, engine: Engine, reference: Engine) -
     return None
 
 
+def _is_reference(device: str | Device) -> bool:
+    """Whether the reference is asked for, by the argument or by SOCIETIES_DEVICE."""
+    if isinstance(device, Device):
+        return False
+    asked = device.strip().lower()
+    if asked in ("", "auto"):
+        asked = os.environ.get("SOCIETIES_DEVICE", "").strip().lower()
+    return asked == REFERENCE
+
+
 def _engine(device: str | Device, p: Parameters) -> tuple[Engine, str, dict[str, str]]:
-    if device == REFERENCE:
+    if _is_reference(device):
         python = f"Python {platform.python_version()}"
         facts = {"device": REFERENCE, "driver": python, "build_options": ""}
         return ReferenceEngine(p), REFERENCE, facts
@@ -343,7 +366,8 @@ def _engine(device: str | Device, p: Parameters) -> tuple[Engine, str, dict[str,
         "driver": f"{chosen.driver}; {chosen.version}",
         "build_options": " ".join(chosen.build_options),
     }
-    return DeviceEngine(chosen, p), str(chosen), facts
+    why = f" ({chosen.reason})" if chosen.reason else ""
+    return DeviceEngine(chosen, p), f"{chosen}{why}", facts
 
 
 def _chunk_end(day: int, chunk: int, days: int, details: set[int], checkpoint: int) -> int:

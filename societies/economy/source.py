@@ -30,6 +30,9 @@ FILES = (
     "economy/shocks.cl",
 )
 
+DISTRIBUTIONS, MOMENTS = 6, 3
+"""Quantities compared between agents, and numbers kept of each (kernels/economy/statistics.cl)."""
+
 _C_TYPES = {"int32": "int", "float64": "real", "uint8": "uchar", "uint64": "ulong"}
 _LENGTHS = {
     "agent": "AGENTS",
@@ -105,7 +108,7 @@ def scores_in_global_memory(p: Parameters) -> int:
 
 
 def macros(p: Parameters) -> dict[str, int | float]:
-    """Return the configuration as macros; all names of one letter and ``P_`` are values."""
+    """Return the configuration as macros: ``P_...`` are values, the others shapes and choices."""
     values: dict[str, int | float] = {
         "AGENTS": p.agents,
         "PAIRS": max(1, p.agents // 2),  # of a lone agent, which meets nobody: any number but 0
@@ -119,6 +122,8 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "EFFORT_LENGTH": len(p.effort_curves[0].minutes),
         "PURPOSES": PURPOSE_COUNT,
         "SERIES": len(SERIES),
+        "DISTRIBUTIONS": DISTRIBUTIONS,
+        "MOMENTS": MOMENTS,
         "SHOCKS": len(p.shocks),
         "SHOCK_SLOTS": max(1, len(p.shocks)),
         "ROUNDS": p.rounds,

@@ -61,11 +61,17 @@ def _explanation(path: Path, doing: str, error: Exception) -> str:
     return f"{path}: not a result file of societies, or damaged ({detail}). Name another file."
 
 
+LONGEST_NAME = 240
+"""Bytes of a file name that every file system takes, with room for our temporary suffix."""
+
+
 def require_target(path: Path, nbytes: int, *, overwrite: bool) -> None:
     """Raise OutputError if a file of ``nbytes`` bytes plainly cannot be made at ``path``.
 
     A first look, so that the user hears at once; what decides is the making and placing itself.
     """
+    if len(os.fsencode(path.name)) > LONGEST_NAME:
+        raise OutputError(f"{path.name[:40]}...: the name is too long. Choose another with --out.")
     if not path.parent.is_dir():
         raise OutputError(
             f"{path}: the folder '{path.parent}' does not exist. Create it or {_ELSEWHERE}."

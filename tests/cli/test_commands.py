@@ -175,7 +175,7 @@ def test_verbose_prints_the_plan_on_stderr(shell):
 def test_a_dry_run_prints_the_plan_and_writes_nothing(shell, small):
     code, out, err = shell("run", "small.yaml", "--dry-run", "--out", "never.h5")
     assert (code, err) == (0, "")
-    for words in ("launches per day", "state on the device", "never.h5"):
+    for words in ("launches per day", "memory on the device", "never.h5"):
         assert words in out
     assert [path.name for path in small.iterdir()] == ["small.yaml"]
 

@@ -40,10 +40,10 @@ def economies(draw):
     utility = {"scale": per_resource(real(2, 1e6)), "exponent": per_resource(real(1.01, 9))}
     extraction = {
         "max_effort": per_resource(real(5, 50)),
-        "min_effort": per_resource(real(0.01, 3)),
+        "min_effort": per_resource(real(0.5, 3)),
         "max_experience": per_resource(real(1, 1e5)),
     }
-    consumption = {"resource_lifetime": per_resource(real(1, 1e3))}
+    consumption = {"resource_lifetime": per_resource(real(1, 15))}
     names = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1)
     names = names | st.sampled_from(["on", "1e-3", "null", "~", "010", "y", "0x1", "a: b", "- #"])
     cuts = sorted(draw(st.lists(st.integers(1, max(1, agents - 1)), unique=True, max_size=3)))
@@ -213,3 +213,36 @@ def test_reading_a_configuration_opens_no_device():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_holdings_that_could_not_be_counted_are_refused():
+    """Found in review: such a run ended with negative holdings."""
+    with pytest.raises(ConfigError, match=r"resource_lifetime: at 1000002 units a day .* counted"):
+        config_from_dict(
+            {
+                "workload": "economy",
+                "agents": 1,
+                "resources": 2,
+                "days": 2500,
+                "day_length": 1e6,
+                "extraction": {"max_effort": 1, "min_effort": 1},
+                "consumption": {"resource_lifetime": 1e12},
+            }
+        )
+
+
+@pytest.mark.parametrize("exponent", [1.1, 1.5, 2.0])
+def test_the_exponents_of_the_paper_are_allowed(exponent):
+    config_from_dict({"workload": "economy", "utility": {"exponent": exponent}})
+
+
+def test_a_table_that_is_too_long_is_found_by_check():
+    with pytest.raises(ConfigError, match=r"utility\.exponent: 1\.1 needs a table of more than"):
+        config_from_dict(
+            {
+                "workload": "economy",
+                "utility": {"exponent": 1.1, "min_marginal": 1e-9},
+                "consumption": {"resource_lifetime": 500},
+                "days": 2_000,
+            }
+        )

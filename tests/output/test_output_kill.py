@@ -75,7 +75,12 @@ def write_all(path):
 
 
 def start(path):
-    process = subprocess.Popen([sys.executable, __file__, path], stdout=subprocess.PIPE)
+    root = str(Path(__file__).resolve().parents[2])  # for a checkout that is not installed
+    process = subprocess.Popen(
+        [sys.executable, __file__, path],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": root},
+    )
     assert process.stdout.readline() == b"ready\n"
     return process
 

@@ -65,6 +65,7 @@ def test_the_quickstart_runs_in_an_empty_folder(installation, tmp_path):
         assert results.sizes["day"] == 100
         assert bool(results.units_extracted.notnull().all())
         assert results.attrs["societies_version"] == version(installation, tmp_path)
+        assert results.attrs["git_commit"]  # of the checkout that the wheel was built from
 
 
 def test_the_command_and_the_module_are_the_same(installation, tmp_path):

@@ -14,6 +14,7 @@ import pytest
 from reference_py.economy import curves as look_up
 from societies.config import config_from_dict
 from societies.economy import curves
+from societies.economy.bounds import largest_holding
 from societies.economy.curves import resource_effort, utility_curve
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
@@ -207,9 +208,16 @@ def test_a_table_that_would_be_too_long_is_refused(monkeypatch):
 
 def test_a_curve_that_hardly_falls_is_refused_at_once():
     """64 million units: seen from the marginal utility at the longest table, not by counting."""
-    config = config_from_dict({"workload": "economy", "utility": {"exponent": 1.5}})
     with pytest.raises(ConfigError, match="more than 2000000 units"):
-        parameters(config)
+        utility_curve(600.0, 1.5, 1.0, 5_000_000)
+
+
+def test_such_a_curve_is_cut_off_where_nobody_gets():
+    """The paper's exponents work: nobody can hold 64 million units in 500 days."""
+    config = config_from_dict({"workload": "economy", "utility": {"exponent": 1.5}})
+    (curve,) = parameters(config).utility_curves
+    assert len(curve.marginal) == largest_holding(config) + 1 < 100_000
+    assert curve.marginal[-1] > curve.floor
 
 
 # -- look-ups --------------------------------------------------------------------------------------

@@ -1,0 +1,52 @@
+"""How large can a society's numbers become: what sizes tables and keeps 32-bit counts safe?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from societies.economy.config import EconomyConfig
+
+CONCENTRATION = 64
+"""How many times what it can extract in a lifetime of its units an agent could hold by trade."""
+USUAL_CONCENTRATION = 4
+"""The same as a mean over a long run."""
+
+
+def units_a_day(config: EconomyConfig) -> int:
+    """Return more units than an agent can extract in a day."""
+    least = min(_numbers(config, "extraction", "min_effort"))
+    return math.floor(config.day_length / least) + 2
+
+
+def largest_holding(config: EconomyConfig) -> int:
+    """Return more units than an agent will ever hold.
+
+    At most everything that all agents extract in all days; and since units are consumed, not more
+    than many times what it extracts while they last.
+    """
+    return min(config.agents * config.days * units_a_day(config), CONCENTRATION * _stock(config))
+
+
+def random_words(config: EconomyConfig) -> int:
+    """Return more words than consumption will draw from an agent's stream in the whole run."""
+    return config.days * (USUAL_CONCENTRATION * _stock(config) + 32 * config.resources)
+
+
+def _stock(config: EconomyConfig) -> int:
+    """Return what an agent holds that keeps all it extracts: a day's units times their lifetime."""
+    longest = max(_numbers(config, "consumption", "resource_lifetime"))
+    return units_a_day(config) * min(config.days, math.ceil(longest))
+
+
+def _numbers(config: EconomyConfig, section: str, key: str) -> Iterator[float]:
+    """Yield every number that the key has, in the section and in the groups that override it."""
+    holders: list[Any] = [config, *config.groups]
+    for holder in holders:
+        value = getattr(getattr(holder, section), key, None)
+        if isinstance(value, tuple):
+            yield from value
+        elif value is not None:
+            yield value

@@ -14,6 +14,7 @@ import pytest
 
 from reference_py.economy.end_day import end_day
 from reference_py.economy.extraction import extract
+from reference_py.economy.shocks import remove_resource
 from reference_py.economy.society import Society
 from reference_py.economy.trading import meet
 from societies.config import config_from_dict
@@ -156,6 +157,21 @@ def test_end_of_day(name):
         s = society(p, [before], v)
         s.alive = [int(agent == a) for agent in range(p.agents)]
         end_day(p, s)
+        assert s.held[a] == after["held"]
+        np.testing.assert_allclose(s.value[a], after["cache"], rtol=1e-9)
+        np.testing.assert_allclose(s.experience[a], after["res_exp"], rtol=1e-9)
+
+
+def test_removal_of_a_resource():
+    p = setting("shock-24x24")
+    vectors = load("shock-24x24", "remove_resource")
+    assert len(vectors) == 3
+    for v in vectors:
+        before, after = v["before"], v["after"]
+        a = before["id"]
+        s = society(p, [before])
+        remove_resource(p, s, v["resource"], bool(v["wipe"]))
+        assert s.available[v["resource"]] == 0
         assert s.held[a] == after["held"]
         np.testing.assert_allclose(s.value[a], after["cache"], rtol=1e-9)
         np.testing.assert_allclose(s.experience[a], after["res_exp"], rtol=1e-9)

@@ -18,7 +18,6 @@ import pytest
 import xarray as xr
 
 import societies
-from societies.cli import main
 from societies.config import load_config
 from societies.errors import BuildError, ConfigError, DeviceError, Interrupted, OutputError
 from societies.paths import data_directory
@@ -33,19 +32,6 @@ def small(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small.yaml").write_text(SMALL)
     return tmp_path
-
-
-@pytest.fixture
-def shell(capsys):
-    """Run a command in this process; return its exit code, stdout and stderr."""
-
-    def command(*words: str) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as end:
-            main(list(words))
-        out, err = capsys.readouterr()
-        return int(end.value.code or 0), out, err
-
-    return command
 
 
 def process(*words: str, **options) -> subprocess.Popen[bytes]:

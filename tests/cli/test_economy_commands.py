@@ -14,7 +14,6 @@ import pytest
 import xarray as xr
 
 import societies
-from societies.cli import main
 from societies.economy.engine import DeviceEngine
 
 RUN = """
@@ -31,19 +30,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run.yaml").write_text(RUN)
     return tmp_path
-
-
-@pytest.fixture
-def shell(capsys):
-    """Run a command in this process; return its exit code, stdout and stderr."""
-
-    def command(*words):
-        with pytest.raises(SystemExit) as end:
-            main(list(words))
-        out, err = capsys.readouterr()
-        return int(end.value.code or 0), out, err
-
-    return command
 
 
 def in_a_shell(line):

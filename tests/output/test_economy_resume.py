@@ -20,7 +20,6 @@ import pytest
 import xarray as xr
 
 import societies
-from societies.cli import main
 from societies.config import load_config
 from societies.economy import engine, file, run
 from societies.errors import Interrupted
@@ -48,20 +47,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run.yaml").write_text(RUN)
     return tmp_path
-
-
-@pytest.fixture
-def shell(capsys):
-    """Run a command in this process; return its exit code, stdout and stderr."""
-
-    def command(*words):
-        with pytest.raises(SystemExit) as end:
-            main(list(words))
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return int(end.value.code or 0), out, err
-
-    return command
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import shlex
 import sys
 import traceback
@@ -187,8 +188,9 @@ def devices(debug: Debug = False) -> None:
     from societies.device import choose_device, list_devices
 
     found, chosen, failure = list_devices(), None, None
+    reference = os.environ.get("SOCIETIES_DEVICE", "").strip().lower() == "reference"
     try:
-        chosen = choose_device("auto")
+        chosen = None if reference else choose_device("auto")
     except DeviceError as error:
         failure = error  # said last: the list below shows why
     console = Console()
@@ -210,6 +212,10 @@ def devices(debug: Debug = False) -> None:
                 ("largest buffer", f"{device.max_alloc / 2**30:.1f} GiB"),
             ],
             console,
+        )
+    if reference:
+        console.print(
+            "reference (auto): plain Python, because of SOCIETIES_DEVICE", highlight=False
         )
     if failure:
         raise failure

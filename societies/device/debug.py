@@ -50,25 +50,25 @@ def _load() -> Any:
             f"gdb -p {os.getpid()}, then `break KERNEL_NAME`.",
             file=sys.stderr,
         )
-    _give_pocl_a_cache()
+    _give_a_cache()
     import pyopencl
 
     return pyopencl
 
 
-def _give_pocl_a_cache() -> None:
-    """Let PoCL compile in a temporary folder if its own cannot be written: it would not start."""
-    if "POCL_CACHE_DIR" in os.environ:
-        return
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = os.path.join(home, "pocl")
+def _give_a_cache() -> None:
+    """Let PoCL and pyopencl use a temporary folder if the user's cache cannot be written.
+
+    Neither of them would start.
+    """
+    folder = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     try:
         os.makedirs(folder, exist_ok=True)
         writable = os.access(folder, os.W_OK)
     except OSError:
         writable = False
     if not writable:
-        os.environ["POCL_CACHE_DIR"] = tempfile.mkdtemp(prefix="societies-pocl-")
+        os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="societies-cache-")
 
 
 def opencl() -> Any:

@@ -40,6 +40,8 @@ AGENTS_PER_COMPUTE_UNIT = 16
 class Engine(Protocol):
     """What a run needs of whoever carries it out."""
 
+    parameters: Parameters
+
     def start(self) -> None:
         """Put the societies where they are before day 1."""
 

@@ -86,7 +86,7 @@ def reopen(path: Path, config: EconomyConfig) -> ResultFile:
             )
         try:
             different = _different_keys(str(file.attributes["configuration"]), to_yaml(config))
-        except (KeyError, yaml.YAMLError) as error:
+        except (KeyError, TypeError, yaml.YAMLError) as error:
             raise OutputError(
                 f"{path}: its configuration is missing or damaged, so it cannot be continued\n"
                 "run it anew with another --out"
@@ -113,7 +113,10 @@ def table_lengths(p: Parameters, largest: int) -> str:
 
 def _different_keys(before: str, now: str) -> list[tuple[str, str, str]]:
     """Return key, old and new value wherever two resolved configurations differ."""
-    old, new = _flat(yaml.safe_load(before)), _flat(yaml.safe_load(now))
+    made_with = yaml.safe_load(before)
+    if not isinstance(made_with, dict):
+        raise TypeError("no configuration")
+    old, new = _flat(made_with), _flat(yaml.safe_load(now))
     return [
         (key, str(old.get(key, "absent")), str(new.get(key, "absent")))
         for key in {**old, **new}

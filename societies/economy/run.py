@@ -15,11 +15,13 @@ from types import FrameType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from societies.device import Device, choose_device
 from societies.economy import schedule
 from societies.economy.bounds import largest_holding
 from societies.economy.config import EconomyConfig
+from societies.economy.conflicts import LARGEST_COUNT
 from societies.economy.engine import (
     LOG_DAYS,
     DeviceEngine,
@@ -221,6 +223,7 @@ def _simulate(
         began = time.perf_counter()
         end = _chunk_end(day, chunk, days, details, every)
         series = engine.run_days(day + 1, end)
+        _refuse_beyond_tables(series, config, engine.parameters)
         layout.write_series(file, day + 1, series)
         state = engine.state() if end in details else None
         if state is not None:
@@ -236,6 +239,25 @@ def _simulate(
         file.checkpoint(day, kept(engine.state()))
         raise KeyboardInterrupt
     return last_row
+
+
+def _refuse_beyond_tables(
+    series: NDArray[np.float64], config: EconomyConfig, p: Parameters
+) -> None:
+    """Stop before results are wrong: the ends of tables and counts are estimates (`bounds`).
+
+    Half of the limit leaves room for what is held between two evenings.
+    """
+    limit = largest_holding(config)
+    if max(len(curve.marginal) for curve in p.utility_curves) <= limit:  # no table is cut off
+        limit = LARGEST_COUNT
+    held = series[..., list(SERIES).index("units_held_max")].max()
+    if held > limit // 2:
+        raise ConfigError(
+            f"utility.min_marginal: an agent holds {held:.0f} units of a resource, too near to the "
+            f"{limit} that tables and counts are made for\n"
+            "raise utility.min_marginal; what was done before is in the file"
+        )
 
 
 def _interrupted(file: ResultFile | None, days: int) -> Interrupted:
@@ -269,7 +291,7 @@ def plan(
         ("societies", _numbers(p.first_society, p.societies)),
         ("agents x resources", f"{p.agents} x {p.resources}"),
         ("days", str(config.days)),
-        ("groups", ", ".join(str(n) for n in config.group_sizes())),
+        ("agents per group", ", ".join(str(n) for n in config.group_sizes())),
         ("utility tables", table_lengths(p, largest_holding(config))),
     ]
     on_device = sum(bytes_of.values())

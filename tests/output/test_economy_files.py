@@ -9,8 +9,10 @@ from numpy.testing import assert_array_equal
 
 import societies
 from societies.config import config_from_dict, load_config
+from societies.economy.bounds import largest_holding
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
+from societies.economy.run import _refuse_beyond_tables
 from societies.economy.state import SERIES
 from societies.errors import ConfigError
 
@@ -269,3 +271,18 @@ def test_what_would_record_nothing_is_refused(tmp_path):
         "record.agent: 13 days are more than the run has (12); nothing would be recorded",
         "record.society: 99 days are more than the run has (12); nothing would be recorded",
     ]
+
+
+def test_a_run_stops_before_a_table_that_was_cut_off_ends():
+    """Found in review: such a run went on with units that were worth nothing."""
+    config = config_from_dict({"workload": "economy", "utility": {"exponent": 1.2}})
+    p, limit = parameters(config), largest_holding(config)
+    series = np.zeros((2, 3, len(SERIES)))
+    held = list(SERIES).index("units_held_max")
+    series[1, 2, held] = limit // 2
+    _refuse_beyond_tables(series, config, p)
+    series[1, 2, held] += 1
+    with pytest.raises(ConfigError, match=r"utility\.min_marginal: an agent holds \d+ units"):
+        _refuse_beyond_tables(series, config, p)
+    default = config_from_dict({"workload": "economy"})  # whose table ends by itself
+    _refuse_beyond_tables(series, default, parameters(default))

@@ -2,20 +2,15 @@
 // Twin: reference_py/economy/extraction.py.
 //
 // A workgroup is an agent, a work-item a resource (several, if there are more resources than
-// work-items). All work-items fill a tree of the largest gains (see best_t);
-// extracting a unit changes one leaf and the path above it, so one work-item then walks the day:
-// log2(resources) steps a unit instead of a reduction of the whole workgroup with its barriers.
+// work-items). All work-items fill a tree of the largest gains (see best_t); extracting a unit
+// changes one leaf and the path above it, so one work-item then walks the day: log2(resources)
+// steps a unit instead of a reduction of the whole workgroup with its barriers.
 // Local memory: 24 bytes a leaf, and 20 a resource up to ROW_LIMIT resources; beyond it the agent's
 // rows stay in global memory.
 #include "economy/curves.cl"
 #include "economy/streams.cl"
 
 #define ROW_LIMIT 512
-#if RESOURCES <= ROW_LIMIT
-#define ROW_SPACE __local
-#else
-#define ROW_SPACE __global
-#endif
 
 // What a node of the tree knows of the leaves below it: the largest gain, how many have it, and
 // one that has it (the only one, if there is one).

@@ -59,7 +59,7 @@ typedef struct {
 } side_t;
 
 static side_t side(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent,
-            const uint get, const uint lose)
+                   const uint get, const uint lose)
 {
     side_t s;
     s.get_curve = utility_curve(agent, get);
@@ -85,7 +85,8 @@ static real surplus(TABLE_PARAMETERS, const side_t s, const long got, const long
 // The quantities that are best for the proposer, up the ladder of whole quantities at the rate.
 // `gets_taken`: the proposer gets what is taken (A) or what is given (B).
 static void proposal(TABLE_PARAMETERS, const side_t s, const int gets_taken, const real rate,
-              const long stock_given, const long stock_taken, long *best_taken, long *best_given)
+                     const long stock_given, const long stock_taken, long *best_taken,
+                     long *best_given)
 {
 #define OWN_SURPLUS(taken, given) \
     surplus(TABLES, s, gets_taken ? taken : given, gets_taken ? given : taken)
@@ -169,7 +170,7 @@ static void settle(MEETING_PARAMETERS, const uint give, const uint take, const d
 
 // Remembered value of the wanted unit over the value of the last unit given.
 static real score(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent,
-           const uint wanted, const uint given)
+                  const uint wanted, const uint given)
 {
     const real remembered = value(agent, wanted);
     const real last =

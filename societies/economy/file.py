@@ -12,7 +12,6 @@ from typing import Any
 import yaml
 
 from societies.config import to_yaml
-from societies.economy.bounds import largest_holding
 from societies.economy.config import EconomyConfig
 from societies.economy.parameters import Parameters
 from societies.economy.results import Layout
@@ -61,7 +60,7 @@ def create(
         "model_version": MODEL_VERSION,
         "societies_version": package_version(),
         "git_commit": git_commit(),
-        "utility_tables": table_lengths(p, largest_holding(config)),
+        "utility_tables": describe_tables(p),
         "created": _now(),
         "python": platform.python_version(),
         **facts,
@@ -104,11 +103,10 @@ def reopen(path: Path, config: EconomyConfig) -> ResultFile:
     return file
 
 
-def table_lengths(p: Parameters, largest: int) -> str:
+def describe_tables(p: Parameters) -> str:
     """Say how long the utility tables are, and whether one ends before utility does."""
-    lengths = [len(curve.marginal) for curve in p.utility_curves]
-    ended = " (cut off at more than an agent will hold)" if max(lengths) > largest else ""
-    return f"{', '.join(str(n) for n in lengths)} units{ended}"
+    ended = " (cut off at more than an agent will hold)" if p.tables_cut_off else ""
+    return f"{', '.join(str(n) for n in p.table_lengths)} units{ended}"
 
 
 def _different_keys(before: str, now: str) -> list[tuple[str, str, str]]:

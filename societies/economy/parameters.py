@@ -60,6 +60,8 @@ class Parameters:
     consumption_threshold : (group, resource) uint64
         A held unit disappears overnight if a 32-bit draw is below it; floor(2**32 / lifetime).
     trade_power : (group,) float64, bargaining weight
+    largest_holding : int, units
+        No agent is expected to pass it; utility tables end there at the latest.
     """
 
     agents: int
@@ -84,7 +86,18 @@ class Parameters:
     effort_curve_of: NDArray[np.int32]
     consumption_threshold: NDArray[np.uint64]
     trade_power: NDArray[np.float64]
+    largest_holding: int
     shocks: tuple[Shock, ...]
+
+    @property
+    def table_lengths(self) -> list[int]:
+        """Return the units that each utility table holds."""
+        return [len(curve.marginal) for curve in self.utility_curves]
+
+    @property
+    def tables_cut_off(self) -> bool:
+        """Whether a utility table ends before a unit is worth no more than the floor."""
+        return max(self.table_lengths) > self.largest_holding
 
     @property
     def stream_base(self) -> int:
@@ -153,6 +166,7 @@ def parameters(config: EconomyConfig) -> Parameters:
             dtype=np.uint64,
         ),
         trade_power=np.array([g["trade_power"][0] for g in groups], dtype=np.float64),
+        largest_holding=largest,
         shocks=tuple(
             Shock(
                 day=shock.day,

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from societies.device import Device, choose_device
 from societies.economy import schedule
-from societies.economy.bounds import largest_holding
 from societies.economy.config import EconomyConfig
 from societies.economy.conflicts import LARGEST_COUNT
 from societies.economy.engine import (
@@ -33,7 +32,7 @@ from societies.economy.engine import (
     state_hash,
     workgroup_size,
 )
-from societies.economy.file import create, reopen, require_room, session, table_lengths
+from societies.economy.file import create, describe_tables, reopen, require_room, session
 from societies.economy.parameters import Parameters, parameters
 from societies.economy.results import Layout
 from societies.economy.state import SERIES, STATE, sizes
@@ -223,7 +222,7 @@ def _simulate(
         began = time.perf_counter()
         end = _chunk_end(day, chunk, days, details, every)
         series = engine.run_days(day + 1, end)
-        _refuse_beyond_tables(series, config, engine.parameters)
+        _refuse_beyond_tables(series, engine.parameters)
         layout.write_series(file, day + 1, series)
         state = engine.state() if end in details else None
         if state is not None:
@@ -241,16 +240,12 @@ def _simulate(
     return last_row
 
 
-def _refuse_beyond_tables(
-    series: NDArray[np.float64], config: EconomyConfig, p: Parameters
-) -> None:
+def _refuse_beyond_tables(series: NDArray[np.float64], p: Parameters) -> None:
     """Stop before results are wrong: the ends of tables and counts are estimates (`bounds`).
 
     Half of the limit leaves room for what is held between two evenings.
     """
-    limit = largest_holding(config)
-    if max(len(curve.marginal) for curve in p.utility_curves) <= limit:  # no table is cut off
-        limit = LARGEST_COUNT
+    limit = p.largest_holding if p.tables_cut_off else LARGEST_COUNT
     held = series[..., list(SERIES).index("units_held_max")].max()
     if held > limit // 2:
         raise ConfigError(
@@ -292,7 +287,7 @@ def plan(
         ("agents x resources", f"{p.agents} x {p.resources}"),
         ("days", str(config.days)),
         ("agents per group", ", ".join(str(n) for n in config.group_sizes())),
-        ("utility tables", table_lengths(p, largest_holding(config))),
+        ("utility tables", describe_tables(p)),
     ]
     on_device = sum(bytes_of.values())
     if _is_reference(device):

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.economy.parameters import (
-    KEEP,
     LOSE,
     RANDOM_INDEX,
     REMOVE_AGENT,
@@ -48,7 +47,7 @@ PRICES = {"geometric": 0, "inverse_geometric": 1, "unit": 2}
 
 def tables(p: Parameters) -> dict[str, NDArray[np.generic]]:
     """Return the constant arrays of the kernels by the name of their parameter."""
-    marginal_lengths = [len(curve.marginal) for curve in p.utility_curves]
+    marginal_lengths = p.table_lengths
     effort_lengths = [len(curve.minutes) for curve in p.effort_curves]
     return {
         "group_of_agent_table": p.group_of_agent,
@@ -117,7 +116,7 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "LEVELS": leaves(p).bit_length() - 1,
         "GROUPS": len(p.trade_power),
         "UTILITY_CURVES": len(p.utility_curves),
-        "UTILITY_LENGTH": len(p.utility_curves[0].marginal),
+        "UTILITY_LENGTH": p.table_lengths[0],
         "EFFORT_CURVES": len(p.effort_curves),
         "EFFORT_LENGTH": len(p.effort_curves[0].minutes),
         "PURPOSES": PURPOSE_COUNT,
@@ -138,7 +137,6 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "REMOVE_RESOURCE": REMOVE_RESOURCE,
         "REMOVE_AGENT": REMOVE_AGENT,
         "RANDOM_INDEX": RANDOM_INDEX,
-        "KEEP": KEEP,
         "LOSE": LOSE,
         "P_day_length": p.day_length,
         "P_min_marginal": p.utility_curves[0].floor,

@@ -280,9 +280,9 @@ def test_a_run_stops_before_a_table_that_was_cut_off_ends():
     series = np.zeros((2, 3, len(SERIES)))
     held = list(SERIES).index("units_held_max")
     series[1, 2, held] = limit // 2
-    _refuse_beyond_tables(series, config, p)
+    _refuse_beyond_tables(series, p)
     series[1, 2, held] += 1
     with pytest.raises(ConfigError, match=r"utility\.min_marginal: an agent holds \d+ units"):
-        _refuse_beyond_tables(series, config, p)
+        _refuse_beyond_tables(series, p)
     default = config_from_dict({"workload": "economy"})  # whose table ends by itself
-    _refuse_beyond_tables(series, default, parameters(default))
+    _refuse_beyond_tables(series, parameters(default))

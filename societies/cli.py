@@ -10,6 +10,7 @@ import errno
 import json
 import os
 import shlex
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +22,14 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from societies.errors import ConfigError, DeviceError, Interrupted, OutputError, SocietiesError
+from societies.errors import (
+    ConfigError,
+    DeviceError,
+    Interrupted,
+    OutputError,
+    SocietiesError,
+    interruption,
+)
 from societies.version import package_version
 
 if TYPE_CHECKING:
@@ -112,6 +120,8 @@ def run(
         _print_rows(plan.rows, Console(stderr=not dry_run))
         if dry_run:
             return
+    words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
+    again = shlex.join(["societies", *words, "--resume"])
     try:
         with _progress(settings, device, quiet) as progress:
             report = societies.run(
@@ -125,8 +135,6 @@ def run(
     except Interrupted as error:
         if error.path is None:
             raise
-        words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
-        again = shlex.join(["societies", *words, "--resume"])
         raise Interrupted(f"{error}\ncontinue with: {again}", error.path) from error
     if quiet:
         print(report.path)
@@ -236,13 +244,15 @@ def plot(
         print(picture)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -> None:
     """Run the command line and end the process with its exit code.
 
     Parameters
     ----------
     arguments : sequence of str, optional
         Words after ``societies``; those of the process when not given.
+    own_process : bool
+        Whether the process ends with this call: Ctrl-C is then ignored while the end is told.
 
     Raises
     ------
@@ -254,10 +264,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(args=words, prog_name="societies", obj=words)
     except SystemExit as end:
+        _deafen(own_process)
         if end.code == Interrupted.exit_code:  # typer's, for a Ctrl-C that nobody else caught
-            print("interrupted", file=sys.stderr)
+            print(interruption(end), file=sys.stderr)
         raise
     except Exception as error:
+        _deafen(own_process)
         told = _told(error)
         # Looked for by hand, since an error may come before the options are parsed.
         if "--debug" in words:
@@ -265,6 +277,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else:
             print(told, file=sys.stderr)
         sys.exit(told.exit_code)
+
+
+def _deafen(own_process: bool) -> None:
+    """Ignore Ctrl-C from now on: nothing is left to interrupt but the last words."""
+    if own_process:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _told(error: Exception) -> SocietiesError:

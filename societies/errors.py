@@ -50,3 +50,11 @@ class Interrupted(SocietiesError):
     def __init__(self, message: str, path: Path | None = None) -> None:
         super().__init__(message)
         self.path = path
+
+
+def interruption(error: BaseException) -> str:
+    """Return what to tell of a Ctrl-C: of an earlier one, if it came while that was told."""
+    behind: BaseException | None = error
+    while behind is not None and not isinstance(behind, Interrupted):
+        behind = behind.__context__
+    return str(behind or "interrupted")

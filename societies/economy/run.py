@@ -168,7 +168,8 @@ def run(
                 name, last_row, digest = str(file.attributes["device"]), None, state_hash(start[1])
             else:
                 try:
-                    engine, name, facts = _engine(device, p)
+                    with interrupted.at_once():
+                        engine, name, facts = _engine(device, p)
                 except DeviceError:
                     if interrupted.is_set():  # compilers stop at Ctrl-C with errors of their own
                         raise KeyboardInterrupt from None
@@ -209,7 +210,7 @@ def _simulate(
     file: ResultFile,
     layout: Layout,
     first: int,
-    interrupted: threading.Event,
+    interrupted: _Interruption,
     progress: Progress | None,
 ) -> Any:
     """Run from day ``first`` to the end, writing on the way; return the last day's series."""
@@ -221,7 +222,8 @@ def _simulate(
     while day < days and not interrupted.is_set():
         began = time.perf_counter()
         end = _chunk_end(day, chunk, days, details, every)
-        series = engine.run_days(day + 1, end)
+        with interrupted.at_once():
+            series = engine.run_days(day + 1, end)
         _refuse_beyond_tables(series, engine.parameters)
         layout.write_series(file, day + 1, series)
         state = engine.state() if end in details else None
@@ -416,10 +418,35 @@ def _final(path: Path, days: int, last_row: Any) -> dict[str, float]:
         return {name: float(dataset[name].isel(day=-1).mean()) for name in names}
 
 
+class _Interruption:
+    """Whether Ctrl-C was pressed. The second time it stops at once, unless a file is written."""
+
+    def __init__(self) -> None:
+        self._set = self._computing = False
+
+    def is_set(self) -> bool:
+        return self._set
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Let a second Ctrl-C end the block with KeyboardInterrupt."""
+        self._computing = True
+        try:
+            yield
+        finally:
+            self._computing = False
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """Be called for SIGINT."""
+        if self._set and self._computing:
+            raise KeyboardInterrupt
+        self._set = True
+
+
 @contextmanager
-def _interrupts() -> Iterator[threading.Event]:
+def _interrupts() -> Iterator[_Interruption]:
     """Turn the first Ctrl-C into a flag, so that a day is finished and flushed before stopping."""
-    flag = threading.Event()
+    flag = _Interruption()
     if threading.current_thread() is not threading.main_thread():
         yield flag
         return
@@ -427,12 +454,7 @@ def _interrupts() -> Iterator[threading.Event]:
     if before == signal.SIG_IGN:  # started in the background, where Ctrl-C is meant for others
         yield flag
         return
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        flag.set()
-        signal.signal(signal.SIGINT, before)  # a second Ctrl-C stops at once
-
-    signal.signal(signal.SIGINT, handle)
+    signal.signal(signal.SIGINT, flag.handle)
     try:
         yield flag
     finally:

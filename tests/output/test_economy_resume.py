@@ -417,3 +417,64 @@ def test_ctrl_c_in_a_process_of_its_own(times, folder):
     assert second == f"continue with: {shlex.join(['societies', *words, '--resume'])}"
     with xr.open_dataset("run.h5") as data:
         assert data.sizes["day"] == 100
+
+
+LATE = """
+import atexit, os, signal, sys
+from societies import __main__, cli
+from societies.economy import engine
+
+def interrupt(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+
+def late(own_process, deafen=cli._deafen):
+    if {before}:
+        interrupt()
+    deafen(own_process)
+    interrupt()
+
+def run_days(self, first, last, run=engine.DeviceEngine.run_days):
+    if first == 4:
+        interrupt()
+    return run(self, first, last)
+
+cli._deafen, engine.DeviceEngine.run_days = late, run_days
+atexit.register(interrupt)
+sys.argv = ["societies", "run", "run.yaml"]
+__main__.command()
+"""
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_ctrl_c_again_while_the_first_one_is_told(before, folder):
+    root = str(Path(societies.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", LATE.format(before=before)],
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout) == (130, "")
+    first, second = done.stderr.splitlines()
+    assert re.fullmatch(r"interrupted after day .* in run\.h5", first)
+    assert second == "continue with: societies run run.yaml --resume"
+
+
+def test_ctrl_c_while_the_command_is_imported():
+    code = (
+        "import os, signal, sys, types\n"
+        "from societies.__main__ import command\n"
+        "class Impatient(types.ModuleType):\n"
+        "    def __getattr__(self, name):\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.modules['typer'] = Impatient('typer')\n"
+        "command()\n"
+    )
+    root = str(Path(societies.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")

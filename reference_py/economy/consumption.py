@@ -1,5 +1,7 @@
 """How much is used up overnight: every held unit disappears with probability 1 / lifetime.
 
+Devices lose some minutes of use each, in proportion where a device is half used.
+
 Source: docs/model.md, "Consumption". Each resource draws from a place of its own in the agent's
 stream: after the most that the resources before it could draw. So all work-items draw at once.
 """
@@ -15,6 +17,8 @@ def consumption(p, s):
         s.deals[agent] = 0
         if s.alive[agent]:
             consume(p, s, agent)
+            if p.device is not None:
+                depreciate(p, s, agent)
 
 
 def consume(p, s, agent):
@@ -27,3 +31,12 @@ def consume(p, s, agent):
             own = Rng(rng.x, rng.c)
             held[r] -= own.binomial(units, thresholds[r])
             rng.skip(binomial_reserve(units))
+
+
+def depreciate(p, s, agent):
+    """Let the agent's devices decay; what is left of less than a day's decay is gone."""
+    decay = p.device.daily_decay
+    for device in range(p.device_types):
+        lifetime, owned = p.device.lifetime[device], s.device_minutes[agent][device]
+        for r in range(p.resources):
+            owned[r] = max(0.0, owned[r] - decay * (owned[r] / lifetime)) if owned[r] > decay else 0.0

@@ -1,23 +1,50 @@
-"""What does an agent remember at the end of the day: the marginal value of every resource.
+"""What does an agent remember at the end of the day: values of resources, and how to make devices.
 
 Source: docs/model.md, "End of day". The values stay as they are now, before consumption, until a
 trade or the next evening: the menus of the next market are made from memory.
 """
 
 from reference_py.economy.curves import marginal_utility, utility_curve
+from reference_py.economy.devices import device_curve
+from reference_py.economy.knowledge import know_components
 
 
 def end_day(p, s):
-    """Refresh the remembered values of every living agent."""
+    """Refresh the remembered values of every living agent; let it forget what it did not do."""
+    refresh_values(p, s)
+    if p.device is not None:
+        for agent in range(p.agents):
+            if s.alive[agent]:
+                forget(p, s, agent)
+                s.reserved_minutes[agent] = s.overtime[agent]
+                know_components(p, s, agent)
+
+
+def refresh_values(p, s):
+    """Refresh values, also at the start of a market call with ``fresh_values``."""
     for agent in range(p.agents):
         if s.alive[agent]:
             for resource in range(p.resources):
                 refresh(p, s, agent, resource)
 
 
-def refresh_values(p, s):
-    """Do the same at the start of a market call (only with ``fresh_values``)."""
-    end_day(p, s)
+def forget(p, s, agent):
+    """Take one experience for every device not made today, and the last one altogether.
+
+    Whoever owns a device does not forget all about it.
+    """
+    for device in range(p.device_types):
+        for r in range(p.resources):
+            experience = s.device_experience[agent][device][r]
+            if not s.practised[agent][device][r]:
+                experience -= 1.0
+            if experience <= 1.0:
+                experience = 0.0
+            experience = min(experience, device_curve(p, agent, r).max_experience)
+            if s.device_minutes[agent][device][r] > 0.0:
+                experience = max(experience, p.device.min_held_experience)
+            s.device_experience[agent][device][r] = experience
+            s.practised[agent][device][r] = 0
 
 
 def refresh(p, s, agent, resource):

@@ -36,8 +36,15 @@ def shocks(p, s, day):
 
 
 def remove_resource(p, s, resource, lose):
-    """Nobody can extract the resource any more; with ``lose`` what is held and known is lost."""
+    """Nobody can extract the resource any more; with ``lose`` what is held and known is lost.
+
+    Devices for it are of no use and disappear; recipes, knowledge and promises stay.
+    """
     s.available[resource] = 0
+    if p.device is not None:
+        for agent in range(p.agents):
+            for device in range(p.device_types):
+                s.device_minutes[agent][device][resource] = 0.0
     if lose:
         for agent in range(p.agents):
             s.held[agent][resource] = 0
@@ -46,7 +53,13 @@ def remove_resource(p, s, resource, lose):
 
 def remove_agent(p, s, agent):
     """Reset all that belongs to the agent; its number stays in the pairings."""
-    for name, initial in p.agent_fields.items():
-        field = getattr(s, name)
-        field[agent] = [initial] * p.resources if isinstance(field[agent], list) else initial
+    for name, (initial, lengths) in p.agent_fields.items():
+        getattr(s, name)[agent] = filled(initial, lengths)
     s.alive[agent] = 0
+
+
+def filled(value, lengths):
+    """Return nested lists of these lengths, full of the value."""
+    if not lengths:
+        return value
+    return [filled(value, lengths[1:]) for _ in range(lengths[0])]

@@ -18,7 +18,17 @@ USUAL_CONCENTRATION = 4
 def units_a_day(config: EconomyConfig) -> int:
     """Return more units than an agent can extract in a day."""
     least = min(_numbers(config, "extraction", "min_effort"))
-    return math.floor(config.day_length / least) + 2
+    return math.floor(config.day_length * largest_factor(config) / least) + 2
+
+
+def largest_factor(config: EconomyConfig) -> float:
+    """Return how many times faster than by hand an agent can extract."""
+    factor = config.device.factor
+    if config.devices == "none":
+        return 1.0
+    if config.devices == "tools":
+        return factor.tool
+    return max(factor.tool, factor.machine, factor.factory, factor.industry)
 
 
 def largest_holding(config: EconomyConfig) -> int:

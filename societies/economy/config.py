@@ -27,6 +27,7 @@ from societies.config.model import (
 )
 from societies.config.problems import quoted
 from societies.economy.conflicts import economy_conflicts
+from societies.economy.state import A_DEVICE, DEVICE_TYPES
 
 LARGEST_SEED = 2**64 - 1
 LONGEST_EXPERIENCE = 100_000  # entries of an effort table
@@ -35,6 +36,9 @@ MOST_ATTEMPTS = 256  # a meeting keeps its queue in local memory
 MOST_ROUNDS = 100_000
 MOST_DAYS = 10_000_000
 DEFAULT_MENU = 6
+DEFAULT_RESOURCES_IN_TOOL = 5
+DEFAULT_COMPONENTS = 6
+LONGEST_MEMORY = 1000
 
 Positive = Annotated[float, Field(ge=SMALLEST_REAL, le=LARGEST_REAL)]
 MoreThanOne = Annotated[float, Field(gt=1, le=LARGEST_REAL)]
@@ -46,6 +50,11 @@ _EXPONENT = "How fast marginal utility falls (n in U = D x^(1/n))"
 _MAX_EFFORT = "Effort for one unit without any experience"
 _MIN_EFFORT = "Effort for one unit at full experience; at most max_effort"
 _MAX_EXPERIENCE = "Experience beyond which effort falls no further, and the most kept overnight"
+_MAX_DEVICE_EFFORT = "Effort for making one device without any experience"
+_MIN_DEVICE_EFFORT = "Effort for making one device at full experience; at most max_effort"
+_MAX_DEVICE_EXPERIENCE = (
+    "Experience in making a device beyond which effort falls no further, and the most kept"
+)
 _RESOURCE_LIFETIME = (
     "Mean life of a held unit: every night each unit is consumed with probability 1/lifetime"
 )
@@ -129,6 +138,186 @@ class TradingConfig(Section):
     )
 
 
+class DevicesMarketConfig(Section):
+    """How devices are traded, and how many of them agents make for themselves."""
+
+    rounds: int = key(
+        12,
+        "How often a day, for each device type, all agents are paired anew; 0: nobody meets",
+        "1/type/day",
+        ge=0,
+        le=MOST_ROUNDS,
+    )
+    attempts: int = key(
+        4, "Deals that a pair may try in one meeting", "1/meeting", ge=1, le=MOST_ATTEMPTS
+    )
+    memory: int = key(
+        5,
+        "Prices remembered of each device, and days that a partner's deals are remembered",
+        "events, day",
+        ge=2,
+        le=LONGEST_MEMORY,
+    )
+    production_memory: int = key(
+        5,
+        "Days that an agent remembers how many of each device it made",
+        "day",
+        ge=1,
+        le=LONGEST_MEMORY,
+    )
+    days_to_hold: float = key(
+        2.0,
+        "An agent that owns devices for more than this many days of use wants no more of them",
+        "day",
+        ge=SMALLEST_REAL,
+        le=LARGEST_REAL,
+    )
+
+
+_FACTOR = "Times as fast as without: how much {} speeds {}"
+_LIFETIME = "Minutes of use until {} is worn out"
+_PRACTICE = "Experience for each {} made, without a device that makes it"
+
+
+def _by_type(defaults: tuple[float, ...], meanings: list[str], unit: str) -> list[Any]:
+    return [
+        key(default, meaning, unit) for default, meaning in zip(defaults, meanings, strict=True)
+    ]
+
+
+_WHAT_IT_SPEEDS = (
+    *("the extraction of its resource",) * 4,
+    "the making of tools",
+    "the making of machines",
+)
+_factors = _by_type(
+    (3.0, 9.0, 27.0, 81.0, 9.0, 9.0),
+    [_FACTOR.format(a, b) for a, b in zip(A_DEVICE, _WHAT_IT_SPEEDS, strict=True)],
+    "1",
+)
+_lifetimes = _by_type(
+    (150.0, 300.0, 600.0, 1200.0, 600.0, 600.0), [_LIFETIME.format(a) for a in A_DEVICE], "min"
+)
+_practice = _by_type(
+    (1.0, 2.0, 4.0, 8.0, 4.0, 8.0),
+    [_PRACTICE.format(name.replace("_", " ")) for name in DEVICE_TYPES],
+    "1/device",
+)
+
+
+class DeviceFactorConfig(Section):
+    """How many times faster work with a device is."""
+
+    tool: MoreThanOne = _factors[0]
+    machine: MoreThanOne = _factors[1]
+    factory: MoreThanOne = _factors[2]
+    industry: MoreThanOne = _factors[3]
+    device_machine: MoreThanOne = _factors[4]
+    device_factory: MoreThanOne = _factors[5]
+
+
+class DeviceLifetimeConfig(Section):
+    """How long a device can be used."""
+
+    tool: Positive = _lifetimes[0]
+    machine: Positive = _lifetimes[1]
+    factory: Positive = _lifetimes[2]
+    industry: Positive = _lifetimes[3]
+    device_machine: Positive = _lifetimes[4]
+    device_factory: Positive = _lifetimes[5]
+
+
+class DevicePracticeConfig(Section):
+    """How much making a device teaches."""
+
+    tool: Positive = _practice[0]
+    machine: Positive = _practice[1]
+    factory: Positive = _practice[2]
+    industry: Positive = _practice[3]
+    device_machine: Positive = _practice[4]
+    device_factory: Positive = _practice[5]
+
+
+class DeviceConfig(Section):
+    """What devices are made of, what making one takes, and what it brings."""
+
+    resources_in_tool: int = key(
+        DEFAULT_RESOURCES_IN_TOOL,
+        "Different resources, one unit each, that a tool is made of; fewer than there are; if not "
+        "given, 5 or all but one, whichever is fewer",
+        "resources",
+        ge=1,
+        le=MOST_RESOURCES,
+    )
+    components: int = key(
+        DEFAULT_COMPONENTS,
+        "Different devices of the type below that any higher device is made of; at most the number "
+        "of resources; if not given, 6 or that, whichever is fewer",
+        "devices",
+        ge=2,
+        le=MOST_RESOURCES,
+    )
+    max_effort: PerResource[Positive] = key(27.0, _MAX_DEVICE_EFFORT, "min/device")
+    min_effort: PerResource[Positive] = key(9.0, _MIN_DEVICE_EFFORT, "min/device")
+    max_experience: PerResource[Experience] = key(40.0, _MAX_DEVICE_EXPERIENCE, "1")
+    inventor_experience: float = key(
+        6.0, "Experience that an invention gives its inventor", "1", ge=2, le=LARGEST_REAL
+    )
+    min_held_experience: float = key(
+        2.0,
+        "Experience that whoever buys or owns a device has at least, from taking it apart",
+        "1",
+        ge=0,
+        le=LARGEST_REAL,
+    )
+    daily_decay: float = key(
+        3.0,
+        "Minutes of use that an unused device loses every night",
+        "min/day",
+        ge=0,
+        le=LARGEST_REAL,
+    )
+    factor: DeviceFactorConfig = key(DeviceFactorConfig(), "How much faster work is, by type")
+    lifetime: DeviceLifetimeConfig = key(DeviceLifetimeConfig(), "Minutes of use, by type")
+    experience_for_making: DevicePracticeConfig = key(
+        DevicePracticeConfig(), "Experience for each device made, by type"
+    )
+
+
+class InventionConfig(Section):
+    """How likely inventions are."""
+
+    tool_probability: float = key(
+        0.000075,
+        "Probability a day of inventing a tool, for each unit of experience with its resources",
+        "1/unit extracted",
+        ge=0,
+        le=LARGEST_REAL,
+    )
+    device_probability: float = key(
+        0.00125,
+        "Probability a day of inventing a higher device, for each experience with its components",
+        "1",
+        ge=0,
+        le=LARGEST_REAL,
+    )
+    min_held: int = key(
+        3,
+        "An agent experiments only with resources of which it holds more than this",
+        "units",
+        ge=0,
+        le=LARGEST_INTEGER,
+    )
+    min_made_for_device_maker: int = key(
+        5,
+        "A device that makes devices is of use to an agent that made more than this many of them "
+        "within production_memory, for each one it owns and the new one",
+        "devices",
+        ge=0,
+        le=LARGEST_INTEGER,
+    )
+
+
 class UtilityOverrides(Section):
     """What a group has instead of the keys of `utility`."""
 
@@ -148,6 +337,14 @@ class ConsumptionOverrides(Section):
     """What a group has instead of the keys of `consumption`."""
 
     resource_lifetime: PerResource[AtLeastOne] | None = key(None, _RESOURCE_LIFETIME, "day")
+
+
+class DeviceOverrides(Section):
+    """What a group has instead of the keys of `device`."""
+
+    max_effort: PerResource[Positive] | None = key(None, _MAX_DEVICE_EFFORT, "min/device")
+    min_effort: PerResource[Positive] | None = key(None, _MIN_DEVICE_EFFORT, "min/device")
+    max_experience: PerResource[Experience] | None = key(None, _MAX_DEVICE_EXPERIENCE, "1")
 
 
 def _printable(name: Any) -> Any:
@@ -188,6 +385,21 @@ class GroupConfig(Section):
         "Bargaining power: the price moves towards what the stronger partner wants",
         "1",
         gt=0,
+        le=LARGEST_REAL,
+    )
+    device: DeviceOverrides | None = key(None, "Keys of device that differ in this group")
+    device_trade_power: float = key(
+        1.0,
+        "Bargaining power in device trade",
+        "1",
+        ge=SMALLEST_REAL,
+        le=LARGEST_REAL,
+    )
+    inventiveness: float = key(
+        1.0,
+        "How many times likelier inventions are to an agent of this group",
+        "1",
+        ge=SMALLEST_REAL,
         le=LARGEST_REAL,
     )
 
@@ -256,16 +468,6 @@ class RecordConfig(Section):
     )
 
 
-def _devices_of_this_version(devices: Any) -> Any:
-    if devices in ("tools", "all"):
-        raise PydanticCustomError(
-            "devices",
-            "'{devices}' is not available in this version; write none",
-            {"devices": devices},
-        )
-    return devices
-
-
 class EconomyConfig(WorkloadConfig):
     """A society of self-interested agents that extract, barter and consume resources."""
 
@@ -292,13 +494,14 @@ class EconomyConfig(WorkloadConfig):
         le=LARGEST_INTEGER,
     )
     trade: bool = key(True, "Whether agents barter resources")
-    devices: Annotated[Literal["none"], BeforeValidator(_devices_of_this_version)] = key(
-        "none", "Which devices agents may invent; this version has none"
-    )
+    devices: Literal["none", "tools", "all"] = key("none", "Which devices agents may invent")
     utility: UtilityConfig = key(UtilityConfig(), "How much a unit is worth")
     extraction: ExtractionConfig = key(ExtractionConfig(), "How many minutes a unit takes")
     consumption: ConsumptionConfig = key(ConsumptionConfig(), "How fast holdings disappear")
     trading: TradingConfig = key(TradingConfig(), "How the resource market works")
+    devices_market: DevicesMarketConfig = key(DevicesMarketConfig(), "How devices are traded")
+    device: DeviceConfig = key(DeviceConfig(), "What devices take and bring")
+    invention: InventionConfig = key(InventionConfig(), "How likely inventions are")
     groups: ListOf[GroupConfig] = key((), "Groups of unlike agents; empty: all are alike")
     shocks: ListOf[ShockConfig] = key((), "What is removed from the society, and when")
     record: RecordConfig = key(RecordConfig(), "How much detail the output file holds")
@@ -311,6 +514,21 @@ class EconomyConfig(WorkloadConfig):
         if "menu_size" in trading.model_fields_set or resources >= DEFAULT_MENU:
             return trading
         return trading.model_copy(update={"menu_size": resources})
+
+    @field_validator("device")
+    @classmethod
+    def _components_of_few_resources(
+        cls, device: DeviceConfig, info: ValidationInfo
+    ) -> DeviceConfig:
+        """Let component counts that are not given fit a society of few resources."""
+        resources = info.data.get("resources", MOST_RESOURCES)
+        most = {"resources_in_tool": resources - 1, "components": resources}
+        fitted = {
+            name: limit
+            for name, limit in most.items()
+            if name not in device.model_fields_set and getattr(device, name) > limit
+        }
+        return device.model_copy(update=fitted) if fitted else device
 
     def group_sizes(self) -> list[int]:
         """Return the number of agents in each group, ``[agents]`` if there are no groups.

@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from societies.config.model import Conflict, PerResource
 from societies.config.problems import Path, quoted
-from societies.economy.bounds import largest_holding, random_words, units_a_day
+from societies.economy.bounds import (
+    largest_factor,
+    largest_holding,
+    random_words,
+    units_a_day,
+)
 from societies.economy.curves import LONGEST_TABLE, table_is_too_long
-from societies.economy.state import PURPOSE_COUNT
+from societies.economy.state import DEVICE_TYPES, EXTRACTION_TYPES, PURPOSE_COUNT
 
 if TYPE_CHECKING:
     from societies.economy.config import EconomyConfig, GroupConfig
@@ -25,12 +30,14 @@ RANDOM_STREAMS = 2_147_441_677
 STREAM_WORDS = 2**32
 """Words between the starts of neighbouring streams."""
 LARGEST_COUNT = 2**31 - 1  # kernels count units in 32 bits
+LARGEST_USE = 1_000_000_000  # units that one device yields in its life
 LARGEST_DAILY_EXTRACTION = 1_000_000  # units; far beyond any use, and days still end
 
 PER_RESOURCE = {
     "utility": ("scale", "exponent"),
     "extraction": ("max_effort", "min_effort", "max_experience"),
     "consumption": ("resource_lifetime",),
+    "device": ("max_effort", "min_effort", "max_experience"),
 }
 """Keys that may be a list with one number per resource, and that a group may override."""
 
@@ -38,6 +45,7 @@ PER_RESOURCE = {
 def economy_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
     """Yield every contradiction between keys that are valid each by itself."""
     yield from _too_large(config)
+    yield from _device_conflicts(config)
     yield from _curve_conflicts(config)
     yield from _group_conflicts(config)
     yield from _shock_conflicts(config)
@@ -76,6 +84,41 @@ def _too_large(config: EconomyConfig) -> Iterator[Conflict]:
         yield Conflict(("days",), message, needs)
 
 
+def _device_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
+    """Yield what cannot be with devices; without them nobody asks what they are made of."""
+    if config.devices == "none":
+        return
+    needs: tuple[Path, ...] = (("resources",), ("devices",))
+    device, resources = config.device, config.resources
+    if device.resources_in_tool >= resources:
+        message = f"must be less than the {resources} resources, got {device.resources_in_tool}"
+        yield Conflict(("device", "resources_in_tool"), message, needs)
+    if device.components > resources:
+        message = f"{device.components} is more than the {resources} resources"
+        yield Conflict(("device", "components"), message, needs)
+    values = _per_resource_values(config)
+    least = {
+        section: min(
+            number
+            for path, value in values.items()
+            if path[-2:] == (section, "min_effort")
+            for _, number in _each((), value)
+        )
+        for section in ("extraction", "device")
+    }
+    for t, name in enumerate(DEVICE_TYPES):
+        section = "extraction" if t < EXTRACTION_TYPES else "device"
+        uses = getattr(device.lifetime, name) * getattr(device.factor, name) / least[section]
+        if uses > LARGEST_USE:
+            message = (
+                f"one {name} would yield {uses:.3g} {'units' if t < EXTRACTION_TYPES else 'devices'}"
+                f", more than the {LARGEST_USE} that can be counted"
+            )
+            path = ("device", "lifetime", name)
+            others: tuple[Path, ...] = (("devices",), ("device", "factor", name))
+            yield Conflict(path, message, (*others, (section, "min_effort"), ("groups",)))
+
+
 def _per_resource_values(config: EconomyConfig) -> dict[Path, PerResource[float]]:
     """Return every value that may be a list: those of the sections, then of the groups."""
     values: dict[Path, PerResource[float]] = {}
@@ -107,16 +150,28 @@ def _curve_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
                     f"utility.min_marginal ({floor:g}); raise that"
                 )
                 yield Conflict(place, message, (("utility", "min_marginal"),))
-            if path[-1] == "min_effort" and config.day_length / number > LARGEST_DAILY_EXTRACTION:
-                message = (
-                    f"{number:g} min/unit make more than {LARGEST_DAILY_EXTRACTION} units in a "
-                    f"day of {config.day_length:g} minutes"
-                )
-                yield Conflict(place, message, (("day_length",),))
-    yield from _effort_conflicts(config, (), values)
-    for g, group in enumerate(config.groups):
-        if group.extraction is not None:
-            yield from _effort_conflicts(config, ("groups", g), values)
+            if path[-1] == "min_effort":
+                yield from _too_fast(config, place, number)
+    for section in ("extraction", "device"):
+        yield from _effort_conflicts(config, (), section, values)
+        for g, group in enumerate(config.groups):
+            if getattr(group, section) is not None:
+                yield from _effort_conflicts(config, ("groups", g), section, values)
+
+
+def _too_fast(config: EconomyConfig, place: Path, effort: float) -> Iterator[Conflict]:
+    """Yield a conflict if this effort makes days of work that would never end."""
+    by_hand = place[-2 - isinstance(place[-1], int)] == "extraction"
+    factor = largest_factor(config) if by_hand else 1.0
+    if config.day_length * factor / effort <= LARGEST_DAILY_EXTRACTION:
+        return
+    noun = "units" if by_hand else "devices"
+    with_device = f" {factor:g} times as fast" if factor > 1 else ""
+    message = (
+        f"{effort:g} min/{noun[:-1]}{with_device} make more than {LARGEST_DAILY_EXTRACTION} "
+        f"{noun} in a day of {config.day_length:g} minutes"
+    )
+    yield Conflict(place, message, (("day_length",), ("devices",), ("device", "factor")))
 
 
 def _too_long(
@@ -130,17 +185,17 @@ def _too_long(
 
 
 def _effort_conflicts(
-    config: EconomyConfig, prefix: Path, values: dict[Path, PerResource[float]]
+    config: EconomyConfig, prefix: Path, section: str, values: dict[Path, PerResource[float]]
 ) -> Iterator[Conflict]:
     """Compare the two ends of effort that hold in one group, at the key that was written."""
     low_path, high_path = (
-        own if (own := (*prefix, "extraction", name)) in values else ("extraction", name)
+        own if (own := (*prefix, section, name)) in values else (section, name)
         for name in ("min_effort", "max_effort")
     )
     if prefix and len(low_path) == len(high_path) == 2:
         return  # the group has neither; the section itself is compared once
     low, high = values[low_path], values[high_path]
-    low_written = len(low_path) > 2 or "min_effort" in config.extraction.model_fields_set
+    low_written = len(low_path) > 2 or "min_effort" in getattr(config, section).model_fields_set
     at_low = low_written and len(low_path) >= len(high_path)
     path = low_path if at_low else high_path
     # zip ends with a list of the wrong length, which is reported by itself

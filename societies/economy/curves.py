@@ -150,19 +150,57 @@ def resource_effort(
     (ceil(max_experience) + 1,) float64, minutes per unit
     """
     context = _context()
+    steepness = context.multiply(Decimal(2), context.sqrt(Decimal(max_effort)))
+    return _efforts(max_effort, min_effort, max_experience, steepness, Decimal(1))
+
+
+@lru_cache(maxsize=256)
+def device_effort(
+    max_effort: float, min_effort: float, max_experience: float
+) -> NDArray[np.float64]:
+    """Return minutes for making the next device by whole experience; the last entry holds after.
+
+    ``E(e) = max - (max - min) exp(-2 max exp(-((max - min) / 2) e / max_experience))`` for whole
+    e below ``max_experience``, else ``min``. The same for all device types.
+
+    Returns
+    -------
+    (ceil(max_experience) + 1,) float64, minutes per device
+    """
+    context = _context()
+    steepness = context.multiply(Decimal(2), Decimal(max_effort))
+    return _efforts(max_effort, min_effort, max_experience, steepness, Decimal(2))
+
+
+def _efforts(
+    max_effort: float,
+    min_effort: float,
+    max_experience: float,
+    steepness: Decimal,
+    slowness: Decimal,
+) -> NDArray[np.float64]:
+    """Return the table of the effort curve whose two shape numbers are given."""
+    context = _context()
     high, low = Decimal(max_effort), Decimal(min_effort)
     span = context.subtract(high, low)
-    twice_root = context.multiply(Decimal(2), context.sqrt(high))
+    slope = context.divide(span, slowness)
     efforts = []
     experience = 0
     while experience < max_experience:
-        inner = context.divide(context.multiply(span, Decimal(experience)), Decimal(max_experience))
-        decline = context.multiply(twice_root, context.exp(context.minus(inner)))
+        inner = context.divide(
+            context.multiply(slope, Decimal(experience)), Decimal(max_experience)
+        )
+        decline = context.multiply(steepness, context.exp(context.minus(inner)))
         gap = context.multiply(span, context.exp(context.minus(decline)))
         efforts.append(float(context.subtract(high, gap)))
         experience += 1
     efforts.append(float(low))
     return _frozen(np.array(efforts, dtype=np.float64))
+
+
+def prefix_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the (n + 1,) sums of the first k values, each summed exactly and rounded once."""
+    return _frozen(_prefix_sums(values.tolist()))
 
 
 def _frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:

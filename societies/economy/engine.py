@@ -15,16 +15,21 @@ from numpy.typing import NDArray
 
 from societies.device import Device, DeviceArray, Program
 from societies.economy import schedule, source
-from societies.economy.parameters import Parameters
+from societies.economy.parameters import EffortCurve, Parameters
 from societies.economy.schedule import Step
 from societies.economy.state import (
+    DEVICE_STATE,
+    DEVICE_TYPES,
     PURPOSE_COUNT,
     PURPOSES,
-    SERIES,
     STATE,
     STREAM_GAP,
     initial_state,
+    series_of,
+    sizes,
+    state_fields,
 )
+from societies.errors import DeviceError
 
 State = dict[str, NDArray[Any]]
 
@@ -60,7 +65,8 @@ class Engine(Protocol):
 
 def kept(state: Mapping[str, NDArray[Any]]) -> State:
     """Return the part of the state that a checkpoint holds."""
-    return {name: state[name] for name, field in STATE.items() if field.kept}
+    fields = STATE | DEVICE_STATE
+    return {name: state[name] for name, field in fields.items() if field.kept and name in state}
 
 
 def state_hash(state: Mapping[str, NDArray[Any]]) -> str:
@@ -92,12 +98,17 @@ class DeviceEngine:
     def __init__(
         self, device: Device, parameters: Parameters, workgroup: int | None = None
     ) -> None:
+        if parameters.device is not None:
+            raise DeviceError(
+                "devices: tools and all run in the reference only so far\n"
+                "add --device reference, or write devices: none"
+            )
         self.device = device
         self.parameters = p = parameters
         self._state: dict[str, DeviceArray] = {
             name: device.array(array) for name, array in initial_state(p).items()
         }
-        self._log = device.zeros((p.societies, LOG_DAYS, len(SERIES)), np.float64)
+        self._log = device.zeros((p.societies, LOG_DAYS, len(series_of(p))), np.float64)
         self._row = 0
         self._launch = self._bind(workgroup or workgroup_size(device, p))
 
@@ -221,7 +232,7 @@ def scratch_bytes(p: Parameters) -> int:
     tables = sum(array.nbytes for array in source.tables(p).values())
     quantities = source.DISTRIBUTIONS * (2 * p.agents + source.MOMENTS)
     scores = source.scores_in_global_memory(p) * (p.agents // 2)
-    return tables + 8 * p.societies * (quantities + scores + LOG_DAYS * len(SERIES))
+    return tables + 8 * p.societies * (quantities + scores + LOG_DAYS * len(series_of(p)))
 
 
 def launches_per_day(p: Parameters) -> int:
@@ -255,7 +266,7 @@ class ReferenceEngine:
         from reference_py.economy.day import run_phase
 
         for society in self._societies:
-            run_phase(self._p, society, step.phase, day, step.round)
+            run_phase(self._p, society, step.phase, day, step.round, step.device)
 
     def run_days(self, first: int, last: int) -> NDArray[np.float64]:
         """Run days first to last; (society, day, series) float64."""
@@ -272,7 +283,7 @@ class ReferenceEngine:
             name: np.array(
                 [getattr(society, name) for society in self._societies], dtype=field.dtype
             )
-            for name, field in STATE.items()
+            for name, field in state_fields(self.parameters).items()
         }
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
@@ -301,23 +312,38 @@ def _for_reference(p: Parameters) -> SimpleNamespace:
         SimpleNamespace(marginal=c.marginal.tolist(), total=c.total.tolist(), floor=c.floor)
         for c in p.utility_curves
     ]
-    plain["effort_curves"] = [
-        SimpleNamespace(minutes=c.minutes.tolist(), max_experience=c.max_experience)
-        for c in p.effort_curves
-    ]
+    plain["effort_curves"] = _plain_curves(p.effort_curves)
+    if p.device is not None:
+        device = {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in vars(p.device).items()
+        }
+        device["effort_curves"] = _plain_curves(p.device.effort_curves)
+        plain["device"] = SimpleNamespace(**device, component_slots=p.device.component_slots)
+    lengths = sizes(p)
     return SimpleNamespace(
         **plain,
         stream_base=p.stream_base,
         stream_gap=STREAM_GAP,
         purposes=PURPOSES,
         purpose_count=PURPOSE_COUNT,
-        series=list(SERIES),
+        series=list(series_of(p)),
+        device_types=len(DEVICE_TYPES),
         agent_fields={
-            name: _plain(field.initial, field.dtype)
-            for name, field in STATE.items()
+            name: (_plain(field.initial, field.dtype), [lengths[dim] for dim in field.dims[1:]])
+            for name, field in state_fields(p).items()
             if field.of_agent
         },
     )
+
+
+def _plain_curves(curves: tuple[EffortCurve, ...]) -> list[SimpleNamespace]:
+    return [
+        SimpleNamespace(
+            minutes=c.minutes.tolist(), total=c.total.tolist(), max_experience=c.max_experience
+        )
+        for c in curves
+    ]
 
 
 def _plain(value: float, dtype: str) -> int | float:

@@ -7,16 +7,24 @@ left to decide. Whoever differs only by name shares a table.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.config.model import Section
 from societies.economy.bounds import largest_holding
 from societies.economy.config import EconomyConfig
 from societies.economy.conflicts import PER_RESOURCE
-from societies.economy.curves import UtilityCurve, resource_effort, utility_curve
+from societies.economy.curves import (
+    UtilityCurve,
+    device_effort,
+    prefix_sums,
+    resource_effort,
+    utility_curve,
+)
+from societies.economy.state import DEVICE_TYPES
 
 KEEP, LOSE = 0, 1
 REMOVE_RESOURCE, REMOVE_AGENT = 0, 1
@@ -32,11 +40,56 @@ class EffortCurve:
     Attributes
     ----------
     minutes : (length + 1,) float64, minutes per unit; the last entry holds ever after
+    total : (length + 1,) float64, minutes
+        ``total[e]`` is the exact sum of ``minutes[:e]``, rounded once: what it takes to gain e
+        experience, one at a time, from none.
     max_experience : float, units extracted
     """
 
     minutes: NDArray[np.float64]
+    total: NDArray[np.float64]
     max_experience: float
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceParameters:
+    """What holds for devices. Tables by type are in the order of `DEVICE_TYPES`.
+
+    Attributes
+    ----------
+    factor, lifetime, experience_for_making : one float for each type
+    effort_curves : tuple of EffortCurve, minutes per device
+    effort_curve_of : (group, resource) int32, index into them
+    trade_power, inventiveness : (group,) float64
+    """
+
+    tools_only: bool
+    rounds: int
+    attempts: int
+    memory: int
+    production_memory: int
+    days_to_hold: float
+    resources_in_tool: int
+    components: int
+    inventor_experience: float
+    min_held_experience: float
+    daily_decay: float
+    factor: tuple[float, ...]
+    lifetime: tuple[float, ...]
+    experience_for_making: tuple[float, ...]
+    tool_probability: float
+    device_probability: float
+    min_held: int
+    min_made_for_device_maker: int
+    effort_curves: tuple[EffortCurve, ...]
+    effort_curve_of: NDArray[np.int32]
+    trade_power: NDArray[np.float64]
+    inventiveness: NDArray[np.float64]
+
+    @property
+    def component_slots(self) -> int:
+        """Return the most components that any recipe has."""
+        return max(self.resources_in_tool, self.components)
 
 
 @dataclass(frozen=True)
@@ -62,6 +115,7 @@ class Parameters:
     trade_power : (group,) float64, bargaining weight
     largest_holding : int, units
         No agent is expected to pass it; utility tables end there at the latest.
+    device : DeviceParameters, or None without devices
     """
 
     agents: int
@@ -88,6 +142,8 @@ class Parameters:
     trade_power: NDArray[np.float64]
     largest_holding: int
     shocks: tuple[Shock, ...]
+
+    device: DeviceParameters | None = None
 
     @property
     def table_lengths(self) -> list[int]:
@@ -128,17 +184,14 @@ def parameters(config: EconomyConfig) -> Parameters:
         [
             [
                 (scale, exponent, config.utility.min_marginal, largest)
-                for scale, exponent in zip(g["scale"], g["exponent"], strict=True)
+                for scale, exponent in zip(
+                    g["utility", "scale"], g["utility", "exponent"], strict=True
+                )
             ]
             for g in groups
         ]
     )
-    effort, effort_of = _share(
-        [
-            list(zip(g["max_effort"], g["min_effort"], g["max_experience"], strict=True))
-            for g in groups
-        ]
-    )
+    effort, effort_of = _share([_effort_keys(g, "extraction") for g in groups])
     sizes = config.group_sizes()
     return Parameters(
         agents=config.agents,
@@ -159,13 +212,16 @@ def parameters(config: EconomyConfig) -> Parameters:
         group_of_agent=np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
         utility_curves=tuple(utility_curve(*key) for key in utility),
         utility_curve_of=utility_of,
-        effort_curves=tuple(EffortCurve(resource_effort(*key), key[2]) for key in effort),
+        effort_curves=_effort_curves(resource_effort, effort),
         effort_curve_of=effort_of,
         consumption_threshold=np.array(
-            [[math.floor(1.0 / life * 2.0**32) for life in g["resource_lifetime"]] for g in groups],
+            [
+                [math.floor(1.0 / life * 2.0**32) for life in g["consumption", "resource_lifetime"]]
+                for g in groups
+            ],
             dtype=np.uint64,
         ),
-        trade_power=np.array([g["trade_power"][0] for g in groups], dtype=np.float64),
+        trade_power=_of_groups(config, "trade_power"),
         largest_holding=largest,
         shocks=tuple(
             Shock(
@@ -176,10 +232,69 @@ def parameters(config: EconomyConfig) -> Parameters:
             )
             for shock in config.shocks
         ),
+        device=None if config.devices == "none" else _device_parameters(config, groups),
     )
 
 
-def _groups(config: EconomyConfig) -> list[dict[str, list[float]]]:
+_Values = dict[tuple[str, str], list[float]]
+"""Per-resource values of one group by section and key."""
+
+
+def _device_parameters(config: EconomyConfig, groups: list[_Values]) -> DeviceParameters:
+    market, device, invention = config.devices_market, config.device, config.invention
+    effort, effort_of = _share([_effort_keys(g, "device") for g in groups])
+
+    def by_type(section: Section) -> tuple[float, ...]:
+        return tuple(float(getattr(section, name)) for name in DEVICE_TYPES)
+
+    return DeviceParameters(
+        tools_only=config.devices == "tools",
+        rounds=market.rounds,
+        attempts=market.attempts,
+        memory=market.memory,
+        production_memory=market.production_memory,
+        days_to_hold=float(market.days_to_hold),
+        resources_in_tool=device.resources_in_tool,
+        components=device.components,
+        inventor_experience=float(device.inventor_experience),
+        min_held_experience=float(device.min_held_experience),
+        daily_decay=float(device.daily_decay),
+        factor=by_type(device.factor),
+        lifetime=by_type(device.lifetime),
+        experience_for_making=by_type(device.experience_for_making),
+        tool_probability=float(invention.tool_probability),
+        device_probability=float(invention.device_probability),
+        min_held=invention.min_held,
+        min_made_for_device_maker=invention.min_made_for_device_maker,
+        effort_curves=_effort_curves(device_effort, effort),
+        effort_curve_of=effort_of,
+        trade_power=_of_groups(config, "device_trade_power"),
+        inventiveness=_of_groups(config, "inventiveness"),
+    )
+
+
+def _effort_keys(group: _Values, section: str) -> list[tuple[float, ...]]:
+    keys = ("max_effort", "min_effort", "max_experience")
+    return list(zip(*(group[section, key] for key in keys), strict=True))
+
+
+def _effort_curves(
+    table: Callable[..., NDArray[np.float64]], keys: list[tuple[float, ...]]
+) -> tuple[EffortCurve, ...]:
+    curves = []
+    for key in keys:
+        minutes = table(*key)
+        curves.append(EffortCurve(minutes, prefix_sums(minutes[:-1]), key[2]))
+    return tuple(curves)
+
+
+def _of_groups(config: EconomyConfig, name: str) -> NDArray[np.float64]:
+    """Return one number for each group, 1 if there are none."""
+    groups = config.groups or (None,)
+    return np.array([getattr(group, name, 1.0) for group in groups], dtype=np.float64)
+
+
+def _groups(config: EconomyConfig) -> list[_Values]:
     """Return one dictionary of per-resource values for each group."""
 
     def per_resource(value: float | Sequence[float]) -> list[float]:
@@ -189,14 +304,13 @@ def _groups(config: EconomyConfig) -> list[dict[str, list[float]]]:
 
     result = []
     for group in config.groups or (None,):
-        values: dict[str, list[float]] = {}
+        values: _Values = {}
         for section, keys in PER_RESOURCE.items():
             overrides = getattr(group, section, None)
             for key in keys:
                 own = getattr(overrides, key, None)
                 base = getattr(getattr(config, section), key)
-                values[key] = per_resource(base if own is None else own)
-        values["trade_power"] = [float(getattr(group, "trade_power", 1.0))]
+                values[section, key] = per_resource(base if own is None else own)
         result.append(values)
     return result
 

@@ -8,17 +8,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from societies.economy.parameters import Parameters
+from societies.economy.state import DEVICE_TYPES
+
+DEVICE_TRADE_ORDER = tuple(
+    DEVICE_TYPES.index(name)
+    for name in ("industry", "factory", "device_factory", "machine", "device_machine", "tool")
+)
+"""Types from the most complex to the simplest: who buys a device may make its components less."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One phase of a day; ``round`` counts the rounds of a market call from 0."""
+    """One phase of a day.
+
+    Attributes
+    ----------
+    round : int, of a market call, counted from 0
+    device : int, the type that a phase of the device market is about; -1 elsewhere
+    """
 
     phase: str
     round: int = 0
+    device: int = -1
 
     def __str__(self) -> str:
-        return f"{self.phase} (round {self.round})" if self.phase == "trading" else self.phase
+        details = [DEVICE_TYPES[self.device]] if self.device >= 0 else []
+        if self.phase in ("trading", "device_matching", "device_trading"):
+            details.append(f"round {self.round}")
+        return f"{self.phase} ({', '.join(details)})" if details else self.phase
 
 
 def start(parameters: Parameters) -> list[Step]:
@@ -32,16 +49,40 @@ def start(parameters: Parameters) -> list[Step]:
 def day_schedule(parameters: Parameters, day: int) -> list[Step]:
     """Return the steps of a day, counted from 1."""
     market = _market(parameters)
+    devices = parameters.device is not None
     return [
+        *(_device_market(parameters) if devices else []),
         *market,
         Step("extraction"),
         *market,
+        *([Step("invention")] if devices else []),
         Step("end_day"),
         Step("agent_statistics"),
         Step("society_statistics"),
         Step("consumption"),
         *_shocks(parameters, day),
     ]
+
+
+def _device_market(parameters: Parameters) -> list[Step]:
+    """Return how devices change hands and are made, the most complex type first.
+
+    The resource market opens once before and after every type, also after those that nobody may
+    invent: their absence changes what is traded, not how often.
+    """
+    assert parameters.device is not None
+    market = _market(parameters)
+    steps = [Step("start_day"), *market]
+    for device in DEVICE_TRADE_ORDER:
+        if DEVICE_TYPES[device] == "tool" or not parameters.device.tools_only:
+            if parameters.trade:
+                steps.append(Step("open_device_market", device=device))
+                for round_ in range(parameters.device.rounds):
+                    steps.append(Step("device_matching", round_, device))
+                    steps.append(Step("device_trading", round_, device))
+            steps.append(Step("own_use", device=device))
+        steps += market
+    return [*steps, Step("production")]
 
 
 def _market(parameters: Parameters) -> list[Step]:

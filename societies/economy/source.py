@@ -16,7 +16,7 @@ from societies.economy.parameters import (
     REMOVE_RESOURCE,
     Parameters,
 )
-from societies.economy.state import PURPOSE_COUNT, PURPOSES, SERIES, STATE, STREAM_GAP, Field
+from societies.economy.state import PURPOSE_COUNT, PURPOSES, STREAM_GAP, Field, series_of, state_fields
 
 FILES = (
     "economy/streams.cl",
@@ -120,7 +120,7 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "EFFORT_CURVES": len(p.effort_curves),
         "EFFORT_LENGTH": len(p.effort_curves[0].minutes),
         "PURPOSES": PURPOSE_COUNT,
-        "SERIES": len(SERIES),
+        "SERIES": len(series_of(p)),
         "DISTRIBUTIONS": DISTRIBUTIONS,
         "MOMENTS": MOMENTS,
         "SHOCKS": len(p.shocks),
@@ -146,7 +146,7 @@ def macros(p: Parameters) -> dict[str, int | float]:
     }
     values |= {f"PRICE_{name.upper()}": number for name, number in PRICES.items()}
     values |= {f"PURPOSE_{name.upper()}": number for name, number in PURPOSES.items()}
-    values |= {f"SERIES_{name}": number for number, name in enumerate(SERIES)}
+    values |= {f"SERIES_{name}": number for number, name in enumerate(series_of(p))}
     return values
 
 
@@ -156,11 +156,12 @@ def header(p: Parameters) -> str:
         "#define P(name) P_##name",
         f"#define STREAM_GAP {STREAM_GAP:#x}UL",
     ]
-    state = [f"__global {_C_TYPES[f.dtype]} *state_{name}" for name, f in STATE.items()]
+    fields = state_fields(p)
+    state = [f"__global {_C_TYPES[f.dtype]} *state_{name}" for name, f in fields.items()]
     state += [f"const uint {name}" for name in counts(p)]
     lines.append(_define("STATE_PARAMETERS", state))
-    lines.append(_define("STATE", [*(f"state_{name}" for name in STATE), *counts(p)]))
-    lines += [_accessor(name, field) for name, field in STATE.items()]
+    lines.append(_define("STATE", [*(f"state_{name}" for name in fields), *counts(p)]))
+    lines += [_accessor(name, field) for name, field in fields.items()]
     arrays = tables(p)
     kinds = {"int32": "int", "uint32": "uint", "uint64": "ulong", "float64": "real"}
     constant = [f"__global const {kinds[a.dtype.name]} *{name}" for name, a in arrays.items()]
@@ -175,7 +176,7 @@ def header(p: Parameters) -> str:
     ):
         resets = [
             f"{name}({place}) = {field.initial:g};"
-            for name, field in STATE.items()
+            for name, field in fields.items()
             if field.of_agent and field.dims == dims
         ]
         lines.append(f"#define {macro} {' '.join(resets)}")

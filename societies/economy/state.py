@@ -23,6 +23,22 @@ PURPOSES = {
 }
 """What a random stream is for. Appended to, never reordered: a stream's place depends on it."""
 
+DEVICE_TYPES = ("tool", "machine", "factory", "industry", "device_machine", "device_factory")
+"""The device types in the order of every array and file."""
+
+A_DEVICE = (
+    *("a tool", "a machine", "a factory", "an industry"),
+    *("a tool-making machine", "a machine-making factory"),
+)
+EXTRACTION_TYPES = 4
+"""The first four types speed extraction, the others the making of tools and of machines."""
+
+SOURCES = ("hand", *DEVICE_TYPES[:EXTRACTION_TYPES])
+"""With what a unit is extracted."""
+
+NO_COMPONENT = -1
+"""Fills the rest of a recipe's slots."""
+
 PURPOSE_COUNT = 16
 STREAM_GAP = 1 << 32
 """Draws between the starts of neighbouring streams."""
@@ -103,8 +119,81 @@ STATE: dict[str, Field] = {
     ),
 }
 
+_AD = ("agent", "device")
+_ADR = ("agent", "device", "resource")
+
+DEVICE_STATE: dict[str, Field] = {
+    "set_aside": Field(_AR, "int32", "units", "units locked for tools that the agent will make"),
+    "bought": Field(_AR, "uint8", "1", "1 if the agent bought such a device in this round"),
+    "device_minutes": Field(_ADR, "float64", "min", "minutes of use left in the devices owned"),
+    "device_experience": Field(_ADR, "float64", "1", "experience in making the device"),
+    "practised": Field(_ADR, "uint8", "1", "1 if made or invented today"),
+    "to_make": Field(_ADR, "int32", "devices", "devices promised and not yet made"),
+    "devices_set_aside": Field(_ADR, "int32", "devices", "components locked for promised devices"),
+    "devices_made": Field(_ADR, "int32", "devices", "devices made today"),
+    "prices": Field(
+        (*_ADR, "price"),
+        "float64",
+        "util",
+        "last price events, newest first: paid if positive, own production or sale if negative",
+    ),
+    "recently_made": Field(
+        (*_ADR, "production_day"), "int32", "devices", "devices made on the last days, today first"
+    ),
+    "partner_memory": Field(
+        ("agent", "device", "partner", "memory_day"),
+        "float64",
+        "util",
+        "gained by deals with each partner on the last days of trade, newest first",
+    ),
+    "met": Field(("agent", "partner"), "uint8", "1", "1 if the two met for the open device type"),
+    "overtime": Field(_A, "float64", "min", "minutes of making to take from the next working day"),
+    "reserved_minutes": Field(_A, "float64", "min", "minutes promised for making devices"),
+    "device_gain": Field(_A, "float64", "util", "gain from devices made for own use today"),
+    "units_paid": Field(_A, "int32", "units", "units paid for devices today"),
+    "devices_sold": Field(_AD, "int32", "devices", "devices sold today"),
+    "made_with_device": Field(
+        _AD, "int32", "devices", "devices made today with a device that makes them"
+    ),
+    "making_minutes": Field(_AD, "float64", "min", "minutes spent making devices today"),
+    "extracted_with": Field(
+        ("agent", "source"), "int32", "units", "units extracted today by hand and by device type"
+    ),
+    "minutes_with": Field(
+        ("agent", "source"), "float64", "min", "minutes spent extracting so today"
+    ),
+    "recipe": Field(
+        ("device", "resource", "component"),
+        "int32",
+        "index",
+        "components, ascending: resources of a tool, else devices of the type below; -1: none",
+        initial=NO_COMPONENT,
+        of_agent=False,
+    ),
+    "invented_on": Field(
+        ("device", "resource"), "int32", "day", "day of the recipe's invention", of_agent=False
+    ),
+    "inventor": Field(
+        ("device", "resource"), "int32", "agent", "who invented it", initial=-1, of_agent=False
+    ),
+    "market_open": Field(
+        (), "uint8", "1", "1 if the open type is known to anybody", of_agent=False, kept=False
+    ),
+    "device_partners": Field(
+        _A,
+        "int32",
+        "agent",
+        "order of the agents in a round of device trade: positions 0 and 1 meet, 2 and 3, ...",
+        of_agent=False,
+        kept=False,
+    ),
+}
+"""What a society with devices remembers beside `STATE`."""
+
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 ACTIVITIES = ("hand",)
+DEVICE_ACTIVITIES = (*SOURCES[1:], *(f"making_{name}" for name in DEVICE_TYPES))
+"""What time is spent on beside `ACTIVITIES` where there are devices."""
 
 
 @dataclass(frozen=True)
@@ -145,9 +234,50 @@ SERIES: dict[str, Series] = {
 }
 
 
+def _of_types(prefix: str, unit: str, meaning: str) -> dict[str, Series]:
+    """Return a series for every device type."""
+    return {
+        f"{prefix}_{name}": Series(unit, f"{meaning}: {name.replace('_', ' ')}")
+        for name in DEVICE_TYPES
+    }
+
+
+DEVICE_SERIES: dict[str, Series] = {
+    "units_paid_for_devices": Series("units", "units paid for devices per living agent"),
+    **{
+        f"extraction_share_{name}": Series("1", f"share of the units extracted: with {name}")
+        for name in SOURCES
+    },
+    **_of_types("devices_made", "devices", "devices made per living agent"),
+    **_of_types("devices_traded", "devices", "devices sold per living agent"),
+    **_of_types("devices_known", "devices", "devices that somebody knows how to make"),
+    **_of_types("inventions", "devices", "devices invented today"),
+    "device_maker_share_tools": Series("1", "share of the tools made with a device machine"),
+    "device_maker_share_machines": Series("1", "share of the machines made with a device factory"),
+    **{
+        f"minutes_{name}": Series("min", f"minutes per living agent: {name.replace('_', ' ')}")
+        for name in DEVICE_ACTIVITIES
+    },
+    "overtime": Series("min", "minutes of making carried over per living agent"),
+    "interdependence": Series("1", "resources contained in the devices that extract, per unit"),
+}
+"""What is recorded beside `SERIES` where there are devices."""
+
+
+def state_fields(parameters: Any) -> dict[str, Field]:
+    """Return the fields that a society of these parameters has."""
+    return STATE if parameters.device is None else STATE | DEVICE_STATE
+
+
+def series_of(parameters: Any) -> dict[str, Series]:
+    """Return the series of a society of these parameters."""
+    return SERIES if parameters.device is None else SERIES | DEVICE_SERIES
+
+
 def sizes(parameters: Any) -> dict[str, int]:
     """Return the length of every dimension."""
-    return {
+    device = parameters.device
+    lengths = {
         "society": parameters.societies,
         "agent": parameters.agents,
         "resource": parameters.resources,
@@ -155,8 +285,19 @@ def sizes(parameters: Any) -> dict[str, int]:
         "purpose": PURPOSE_COUNT,
         "shock": max(1, len(parameters.shocks)),
         "round": max(1, parameters.rounds),
-        "series": len(SERIES),
+        "series": len(series_of(parameters)),
     }
+    if device is not None:
+        lengths |= {
+            "device": len(DEVICE_TYPES),
+            "source": len(SOURCES),
+            "partner": parameters.agents,
+            "price": device.memory,
+            "memory_day": device.memory,
+            "production_day": device.production_memory,
+            "component": device.component_slots,
+        }
+    return lengths
 
 
 def initial_state(parameters: Any) -> dict[str, NDArray[Any]]:
@@ -164,5 +305,5 @@ def initial_state(parameters: Any) -> dict[str, NDArray[Any]]:
     lengths = sizes(parameters)
     return {
         name: np.full(field.shape(lengths), field.initial, dtype=field.dtype)
-        for name, field in STATE.items()
+        for name, field in state_fields(parameters).items()
     }

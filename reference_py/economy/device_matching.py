@@ -1,0 +1,65 @@
+"""Who meets whom in a round of device trade: partners of good deals first.
+
+Source: docs/model.md, "Device trade". An agent drawn at random takes the free partner that it
+remembers as the most profitable, else the first one it has not met today for this type, else any
+one. Removed agents are drawn and taken like others; their meetings do nothing.
+"""
+
+from reference_py.economy.devices import is_known
+from reference_py.economy.streams import drawing
+
+
+def open_device_market(p, s, device):
+    """Begin the trade of one type: nobody has met, and what partners paid becomes a day older."""
+    for agent in range(p.agents):
+        s.met[agent] = [0] * p.agents
+        for memory in s.partner_memory[agent][device]:
+            if any(surplus > 0.0 for surplus in memory):
+                memory.insert(0, 0.0)
+                memory.pop()
+    s.market_open = int(any(is_known(s, device, r) for r in range(p.resources)))
+
+
+def device_matching(p, s, device):
+    """Form the pairs of a round, if anybody knows a device of the type at all."""
+    if not s.market_open:
+        return
+    for agent in range(p.agents):
+        s.bought[agent] = [0] * p.resources
+    with drawing(p, s, p.agents, "device_matching") as rng:
+        s.device_partners = matched(p, s, device, rng.below)
+    for first in range(0, p.agents - 1, 2):
+        a, b = s.device_partners[first], s.device_partners[first + 1]
+        s.met[a][b] = s.met[b][a] = 1
+
+
+def matched(p, s, device, below):
+    """Return all agents in order: the first two are a pair, the next two, ...; one may be left.
+
+    ``below(n)`` draws a whole number below n.
+    """
+    free, order = list(range(p.agents)), []
+    while len(free) > 1:
+        a = free.pop(below(len(free)))
+        b = partner(s, device, a, free)
+        if b is None:
+            b = free[below(len(free))]
+        free.remove(b)
+        order += [a, b]
+    return order + free
+
+
+def partner(s, device, agent, free):
+    """Return whom the agent prefers of those that are free and not yet met; None if there is none.
+
+    The largest surplus remembered wins, the lower number among equals, also among those with none.
+    """
+    best, pick = -1.0, None
+    for b in free:
+        if not s.met[agent][b]:
+            surplus = 0.0
+            for gain in s.partner_memory[agent][device][b]:  # newest first
+                surplus += gain
+            if surplus > best:
+                best, pick = surplus, b
+    return pick

@@ -1,0 +1,89 @@
+"""What is a device made of, what makes it faster, and how long does making one take?
+
+Source: docs/model.md, "Devices". A device is a type and a resource: the tool for resource 7. An
+agent owns minutes of use, not pieces: two half-used tools are one.
+"""
+
+from reference_py.economy.curves import effort
+
+TOOL, MACHINE, FACTORY, INDUSTRY, DEVICE_MACHINE, DEVICE_FACTORY = range(6)
+
+EXTRACTING = (TOOL, MACHINE, FACTORY, INDUSTRY)
+BOTTOM_UP = (TOOL, DEVICE_MACHINE, MACHINE, DEVICE_FACTORY, FACTORY, INDUSTRY)
+"""Every type after the type of its components."""
+
+COMPONENT = {
+    MACHINE: TOOL,
+    FACTORY: MACHINE,
+    INDUSTRY: FACTORY,
+    DEVICE_MACHINE: TOOL,
+    DEVICE_FACTORY: DEVICE_MACHINE,
+}
+"""Of which type the components are; a tool is made of resources."""
+
+MAKER = {TOOL: DEVICE_MACHINE, MACHINE: DEVICE_FACTORY}
+"""Which device speeds the making of a type."""
+
+MADE_BY = {DEVICE_MACHINE: TOOL, DEVICE_FACTORY: MACHINE}
+
+
+def levels(device):
+    """Return the types that a device consists of, itself first, tools last."""
+    result = [device]
+    while result[-1] != TOOL:
+        result.append(COMPONENT[result[-1]])
+    return result
+
+
+def has_recipe(s, device, resource):
+    """Return whether the device was ever invented."""
+    return s.recipe[device][resource][0] >= 0
+
+
+def components(s, device, resource):
+    """Return the device's components, ascending: resources of a tool, devices of the type below."""
+    return [k for k in s.recipe[device][resource] if k >= 0]
+
+
+def is_known(s, device, resource):
+    """Return whether anybody knows anything about making the device."""
+    return any(agent[device][resource] > 0.0 for agent in s.device_experience)
+
+
+def device_curve(p, agent, resource):
+    """Return the effort curve that the agent has for making devices for the resource."""
+    return p.device.effort_curves[p.device.effort_curve_of[p.group_of_agent[agent]][resource]]
+
+
+def owned_maker(s, agent, device, resource):
+    """Return the type of the device with which the agent makes this one; None: by hand."""
+    maker = MAKER.get(device)
+    if maker is not None and s.device_minutes[agent][maker][resource] > 0.0:
+        return maker
+    return None
+
+
+def making_speed(p, s, agent, device, resource):
+    """Return how many times faster than by hand the agent makes the device."""
+    maker = owned_maker(s, agent, device, resource)
+    return 1.0 if maker is None else p.device.factor[maker]
+
+
+def making_time(p, s, agent, device, resource):
+    """Return the minutes that the agent takes to make one."""
+    minutes = effort(device_curve(p, agent, resource), s.device_experience[agent][device][resource])
+    return minutes / making_speed(p, s, agent, device, resource)
+
+
+def extracting_device(s, agent, resource):
+    """Return the type of the best device with which the agent extracts; None: by hand."""
+    for device in reversed(EXTRACTING):
+        if s.device_minutes[agent][device][resource] > 0.0:
+            return device
+    return None
+
+
+def whole_devices(minutes, lifetime):
+    """Return how many unused devices the minutes make up, such that taking them leaves >= 0."""
+    count = int(minutes / lifetime)
+    return count - (float(count) * lifetime > minutes)

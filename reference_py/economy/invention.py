@@ -1,0 +1,162 @@
+"""Who invents what: one attempt a day for every agent, in random order.
+
+Source: docs/model.md, "Invention". An agent tinkers with the resources it knows best and some that
+it holds; the more experience with them, the likelier it finds how to make a tool for one of them.
+When there is no tool to be found it tries higher devices in the same way. Later agents see what
+earlier ones found. Success means that a uniform number of 53 bits is below the probability.
+"""
+
+from reference_py.economy.devices import (
+    COMPONENT,
+    DEVICE_FACTORY,
+    DEVICE_MACHINE,
+    FACTORY,
+    INDUSTRY,
+    MACHINE,
+    TOOL,
+    has_recipe,
+    is_known,
+)
+from reference_py.economy.knowledge import know_components
+from reference_py.economy.streams import drawing
+
+NEXT = {MACHINE: FACTORY, FACTORY: INDUSTRY, DEVICE_MACHINE: DEVICE_FACTORY}
+"""What is tried after a type of which nothing is left to invent."""
+
+
+def invention(p, s, day):
+    """Let every living agent try once."""
+    for agent in range(p.agents):
+        if s.alive[agent]:
+            know_components(p, s, agent)
+    known = [[is_known(s, t, r) for r in range(p.resources)] for t in range(p.device_types)]
+    order = list(range(p.agents))
+    with drawing(p, s, p.agents, "invention_order") as rng:
+        for i in range(p.agents - 1, 0, -1):
+            j = rng.below(i + 1)
+            order[i], order[j] = order[j], order[i]
+    for agent in order:
+        if s.alive[agent]:
+            with drawing(p, s, agent, "invention") as rng:
+                found = attempt(p, s, agent, known, rng)
+            if found is not None:
+                establish(p, s, agent, known, day, *found)
+
+
+def attempt(p, s, agent, known, rng):
+    """Return the (type, resource, components) that the agent invents, or None.
+
+    ``known`` says by type and resource what anybody knows; ``rng`` has ``below`` and ``uniform``.
+    """
+    considered = tool_ingredients(p, s, agent, rng)
+    if considered is None:
+        return None
+    open_ = untaken(s, TOOL, considered, known)
+    if open_:
+        experience = summed(s.experience[agent], considered)
+        if not succeeds(p, agent, p.device.tool_probability, experience, rng):
+            return None
+        target = open_[rng.below(len(open_))]
+        return TOOL, target, [r for r in considered if r != target]
+    if p.device.tools_only:
+        return None
+    device = MACHINE if rng.below(2) == 0 else DEVICE_MACHINE
+    while device is not None:
+        considered = device_ingredients(p, s, agent, device, known, rng)
+        open_ = untaken(s, device, considered, known)
+        if open_:
+            experience = summed(s.device_experience[agent][COMPONENT[device]], considered)
+            if not succeeds(p, agent, p.device.device_probability, experience, rng):
+                return None
+            return device, open_[rng.below(len(open_))], considered
+        device = NEXT.get(device)
+    return None
+
+
+def tool_ingredients(p, s, agent, rng):
+    """Return one resource more than a tool needs, ascending, or None if too few can be had.
+
+    The two of most experience, held or not, and others that the agent holds enough of.
+    """
+    first = most_experienced(s.experience[agent], set())
+    second = most_experienced(s.experience[agent], {first})
+    eligible = [
+        r
+        for r in range(p.resources)
+        if s.available[r] and s.held[agent][r] > p.device.min_held and r not in (first, second)
+    ]
+    drawn = p.device.resources_in_tool - 1
+    if len(eligible) < drawn:
+        return None
+    return sorted([first, second, *(eligible.pop(rng.below(len(eligible))) for _ in range(drawn))])
+
+
+def device_ingredients(p, s, agent, device, known, rng):
+    """Return the components to try for a device of the type, ascending; none if too few are known.
+
+    The two that the agent has made most, then others it knows, then what only others know.
+    """
+    below = COMPONENT[device]
+    experience = s.device_experience[agent][below]
+    living = [r for r in range(p.resources) if s.available[r]]
+    mine = [r for r in living if experience[r] > 0.0]
+    others = [
+        r for r in living if experience[r] <= 0.0 and has_recipe(s, below, r) and known[below][r]
+    ]
+    if max(experience) <= 0.0 or len(mine) + len(others) < p.device.components:
+        return []
+    taken = []
+    for _ in range(2):
+        best = most_experienced(experience, set(taken))
+        if experience[best] > 0.0:
+            taken.append(best)
+            if best in mine:
+                mine.remove(best)
+    while len(taken) < p.device.components:
+        source = mine or others
+        taken.append(source.pop(rng.below(len(source))))
+    return sorted(taken)
+
+
+def most_experienced(experience, taken):
+    """Return the index of most experience that is not taken, the lowest among equals."""
+    left = [r for r in range(len(experience)) if r not in taken]
+    return max(left, key=lambda r: (experience[r], -r))
+
+
+def untaken(s, device, considered, known):
+    """Return those of the resources whose device is not invented or forgotten by everybody."""
+    return [r for r in considered if not has_recipe(s, device, r) or not known[device][r]]
+
+
+def summed(experience, considered):
+    """Return the experience with all that is considered, added up in ascending order."""
+    total = 0.0
+    for r in considered:
+        total += experience[r]
+    return total
+
+
+def succeeds(p, agent, probability, experience, rng):
+    """Draw whether an attempt with so much experience succeeds."""
+    chance = probability * experience * p.device.inventiveness[p.group_of_agent[agent]]
+    return rng.uniform() < chance
+
+
+def establish(p, s, agent, known, day, device, resource, parts):
+    """Make the invention society's recipe, in place of one that nobody remembers."""
+    slots = [-1] * (p.device.component_slots - len(parts))
+    s.recipe[device][resource] = [*parts, *slots]
+    s.invented_on[device][resource] = day
+    s.inventor[device][resource] = agent
+    for other in range(p.agents):
+        s.device_experience[other][device][resource] = 0.0
+        s.practised[other][device][resource] = 0
+    s.device_experience[agent][device][resource] = p.device.inventor_experience
+    s.practised[agent][device][resource] = 1
+    known[device][resource] = True
+    if device != TOOL:
+        below = s.device_experience[agent][COMPONENT[device]]
+        for k in parts:
+            below[k] = max(1.0, below[k])
+            known[COMPONENT[device]][k] = True

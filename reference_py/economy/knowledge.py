@@ -1,0 +1,31 @@
+"""What does knowing a device imply: that one knows a little about making its components.
+
+Source: docs/model.md, "Devices". An agent knows how to make a device if its experience is at least
+1; society knows it if anybody has any.
+"""
+
+from reference_py.economy.devices import (
+    COMPONENT,
+    DEVICE_FACTORY,
+    DEVICE_MACHINE,
+    FACTORY,
+    INDUSTRY,
+    MACHINE,
+    components,
+)
+
+TOP_DOWN = (INDUSTRY, DEVICE_FACTORY, FACTORY, DEVICE_MACHINE, MACHINE)
+
+
+def know_components(p, s, agent):
+    """Raise the agent's experience with the components of what it knows to at least 1.
+
+    From the most complex type down, so that one pass reaches the tools.
+    """
+    experience = s.device_experience[agent]
+    for device in TOP_DOWN:
+        below = experience[COMPONENT[device]]
+        for resource in range(p.resources):
+            if experience[device][resource] > 0.0:
+                for k in components(s, device, resource):
+                    below[k] = max(1.0, below[k])

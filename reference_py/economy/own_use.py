@@ -1,0 +1,50 @@
+"""Which devices does an agent decide to make for itself?
+
+Source: docs/model.md, "Own use". Right after the trade of a type, as long as one is worth more than
+it costs. The device can be used at once, although it is produced later in the day.
+"""
+
+from reference_py.economy import valuation
+from reference_py.economy.promises import reserve
+
+
+def own_use(p, s, device):
+    """Let every living agent decide; see `decide`."""
+    for agent in range(p.agents):
+        if s.alive[agent]:
+            decide(p, s, agent, device)
+
+
+def decide(p, s, agent, device):
+    """Promise the agent itself the device of the largest net benefit, again and again."""
+    while True:
+        cost, _ = valuation.costs(p, s, agent, device)
+        best, pick, gain = 0.0, None, 0.0
+        for r in range(p.resources):
+            if wants(p, s, agent, device, r):
+                benefit = valuation.benefit(p, s, agent, device, r)
+                if benefit - cost[r] > best:
+                    best, pick, gain = benefit - cost[r], r, benefit
+        if pick is None:
+            return
+        remember_price(s, agent, device, pick, -cost[pick])
+        _, minutes = valuation.costs(p, s, agent, device)
+        time = minutes[pick] * s.gain_per_minute[agent]
+        s.device_gain[agent] += gain - (cost[pick] - time)
+        reserve(p, s, agent, device, pick)
+        s.device_minutes[agent][device][pick] += p.device.lifetime[device]
+
+
+def wants(p, s, agent, device, resource):
+    """Return whether the agent could make the device and does not own enough of it."""
+    most = p.device.days_to_hold * p.day_length
+    return valuation.stock(p, s, agent, device, resource) < most and valuation.can_make(
+        p, s, agent, device, resource
+    )
+
+
+def remember_price(s, agent, device, resource, price):
+    """Put a price event first and forget the oldest."""
+    prices = s.prices[agent][device][resource]
+    prices.insert(0, price)
+    prices.pop()

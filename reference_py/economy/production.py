@@ -1,0 +1,70 @@
+"""Which devices are made today, and what does making them take: every promise is kept.
+
+Source: docs/model.md, "Making". What is made was credited before, to the maker or the buyer. The
+minutes are taken from the next working day. Resources do not interact, so each is worked on by
+itself, its types from tools upwards; minutes are then added up by type.
+"""
+
+from reference_py.economy.devices import (
+    BOTTOM_UP,
+    COMPONENT,
+    TOOL,
+    components,
+    making_speed,
+    making_time,
+    owned_maker,
+)
+from reference_py.primitives.reduce import reduce_sum
+
+
+def production(p, s):
+    """Let every living agent make what it promised."""
+    for agent in range(p.agents):
+        if s.alive[agent]:
+            produce(p, s, agent)
+
+
+def produce(p, s, agent):
+    """Make all promised devices of one agent."""
+    for device in range(p.device_types):
+        for made in s.recently_made[agent][device]:
+            made.insert(0, 0)
+            made.pop()
+    for device in BOTTOM_UP:
+        minutes = [make_all(p, s, agent, device, r) for r in range(p.resources)]
+        s.making_minutes[agent][device] = reduce_sum(minutes)
+        s.overtime[agent] += s.making_minutes[agent][device]
+
+
+def make_all(p, s, agent, device, resource):
+    """Make the promised devices of one kind, one by one; return the minutes it took."""
+    count = s.to_make[agent][device][resource]
+    total = 0.0
+    for _ in range(count):
+        maker = owned_maker(s, agent, device, resource)
+        speed = making_speed(p, s, agent, device, resource)
+        minutes = making_time(p, s, agent, device, resource)
+        total += minutes
+        if maker is not None:
+            left = s.device_minutes[agent][maker][resource] - minutes
+            s.device_minutes[agent][maker][resource] = max(0.0, left)
+            s.made_with_device[agent][device] += 1
+        learned = p.device.experience_for_making[device] / speed
+        s.device_experience[agent][device][resource] += learned
+    if count > 0:
+        s.practised[agent][device][resource] = 1
+        s.recently_made[agent][device][resource][0] += count
+        s.devices_made[agent][device][resource] += count
+        s.to_make[agent][device][resource] = 0
+        for k in components(s, device, resource):
+            use_component(s, agent, device, k, count)
+    return total
+
+
+def use_component(s, agent, device, component, count):
+    """Use up what was locked; components that were made on purpose never were."""
+    if device == TOOL:
+        s.set_aside[agent][component] -= count
+    else:
+        locked = s.devices_set_aside[agent][COMPONENT[device]]
+        locked[component] = max(0, locked[component] - count)

@@ -1,0 +1,17 @@
+"""What begins anew every morning: the day's counts of devices and what their makers gained.
+
+Source: docs/model.md, "The day". What an agent gained by making devices is kept while its making
+fills whole days: it then tells what a minute is worth.
+"""
+
+
+def start_day(p, s):
+    """Reset the counters of a day with devices."""
+    for agent in range(p.agents):
+        if s.overtime[agent] < p.day_length:
+            s.device_gain[agent] = 0.0
+        s.units_paid[agent] = 0
+        s.devices_sold[agent] = [0] * p.device_types
+        s.made_with_device[agent] = [0] * p.device_types
+        s.making_minutes[agent] = [0.0] * p.device_types
+        s.devices_made[agent] = [[0] * p.resources for _ in range(p.device_types)]

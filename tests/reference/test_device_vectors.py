@@ -1,0 +1,279 @@
+"""Does the reference do to every recorded state of the peer what the peer did to it? All kinds.
+
+The benefit of a device is evaluated by the plain loop of the model here, unit by unit, as the peer
+did it; what the reference's stretches of constant effort change is counted in a test of its own.
+"""
+
+import math
+
+import pytest
+from recorded import FILES, TYPES, check, load, recipes, same, setting, society
+
+from reference_py.economy import valuation
+from reference_py.economy.consumption import consume, depreciate
+from reference_py.economy.curves import effort, effort_curve, marginal_utility, utility_curve
+from reference_py.economy.device_matching import matched, open_device_market
+from reference_py.economy.device_trading import meet
+from reference_py.economy.devices import EXTRACTING, MADE_BY, device_curve, has_recipe, making_time
+from reference_py.economy.end_day import forget, refresh
+from reference_py.economy.extraction import extract
+from reference_py.economy.invention import attempt, establish
+from reference_py.economy.knowledge import know_components
+from reference_py.economy.own_use import decide
+from reference_py.economy.production import produce
+from reference_py.economy.shocks import remove_agent, remove_resource
+from reference_py.primitives.rng import Rng
+
+LATE = ("late-9x12", "late-24x24", "shock-24x24")
+
+
+def loop(curve, experience, time, end, factor, learning):
+    """Use a device unit by unit: the oracle of `valuation.use`."""
+    units = 0
+    while time < end:
+        time += effort(curve, experience) / factor
+        experience += learning / factor
+        units += 1
+    return units, experience, time
+
+
+def plain_benefit(p, s, agent, device, resource):
+    """The model's loops as they are written (5.4.3)."""
+    if not s.available[resource]:
+        return 0.0
+    if device not in EXTRACTING:
+        return plain_benefit_of_making(p, s, agent, device, resource)
+    if valuation.stock(p, s, agent, device, resource) > p.device.days_to_hold * p.day_length:
+        return 0.0
+    owned = {q: s.device_minutes[agent][q][resource] for q in EXTRACTING[device:]}
+    curve, utility = effort_curve(p, agent, resource), utility_curve(p, agent, resource)
+    before, experience = sum(reversed(owned.values())), s.experience[agent][resource]
+    time = learned = total = 0.0
+    units = 0
+    while time < before + p.device.lifetime[device]:
+        if time > before:
+            total += marginal_utility(utility, s.held[agent][resource] + units)
+        in_use, until = device, 0.0
+        for q in reversed(EXTRACTING[device:]):
+            until += owned[q]
+            if time < until:
+                in_use = q
+                break
+        factor = p.device.factor[in_use]
+        time += effort(curve, experience + learned) / factor
+        learned += 1.0 / factor
+        units += 1
+    return total
+
+
+def plain_benefit_of_making(p, s, agent, device, resource):
+    owned, made = s.device_minutes[agent][device][resource], MADE_BY[device]
+    life, factor = p.device.lifetime[device], p.device.factor[device]
+    enough = p.device.min_made_for_device_maker * (math.floor(owned / life) + 1)
+    if owned >= p.device.days_to_hold * p.day_length:
+        return 0.0
+    if sum(s.recently_made[agent][made][resource]) <= enough:
+        return 0.0
+    curve, experience = device_curve(p, agent, resource), s.device_experience[agent][made][resource]
+    learning = p.device.experience_for_making[made]
+    _, experience, _ = loop(curve, experience, 0.0, owned, factor, learning)
+    count, _, with_device = loop(curve, experience, 0.0, life, factor, 1.0)
+    by_hand = 0.0
+    for _ in range(count):
+        by_hand += effort(curve, experience)
+        experience += 1.0
+    return (by_hand - with_device) * s.gain_per_minute[agent]
+
+
+@pytest.fixture
+def plain(monkeypatch):
+    """Evaluate benefits by the plain loop."""
+    monkeypatch.setattr(valuation, "benefit", plain_benefit)
+
+
+class Replay:
+    """Recorded uniform draws in place of a random stream; a choice among one was recorded too."""
+
+    def __init__(self, draws):
+        self.draws = list(draws)
+
+    def uniform(self):
+        return self.draws.pop(0)
+
+    def below(self, n):
+        return int(self.draws.pop(0) * n)
+
+
+def device_of(vector):
+    return TYPES.index(vector["type"].lower())
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_extraction(name):
+    p, vectors = setting(name), load(name, "extraction")
+    assert vectors
+    for v in vectors:
+        a, s = v["before"]["id"], society(name, [v["before"]], v)
+        choices = iter(v["choices"])
+
+        def replayed(best, choices=choices):
+            choice = next(choices)
+            assert choice in best
+            return choice
+
+        extract(p, s, a, replayed)
+        assert next(choices, None) is None
+        check(s, v["after"])
+        assert sum(s.extracted_with[a]) == len(v["choices"])
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_end_of_day(name):
+    p, vectors = setting(name), load(name, "end_day")
+    assert vectors
+    for v in vectors:
+        a, s = v["before"]["id"], society(name, [v["before"]], v)
+        forget(p, s, a)
+        for r in range(p.resources):
+            refresh(p, s, a, r)
+        s.reserved_minutes[a] = s.overtime[a]
+        know_components(p, s, a)
+        check(s, v["after"])
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_production(name):
+    p, vectors = setting(name), load(name, "production")
+    assert vectors
+    for v in vectors:
+        a, s = v["before"]["id"], society(name, [v["before"]], v)
+        produce(p, s, a)
+        check(s, v["after"])
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_own_use(name, plain):
+    p, vectors = setting(name), load(name, "personal_devices")
+    assert vectors
+    for v in vectors:
+        s = society(name, [v["before"]], v)
+        decide(p, s, v["before"]["id"], device_of(v))
+        check(s, v["after"])
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_device_trades(name, plain):
+    p, vectors = setting(name), load(name, "device_trade")
+    assert vectors
+    for v in vectors:
+        both = v["before"]["A"], v["before"]["B"]
+        a, b = both[0]["id"], both[1]["id"]
+        s = society(name, both, v)
+        meet(p, s, device_of(v), a, b)
+        check(s, v["after"]["A"])
+        check(s, v["after"]["B"])
+        assert sum(s.devices_sold[a]) + sum(s.devices_sold[b]) == v["after"]["n_trades"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_inventions(name):
+    p, vectors = setting(name), load(name, "invention")
+    assert vectors
+    for v in vectors:
+        a, s = v["before"]["id"], society(name, [v["before"]], v)
+        known = [[count > 0 for count in row] for row in v["known_by"]]
+        draws = Replay(v["uniform_draws"])
+        found = attempt(p, s, a, known, draws)
+        assert not draws.draws
+        if found is not None:
+            establish(p, s, a, known, v["day"], *found)
+        assert s.recipe == recipes(name, v["recipes_after"])
+        check(s, v["after"])
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_consumption(name):
+    p, vectors = setting(name), load(name, "consumption")
+    assert vectors
+    for v in vectors:
+        a, s = v["before"]["id"], society(name, [v["before"]], v)
+        s.stream[a][p.purposes["consumption"]] = Rng.seed(1, 1, 1).pack()
+        consume(p, s, a)
+        depreciate(p, s, a)
+        check(s, v["after"], but=("held",))
+        for held in (s.held[a], v["after"]["held"]):
+            assert all(0 <= x <= y for x, y in zip(held, v["before"]["held"], strict=True))
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_pairings(name):
+    p, vectors = setting(name), load(name, "pairing")
+    assert vectors
+    for v in vectors:
+        s = society(name, [], v)
+        for a in range(p.agents):
+            s.partner_memory[a][device_of(v)] = v["before"]["partner_memory"][a]
+        s.met = v["before"]["met"]
+        draws = Replay(v["uniform_draws"])
+        order = matched(p, s, device_of(v), draws.below)
+        assert not draws.draws
+        assert [list(pair) for pair in zip(order[::2], order[1::2], strict=False)] == v["pairs"]
+
+
+@pytest.mark.parametrize("name", LATE[:2])
+def test_memories_grow_older(name):
+    p, vectors = setting(name), load(name, "memory_shift")
+    assert vectors
+    for v in vectors:
+        s, a, device = society(name, [], v), v["before"]["id"], device_of(v)
+        s.partner_memory[a][device] = v["before"]["partner_memory"][TYPES[device]]
+        open_device_market(p, s, device)
+        same(s.partner_memory[a][device], v["after"]["partner_memory"][TYPES[device]])
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_valuations(name, plain):
+    p, vectors = setting(name), load(name, "valuation")
+    assert vectors
+    for v in vectors:
+        s, a, device = society(name, [v["before"]], v), v["before"]["id"], device_of(v)
+        cost, minutes = valuation.costs(p, s, a, device)
+        for r in range(p.resources):
+            if not has_recipe(s, device, r):
+                assert v["cost"][r] is None
+                continue
+            worst, units = valuation.worst_case(p, s, a, device, r)
+            assert units == v["worst_resources"][r]
+            found = {
+                "making_time": making_time(p, s, a, device, r),
+                "cost": cost[r],
+                "expected_time": minutes[r],
+                "worst_time": worst,
+                "benefit": valuation.benefit(p, s, a, device, r),
+                "buyer_value": valuation.buyers_value(p, s, a, device, r, cost[r]),
+            }
+            for key, value in found.items():
+                same(value, v[key][r], key)
+
+
+def test_removal_of_a_resource():
+    p = setting("shock-24x24")
+    vectors = load("shock-24x24", "remove_resource")
+    assert len(vectors) == 3
+    for v in vectors:
+        s = society("shock-24x24", [v["before"]], v)
+        remove_resource(p, s, v["resource"], bool(v["wipe"]))
+        assert s.available[v["resource"]] == 0
+        check(s, v["after"])
+
+
+def test_removal_of_an_agent():
+    p = setting("shock-24x24")
+    vectors = load("shock-24x24", "remove_agent")
+    assert len(vectors) == 2
+    for v in vectors:
+        s = society("shock-24x24", [v["before"]], v)
+        remove_agent(p, s, v["agent"])
+        assert s.alive[v["before"]["id"]] == v["in_sim_after"]
+        assert [p.agents, sum(s.alive)] == v["active_agents"]
+        check(s, v["after"], but=("device_gain",))  # not reset by the peer; without effect

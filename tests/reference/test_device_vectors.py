@@ -27,16 +27,6 @@ from reference_py.primitives.rng import Rng
 LATE = ("late-9x12", "late-24x24", "shock-24x24")
 
 
-def loop(curve, experience, time, end, factor, learning):
-    """Use a device unit by unit: the oracle of `valuation.use`."""
-    units = 0
-    while time < end:
-        time += effort(curve, experience) / factor
-        experience += learning / factor
-        units += 1
-    return units, experience, time
-
-
 def plain_benefit(p, s, agent, device, resource):
     """The model's loops as they are written (5.4.3)."""
     if not s.available[resource]:
@@ -76,12 +66,19 @@ def plain_benefit_of_making(p, s, agent, device, resource):
         return 0.0
     curve, experience = device_curve(p, agent, resource), s.device_experience[agent][made][resource]
     learning = p.device.experience_for_making[made]
-    _, experience, _ = loop(curve, experience, 0.0, owned, factor, learning)
-    count, _, with_device = loop(curve, experience, 0.0, life, factor, 1.0)
-    by_hand = 0.0
+    time = worn = 0.0
+    while time < owned:
+        time += effort(curve, experience + worn) / factor
+        worn += learning / factor
+    learned, with_device, count = worn, 0.0, 0
+    while with_device < life:
+        with_device += effort(curve, experience + learned) / factor
+        learned += 1.0 / factor
+        count += 1
+    learned, by_hand = worn, 0.0
     for _ in range(count):
-        by_hand += effort(curve, experience)
-        experience += 1.0
+        by_hand += effort(curve, experience + learned)
+        learned += 1.0
     return (by_hand - with_device) * s.gain_per_minute[agent]
 
 

@@ -7,6 +7,7 @@ Source: docs/model.md, "Statistics". Sums of real numbers run over the fixed tre
 import math
 
 from reference_py.economy.curves import total_utility, utility_curve
+from reference_py.economy.devices import EXTRACTING, MACHINE, TOOL, is_known
 from reference_py.primitives.reduce import reduce_sum
 
 
@@ -70,7 +71,49 @@ def society_statistics(p, s, day):
     row["gini_extracted"] = gini(of_living(units), reduce_sum(units))
     for i, value in enumerate(quartiles(concentration(p, s))):
         row[f"hhi_{i}"] = value
+    if p.device is not None:
+        row |= device_statistics(p, s, day, count)
     s.series = [row[name] for name in p.series]
+
+
+def device_statistics(p, s, day, count):
+    """Return the numbers of a day with devices; ``count`` is that of the living agents."""
+
+    def mean(values):
+        return reduce_sum(values) / count
+
+    def per_agent(counts):
+        return float(sum(counts)) / count
+
+    def share(part, whole):
+        return float(part) / float(whole) if whole > 0 else 0.0
+
+    row = {
+        "units_paid_for_devices": per_agent(s.units_paid),
+        "overtime": mean(s.overtime),
+        "minutes_hand": mean([minutes[0] for minutes in s.minutes_with]),
+        "interdependence": 0.0,
+    }
+    extracted = [sum(units[source] for units in s.extracted_with) for source in range(5)]
+    row["extraction_share_hand"] = share(extracted[0], sum(extracted))
+    for device, name in enumerate(p.device_names):
+        made = [sum(agent[device]) for agent in s.devices_made]
+        row[f"devices_made_{name}"] = per_agent(made)
+        row[f"devices_traded_{name}"] = per_agent([sold[device] for sold in s.devices_sold])
+        known = [is_known(s, device, r) for r in range(p.resources)]
+        row[f"devices_known_{name}"] = float(sum(known))
+        row[f"inventions_{name}"] = float(s.invented_on[device].count(day))
+        row[f"minutes_making_{name}"] = mean([minutes[device] for minutes in s.making_minutes])
+        if device in (TOOL, MACHINE):
+            fast = sum(agent[device] for agent in s.made_with_device)
+            row[f"device_maker_share_{name}s"] = share(fast, sum(made))
+    for device in EXTRACTING:
+        name = p.device_names[device]
+        row[f"minutes_{name}"] = mean([minutes[1 + device] for minutes in s.minutes_with])
+        row[f"extraction_share_{name}"] = share(extracted[1 + device], sum(extracted))
+        contained = float(p.device.resources_in_tool * p.device.components**device)
+        row["interdependence"] += row[f"extraction_share_{name}"] * contained
+    return row
 
 
 def gini(values, total):

@@ -329,6 +329,7 @@ def _for_reference(p: Parameters) -> SimpleNamespace:
         purpose_count=PURPOSE_COUNT,
         series=list(series_of(p)),
         device_types=len(DEVICE_TYPES),
+        device_names=DEVICE_TYPES,
         agent_fields={
             name: (_plain(field.initial, field.dtype), [lengths[dim] for dim in field.dims[1:]])
             for name, field in state_fields(p).items()

@@ -15,7 +15,7 @@ from societies.config import to_yaml
 from societies.economy.config import EconomyConfig
 from societies.economy.parameters import Parameters
 from societies.economy.results import Layout
-from societies.economy.state import STATE, sizes
+from societies.economy.state import sizes, state_fields
 from societies.errors import OutputError
 from societies.output import ResultFile
 from societies.output.files import require_allowed, require_target
@@ -24,6 +24,8 @@ from societies.version import package_version
 
 MODEL_VERSION = "1"
 """Changes when, and only when, results change; see CHANGELOG, "Results change"."""
+
+DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}
 
 
 def require_room(path: Path, p: Parameters, layout: Layout, *, overwrite: bool) -> None:
@@ -36,7 +38,7 @@ def require_room(path: Path, p: Parameters, layout: Layout, *, overwrite: bool) 
 def _parts(p: Parameters, layout: Layout) -> dict[str, Any]:
     """Return what the file is made of, attributes aside."""
     lengths = sizes(p)
-    state = {name: (f.shape(lengths), f.dtype) for name, f in STATE.items() if f.kept}
+    state = {name: (f.shape(lengths), f.dtype) for name, f in state_fields(p).items() if f.kept}
     return {
         "coordinates": layout.coordinates(),
         "variables": layout.variables(),
@@ -51,7 +53,7 @@ def create(
     config = layout.config
     attributes: dict[str, str | int] = {
         "title": f"economy, {config.agents} agents x {config.resources} resources",
-        "scenario": f"{'trade' if config.trade else 'no trade'}, no devices",
+        "scenario": f"{'trade' if config.trade else 'no trade'}, {DEVICES[config.devices]}",
         "agents": config.agents,
         "resources": config.resources,
         "workload": config.workload,

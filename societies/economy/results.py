@@ -9,11 +9,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.economy.config import EconomyConfig
-from societies.economy.state import ACTIVITIES, QUANTILES, SERIES, STATE
+from societies.economy.state import (
+    ACTIVITIES,
+    DEVICE_ACTIVITIES,
+    DEVICE_SERIES,
+    DEVICE_TYPES,
+    QUANTILES,
+    SERIES,
+    SOURCES,
+    STATE,
+)
 from societies.output import Coordinate, ResultFile, Variable
 
-HHI = "hhi"
-MINUTES = "minutes"
+HHI = "Herfindahl-Hirschman index of extraction, quantiles over resources"
+
+GROUPED = {
+    "hhi": ("quantile", "1", HHI),
+    "minutes": ("activity", "min", "minutes per living agent by activity"),
+    "extraction_share": ("source", "1", "share of the units extracted by hand and by device type"),
+    "devices_made": ("device_type", "devices", "devices made per living agent"),
+    "devices_traded": ("device_type", "devices", "devices sold per living agent"),
+    "devices_known": ("device_type", "devices", "devices that somebody knows how to make"),
+    "inventions": ("device_type", "devices", "devices invented today"),
+    "device_maker_share": (
+        "made_type",
+        "1",
+        "share of the tools (machines) made with a device machine (device factory)",
+    ),
+}
+"""Variables that hold several series: their dimension beside society and day, unit and meaning."""
+
+MADE_TYPES = ("tools", "machines")
+"""What device-making devices make."""
+
+
+def grouped(series: str) -> str | None:
+    """Return the variable that holds the series together with others, None if it is its own."""
+    prefixes = [name for name in GROUPED if series.startswith(f"{name}_")]
+    return prefixes[0] if prefixes else None
+
+ALL_SERIES = SERIES | DEVICE_SERIES
 
 AGENT_DETAIL = {
     "agent_units_extracted": "units_extracted",
@@ -81,24 +116,28 @@ class Layout:
             numbers = np.arange(config.resources)
             result.append(Coordinate("resource", numbers, "", "number of the resource"))
         result.append(Coordinate("quantile", np.array(QUANTILES), "1", "quantile over resources"))
-        result.append(Coordinate("activity", np.array(ACTIVITIES), "", "what time is spent on"))
+        activities = ACTIVITIES if config.devices == "none" else ACTIVITIES + DEVICE_ACTIVITIES
+        result.append(Coordinate("activity", np.array(activities), "", "what time is spent on"))
+        if config.devices != "none":
+            result += [
+                Coordinate("source", np.array(SOURCES), "", "with what units are extracted"),
+                Coordinate("device_type", np.array(DEVICE_TYPES), "", "type of device"),
+                Coordinate("made_type", np.array(MADE_TYPES), "", "what is made with devices"),
+            ]
         return result
 
     def variables(self) -> list[Variable]:
         """Return the variables of the file."""
         nan = float("nan")
         result = []
-        for name, series in SERIES.items():
-            if name == "hhi_0":
-                meaning = "Herfindahl-Hirschman index of extraction, quantiles over resources"
-                dims: tuple[str, ...] = ("society", "day", "quantile")
-                result.append(Variable(HHI, dims, "float64", "1", meaning, nan))
-            elif name == f"minutes_{ACTIVITIES[0]}":
-                meaning = "minutes per living agent by activity"
-                dims = ("society", "day", "activity")
-                result.append(Variable(MINUTES, dims, "float64", "min", meaning, nan))
-            elif not name.startswith(("hhi_", "minutes_")):
-                dims = ("society", "day")
+        dims: tuple[str, ...]
+        for name, columns, _ in _columns(self.config):
+            if len(columns) > 1 or name in GROUPED:
+                dim, unit, meaning = GROUPED[name]
+                dims = ("society", "day", dim)
+                result.append(Variable(name, dims, "float64", unit, meaning, nan))
+            else:
+                series, dims = ALL_SERIES[name], ("society", "day")
                 result.append(Variable(name, dims, "float64", series.unit, series.meaning, nan))
         if self.config.record.agent:
             dims = ("society", self.agent_day, "agent")
@@ -124,14 +163,14 @@ class Layout:
 
     def write_series(self, file: ResultFile, first: int, series: NDArray[np.float64]) -> None:
         """Write the series of days from ``first`` on, (society, day, series) float64."""
-        for name, columns, lag in _columns():
+        for name, columns, lag in _columns(self.config):
             days = np.arange(first, first + series.shape[1]) - lag
             wanted = (days % self._every["day"] == 0) & (days >= 1)
             if not wanted.any():
                 continue
             rows = days[wanted] // self._every["day"] - 1
             block = series[:, wanted][:, :, columns]
-            values = block if name in (HHI, MINUTES) else block[:, :, 0]
+            values = block if name in GROUPED else block[:, :, 0]
             file.write(name, values, day=slice(int(rows[0]), int(rows[-1]) + 1))
 
     def write_detail(self, file: ResultFile, day: int, state: dict[str, NDArray[Any]]) -> None:
@@ -153,12 +192,11 @@ def _detail(name: str, field: str, dims: tuple[str, ...], meaning: str) -> Varia
     return Variable(name, dims, kind.dtype, kind.unit, meaning, fill)
 
 
-def _columns() -> Iterator[tuple[str, list[int], int]]:
+def _columns(config: EconomyConfig) -> Iterator[tuple[str, list[int], int]]:
     """Yield each variable with its columns of the series and its lag in days."""
-    names = list(SERIES)
-    groups = {HHI: "hhi_", MINUTES: "minutes_"}
-    for variable, prefix in groups.items():
-        yield variable, [i for i, name in enumerate(names) if name.startswith(prefix)], 0
+    names = list(SERIES if config.devices == "none" else ALL_SERIES)
+    columns: dict[str, list[int]] = {}
     for i, name in enumerate(names):
-        if not name.startswith(tuple(groups.values())):
-            yield name, [i], SERIES[name].lag
+        columns.setdefault(grouped(name) or name, []).append(i)
+    for variable, places in columns.items():
+        yield variable, places, ALL_SERIES[names[places[0]]].lag

@@ -34,8 +34,8 @@ from societies.economy.engine import (
 )
 from societies.economy.file import create, describe_tables, reopen, require_room, session
 from societies.economy.parameters import Parameters, parameters
-from societies.economy.results import Layout
-from societies.economy.state import SERIES, STATE, sizes
+from societies.economy.results import Layout, grouped
+from societies.economy.state import series_of, sizes, state_fields
 from societies.errors import ConfigError, DeviceError, Interrupted
 from societies.output import ResultFile, open_results
 
@@ -200,7 +200,7 @@ def run(
         device=name,
         wall_seconds=seconds,
         agent_days_per_second=simulated / seconds,
-        final=_final(path, config.days, last_row),
+        final=_final(path, p, config.days, last_row),
         state_sha256=digest,
     )
 
@@ -248,7 +248,7 @@ def _refuse_beyond_tables(series: NDArray[np.float64], p: Parameters) -> None:
     Half of the limit leaves room for what is held between two evenings.
     """
     limit = p.largest_holding if p.tables_cut_off else LARGEST_COUNT
-    held = series[..., list(SERIES).index("units_held_max")].max()
+    held = series[..., list(series_of(p)).index("units_held_max")].max()
     if held > limit // 2:
         raise ConfigError(
             f"utility.min_marginal: an agent holds {held:.0f} units of a resource, too near to the "
@@ -272,12 +272,12 @@ def plan(
     """Say what a run would do, without building or writing anything."""
     p = parameters(config)
     lengths = sizes(p)
-    fields = {name: field.shape(lengths) for name, field in STATE.items()}
+    fields = state_fields(p)
     bytes_of = {
-        name: int(np.prod(shape)) * np.dtype(STATE[name].dtype).itemsize
-        for name, shape in fields.items()
+        name: int(np.prod(field.shape(lengths))) * np.dtype(field.dtype).itemsize
+        for name, field in fields.items()
     }
-    saved = sum(n for name, n in bytes_of.items() if STATE[name].kept)
+    saved = sum(n for name, n in bytes_of.items() if fields[name].kept)
     layout = Layout(config)
     lengths_of = {c.name: len(c.values) for c in layout.coordinates()}
     output = sum(
@@ -346,16 +346,16 @@ def verify(
             reference.step(step, day)
             difference = _compare(day, step, engine, reference)
             if difference is not None:
-                return VerifyReport(False, last, len(STATE), name, difference)
+                return VerifyReport(False, last, len(state_fields(p)), name, difference)
         if progress and day:
             progress(day, last)
-    return VerifyReport(True, last, len(STATE), name)
+    return VerifyReport(True, last, len(state_fields(p)), name)
 
 
 def _compare(day: int, step: schedule.Step, engine: Engine, reference: Engine) -> Difference | None:
     found, expected = engine.state(), reference.state()
-    for name in STATE:
-        a, b = found[name], expected[name]
+    for name, b in expected.items():
+        a = found[name]
         bits = a.dtype.str.replace("f", "u")
         different = np.argwhere(a.view(bits) != b.view(bits))
         if len(different):
@@ -402,15 +402,12 @@ def _next_chunk(days: int, seconds: float) -> int:
     return max(1, min(LOG_DAYS, 4 * days, int(days * _CHUNK_SECONDS / max(seconds, 1e-9))))
 
 
-def _final(path: Path, days: int, last_row: Any) -> dict[str, float]:
+def _final(path: Path, p: Parameters, days: int, last_row: Any) -> dict[str, float]:
     """Return the last day's means over societies: as simulated or, if nothing was, as recorded."""
-    names = [
-        name
-        for name, series in SERIES.items()
-        if not series.lag and not name.startswith(("hhi_", "minutes_"))
-    ]
+    series = series_of(p)
+    names = [name for name, one in series.items() if not one.lag and grouped(name) is None]
     if last_row is not None:
-        means = dict(zip(SERIES, last_row.mean(axis=0).tolist(), strict=True))
+        means = dict(zip(series, last_row.mean(axis=0).tolist(), strict=True))
         return {name: means[name] for name in names}
     with open_results(path) as dataset:
         if dataset["day"].values[-1:] != [days]:  # the last day is none of those recorded

@@ -50,11 +50,11 @@ RELATIVE = 1e-9
 
 
 def load(name, kind):
-    """Return the vectors of one kind in a file."""
-    return _by_kind(name)[kind]
+    """Return the vectors of one kind in a file, none if it has none."""
+    return _by_kind(name).get(kind, [])
 
 
-@functools.lru_cache(maxsize=1)
+@functools.cache
 def _by_kind(name):
     result = {}
     with gzip.open(DATA / f"vectors-{name}.jsonl.gz", "rt") as lines:

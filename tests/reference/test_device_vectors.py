@@ -274,3 +274,61 @@ def test_removal_of_an_agent():
         assert s.alive[v["before"]["id"]] == v["in_sim_after"]
         assert [p.agents, sum(s.alive)] == v["active_agents"]
         check(s, v["after"], but=("device_gain",))  # not reset by the peer; without effect
+
+
+def recorded_benefits(name):
+    """Yield every (society, agent, type, resource) in which a recorded vector evaluates benefits."""
+    for kind in ("personal_devices", "device_trade", "valuation"):
+        for v in load(name, kind):
+            both = kind == "device_trade"
+            agents = [v["before"][side] for side in "AB"] if both else [v["before"]]
+            s, device = society(name, agents, v), device_of(v)
+            for agent in agents:
+                for r in range(len(s.available)):
+                    if has_recipe(s, device, r):
+                        yield s, agent["id"], device, r
+
+
+def nudged(p, s, agent, device, resource):
+    """Yield benefits by the plain loop from states that differ by less than anybody can measure."""
+    made = MADE_BY.get(device)
+    experience = s.experience[agent] if made is None else s.device_experience[agent][made]
+    exact, lifetimes, factors = experience[resource], p.device.lifetime, p.device.factor
+    try:
+        for more in (-1e-9, 0.0, 1e-9):
+            for longer in (-1e-9, 0.0, 1e-9):
+                for faster in (-1e-11, 0.0, 1e-11):
+                    experience[resource] = max(0.0, exact + more)
+                    p.device.lifetime = tuple(life + longer for life in lifetimes)
+                    p.device.factor = tuple(factor * (1.0 + faster) for factor in factors)
+                    yield plain_benefit(p, s, agent, device, resource)
+    finally:
+        experience[resource], p.device.lifetime, p.device.factor = exact, lifetimes, factors
+
+
+# Benefits other than 0, and those of them that stretches and the plain loop see differently.
+BOUNDARIES = {
+    "9x12": (473, 96),
+    "48x48": (1168, 14),
+    "late-9x12": (352, 21),
+    "late-24x24": (632, 35),
+    "shock-24x24": (250, 14),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_stretches_differ_only_where_rounding_decides_about_a_unit(name):
+    """At such a boundary the loop itself gives the other result after the slightest nudge."""
+    p = setting(name)
+    evaluated = boundaries = 0
+    for s, agent, device, r in recorded_benefits(name):
+        found = valuation.benefit(p, s, agent, device, r)
+        by_loop = plain_benefit(p, s, agent, device, r)
+        evaluated += by_loop != 0.0
+        if math.isclose(found, by_loop, rel_tol=1e-9):
+            continue
+        boundaries += 1
+        assert any(
+            math.isclose(found, other, rel_tol=1e-6) for other in nudged(p, s, agent, device, r)
+        ), (agent, device, r, found, by_loop)
+    assert (evaluated, boundaries) == BOUNDARIES[name]

@@ -5,6 +5,8 @@ what it can make; it need not have made it. A meeting draws no random numbers, a
 two meetings of a round.
 """
 
+from bisect import bisect_left
+
 from reference_py.economy import valuation
 from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
 from reference_py.economy.end_day import refresh
@@ -122,55 +124,81 @@ def payment(p, s, buyer, seller, offered, worth, cost):
 
 
 def least_accepted(p, s, seller, offered, stock, cost):
-    """Return the bundle for which the seller would just sell.
+    """Return the bundle for which the seller would just sell: worth its cost, or all there is.
 
-    Unit by unit of what it then values most, from what the buyer offers, until the bundle is worth
-    the cost. A bundle is worth the sum over its resources, ascending.
+    Unit by unit of what the buyer offers it takes what it then values most.
     """
-    held, bundle = s.held[seller], [0] * p.resources
+    held, curves = s.held[seller], [utility_curve(p, seller, r) for r in range(p.resources)]
 
-    def worth():
-        total = 0.0
-        for r in offered:
-            total += gain(utility_curve(p, seller, r), held[r], bundle[r])
-        return total
+    def key(r, unit):
+        return -marginal_utility(curves[r], held[r] + unit)
 
-    while worth() < cost:
-        left = [r for r in offered if bundle[r] < stock[r]]
-        if not left:
-            break
-        best = max(left, key=lambda r: (next_unit(p, seller, r, held[r] + bundle[r]), -r))
-        bundle[best] += 1
-    return bundle
+    def worth(bundle):
+        return bundle_value(gain, curves, held, offered, bundle)
+
+    return shortest(offered, stock, key, worth, cost)[0]
 
 
 def most_given(p, s, buyer, offered, worth):
-    """Return the largest bundle that the buyer would give.
+    """Return the largest bundle that the buyer would give: worth less than the device.
 
-    Unit by unit of what it then values least, as long as the bundle is worth less than the device.
+    Unit by unit it gives up what it then values least.
     """
-    held, bundle = s.held[buyer], [0] * p.resources
+    held, curves = s.held[buyer], [utility_curve(p, buyer, r) for r in range(p.resources)]
 
-    def given():
-        total = 0.0
+    def key(r, unit):
+        return marginal_utility(curves[r], held[r] - unit - 1)
+
+    def given(bundle):
+        return bundle_value(loss, curves, held, offered, bundle)
+
+    bundle, last = shortest(offered, held, key, given, worth)
+    if last is not None:
+        bundle[last] -= 1  # this unit was too much
+    return bundle
+
+
+def bundle_value(of_units, curves, held, offered, bundle):
+    """Return the sum over the offered resources, ascending, of what the bundle's units are worth."""
+    total = 0.0
+    for r in offered:
+        total += of_units(curves[r], held[r], bundle[r])
+    return total
+
+
+def shortest(offered, stock, key, worth, enough):
+    """Return the fewest units that are worth ``enough``, taken in the order of their keys.
+
+    ``key(r, i)`` of unit i of resource r does not fall with i; equal keys go by resource. Nothing
+    is walked through: for each resource bisection finds the first of its units with which the
+    bundle suffices, and of these the first in order ends the bundle.
+
+    Returns
+    -------
+    bundle : list of units over resources; the whole stock if that is not worth enough
+    last : the resource of the last unit; None if no unit was needed or the stock does not suffice
+    """
+    if enough <= 0.0:
+        return [0] * len(stock), None
+
+    def up_to(last, unit):
+        bundle = [0] * len(stock)
         for r in offered:
-            total += loss(utility_curve(p, buyer, r), held[r], bundle[r])
-        return total
+            place = (key(last, unit), last)
+            bundle[r] = bisect_left(range(stock[r]), place, key=lambda i, r=r: (key(r, i), r))
+        bundle[last] = unit + 1
+        return bundle
 
-    while True:
-        left = [r for r in offered if bundle[r] < held[r]]
-        if not left:
-            return bundle
-        least = min(left, key=lambda r: (next_unit(p, buyer, r, held[r] - bundle[r] - 1), r))
-        bundle[least] += 1
-        if given() >= worth:
-            bundle[least] -= 1  # this one was too much
-            return bundle
-
-
-def next_unit(p, agent, resource, held):
-    """Return the marginal utility of one more unit if so many were held."""
-    return marginal_utility(utility_curve(p, agent, resource), held)
+    best, pick = [stock[r] if r in offered else 0 for r in range(len(stock))], None
+    for r in offered:
+        unit = bisect_left(
+            range(stock[r]), True, key=lambda i, r=r: worth(up_to(r, i)) >= enough
+        )
+        if unit < stock[r]:
+            bundle = up_to(r, unit)
+            if pick is None or sum(bundle) < sum(best):
+                best, pick = bundle, r
+    return best, pick
 
 
 def hand_over(p, s, device, buyer, seller, resource):

@@ -1,0 +1,70 @@
+"""Are bundles that are found by bisection those that are put together unit by unit?"""
+
+import numpy as np
+import pytest
+
+from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
+from reference_py.economy.device_trading import least_accepted, most_given
+from reference_py.economy.society import Society
+from societies.config import config_from_dict
+from societies.economy.engine import _for_reference
+from societies.economy.parameters import parameters
+from societies.economy.state import initial_state
+
+SETTINGS = {
+    "workload": "economy",
+    "agents": 2,
+    "resources": 6,
+    "devices": "all",
+    "utility": {
+        "min_marginal": 20.0,  # tables end soon, so that many units are worth the same
+        "scale": [600, 600, 600, 500, 500, 700],
+        "exponent": [2.5, 2.5, 2.5, 2.0, 3.0, 2.5],
+    },
+}
+
+
+def seller_by_units(p, s, offered, cost):
+    held, bundle, total = s.held[1], [0] * p.resources, 0.0
+    while total < cost:
+        left = [r for r in offered if bundle[r] < s.held[0][r]]
+        if not left:
+            break
+        worth = {r: marginal_utility(utility_curve(p, 1, r), held[r] + bundle[r]) for r in left}
+        bundle[max(left, key=lambda r: (worth[r], -r))] += 1
+        total = sum(gain(utility_curve(p, 1, r), held[r], bundle[r]) for r in offered)
+    return bundle
+
+
+def buyer_by_units(p, s, offered, worth):
+    held, bundle = s.held[0], [0] * p.resources
+    while True:
+        left = [r for r in offered if bundle[r] < held[r]]
+        if not left:
+            return bundle
+        lost = {r: marginal_utility(utility_curve(p, 0, r), held[r] - bundle[r] - 1) for r in left}
+        last = min(left, key=lambda r: (lost[r], r))
+        bundle[last] += 1
+        if sum(loss(utility_curve(p, 0, r), held[r], bundle[r]) for r in offered) >= worth:
+            bundle[last] -= 1
+            return bundle
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bundles(seed):
+    parameters_ = parameters(config_from_dict(SETTINGS))
+    p, rng = _for_reference(parameters_), np.random.default_rng(seed)
+    s = Society(0, {name: array[0].tolist() for name, array in initial_state(parameters_).items()})
+    reached = 0
+    for _ in range(40):
+        most = int(rng.integers(2, 150))
+        s.held = rng.integers(0, most, (2, p.resources)).tolist()
+        offered = [r for r in range(p.resources) if s.held[0][r] > 0 and rng.random() < 0.7]
+        amount = float(rng.random() ** 3 * 30_000)
+        assert least_accepted(p, s, 1, offered, s.held[0], amount) == seller_by_units(
+            p, s, offered, amount
+        )
+        given = most_given(p, s, 0, offered, amount)
+        assert given == buyer_by_units(p, s, offered, amount)
+        reached += given != [s.held[0][r] if r in offered else 0 for r in range(p.resources)]
+    assert 5 < reached < 40

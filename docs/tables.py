@@ -15,7 +15,7 @@ from societies.config import config_from_dict, json_schema
 from societies.config.model import LARGEST_INTEGER, LARGEST_REAL
 from societies.economy.config import LARGEST_SEED, EconomyConfig
 from societies.economy.results import Layout
-from societies.economy.state import STATE
+from societies.economy.state import DEVICE_STATE, STATE
 
 DOCS = Path(__file__).resolve().parent
 NO_LIMIT = (LARGEST_INTEGER, LARGEST_REAL, LARGEST_SEED)  # said once on the page
@@ -28,20 +28,23 @@ def configuration() -> Iterator[str]:
 
 
 def state() -> Iterator[str]:
-    """Yield the state, one row a field."""
-    yield from _table(
-        ["field", "dimensions", "type", "unit", "meaning"],
-        [
-            [f"`{name}`", ", ".join(("society", *f.dims)), f.dtype, f.unit, f.meaning]
-            for name, f in STATE.items()
-        ],
-    )
+    """Yield the state, one row a field: of every society, then of societies with devices."""
+    for lead, fields in ("", STATE), ("With devices also:", DEVICE_STATE):
+        if lead:
+            yield f"\n{lead}\n"
+        yield from _table(
+            ["field", "dimensions", "type", "unit", "meaning"],
+            [
+                [f"`{name}`", ", ".join(("society", *f.dims)), f.dtype, f.unit, f.meaning]
+                for name, f in fields.items()
+            ],
+        )
 
 
 def variables() -> Iterator[str]:
-    """Yield the variables of a file with all the detail there is, one row each."""
+    """Yield the variables of a file with devices and all the detail there is, one row each."""
     record = {"agent": 10, "agent_resource": 50}
-    config = config_from_dict({"workload": "economy", "record": record})
+    config = config_from_dict({"workload": "economy", "devices": "all", "record": record})
     assert isinstance(config, EconomyConfig)
     yield from _table(
         ["variable", "dimensions", "type", "unit", "meaning"],

@@ -49,8 +49,23 @@ ONE_PROBLEM = [
     ("day_length: nan", "2:13  day_length: expected a number, got 'nan'"),
     ("trade: on", "2:8  trade: expected true or false, got 'on' (write true or false)"),
     ("trade: 1", "2:8  trade: expected true or false, got 1"),
-    ("devices: tools", "2:10  devices: 'tools' is not available in this version; write none"),
-    ("devices: nnoe", "2:10  devices: expected 'none', got 'nnoe'; did you mean 'none'?"),
+    ("devices: nnoe", "2:10  devices: expected one of none, tools, all, got 'nnoe'; did you mean "
+     "'none'?"),
+    ("devices: all\nresources: 6\ndevice: {components: 7}", "4:22  device.components: 7 is more than "
+     "the 6 resources"),
+    ("devices: tools\nresources: 6\ndevice: {resources_in_tool: 6}", "4:29  "
+     "device.resources_in_tool: must be less than the 6 resources, got 6"),
+    ("devices: all\ndevice: {lifetime: {industry: 1e9}}", "3:31  device.lifetime.industry: one "
+     "industry would yield 2.7e+10 units, more than the 1000000000 that can be counted"),
+    ("device: {lifetime: {tool: 0}}", "2:27  device.lifetime.tool: must be at least 1e-12, got 0"),
+    ("device: {factor: {machine: -9}}", "2:28  device.factor.machine: must be more than 1, got -9"),
+    ("device: {max_effort: 8}", "2:22  device.max_effort: 8 is less than min_effort (9)"),
+    ("device: {components: 1}", "2:22  device.components: must be at least 2, got 1"),
+    ("devices_market: {memory: 1}", "2:26  devices_market.memory: must be at least 2, got 1"),
+    ("invention: {tool_probability: -1}", "2:31  invention.tool_probability: must be at least 0, "
+     "got -1"),
+    ("devices: all\nextraction: {min_effort: 0.01}", "3:26  extraction.min_effort: 0.01 min/unit 81 "
+     "times as fast make more than 1000000 units in a day of 600 minutes"),
     ("trading: {price: geometrical}", "2:18  trading.price: expected one of geometric, "
      "inverse_geometric, unit, got 'geometrical'; did you mean 'geometric'?"),
     ("trading: {menu_size: 60}", "2:22  trading.menu_size: 60 is more than the 48 resources"),
@@ -119,6 +134,9 @@ def test_one_problem_gives_one_line_at_its_place(tmp_path, text, line):
 
 
 GOOD = [
+    "devices: all\nresources: 2\nagents: 1",
+    "devices: tools\nresources: 6\ndevice: {resources_in_tool: 5, components: 6}",
+    "device: {resources_in_tool: 48, components: 49}",  # without devices nobody asks
     "utility: {min_marginal: 1e-3}",
     "agents: 1\nresources: 2",
     "trading: {rounds: 0}",

@@ -15,6 +15,7 @@ from societies.config import config_from_dict, json_schema, load_config, to_yaml
 from societies.config.model import Section
 from societies.economy.config import (
     ConsumptionOverrides,
+    DeviceOverrides,
     EconomyConfig,
     ExtractionOverrides,
     UtilityOverrides,
@@ -44,6 +45,11 @@ def economies(draw):
         "max_experience": per_resource(real(1, 1e5)),
     }
     consumption = {"resource_lifetime": per_resource(real(1, 15))}
+    device = {
+        "max_effort": per_resource(real(15, 50)),
+        "min_effort": per_resource(real(0.5, 9)),
+        "max_experience": per_resource(real(1, 1e5)),
+    }
     names = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1)
     names = names | st.sampled_from(["on", "1e-3", "null", "~", "010", "y", "0x1", "a: b", "- #"])
     cuts = sorted(draw(st.lists(st.integers(1, max(1, agents - 1)), unique=True, max_size=3)))
@@ -58,6 +64,8 @@ def economies(draw):
         ):
             overrides = {"utility": some(utility), "extraction": some(extraction)}
             overrides |= {"consumption": some(consumption), "trade_power": real(0.1, 10)}
+            overrides |= {"device": some(device), "device_trade_power": real(0.1, 10)}
+            overrides |= {"inventiveness": real(0.1, 10)}
             groups.append({"name": name, "count": end - start, **draw(some(overrides))})
     indices = draw(st.lists(st.integers(0, resources - 1), unique=True, max_size=resources - 1))
     shocks = [
@@ -72,6 +80,7 @@ def economies(draw):
         "fresh_values": st.booleans(),
         "min_surplus": real(0, 1),
     }
+    two_or_all = st.sampled_from([2, resources])
     rest = {
         "seed": st.integers(0, 2**64 - 1),
         "day_length": real(1e-3, 1e3),
@@ -80,6 +89,10 @@ def economies(draw):
         "utility": some({**utility, "min_marginal": real(1e-9, 1)}),
         "extraction": some({**extraction, "near_best_band": real(0, 9)}),
         "consumption": some(consumption),
+        "devices": st.sampled_from(["none", "tools"]),  # all: tables of some would be too long
+        "devices_market": some({"rounds": st.integers(0, 99), "days_to_hold": real(0.1, 9)}),
+        "device": some({**device, "factor": some({"tool": real(1.1, 3)}), "components": two_or_all}),
+        "invention": some({"tool_probability": real(0, 1), "min_held": st.integers(0, 9)}),
         "record": some({"agent": st.integers(0, days), "checkpoint": st.integers(1, 9)}),
     }
     sizes = {"workload": "economy", "agents": agents, "resources": resources, "days": days}
@@ -183,7 +196,7 @@ def test_what_a_shock_leaves_to_its_holder():
 
 
 def test_groups_override_what_may_be_a_list():
-    overrides = (UtilityOverrides, ExtractionOverrides, ConsumptionOverrides)
+    overrides = (UtilityOverrides, ExtractionOverrides, ConsumptionOverrides, DeviceOverrides)
     assert list(PER_RESOURCE.values()) == [tuple(model.model_fields) for model in overrides]
 
 

@@ -39,4 +39,6 @@ def depreciate(p, s, agent):
     for device in range(p.device_types):
         lifetime, owned = p.device.lifetime[device], s.device_minutes[agent][device]
         for r in range(p.resources):
-            owned[r] = max(0.0, owned[r] - decay * (owned[r] / lifetime)) if owned[r] > decay else 0.0
+            owned[r] = (
+                max(0.0, owned[r] - decay * (owned[r] / lifetime)) if owned[r] > decay else 0.0
+            )

@@ -159,7 +159,7 @@ def most_given(p, s, buyer, offered, worth):
 
 
 def bundle_value(of_units, curves, held, offered, bundle):
-    """Return the sum over the offered resources, ascending, of what the bundle's units are worth."""
+    """Return what the bundle is worth: the sum over the offered resources, ascending."""
     total = 0.0
     for r in offered:
         total += of_units(curves[r], held[r], bundle[r])
@@ -170,35 +170,45 @@ def shortest(offered, stock, key, worth, enough):
     """Return the fewest units that are worth ``enough``, taken in the order of their keys.
 
     ``key(r, i)`` of unit i of resource r does not fall with i; equal keys go by resource. Nothing
-    is walked through: for each resource bisection finds the first of its units with which the
-    bundle suffices, and of these the first in order ends the bundle.
+    is walked through: for each resource in turn bisection finds the first of its units with which
+    the bundle suffices, between one that does not and one that does.
 
     Returns
     -------
     bundle : list of units over resources; the whole stock if that is not worth enough
     last : the resource of the last unit; None if no unit was needed or the stock does not suffice
     """
+    low = [0] * len(stock)
+    high = [units if r in offered else 0 for r, units in enumerate(stock)]
     if enough <= 0.0:
-        return [0] * len(stock), None
+        return low, None
+    if worth(high) < enough:
+        return high, None
 
     def up_to(last, unit):
-        bundle = [0] * len(stock)
+        """Return all units that do not come after this one."""
+        place, bundle = (key(last, unit), last), [0] * len(stock)
         for r in offered:
-            place = (key(last, unit), last)
-            bundle[r] = bisect_left(range(stock[r]), place, key=lambda i, r=r: (key(r, i), r))
+            bundle[r] = bisect_left(
+                range(stock[r]), place, low[r], high[r], key=lambda i, r=r: (key(r, i), r)
+            )
         bundle[last] = unit + 1
         return bundle
 
-    best, pick = [stock[r] if r in offered else 0 for r in range(len(stock))], None
+    pick = None
     for r in offered:
-        unit = bisect_left(
-            range(stock[r]), True, key=lambda i, r=r: worth(up_to(r, i)) >= enough
+        first = bisect_left(
+            range(stock[r]),
+            True,
+            low[r],
+            high[r],
+            key=lambda unit, r=r: worth(up_to(r, unit)) >= enough,
         )
-        if unit < stock[r]:
-            bundle = up_to(r, unit)
-            if pick is None or sum(bundle) < sum(best):
-                best, pick = bundle, r
-    return best, pick
+        below = up_to(r, first - 1) if first > low[r] else low
+        if first < high[r]:
+            high, pick = up_to(r, first), r
+        low = below
+    return high, pick
 
 
 def hand_over(p, s, device, buyer, seller, resource):

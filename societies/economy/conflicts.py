@@ -110,9 +110,10 @@ def _device_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
         section = "extraction" if t < EXTRACTION_TYPES else "device"
         uses = getattr(device.lifetime, name) * getattr(device.factor, name) / least[section]
         if uses > LARGEST_USE:
+            noun = "units" if t < EXTRACTION_TYPES else "devices"
             message = (
-                f"one {name} would yield {uses:.3g} {'units' if t < EXTRACTION_TYPES else 'devices'}"
-                f", more than the {LARGEST_USE} that can be counted"
+                f"one {name.replace('_', ' ')} would yield {uses:.3g} {noun}, more than the "
+                f"{LARGEST_USE} that can be counted"
             )
             path = ("device", "lifetime", name)
             others: tuple[Path, ...] = (("devices",), ("device", "factor", name))

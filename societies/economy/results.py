@@ -48,6 +48,7 @@ def grouped(series: str) -> str | None:
     prefixes = [name for name in GROUPED if series.startswith(f"{name}_")]
     return prefixes[0] if prefixes else None
 
+
 ALL_SERIES = SERIES | DEVICE_SERIES
 
 AGENT_DETAIL = {

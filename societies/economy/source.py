@@ -16,7 +16,14 @@ from societies.economy.parameters import (
     REMOVE_RESOURCE,
     Parameters,
 )
-from societies.economy.state import PURPOSE_COUNT, PURPOSES, STREAM_GAP, Field, series_of, state_fields
+from societies.economy.state import (
+    PURPOSE_COUNT,
+    PURPOSES,
+    STREAM_GAP,
+    Field,
+    series_of,
+    state_fields,
+)
 
 FILES = (
     "economy/streams.cl",

@@ -51,8 +51,8 @@ ONE_PROBLEM = [
     ("trade: 1", "2:8  trade: expected true or false, got 1"),
     ("devices: nnoe", "2:10  devices: expected one of none, tools, all, got 'nnoe'; did you mean "
      "'none'?"),
-    ("devices: all\nresources: 6\ndevice: {components: 7}", "4:22  device.components: 7 is more than "
-     "the 6 resources"),
+    ("devices: all\nresources: 6\ndevice: {components: 7}", "4:22  device.components: 7 is more "
+     "than the 6 resources"),
     ("devices: tools\nresources: 6\ndevice: {resources_in_tool: 6}", "4:29  "
      "device.resources_in_tool: must be less than the 6 resources, got 6"),
     ("devices: all\ndevice: {lifetime: {industry: 1e9}}", "3:31  device.lifetime.industry: one "
@@ -64,8 +64,8 @@ ONE_PROBLEM = [
     ("devices_market: {memory: 1}", "2:26  devices_market.memory: must be at least 2, got 1"),
     ("invention: {tool_probability: -1}", "2:31  invention.tool_probability: must be at least 0, "
      "got -1"),
-    ("devices: all\nextraction: {min_effort: 0.01}", "3:26  extraction.min_effort: 0.01 min/unit 81 "
-     "times as fast make more than 1000000 units in a day of 600 minutes"),
+    ("devices: all\nextraction: {min_effort: 0.01}", "3:26  extraction.min_effort: 0.01 min/unit "
+     "81 times as fast make more than 1000000 units in a day of 600 minutes"),
     ("trading: {price: geometrical}", "2:18  trading.price: expected one of geometric, "
      "inverse_geometric, unit, got 'geometrical'; did you mean 'geometric'?"),
     ("trading: {menu_size: 60}", "2:22  trading.menu_size: 60 is more than the 48 resources"),

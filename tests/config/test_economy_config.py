@@ -91,7 +91,9 @@ def economies(draw):
         "consumption": some(consumption),
         "devices": st.sampled_from(["none", "tools"]),  # all: tables of some would be too long
         "devices_market": some({"rounds": st.integers(0, 99), "days_to_hold": real(0.1, 9)}),
-        "device": some({**device, "factor": some({"tool": real(1.1, 3)}), "components": two_or_all}),
+        "device": some(
+            {**device, "factor": some({"tool": real(1.1, 3)}), "components": two_or_all}
+        ),
         "invention": some({"tool_probability": real(0, 1), "min_held": st.integers(0, 9)}),
         "record": some({"agent": st.integers(0, days), "checkpoint": st.integers(1, 9)}),
     }

@@ -126,10 +126,18 @@ def test_everything_happens_in_the_run(steps):
     """Otherwise the invariants below would hold of nothing."""
     last = steps[-1][3]
     invented = (last["recipe"][:, :, 0] >= 0).any(axis=1)
-    made = sum(after["devices_made"].sum(axis=(0, 2)) for _, _, _, after in of_phase(steps, "production"))
-    sold = sum(after["devices_sold"].sum(axis=0) for _, _, _, after in of_phase(steps, "production"))
-    fast = sum(after["made_with_device"].sum(axis=0) for _, _, _, after in of_phase(steps, "production"))
-    extracted = sum(after["extracted_with"].sum(axis=0) for _, _, _, after in of_phase(steps, "extraction"))
+    made = sum(
+        after["devices_made"].sum(axis=(0, 2)) for _, _, _, after in of_phase(steps, "production")
+    )
+    sold = sum(
+        after["devices_sold"].sum(axis=0) for _, _, _, after in of_phase(steps, "production")
+    )
+    fast = sum(
+        after["made_with_device"].sum(axis=0) for _, _, _, after in of_phase(steps, "production")
+    )
+    extracted = sum(
+        after["extracted_with"].sum(axis=0) for _, _, _, after in of_phase(steps, "extraction")
+    )
     print(invented, made, sold, fast, extracted)
     assert invented.all()
     assert np.all(made > 0)
@@ -146,7 +154,15 @@ def test_a_step_changes_only_its_own_fields(steps):
 
 
 def test_nothing_is_negative(steps):
-    signed = {"stream", "series", "prices", "recipe", "inventor", "reserved_minutes", "shock_target"}
+    signed = {
+        "stream",
+        "series",
+        "prices",
+        "recipe",
+        "inventor",
+        "reserved_minutes",
+        "shock_target",
+    }
     for day, step, _, after in steps:
         for name in set(after) - signed:
             assert np.all(after[name] >= 0), (name, day, str(step))
@@ -223,7 +239,9 @@ def test_promises_are_kept_the_same_day(steps):
         assert np.array_equal(after["devices_made"], before["to_make"])
         assert not after["to_make"].any()
         assert not after["devices_set_aside"].any()
-        assert np.array_equal(after["practised"] > 0, (before["practised"] > 0) | (before["to_make"] > 0))
+        assert np.array_equal(
+            after["practised"] > 0, (before["practised"] > 0) | (before["to_make"] > 0)
+        )
         assert np.array_equal(after["recently_made"][..., 0], after["devices_made"])
         assert np.array_equal(after["recently_made"][..., 1:], before["recently_made"][..., :-1])
 
@@ -355,13 +373,21 @@ def final(days, **more):
 
 
 def test_equal_groups_change_nothing():
-    groups = [{"name": name, "count": n, "device": {"max_effort": 27.0}} for name, n in (("a", 2), ("b", 3))]
+    groups = [
+        {"name": name, "count": n, "device": {"max_effort": 27.0}}
+        for name, n in (("a", 2), ("b", 3))
+    ]
     assert state_hash(final(12)) == state_hash(final(12, groups=groups))
 
 
 def test_unlike_groups_run(p):
     groups = [
-        {"name": "inventors", "count": 2, "inventiveness": 20.0, "device": {"max_experience": 10.5}},
+        {
+            "name": "inventors",
+            "count": 2,
+            "inventiveness": 20.0,
+            "device": {"max_experience": 10.5},
+        },
         {"name": "strong", "count": 3, "device_trade_power": 3.0, "device": {"min_effort": 5.0}},
     ]
     state = final(12, groups=groups)

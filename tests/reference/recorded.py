@@ -96,7 +96,7 @@ def snapped(cache, curve):
 
 
 def society(name, agents, record):
-    """Return a society in which the given recorded agents, resources and recipes are as recorded."""
+    """Return a society in which agents, resources and recipes are as recorded."""
     start = initial_state(resolved(name))
     s = Society(0, {field: array[0].tolist() for field, array in start.items()})
     curve = resolved(name).utility_curves[0]

@@ -37,7 +37,16 @@ def exact_use(curve, experience, time, end, factor, learning):
 
 @pytest.mark.parametrize(
     ("factor", "learning"),
-    [(3.0, 1.0), (9.0, 1.0), (27.0, 1.0), (9.0, 2.0), (8.0, 2.0), (2.5, 1.0), (1.1, 0.3), (9.0, 40)],
+    [
+        (3.0, 1.0),
+        (9.0, 1.0),
+        (27.0, 1.0),
+        (9.0, 2.0),
+        (8.0, 2.0),
+        (2.5, 1.0),
+        (1.1, 0.3),
+        (9.0, 40),
+    ],
 )
 def test_units_are_those_of_the_exact_loop(factor, learning):
     """Whole levels are passed at once with the first few, one by one with factors like 2.5."""
@@ -59,7 +68,8 @@ def test_units_are_those_of_the_exact_loop(factor, learning):
 
 
 @pytest.mark.parametrize(
-    ("factor", "lifetime", "units"), [(3, 150, 150), (9, 300, 900), (27, 600, 5400), (81, 1200, 32400)]
+    ("factor", "lifetime", "units"),
+    [(3, 150, 150), (9, 300, 900), (27, 600, 5400), (81, 1200, 32400)],
 )
 def test_whole_numbers_of_units_are_whole(factor, lifetime, units):
     """At full experience, where the rounding of a running sum would decide about the last unit."""

@@ -277,7 +277,7 @@ def test_removal_of_an_agent():
 
 
 def recorded_benefits(name):
-    """Yield every (society, agent, type, resource) in which a recorded vector evaluates benefits."""
+    """Yield every (society, agent, type, resource) whose benefit a recorded vector evaluates."""
     for kind in ("personal_devices", "device_trade", "valuation"):
         for v in load(name, kind):
             both = kind == "device_trade"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,44 @@ RESOURCE_DETAIL = {
     "extracted": STATE["extracted"].meaning,
 }
 """Fields of the state that are recorded per agent and resource, and what they mean by then."""
+
+
+@dataclass(frozen=True)
+class Invention:
+    """An event: who found on which day how to make a device, and of what.
+
+    ``recipe`` holds resources of a tool, else the resources whose device of the type below it takes.
+    """
+
+    society: int
+    day: int
+    inventor: int
+    device_type: str
+    resource: int
+    recipe: tuple[int, ...]
+
+
+def inventions(state: Mapping[str, NDArray[Any]], first: int, last: int) -> list[Invention]:
+    """Return what was invented on days first to last, by society, day, type and resource.
+
+    Of a device that was forgotten and invented again in between only the last time is known; to
+    forget takes days, so nothing is missed if this is asked every day.
+    """
+    days = state["invented_on"]
+    return sorted(
+        (
+            Invention(
+                society=int(society),
+                day=int(days[society, device, r]),
+                inventor=int(state["inventor"][society, device, r]),
+                device_type=DEVICE_TYPES[device],
+                resource=int(r),
+                recipe=tuple(int(k) for k in state["recipe"][society, device, r] if k >= 0),
+            )
+            for society, device, r in np.argwhere((days >= first) & (days <= last))
+        ),
+        key=lambda event: (event.society, event.day),
+    )
 
 
 def recorded_days(every: int, days: int) -> NDArray[np.int64]:

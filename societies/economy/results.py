@@ -73,7 +73,7 @@ RESOURCE_DETAIL = {
 class Invention:
     """An event: who found on which day how to make a device, and of what.
 
-    ``recipe`` holds resources of a tool, else the resources whose device of the type below it takes.
+    ``recipe`` holds resources of a tool; else resources, whose device of the type below it takes.
     """
 
     society: int

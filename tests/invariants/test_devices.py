@@ -153,18 +153,12 @@ def test_a_step_changes_only_its_own_fields(steps):
             assert changed <= WRITES[step.phase], (day, str(step))
 
 
+SIGNED = {"stream", "series", "prices", "recipe", "inventor", "reserved_minutes", "shock_target"}
+
+
 def test_nothing_is_negative(steps):
-    signed = {
-        "stream",
-        "series",
-        "prices",
-        "recipe",
-        "inventor",
-        "reserved_minutes",
-        "shock_target",
-    }
     for day, step, _, after in steps:
-        for name in set(after) - signed:
+        for name in set(after) - SIGNED:
             assert np.all(after[name] >= 0), (name, day, str(step))
 
 
@@ -414,3 +408,65 @@ def test_without_trade_everybody_makes_its_own():
 def test_a_society_of_one():
     state = final(10, agents=1)
     assert state["recipe"].max() >= 0
+
+
+EDGES = {
+    "two resources": {
+        "resources": 2,
+        "device": {"resources_in_tool": 1, "components": 2},
+        "trading": {"menu_size": 2},
+    },
+    "odd numbers": {
+        "device": {
+            "resources_in_tool": 4,
+            "components": 2,
+            "factor": {"tool": 2.5, "machine": 7.3, "device_machine": 4.5},
+            "lifetime": {"tool": 33.3, "machine": 150.5, "device_machine": 61.7},
+            "experience_for_making": {"tool": 0.3, "machine": 5.5},
+            "max_experience": 12.5,
+            "daily_decay": 0.7,
+        },
+    },
+    "lives shorter than a unit's effort": {
+        "device": {
+            "resources_in_tool": 2,
+            "components": 2,
+            "lifetime": {"tool": 0.5, "machine": 0.3, "device_machine": 0.1},
+        },
+    },
+    "no decay, no practice needed": {
+        "device": {"resources_in_tool": 2, "components": 2, "daily_decay": 0.0, "min_effort": 27.0},
+    },
+    "short memories": {"devices_market": {"memory": 2, "production_memory": 1, "attempts": 1}},
+    "nobody meets": {"devices_market": {"rounds": 0}},
+    "long way to go": {"devices_market": {"days_to_hold": 0.01}},
+    "slow makers": {
+        "device": {
+            "resources_in_tool": 2,
+            "components": 2,
+            "min_effort": 300.0,
+            "max_effort": 590.0,
+        },
+    },
+    "per-resource efforts": {
+        "device": {
+            "resources_in_tool": 3,
+            "components": 3,
+            "max_effort": [27, 20, 10, 5, 40, 27],
+            "min_effort": [9, 20, 1, 0.5, 8, 9],
+            "max_experience": [40, 1, 6, 300, 2.5, 40],
+        },
+    },
+    "one price for one": {"trading": {"price": "unit", "rounds": 2, "menu_size": 3}},
+    "fresh values": {"trading": {"fresh_values": True, "rounds": 2, "menu_size": 3}},
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_edges(name):
+    """Runs, and neither minutes nor counts become negative or undefined."""
+    state = final(15, **EDGES[name])
+    for field in set(state) - SIGNED - {"utility_1", "utility_2"}:
+        assert np.all(state[field] >= 0), field
+    assert np.all(np.isfinite(state["prices"]))
+    assert (state["recipe"] >= 0).any()

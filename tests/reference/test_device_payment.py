@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
-from reference_py.economy.device_trading import least_accepted, most_given
+from reference_py.economy.device_trading import least_accepted, most_given, payment
 from reference_py.economy.society import Society
 from societies.config import config_from_dict
 from societies.economy.engine import _for_reference
@@ -68,3 +68,31 @@ def test_bundles(seed):
         assert given == buyer_by_units(p, s, offered, amount)
         reached += given != [s.held[0][r] if r in offered else 0 for r in range(p.resources)]
     assert 5 < reached < 40
+
+
+def test_the_stronger_pays_less_and_receives_more():
+    groups = [
+        {"name": "weak", "count": 1},
+        {"name": "strong", "count": 1, "device_trade_power": 3.0},
+    ]
+    resolved = parameters(config_from_dict({**SETTINGS, "groups": groups}))
+    p = _for_reference(resolved)
+    s = Society(0, {name: array[0].tolist() for name, array in initial_state(resolved).items()})
+    s.held = [[50] * p.resources, [5] * p.resources]
+    offered = list(range(p.resources))
+    least = least_accepted(p, s, 1, offered, s.held[0], 2000.0)
+    most = most_given(p, s, 0, offered, 9000.0)
+    units = payment(p, s, 0, 1, offered, 9000.0, 2000.0)
+    assert units == [int((a * 1.0 + b * 3.0) / 4.0 + 0.5) for a, b in zip(least, most, strict=True)]
+    p.device.trade_power = [1.0, 1.0]
+    equal = payment(p, s, 0, 1, offered, 9000.0, 2000.0)
+    assert equal == [(a + b + 1) // 2 for a, b in zip(least, most, strict=True)]
+    assert sum(units) > sum(equal)  # the strong one sold
+
+
+def test_nobody_pays_more_than_it_holds():
+    resolved = parameters(config_from_dict(SETTINGS))
+    p = _for_reference(resolved)
+    s = Society(0, {name: array[0].tolist() for name, array in initial_state(resolved).items()})
+    s.held = [[3, 0, 1, 0, 0, 7], [0] * p.resources]
+    assert payment(p, s, 0, 1, [0, 2, 5], 1e9, 1e9) == s.held[0]

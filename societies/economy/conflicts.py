@@ -66,7 +66,10 @@ def _too_large(config: EconomyConfig) -> Iterator[Conflict]:
         )
         yield Conflict((largest,), message, tuple((name,) for name in names))
     lasting = ("consumption", "resource_lifetime")
-    needs = (("day_length",), ("extraction", "min_effort"), ("days",), ("agents",), lasting)
+    needs = (
+        *(("day_length",), ("extraction", "min_effort"), ("days",), ("agents",), lasting),
+        *(("devices",), ("device", "factor")),
+    )
     held = largest_holding(config)
     if units_a_day(config) > LARGEST_DAILY_EXTRACTION + 2:
         return  # that is reported by itself

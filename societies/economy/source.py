@@ -16,7 +16,8 @@ from societies.economy.parameters import (
     REMOVE_RESOURCE,
     Parameters,
 )
-from societies.economy.state import PURPOSE_COUNT, PURPOSES, SERIES, STATE, STREAM_GAP, Field
+from societies.economy.state import PURPOSE_COUNT, PURPOSES, SERIES, STATE, Field
+from societies.streams import STREAM_GAP
 
 FILES = (
     "economy/streams.cl",

@@ -24,8 +24,6 @@ PURPOSES = {
 """What a random stream is for. Appended to, never reordered: a stream's place depends on it."""
 
 PURPOSE_COUNT = 16
-STREAM_GAP = 1 << 32
-"""Draws between the starts of neighbouring streams."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from rich.markup import escape
 from societies.errors import (
     ConfigError,
     DeviceError,
+    DeviceFailed,
     Interrupted,
     OutputError,
     SocietiesError,
@@ -34,7 +35,6 @@ from societies.version import package_version
 
 if TYPE_CHECKING:
     from societies.config import WorkloadConfig
-    from societies.economy.run import RunReport
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -62,9 +62,6 @@ Days = Annotated[int | None, typer.Option(help="Short for --set days=N.")]
 Replicates = Annotated[int | None, typer.Option(help="Short for --set replicates=N.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Progress = Callable[[int, int], None]
-
-_HEADLINES = ("units_extracted", "units_held", "units_traded", "utility", "gini")
-"""Series of the closing table, of those that the workload has."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -136,10 +133,12 @@ def run(
         if error.path is None:
             raise
         raise Interrupted(f"{error}\ncontinue with: {again}", error.path) from error
+    except DeviceFailed as error:
+        raise DeviceFailed(f"{error}: {again}", error.path) from error
     if quiet:
         print(report.path)
     else:
-        _print_rows(_summary(report), Console())
+        _print_rows(report.rows, Console())
 
 
 @app.command()
@@ -161,6 +160,52 @@ def verify(
     print(report)
     if not report.identical:
         raise typer.Exit(1)
+
+
+@app.command()
+def capture(
+    config: ConfigPath,
+    phase: Annotated[
+        str, typer.Option(metavar="P", help="A phase, as verify names it: extraction.")
+    ],
+    day: Annotated[
+        int | None, typer.Option(min=0, help="Of day N; default: the first that has P.")
+    ] = None,
+    market_round: Annotated[
+        int | None, typer.Option("--round", min=0, help="Which round of trading, from 0.")
+    ] = None,
+    market: Annotated[
+        int, typer.Option(min=1, help="Which market of the day: 1 before work, 2 after it.")
+    ] = 1,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="The folder; default: capture-P-day-N.")
+    ] = None,
+    device: Device = "auto",
+    seed: Seed = None,
+    days: Days = None,
+    replicates: Replicates = None,
+    override: Override = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace DIR.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Write a folder that reproduces one phase of CONFIG without Societies, for bug reports."""
+    from societies.workloads import workload
+
+    settings = _load(_find_config(config), override, seed=seed, days=days, replicates=replicates)
+    chosen = workload(settings.workload)
+    if chosen.capture is None:
+        raise ConfigError(f"workload {chosen.name} cannot be captured: it does not define how")
+    folder = chosen.capture(
+        settings,
+        phase=phase,
+        day=day,
+        market_round=market_round,
+        market=market,
+        device=device,
+        out=out,
+        overwrite=overwrite,
+    )
+    print(folder)
 
 
 @app.command()
@@ -210,7 +255,7 @@ def devices(debug: Debug = False) -> None:
             [
                 *([("chosen because", chosen.reason)] if chosen and taken else []),
                 ("kind", f"{device.kind}, simulator" if device.simulator else device.kind),
-                ("platform", device.platform),
+                ("platform", f"{device.platform}, {device.platform_version}"),
                 ("driver", f"{device.driver}, {device.version}"),
                 ("double precision", "yes" if device.fp64 else "no"),
                 ("compute units", str(device.compute_units)),
@@ -242,6 +287,58 @@ def plot(
 
     for picture in plot_overview(file, out):
         print(picture)
+
+
+@app.command()
+def localmem(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="OpenCL text, or a file of the kernels folder.")
+    ],
+    define: Annotated[
+        list[str] | None,
+        typer.Option("-D", metavar="NAME[=VALUE]", help="Define a macro; repeatable."),
+    ] = None,
+    inherit: Annotated[
+        bool, typer.Option("--inherit", help="What a function leaves belongs to its caller.")
+    ] = False,
+    emit: Annotated[
+        bool, typer.Option("--emit", help="Print the rewritten text instead of the table.")
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Show where each local_malloc of FILE goes and how much local memory its kernels need."""
+    from societies.localmem import plan_file, table
+
+    macros = dict(word.partition("=")[::2] for word in define or [])
+    planned = plan_file(file, macros, leaks="inherit" if inherit else "error")
+    for warning in planned.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if emit:
+        print(planned.source.text, end="")
+    else:
+        print(table(planned) or f"{file}: no local_malloc, nothing to plan")
+
+
+@app.command()
+def new(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Of the workload and its package: my_model.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where to; default: the current folder.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Begin a workload of your own: write a small package that runs, tests included."""
+    from societies.scaffold import write_workload
+
+    folder = write_workload(name, out)
+    words = shlex.quote(str(folder))
+    print(f"{folder}: a workload, the Boltzmann wealth model, to be changed into your own")
+    print("it is known to societies once it is installed:")
+    print(f"  pip install -e {words}")
+    print(f"  societies run {words}/{name}.yaml")
+    print(f"  pytest {words}")
 
 
 def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -> None:
@@ -289,6 +386,11 @@ def _told(error: Exception) -> SocietiesError:
     """Return what to tell of an error, with its exit code."""
     if isinstance(error, SocietiesError):
         return error
+    kinds = type(error).__mro__
+    if any(kind.__module__.startswith("pyopencl") for kind in kinds):  # nobody translated it
+        from societies.device.debug import device_error
+
+        return device_error(error, "the device failed")
     if isinstance(error, MemoryError):
         return DeviceError(
             "there is not enough memory for this run\n"
@@ -328,30 +430,6 @@ def _load(path: Path, overrides: Sequence[str] | None, **keys: int | None) -> Wo
 
     flags = [f"{key}={value}" for key, value in keys.items() if value is not None]
     return load_config(path, [*(overrides or []), *flags])
-
-
-def _summary(report: RunReport) -> list[tuple[str, str]]:
-    """Return the table that ends a run: the last day under the file's own names and units."""
-    from societies import open_results
-
-    names = [name for name in _HEADLINES if name in report.final]
-    with open_results(report.path) as results:
-        units = [str(results[name].attrs["units"]) for name in names]
-    over = "living agents" if report.societies == 1 else f"{report.societies} societies' agents"
-    rows = [("last day", f"{report.days}, means over {over}")]
-    complete = report.first_day > report.days
-    if complete:
-        rows.append(("days run now", "none, the file was complete"))
-    elif report.first_day > 1:
-        rows.append(("days run now", f"{report.first_day} to {report.days}"))
-    for name, unit in zip(names, units, strict=True):
-        value = f"{report.final[name]:.6g}"
-        rows.append((name.replace("_", " "), value if unit == "1" else f"{value} {unit}"))
-    rows.append(("device", report.device))
-    if not complete:
-        rows.append(("wall time", f"{report.wall_seconds:.1f} s"))
-        rows.append(("agent-days per second", f"{report.agent_days_per_second:,.0f}"))
-    return [*rows, ("state sha256", report.state_sha256), ("written to", str(report.path))]
 
 
 def _print_rows(rows: Sequence[tuple[str, str]], console: Console) -> None:

@@ -31,6 +31,19 @@ class BuildError(DeviceError):
     """A kernel did not compile; the message names the real file, line and column."""
 
 
+class DeviceFailed(DeviceError):
+    """The device failed in the middle of a run; every day up to the one named is in the file.
+
+    Attributes
+    ----------
+    path : Path of the file to resume.
+    """
+
+    def __init__(self, message: str, path: Path) -> None:
+        super().__init__(message)
+        self.path = path
+
+
 class OutputError(SocietiesError):
     """The output file cannot be written, exists already, or does not fit the configuration."""
 

@@ -32,6 +32,9 @@ class Workload:
     config_model : the pydantic model of its configuration
     run, plan, verify : called with the configuration, as `societies.run`, `societies.plan` and
         `societies.verify` are
+    capture : called with the configuration and ``phase``, ``day``, ``market_round``, ``market``,
+        ``device``, ``out`` and ``overwrite``, writes a folder (`societies.capture`) and returns
+        its path; None if the workload cannot be captured
     """
 
     name: str
@@ -40,6 +43,7 @@ class Workload:
     run: Callable[..., Any]
     plan: Callable[..., Any]
     verify: Callable[..., Any]
+    capture: Callable[..., Any] | None = None
 
 
 def workload_names() -> list[str]:

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from functools import cached_property
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -20,6 +21,61 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("societies")
+
+# With SOCIETIES_TEST_DEVICE='Intel(R) OpenCL' all tests run on that device, or the session fails.
+_asked = os.environ.get("SOCIETIES_TEST_DEVICE", "")
+_opened: set[str] = set()
+
+
+def pytest_configure():
+    """Make the device asked for the one that ``auto`` takes, and note every device that is used."""
+    if not _asked:
+        return
+    from societies.device.device import Device
+
+    os.environ["SOCIETIES_DEVICE"] = _asked
+    opening = Device.context.func
+
+    def context(device):
+        _opened.add(_identity(device))
+        return opening(device)
+
+    Device.context = cached_property(context)
+    Device.context.__set_name__(Device, "context")
+
+
+def _identity(device):
+    return f"{device.name}, {device.platform}, {device.platform_version}"
+
+
+def pytest_sessionfinish(session):
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["opened"] = sorted(_opened)
+    elif _asked and _opened != {_wanted()}:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    _opened.update(getattr(node, "workeroutput", {}).get("opened", ()))
+
+
+def pytest_terminal_summary(terminalreporter):
+    if _asked:
+        found = "; ".join(sorted(_opened)) or "none"
+        wrong = "" if _opened == {_wanted()} else f", but {_wanted()} was asked for"
+        terminalreporter.write_line(f"device used: {found}{wrong}")
+
+
+def _wanted():
+    """Return the device that the variable asks for."""
+    from societies.device import choose_device
+    from societies.errors import DeviceError
+
+    try:
+        return _identity(choose_device(_asked))
+    except DeviceError as error:
+        return str(error)
 
 
 @pytest.fixture

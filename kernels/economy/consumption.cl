@@ -13,7 +13,7 @@ __kernel void consumption(STATE_PARAMETERS, TABLE_PARAMETERS)
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;
     const uint lid = get_local_id(0), lanes = get_local_size(0);
-    __local uint offset[RESOURCES];
+    __local uint *offset = local_malloc(RESOURCES * sizeof(uint));
     if (lid == 0) {
         units_sold(agent) = 0;  // the day's counters, for tomorrow
         deals(agent) = 0;

@@ -101,12 +101,13 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;
     const uint lid = get_local_id(0), lanes = get_local_size(0);
-    __local real gain[2 * LEAVES];
-    __local ushort count[2 * LEAVES], which[2 * LEAVES];
+    __local real *gain = local_malloc(2 * LEAVES * sizeof(real));
+    __local ushort *count = local_malloc(2 * LEAVES * sizeof(ushort));
+    __local ushort *which = local_malloc(2 * LEAVES * sizeof(ushort));
 #if RESOURCES <= ROW_LIMIT
-    __local real minutes[RESOURCES];
-    __local real know[RESOURCES];
-    __local int units[RESOURCES];
+    __local real *minutes = local_malloc(RESOURCES * sizeof(real));
+    __local real *know = local_malloc(RESOURCES * sizeof(real));
+    __local int *units = local_malloc(RESOURCES * sizeof(int));
 #else
     __global real *know = &experience(agent, 0);
     __global int *units = &held(agent, 0);
@@ -132,7 +133,9 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
         count[LEAVES + r] = 1;
         which[LEAVES + r] = r;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // leaves of all work-items, before their parents are formed
+    // Leaves of all work-items, before their parents are formed; rows that were read from global
+    // memory, before one work-item changes them.
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // leaves and rows
     uint level = leaves / 2;
     do {
         for (uint node = level + lid; node < 2 * level; node += lanes)

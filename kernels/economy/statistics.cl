@@ -13,7 +13,7 @@ __kernel void agent_statistics(STATE_PARAMETERS, TABLE_PARAMETERS)
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;
     const uint lid = get_local_id(0), lanes = get_local_size(0);
-    __local real worth[RESOURCES];
+    __local real *worth = local_malloc(RESOURCES * sizeof(real));
     __local int sum_extracted, sum_kinds, sum_held, largest;
     if (!alive(agent)) return;
 
@@ -130,7 +130,8 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
 {
     const size_t society = get_group_id(0);
     const uint lid = get_local_id(0), lanes = get_local_size(0);
-    __local real index[RESOURCES], ordered[RESOURCES];
+    __local real *index = local_malloc(RESOURCES * sizeof(real));
+    __local real *ordered = local_malloc(RESOURCES * sizeof(real));
 
     for (uint i = lid; i < agents; i += lanes)
         if (alive(i)) utility_total(i) += utility(i);

@@ -5,9 +5,9 @@
 // Which offer counts depends on whether the one before was accepted: on a GPU the work-items work
 // out all that are queued, on a CPU one work-item takes them in turn.
 // A meeting draws no random numbers, and no agent is in two meetings of a round.
-// Local memory: 17 bytes a resource, 4 a menu entry, 12 an attempt, 16 a candidate up to
-// CANDIDATE_LIMIT candidates; beyond it their scores are in global memory (a slice of `scores` for
-// each workgroup).
+// Local memory: 1 byte a resource and 4 an attempt, and the most of what menus, ranking and bargains
+// need in turn: ranking takes 4 bytes a resource and 16 a candidate up to CANDIDATE_LIMIT
+// candidates; beyond it their scores are in global memory (a slice of `scores` for each workgroup).
 #include "economy/curves.cl"
 #define SELECT_MOST RESOURCES
 #include "primitives/select.cl"
@@ -188,32 +188,44 @@ static uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
     return best;
 }
 
+// Mark on the menu, with `who`, the held resources that the agent remembers as least valuable.
+COLLECTIVE void offer(STATE_PARAMETERS, const size_t society, const uint agent, const uchar who,
+                      __local uchar *on_menu)
+{
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    __local real *key = local_malloc(RESOURCES * sizeof(real));
+    __local uchar *mask = local_malloc(RESOURCES * sizeof(uchar));
+    __local uint *menu = local_malloc(MENU_SIZE * sizeof(uint));
+    __local uint *scratch = local_malloc((RESOURCES + 1) / 2 * sizeof(uint));
+    for (uint r = lid; r < resources; r += lanes) {
+        key[r] = value(agent, r);
+        mask[r] = held(agent, r) == 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);  // the agent's values, before they are ranked
+    n_smallest(key, mask, resources, menu_size, menu, scratch);
+    for (uint i = lid; i < menu_size; i += lanes)
+        if (menu[i] != NONE) on_menu[menu[i]] |= who;
+    barrier(CLK_LOCAL_MEM_FENCE);  // the menu is marked, before another is made
+    local_free((RESOURCES + 1) / 2 * sizeof(uint));
+    local_free(MENU_SIZE * sizeof(uint));
+    local_free(RESOURCES * sizeof(uchar));
+    local_free(RESOURCES * sizeof(real));
+}
+
 __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
                       const uint market_round)
 {
     const size_t society = get_group_id(0) / PAIRS;
     const uint pair = get_group_id(0) % PAIRS;
     const uint lid = get_local_id(0), lanes = get_local_size(0);
-    __local real key[RESOURCES];
-    __local uchar mask[RESOURCES];
-    __local uint scratch[(RESOURCES + 1) / 2];
-    __local uint menu[MENU_SIZE];
-    __local uchar on_menu[RESOURCES];        // SOLD_BY_A, SOLD_BY_B: who has it on the menu
-    __local uchar sold[RESOURCES];           // SOLD_BY_A, SOLD_BY_B; grows over the meeting
-    __local ushort sold_by_a[RESOURCES], sold_by_b[RESOURCES];  // the same as ascending lists
-    __local uint count_a, count_b;
-    __local ushort queue_give[ATTEMPTS], queue_take[ATTEMPTS];
-    __local uint queued, attempt, going;
+    __local uint count_a, count_b, queued, attempt, going;
 #if !DEVICE_IS_CPU
-    __local deal_t ahead[ATTEMPTS];
     __local uint again;
 #endif
-#if CANDIDATES <= CANDIDATE_LIMIT
-    __local real score_a[CANDIDATES], score_b[CANDIDATES];
-#else
-    __global real *score_a = scores + get_group_id(0) * 2 * CANDIDATES;
-    __global real *score_b = score_a + CANDIDATES;
-#endif
+    // Over the whole meeting: who sells what (SOLD_BY_A, SOLD_BY_B), and what is to be tried.
+    __local uchar *sold = local_malloc(RESOURCES * sizeof(uchar));
+    __local ushort *queue_give = local_malloc(ATTEMPTS * sizeof(ushort));
+    __local ushort *queue_take = local_malloc(ATTEMPTS * sizeof(ushort));
     const uint a = partners(market_round, 2 * pair),
                b = partners(market_round, 2 * pair + 1);
     if (!alive(a) || !alive(b)) return;
@@ -222,25 +234,26 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
     if (lid == 0) queued = attempt = 0;
 
     do {
-        // Menus: the held resources that each remembers as least valuable.
+        __local uchar *on_menu = local_malloc(RESOURCES * sizeof(uchar));
         for (uint r = lid; r < resources; r += lanes) on_menu[r] = 0;
-        for (uint who = SOLD_BY_A; who <= SOLD_BY_B; ++who) {
-            const uint agent = who == SOLD_BY_A ? a : b;
-            for (uint r = lid; r < resources; r += lanes) {
-                key[r] = value(agent, r);
-                mask[r] = held(agent, r) == 0;
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);  // the agent's values, before they are ranked
-            n_smallest(key, mask, resources, menu_size, menu, scratch);
-            for (uint i = lid; i < menu_size; i += lanes)
-                if (menu[i] != NONE) on_menu[menu[i]] |= who;
-            barrier(CLK_LOCAL_MEM_FENCE);  // the menu is marked, before it is made anew
-        }
+        for (uint who = SOLD_BY_A; who <= SOLD_BY_B; ++who)
+            offer(STATE, society, who == SOLD_BY_A ? a : b, who, on_menu);
 
         // What only one of the two offers is for sale.
         for (uint r = lid; r < resources; r += lanes)
             if (on_menu[r] != (SOLD_BY_A | SOLD_BY_B)) sold[r] |= on_menu[r];
+        local_free(RESOURCES * sizeof(uchar));
         barrier(CLK_LOCAL_MEM_FENCE);  // what is for sale, before it is listed
+
+        __local ushort *sold_by_a = local_malloc(RESOURCES * sizeof(ushort));  // ascending
+        __local ushort *sold_by_b = local_malloc(RESOURCES * sizeof(ushort));
+#if CANDIDATES <= CANDIDATE_LIMIT
+        __local real *score_a = local_malloc(CANDIDATES * sizeof(real));
+        __local real *score_b = local_malloc(CANDIDATES * sizeof(real));
+#else
+        __global real *score_a = scores + get_group_id(0) * 2 * CANDIDATES;
+        __global real *score_b = score_a + CANDIDATES;
+#endif
         if (lid == 0) {
             uint in_a = 0, in_b = 0;
             for (uint r = 0; r < resources; ++r) {
@@ -270,6 +283,12 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
                 ++queued;
             }
         }
+#if CANDIDATES <= CANDIDATE_LIMIT
+        local_free(CANDIDATES * sizeof(real));
+        local_free(CANDIDATES * sizeof(real));
+#endif
+        local_free(RESOURCES * sizeof(ushort));
+        local_free(RESOURCES * sizeof(ushort));
         // Try them in turn; `attempt` counts them. After a success the ranking is extended, if more
         // could be tried than were queued.
 #if DEVICE_IS_CPU
@@ -290,10 +309,11 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         // The work-items look ahead, one bargain each. What they found counts up to the first
         // success, which changes the holdings that the later ones were worked out with.
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the queue, before it is worked on
+        __local deal_t *ahead = local_malloc(ATTEMPTS * sizeof(deal_t));
         do {
             for (uint i = attempt + lid; i < queued; i += lanes)
                 ahead[i] = bargain(MEETING, queue_give[i], queue_take[i]);
-            barrier(CLK_LOCAL_MEM_FENCE);  // all bargains, before one is carried out
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // all bargains, before one is done
             if (lid == 0) {
                 going = again = 0;
                 while (attempt < queued && !going && !again) {
@@ -309,6 +329,7 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
             }
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // new holdings, for new bargains
         } while (again);
+        local_free(ATTEMPTS * sizeof(deal_t));
 #endif
     } while (going);
 }

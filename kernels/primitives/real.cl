@@ -22,6 +22,19 @@ typedef double real;
 // front of the loop twice.
 #define COLLECTIVE static __attribute__((always_inline))
 
+// The number itself, unknown to the compiler. Where PoCL knows that a loop that work-items share,
+//     for (uint i = lid; i < n; i += lanes)
+// ends at 1, it lets all of them in. A collective function whose n may be written as 1 by its
+// caller hides it first; so does a kernel with such a loop of its own (or takes n as an argument).
+static uint opaque(const uint n) {
+#if DEVICE_IS_CPU
+    volatile uint hidden = n;
+    return hidden;
+#else
+    return n;
+#endif
+}
+
 // "No index": returned by selections without a candidate, stored in unused slots.
 #define NONE 0xffffffffu
 

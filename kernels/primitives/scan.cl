@@ -8,7 +8,9 @@
 // L, with the same arguments; any n up to 2^30. The caller has ordered its writes by a barrier.
 // Every work-item gets the result. The last barrier inside orders all writes, so the results can
 // be read by everybody at once. Cost: 2 n / L + 2 log2(n) steps, 2 log2(n) + 2 barriers, none of
-// them inside a condition or a loop that might not run (real.cl says why).
+// them inside a condition or a loop that might not run (real.cl says why). On a CPU, where
+// work-items take turns and the sum of all steps counts, one of them adds up alone: n steps and 2
+// or 3 barriers.
 //
 // Twin: reference_py/primitives/scan.py
 
@@ -17,6 +19,41 @@
 
 #include "primitives/real.cl"
 
+// One pass of a single work-item instead (benchmarks/README.md has the measurement).
+#ifndef SCAN_SERIALLY
+#define SCAN_SERIALLY DEVICE_IS_CPU
+#endif
+
+#if SCAN_SERIALLY
+// x[i] becomes x[0] + ... + x[i-1]; returns the total.
+COLLECTIVE uint scan_exclusive(__local uint *x, const uint n) {
+    const uint last = n > 0u ? x[n - 1u] : 0u;
+    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the last entry, before it changes
+    if (get_local_id(0) == 0) {
+        uint sum = 0u;
+        for (uint i = 0u; i < n; ++i) {
+            const uint own = x[i];
+            x[i] = sum;
+            sum += own;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE); // the sums, before everybody reads them
+    const uint total = n > 0u ? x[n - 1u] + last : 0u;
+    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the total, before x is used again
+    return total;
+}
+
+// x[i] becomes x[0] + ... + x[i]; returns the total.
+COLLECTIVE uint scan_inclusive(__local uint *x, const uint n) {
+    if (get_local_id(0) == 0)
+        for (uint i = 1u; i < n; ++i)
+            x[i] += x[i - 1u];
+    barrier(CLK_LOCAL_MEM_FENCE); // the sums, before everybody reads them
+    const uint total = n > 0u ? x[n - 1u] : 0u;
+    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the total, before x is used again
+    return total;
+}
+#else
 // Up the tree: every node gets the sum of what it covers. Returns twice the stride of the top
 // level, at least 2.
 COLLECTIVE uint scan_up(__local uint *x, const uint n) {
@@ -73,12 +110,14 @@ COLLECTIVE uint scan_inclusive(__local uint *x, const uint n) {
     barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the total, before x is used again
     return total;
 }
+#endif
 
 // out[0 ..] = the i < n with flags[i] != 0, ascending; returns how many. The deterministic
 // alternative to varray.cl. out: room for n (or for as many as can be set); scratch: n words.
 // All words of scratch are written; out must not overlap it.
-COLLECTIVE uint compact(const __local uchar *flags, const uint n, __local uint *out,
-                    __local uint *scratch) {
+COLLECTIVE uint compact(const __local uchar *flags, uint n, __local uint *out,
+                        __local uint *scratch) {
+    n = opaque(n);
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     for (uint i = lid; i < n; i += lanes)
         scratch[i] = flags[i] != 0 ? 1u : 0u;

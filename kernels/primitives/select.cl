@@ -12,8 +12,8 @@
 //
 // Cost in steps of the slowest work-item: extreme_* n / L + log2(n) comparisons, log2(n) + 1
 // barriers; n_* k times that, or (where n <= SELECT_BY_RANK) n^2 / L comparisons and 4 barriers.
-// On a CPU, where work-items take turns and the sum of all steps counts, n_* are one pass of a
-// single work-item that keeps the k first in order: n comparisons and a few moves, 1 barrier.
+// On a CPU, where work-items take turns and the sum of all steps counts, all are one pass of a
+// single work-item (that keeps the k first in order): n comparisons and a few moves, 1 or 2 barriers.
 //
 // No barrier is inside a condition or a loop that might not run (real.cl says why).
 //
@@ -22,7 +22,7 @@
 #ifndef PRIMITIVES_SELECT_CL
 #define PRIMITIVES_SELECT_CL
 
-#include "primitives/real.cl"
+#include "primitives/rng.cl"
 
 // n_largest and n_smallest rank by counting up to this n, and search a tree k times above.
 #ifndef SELECT_BY_RANK
@@ -88,9 +88,27 @@ static void select_level(const __local real *values, const uint pairs, const uin
         scratch[p] = select_first(values, scratch[p], scratch[p + stride], largest);
 }
 
+#if SELECT_SERIALLY
+// One pass: a later entry has to be better than the best so far.
 COLLECTIVE uint select_extreme(const __local real *values, const __local uchar *mask,
                                const bool masked, const uint n, __local uint *scratch,
-                           const bool largest) {
+                               const bool largest) {
+    if (get_local_id(0) == 0) {
+        uint first = NONE;
+        for (uint i = 0u; i < n; ++i)
+            if (select_is_candidate(values, mask, masked, i))
+                first = select_first(values, first, i, largest);
+        scratch[0] = first;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE); // the winner, before everybody reads it
+    const uint winner = scratch[0];
+    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the winner, before scratch is used again
+    return winner;
+}
+#else
+COLLECTIVE uint select_extreme(const __local real *values, const __local uchar *mask,
+                               const bool masked, const uint n, __local uint *scratch,
+                               const bool largest) {
     const uint pairs = n / 2u + n % 2u;
     select_pairs(values, mask, masked, n, scratch, largest);
     barrier(CLK_LOCAL_MEM_FENCE); // winners of all pairs, before they meet
@@ -104,6 +122,7 @@ COLLECTIVE uint select_extreme(const __local real *values, const __local uchar *
     barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the winner, before scratch is used again
     return winner;
 }
+#endif
 
 // Index of the largest (smallest) unmasked value, or NONE. The mask is not changed.
 COLLECTIVE uint extreme_max(const __local real *values, const __local uchar *mask, const uint n,
@@ -125,6 +144,107 @@ COLLECTIVE uint extreme_max_unmasked(const __local real *values, const uint n,
 COLLECTIVE uint extreme_min_unmasked(const __local real *values, const uint n,
                                      __local uint *scratch) {
     return select_extreme(values, (const __local uchar *)scratch, false, n, scratch, false);
+}
+
+// ---------------------------------------------------------------- one of the equal extremes
+
+#if SELECT_SERIALLY
+// One pass finds the extreme and counts its equals, another goes on to the one that was drawn.
+COLLECTIVE uint select_random(rng_t *rng, const __local real *values, const __local uchar *mask,
+                              const bool masked, const uint n, __local uint *scratch,
+                              const bool largest) {
+    if (get_local_id(0) == 0) {
+        uint first = NONE, equals = 0u;
+        for (uint i = 0u; i < n; ++i) {
+            if (!select_is_candidate(values, mask, masked, i))
+                continue;
+            if (first == NONE || select_precedes(values, i, first, largest)) {
+                first = i;
+                equals = 1u;
+            } else if (values[i] == values[first]) {
+                ++equals;
+            }
+        }
+        uint left = rng_below(rng, equals), winner = first;
+        while (left > 0u) {
+            ++winner;
+            if (select_is_candidate(values, mask, masked, winner) &&
+                values[winner] == values[first])
+                --left;
+        }
+        scratch[0] = winner;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE); // the winner, before everybody reads it
+    const uint winner = scratch[0];
+    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read it, before scratch is used again
+    return winner;
+}
+#else
+// Index of the set bit with `rank` set bits below it, which must exist.
+static uint select_bit(const __local uint *words, uint rank) {
+    uint word = 0u;
+    while (popcount(words[word]) <= rank)
+        rank -= popcount(words[word++]);
+    uint bits = words[word];
+    for (; rank > 0u; --rank)
+        bits &= bits - 1u; // without its lowest one
+    return word * 32u + 31u - clz(bits & (0u - bits));
+}
+
+// The equals of the extreme are counted, and marked in a set of bits: in any order, which neither
+// the number nor the set remembers. The one with the drawn number of equals before it is chosen.
+// Scratch: the count, then the set.
+COLLECTIVE uint select_random(rng_t *rng, const __local real *values, const __local uchar *mask,
+                              const bool masked, const uint n, __local uint *scratch,
+                              const bool largest) {
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    const uint first = select_extreme(values, mask, masked, n, scratch, largest);
+    for (uint word = lid; word < n / 32u + (n % 32u != 0u ? 2u : 1u); word += lanes)
+        scratch[word] = 0u;
+    barrier(CLK_LOCAL_MEM_FENCE); // zero and the empty set, before equals are put in
+    uint mine = 0u;
+    for (uint i = lid; i < n && first != NONE; i += lanes)
+        if (select_is_candidate(values, mask, masked, i) && values[i] == values[first]) {
+            atomic_or(scratch + 1u + i / 32u, 1u << (i % 32u));
+            ++mine;
+        }
+    if (mine > 0u)
+        atomic_add(scratch, mine);
+    barrier(CLK_LOCAL_MEM_FENCE); // all equals, before one of them is drawn
+    if (lid == 0u) {
+        const uint rank = rng_below(rng, scratch[0]);
+        scratch[0] = rank > 0u ? select_bit(scratch + 1u, rank) : first;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE); // the winner, before everybody reads it
+    const uint winner = scratch[0];
+    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read it, before scratch is used again
+    return winner;
+}
+#endif
+
+// Index of the largest (smallest) unmasked value; of several that are equal, one with the same
+// chance for each: rank rng_below(number of equals), by ascending index. NONE without a candidate.
+// rng: work-item 0's is used, and moves on only if there is a choice; the others' are not touched.
+COLLECTIVE uint extreme_max_random(rng_t *rng, const __local real *values,
+                                   const __local uchar *mask, const uint n,
+                                   __local uint *scratch) {
+    return select_random(rng, values, mask, true, n, scratch, true);
+}
+
+COLLECTIVE uint extreme_min_random(rng_t *rng, const __local real *values,
+                                   const __local uchar *mask, const uint n,
+                                   __local uint *scratch) {
+    return select_random(rng, values, mask, true, n, scratch, false);
+}
+
+COLLECTIVE uint extreme_max_unmasked_random(rng_t *rng, const __local real *values, const uint n,
+                                            __local uint *scratch) {
+    return select_random(rng, values, (const __local uchar *)scratch, false, n, scratch, true);
+}
+
+COLLECTIVE uint extreme_min_unmasked_random(rng_t *rng, const __local real *values, const uint n,
+                                            __local uint *scratch) {
+    return select_random(rng, values, (const __local uchar *)scratch, false, n, scratch, false);
 }
 
 // ---------------------------------------------------------------- the k first

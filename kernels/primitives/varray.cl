@@ -66,8 +66,9 @@ static int varray_overflow(const __local uint *count, const uint capacity) {
 // drawn. rng: work-item 0's is used and moves on; the others' are not touched (they may be
 // undefined). Every work-item gets the item. Scratch: 2 words. The caller has ordered its writes
 // to items (varray_length does).
-COLLECTIVE uint choose_among(rng_t *rng, const __local uint *items, const uint n,
-                         __local uint *scratch) {
+COLLECTIVE uint choose_among(rng_t *rng, const __local uint *items, uint n,
+                             __local uint *scratch) {
+    n = opaque(n);
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     if (lid == 0u) {
         scratch[0] = rng_below(rng, n);

@@ -5,6 +5,7 @@ Totals of whole numbers do not; they are here for their results on an empty arra
 Device twin: ``kernels/primitives/reduce.cl``.
 """
 
+import math
 from collections.abc import Sequence
 
 
@@ -15,6 +16,20 @@ def reduce_sum(values: Sequence[float]) -> float:
         pairs = [level[i] + level[i + 1] for i in range(0, len(level) - 1, 2)]
         level = pairs + level[len(pairs) * 2 :]
     return level[0] if level else 0.0
+
+
+def reduce_min(values: Sequence[float]) -> float:
+    """Smallest value, the first of equal ones; NaN only if all are; infinity for none."""
+    if not values:
+        return math.inf
+    return min((v for v in values if v == v), default=math.nan)
+
+
+def reduce_max(values: Sequence[float]) -> float:
+    """Largest value, the first of equal ones; NaN only if all are; -infinity for none."""
+    if not values:
+        return -math.inf
+    return max((v for v in values if v == v), default=math.nan)
 
 
 def reduce_sum_long(values: Sequence[int]) -> int:
@@ -30,6 +45,21 @@ def reduce_min_long(values: Sequence[int]) -> int:
 def reduce_max_long(values: Sequence[int]) -> int:
     """Largest value; -2**63 for none."""
     return max(values, default=-(2**63))
+
+
+def reduce_sum_uint(values: Sequence[int]) -> int:
+    """Sum modulo 2**32."""
+    return sum(values) % 2**32
+
+
+def reduce_min_uint(values: Sequence[int]) -> int:
+    """Smallest word; 2**32 - 1 for none."""
+    return min(values, default=2**32 - 1)
+
+
+def reduce_max_uint(values: Sequence[int]) -> int:
+    """Largest word; 0 for none."""
+    return max(values, default=0)
 
 
 def reduce_count(flags: Sequence[int]) -> int:

@@ -6,6 +6,8 @@ Device twin: ``kernels/primitives/select.cl``, where ``NONE`` stands for None.
 
 from collections.abc import MutableSequence, Sequence
 
+from reference_py.primitives.rng import Rng
+
 
 def extreme_max(values: Sequence[float], mask: Sequence[bool] | None = None) -> int | None:
     """Index of the largest unmasked value, or None."""
@@ -17,6 +19,26 @@ def extreme_min(values: Sequence[float], mask: Sequence[bool] | None = None) -> 
     """Index of the smallest unmasked value, or None."""
     order = ordered(values, mask, largest=False)
     return order[0] if order else None
+
+
+def extreme_max_random(
+    rng: Rng, values: Sequence[float], mask: Sequence[bool] | None = None
+) -> int | None:
+    """Index of a largest unmasked value, each of the equals with the same chance, or None.
+
+    One bounded draw where there is a choice, else none.
+    """
+    return one_of_the_first(rng, values, ordered(values, mask, largest=True))
+
+
+def extreme_min_random(
+    rng: Rng, values: Sequence[float], mask: Sequence[bool] | None = None
+) -> int | None:
+    """Index of a smallest unmasked value, each of the equals with the same chance, or None.
+
+    One bounded draw where there is a choice, else none.
+    """
+    return one_of_the_first(rng, values, ordered(values, mask, largest=False))
 
 
 def n_largest(values: Sequence[float], mask: MutableSequence[bool], k: int) -> list[int | None]:
@@ -39,6 +61,12 @@ def ordered(values: Sequence[float], mask: Sequence[bool] | None, *, largest: bo
     """All candidates in order; the sort is stable, so equal values stay in order of index."""
     candidates = [i for i, v in enumerate(values) if v == v and not (mask is not None and mask[i])]
     return sorted(candidates, key=lambda i: -values[i] if largest else values[i])
+
+
+def one_of_the_first(rng: Rng, values: Sequence[float], order: list[int]) -> int | None:
+    """One of those that are equal to the first of an order, or None for none."""
+    equals = [i for i in order if values[i] == values[order[0]]]
+    return equals[rng.below(len(equals))] if equals else None
 
 
 def first(order: list[int], mask: MutableSequence[bool], k: int) -> list[int | None]:

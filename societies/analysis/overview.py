@@ -1,4 +1,4 @@
-"""How did the society fare? One figure: units extracted, held and traded, utility, Gini by day."""
+"""How did the society fare? One figure: the series of an economy, or of another model, by day."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ if TYPE_CHECKING:
     import xarray as xr
 
 # Units above, welfare below. Colours of Okabe and Ito, told apart by every kind of eye.
-_PANELS = (
+Panels = tuple[tuple[str, str, str, str], ...]
+_PANELS: Panels = (
     ("units_extracted", "Extracted", "units per agent and day", "#0072B2"),
     ("units_held", "Held", "units per agent", "#0072B2"),
     ("units_traded", "Traded", "units per agent and day", "#0072B2"),
     ("utility", "Utility", "util per agent", "#009E73"),
     ("gini", "Inequality", "Gini of the day's utility", "#D55E00"),
 )
+_MOST_PANELS = 6
+_COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#E69F00")
 _INK, _GREY, _GRID = "#222222", "#666666", "#E3E3E3"
 _STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same picture on every machine
@@ -61,9 +64,9 @@ def plot_overview(
     ----------
     source : path or xarray.Dataset
         A result file, or what :func:`societies.open_results` returns. Used are the variables
-        ``units_extracted``, ``units_held``, ``units_traded``, ``utility`` and ``gini``, all
-        (society, day), and for the title, where present, the attributes ``agents``,
-        ``resources`` and ``scenario``.
+        ``units_extracted``, ``units_held``, ``units_traded``, ``utility`` and ``gini`` or, where
+        these are not all there, the first six that are (society, day); and for the title, where
+        present, the attributes ``agents``, ``resources`` and ``scenario``, or ``title``.
     directory : path, optional
         Where to put the figures; made if missing. Default: beside the file, or the current
         directory for a dataset.
@@ -76,7 +79,7 @@ def plot_overview(
     Raises
     ------
     SocietiesError
-        If matplotlib is missing, a variable is missing, or no day is complete yet.
+        If matplotlib is missing, there is no variable to draw, or no day is complete yet.
     OutputError
         If the file cannot be read or a figure cannot be written.
     """
@@ -97,11 +100,12 @@ def plot_overview(
     folder = folder if directory is None else Path(directory)
 
     with opened as data, matplotlib.rc_context():
-        _require_series(data, name)
+        panels = _panels(data)
+        _require_series(data, name, panels)
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
         figure = Figure(figsize=(10, 5.8), layout="constrained")
-        _draw(figure, data)
+        _draw(figure, data, panels)
         paths = [folder / f"{name}_overview.{kind}" for kind in ("png", "svg")]
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -115,23 +119,44 @@ def plot_overview(
     return paths
 
 
-def _require_series(data: xr.Dataset, name: str) -> None:
-    """Raise SocietiesError unless the dataset has something to draw in every panel."""
-    missing = [variable for variable, *_ in _PANELS if variable not in data]
-    if missing:
+def _panels(data: xr.Dataset) -> Panels:
+    """Return variable, title, label and colour of every panel."""
+    if all(variable in data for variable, *_ in _PANELS):
+        return _PANELS
+    series = [str(name) for name, a in data.data_vars.items() if set(a.dims) == {"society", "day"}]
+    panels = []
+    for name, colour in zip(series[:_MOST_PANELS], _COLOURS, strict=False):
+        unit = str(data[name].attrs.get("units", "1"))
+        title = name.replace("_", " ").capitalize()
+        panels.append((name, title, "" if unit == "1" else unit, colour))
+    return tuple(panels)
+
+
+def _require_series(data: xr.Dataset, name: str, panels: Panels) -> None:
+    """Raise SocietiesError unless the dataset has something to draw."""
+    if not panels:
         raise SocietiesError(
-            f"{name}: has no variable '{missing[0]}'. Plot a result of the economy workload."
+            f"{name}: has no variable with one number per society and day, so there is nothing to "
+            "draw. Plot it with xarray."
         )
     if data.sizes["day"] == 0:
         raise SocietiesError(f"{name}: holds no complete day yet. Run it first, or --resume it.")
 
 
-def _draw(figure: Any, data: xr.Dataset) -> None:
+def _places(grid: Any, count: int) -> list[Any]:
+    """Return where the panels go: in one row up to three, else in two, the upper one fuller."""
+    rows = [count] if count <= 3 else [(count + 1) // 2, count // 2]
+    return [
+        grid[row, i * 6 // n : (i + 1) * 6 // n] for row, n in enumerate(rows) for i in range(n)
+    ]
+
+
+def _draw(figure: Any, data: xr.Dataset, panels: Panels) -> None:
     days = data["day"].values
     societies = data.sizes["society"]
-    grid = figure.add_gridspec(2, 6)
-    places = [grid[0, 0:2], grid[0, 2:4], grid[0, 4:6], grid[1, 0:3], grid[1, 3:6]]
-    for place, (variable, title, label, colour) in zip(places, _PANELS, strict=True):
+    grid = figure.add_gridspec(1 if len(panels) <= 3 else 2, 6)
+    places = _places(grid, len(panels))
+    for place, (variable, title, label, colour) in zip(places, panels, strict=True):
         axes = figure.add_subplot(place)
         series = data[variable].transpose("society", "day").load()
         if societies > 1:
@@ -146,7 +171,8 @@ def _draw(figure: Any, data: xr.Dataset) -> None:
         axes.set_xlabel("day")
         axes.set_xlim((days[0] - 1, days[-1]))
         top = float(series.max())
-        axes.set_ylim((0, top * 1.08 if top > 0 else 1))
+        bottom = min(0.0, float(series.min()) * 1.08)
+        axes.set_ylim((bottom, top * 1.08 if top > 0 else 1))
         if top >= 1000:
             axes.yaxis.set_major_formatter(_thousands)
     figure.suptitle(_title(data), x=0.01, ha="left", fontsize=12.5, color=_INK, fontweight="normal")
@@ -157,6 +183,8 @@ def _title(data: xr.Dataset) -> str:
     parts = []
     if "agents" in data.attrs and "resources" in data.attrs:
         parts.append(f"{data.attrs['agents']} agents × {data.attrs['resources']} resources")
+    elif "title" in data.attrs:
+        parts.append(str(data.attrs["title"]))
     if "scenario" in data.attrs:
         parts.append(str(data.attrs["scenario"]))
     societies = data.sizes["society"]

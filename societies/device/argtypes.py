@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 VECTOR_WIDTHS = (2, 3, 4, 8, 16)
 
@@ -174,3 +176,117 @@ class Packer:
         if isinstance(value, (int, float, np.number)):
             return f"{value} does not fit {kind.name} (largest {np.finfo(kind.dtype).max})"
         return f"{value!r} is not a number ({kind.name})"
+
+
+@dataclass(frozen=True)
+class Member:
+    """A member of a struct: ``shape`` is that of an array in the struct, ``()`` for one value."""
+
+    name: str
+    kind: Kind
+    shape: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class StructType:
+    """A struct of OpenCL C; ``name`` is how the program spells it.
+
+    ``layout`` is the dtype with the device's own offsets, None until the device was asked
+    (`societies.device.structs`). Vectors in it have their components as a last axis, four for a
+    3-vector, as they have in memory.
+    """
+
+    name: str
+    members: tuple[Member, ...]
+    layout: np.dtype[Any] | None = None
+
+    width = 1
+    slots = 1
+    integral = False
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of one struct on the device."""
+        assert self.layout is not None
+        return self.layout
+
+    @property
+    def base(self) -> str:
+        """What a scalar of it is called, as for `CType`."""
+        return self.name
+
+    @property
+    def storage(self) -> str:
+        """The type that stands for this one in buffers."""
+        return self.name
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one struct in memory."""
+        return self.dtype.itemsize
+
+    def accepts(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> bool:
+        """Return whether memory of this dtype may be read as structs: all offsets are equal."""
+        return dtype == self.dtype
+
+    def pack(self, value: Any) -> NDArray[Any]:
+        """Return an array of no axes that holds ``value``: a structured scalar, tuple or dict.
+
+        Raises
+        ------
+        ValueError
+            If it does not fit, saying which member and why.
+        """
+        packed = np.zeros((), self.dtype)
+        self._store(packed, value, self.name)
+        return packed
+
+    def refused(self, dtype: np.dtype[Any]) -> str:
+        """Return why a structured dtype is not this struct's."""
+        return (
+            f"{dtype} is not laid out as {self.name} is on this device; take the dtype from "
+            f'program.struct("{self.name.removeprefix("struct ")}")'
+        )
+
+    def _store(self, target: NDArray[Any], value: Any, where: str) -> None:
+        if isinstance(value, (np.void, np.ndarray)) and value.dtype.names is not None:
+            if value.dtype != target.dtype or value.ndim:
+                raise ValueError(self.refused(value.dtype))
+            target[...] = value
+            return
+        names = [member.name for member in self.members]
+        if isinstance(value, Mapping):
+            wrong = [f"no {name}" for name in names if name not in value]
+            wrong += [f"unknown {name}" for name in value if name not in names]
+            if wrong:
+                raise ValueError(f"{where} has the members {', '.join(names)}: {', '.join(wrong)}")
+            values = [value[name] for name in names]
+        elif isinstance(value, (tuple, list)) and len(value) == len(names):
+            values = list(value)
+        else:
+            raise ValueError(f"{value!r} is not a {where} ({', '.join(names)})")
+        for member, part in zip(self.members, values, strict=True):
+            place = f"{where}.{member.name}"
+            _store_member(target[member.name], member.kind, member.shape, part, place)
+
+
+Kind = CType | StructType
+
+
+def _store_member(
+    target: NDArray[Any], kind: Kind, shape: tuple[int, ...], value: Any, where: str
+) -> None:
+    """Put a value into the part of a struct that ``target`` is a view of."""
+    if shape:
+        if not isinstance(value, (list, tuple, np.ndarray)) or len(value) != shape[0]:
+            raise ValueError(f"{where}: {value!r} is not {shape[0]} values")
+        for i, part in enumerate(value):
+            _store_member(target[i, ...], kind, shape[1:], part, f"{where}[{i}]")
+    elif isinstance(kind, StructType):
+        kind._store(target, value, where)
+    else:
+        try:
+            raw = Packer(kind)(value)
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
+        target[...] = np.frombuffer(raw, target.dtype).reshape(target.shape)

@@ -93,6 +93,12 @@ class DeviceArray:
         if self.nbytes:
             pattern = np.asarray(value, dtype=self.dtype)
             with translated_errors(f"filling {self!r}"):
+                if self.device.simulator:  # to Oclgrind, filled memory is still uninitialised
+                    whole = np.full(self.shape, pattern)
+                    opencl().enqueue_copy(self.device.queue, self.buffer, whole, is_blocking=True)
+                    return
+                if not any(pattern.tobytes()):  # OpenCL takes no pattern of 24 bytes, say
+                    pattern = np.zeros((), np.uint8)
                 opencl().enqueue_fill_buffer(
                     self.device.queue, self.buffer, pattern, 0, self.nbytes
                 )

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from societies.device import cache
+from societies.device import cache, race
 from societies.device.debug import debug_mode, device_error, opencl, translated_errors
 from societies.device.device import Device
 from societies.device.source import Source
+from societies.device.stderr import heard_stderr, without_counts
 from societies.errors import BuildError
 
 _SHOWN_ERRORS = 5
@@ -40,13 +41,15 @@ def compile_program(
     if entry is not None:
         try:
             program = cl.Program(device.context, [device.cl_device], [entry[1]])
-            with _quiet_build():
+            with heard_stderr(), _quiet_build():
                 program.build(options=list(options), cache_dir=False)
             rows = entry[0].items()
             return program, {name: [RawParameter(*row) for row in value] for name, value in rows}
         except (cl.Error, TypeError, AttributeError):
             pass  # made by another driver, or damaged in spite of its checksum: build again
     program = _build(device, source, options)
+    if race.race_mode():
+        race.remember(source.lines)
     signatures = {
         kernel.function_name: [_described(kernel, i) for i in range(kernel.num_args)]
         for kernel in program.all_kernels()
@@ -93,16 +96,31 @@ def _try_build(device: Device, text: str, options: tuple[str, ...]) -> tuple[Any
         program = cl.Program(device.context, text)
         program.get_info(cl.program_info.REFERENCE_COUNT)  # creates it now: keeps it off the cache
     failure = None
-    try:
-        with _quiet_build():
-            program.build(options=list(options), cache_dir=False)
-    except cl.Error as error:
-        failure = error
+    with heard_stderr() as heard:
+        heard.counts = debug_mode()
+        try:
+            with _quiet_build():
+                program.build(options=list(options), cache_dir=False)
+        except cl.Error as error:
+            failure = error
+            heard.withheld = _refuses_text(failure) and not debug_mode()  # the message says it
     try:
         log = str(program.get_build_info(device.cl_device, cl.program_build_info.LOG))
     except cl.Error:
         log = ""
+    if failure is not None:
+        log += "\n" + without_counts(heard.text)
     return program, log, failure
+
+
+def _refuses_text(failure: Any) -> bool:
+    """Whether it is the text that does not build, rather than the device that fails."""
+    codes = opencl().status_code
+    return failure.code in (
+        codes.BUILD_PROGRAM_FAILURE,
+        codes.COMPILE_PROGRAM_FAILURE,
+        codes.LINK_PROGRAM_FAILURE,
+    )
 
 
 def _build(device: Device, source: Source, options: tuple[str, ...]) -> Any:
@@ -112,12 +130,7 @@ def _build(device: Device, source: Source, options: tuple[str, ...]) -> Any:
         if debug_mode() and log.strip("\0 \n"):
             print(log, file=sys.stderr)
         return program
-    cl = opencl()
-    if failure.code not in (
-        cl.status_code.BUILD_PROGRAM_FAILURE,
-        cl.status_code.COMPILE_PROGRAM_FAILURE,
-        cl.status_code.LINK_PROGRAM_FAILURE,
-    ):
+    if not _refuses_text(failure):
         raise device_error(failure, f"building for {device.name}") from failure
     found = [e for e in parse_log(log) if e.file in source.lines]
     if not found:

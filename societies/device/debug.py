@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+from societies.device import race, runtimes
 from societies.errors import DeviceError
 
 _DEBUG_ENVIRONMENT = {
@@ -25,7 +26,7 @@ DEBUG_BUILD_OPTIONS = ("-g", "-cl-opt-disable")
 
 
 def debug_mode() -> bool:
-    """Return whether ``SOCIETIES_DEBUG`` asks for a debug build (``1``) or not (``0``, unset).
+    """Return whether ``SOCIETIES_DEBUG`` asks for a debug build: ``1``, not ``race``, ``0``, unset.
 
     Raises
     ------
@@ -33,11 +34,14 @@ def debug_mode() -> bool:
         If the variable holds anything else.
     """
     value = os.environ.get("SOCIETIES_DEBUG", "").strip()
-    if value in ("", "0"):
+    if value in ("", "0") or race.race_mode(value):
         return False
     if value == "1":
         return True
-    raise DeviceError(f"SOCIETIES_DEBUG={value}: the values are 1 (debug build on the CPU) and 0")
+    raise DeviceError(
+        f"SOCIETIES_DEBUG={value}: the values are 1 (debug build on the CPU), race (look for data "
+        "races and memory errors) and 0"
+    )
 
 
 @cache
@@ -50,9 +54,15 @@ def _load() -> Any:
             f"gdb -p {os.getpid()}, then `break KERNEL_NAME`.",
             file=sys.stderr,
         )
+    if race.race_mode():
+        race.prepare()
     _give_a_cache()
     import pyopencl
 
+    if race.race_mode():
+        race.watch(pyopencl)
+    else:
+        runtimes.load_platforms(pyopencl)
     return pyopencl
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -93,7 +93,9 @@ class Device:
         options = ["-cl-std=CL1.2", "-cl-kernel-arg-info"]
         if self.correct_single:
             options.append("-cl-fp32-correctly-rounded-divide-sqrt")
-        if debug_mode() and self.kind == "cpu":
+        if self.simulator:  # cannot run what optimisation makes of shifts, and hides no access
+            options.append("-cl-opt-disable")
+        elif debug_mode() and self.kind == "cpu":
             options.extend(DEBUG_BUILD_OPTIONS)
         return tuple(options)
 
@@ -120,7 +122,7 @@ class Device:
     def context(self) -> Any:
         """The OpenCL context of this device."""
         with translated_errors(f"opening {self}"):
-            return opencl().Context([self.cl_device])
+            return _shared_context(self.cl_device) if self.simulator else _context(self.cl_device)
 
     @cached_property
     def queue(self) -> Any:
@@ -176,6 +178,16 @@ class Device:
 
     def __repr__(self) -> str:
         return f"<Device {self}>"
+
+
+def _context(cl_device: Any) -> Any:
+    return opencl().Context([cl_device])
+
+
+@cache
+def _shared_context(cl_device: Any) -> Any:
+    """Return the one context on Oclgrind, which begins its log anew with every further one."""
+    return _context(cl_device)
 
 
 def _fact(source: Any, name: str, default: Any) -> Any:

@@ -2,23 +2,27 @@
 
 One work-item calls the function (plain form), or one per element of the arrays given for by-value
 parameters (vectorised form), or all work-items of some workgroups together (group form, taken when
-the function has a ``__local`` parameter or ``local_size`` or ``groups`` is given).
+the function has a ``__local`` parameter or uses ``local_malloc``, or ``local_size`` or ``groups``
+is given).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.lib.recfunctions import repack_fields
 from numpy.typing import NDArray
 
-from societies.device.argtypes import CType, Packer, vector_dtype
+from societies.device.argtypes import CType, Kind, Packer, StructType, vector_dtype
 from societies.device.array import DeviceArray, Local
 from societies.device.kernel import Kernel, Parameter
-from societies.device.shim import SHIM, Argument, kind_of, shim_text
-from societies.device.signature import read_signature
+from societies.device.shim import SHIM, Argument, shim_text
+from societies.device.signature import declarations
+from societies.device.structs import laid_out
 from societies.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -46,10 +50,11 @@ class DeviceFunction:
 
     ``f(a, b, ...)`` takes arguments by position or name:
 
-    - by value: a number (vectors: a sequence), or an array with one value per call;
+    - by value: a number (vectors: a sequence; structs: a structured scalar of the dtype
+      `Program.struct`, a tuple or a dict), or an array with one value per call;
     - ``__global`` and ``__constant`` pointers: a `DeviceArray`, or a NumPy array, changed in place;
     - pointers to private memory: a NumPy array, changed in place; the last axis is what one
-      work-item sees, the axes before are the calls;
+      work-item sees, the axes before are the calls (one struct: also a structured scalar);
     - ``__local`` pointers: a NumPy array, changed in place.
 
     Keyword arguments of the call itself:
@@ -62,13 +67,16 @@ class DeviceFunction:
     uniform
         Require that all work-items of a group return the same and return it once.
 
-    Returns a Python number (vectors: tuple) in the plain form, else an array with one result per
-    call, shape ``(local_size,)`` or ``(groups, local_size)`` in the group form; None for void.
+    Returns a Python number (vectors: tuple, structs: structured scalar) in the plain form, else an
+    array with one result per call, shape ``(local_size,)`` or ``(groups, local_size)`` in the group
+    form; None for void.
     """
 
     def __init__(self, program: Program, name: str):
         self._program = program
-        self.signature = read_signature(program.type_names, name)
+        if name in program.kernel_names:
+            raise DeviceError(f"{name} is a kernel, not a function: use program.kernel('{name}')")
+        self.signature = declarations(program.amalgamated.text).signature(name)
         self.name = name
         self.__name__ = name
         self._shims: dict[Any, Kernel] = {}
@@ -90,12 +98,23 @@ class DeviceFunction:
             for one.
         """
         values = self._bind(args, named)
-        arguments = [self._argument(p, v) for p, v in values]
+        arguments = [self._argument(p, self._kinds[p.name], v) for p, v in values]
         form = self._form(arguments, local_size, groups)
         for argument in arguments:
             self._fit(argument, form)
         results = self._run(arguments, form)
         return self._returned(results, form, uniform)
+
+    @cached_property
+    def _kinds(self) -> dict[str, Kind]:
+        """The types of the parameters, or what they point to; structs as the device has them."""
+        kinds = {p.name: p.kind for p in self.signature.parameters if p.kind is not None}
+        return {name: laid_out(self._program, kind) for name, kind in kinds.items()}
+
+    @cached_property
+    def _result(self) -> Kind | None:
+        kind = self.signature.result
+        return None if kind is None else laid_out(self._program, kind)
 
     def _error(self, text: str, parameter: Parameter | None = None) -> DeviceError:
         where = f": argument {parameter.name}" if parameter else ""
@@ -119,22 +138,45 @@ class DeviceFunction:
 
     # arguments -----------------------------------------------------------------------------
 
-    def _argument(self, parameter: Parameter, value: Any) -> Argument:
-        kind = kind_of(parameter)
+    def _argument(self, parameter: Parameter, kind: Kind, value: Any) -> Argument:
         if parameter.pointer:
             return self._pointer(parameter, kind, value)
         array = value.get() if isinstance(value, DeviceArray) else value
+        if isinstance(kind, StructType):
+            return self._struct(parameter, kind, array)
         if isinstance(array, (np.ndarray, list, tuple)):
             structured = isinstance(array, np.ndarray) and array.dtype.names is not None
             axes = np.ndim(array) - (1 if kind.width > 1 and not structured else 0)
             if axes > 0:
                 host = self._varying(parameter, kind, array)
-                return Argument(parameter, "varying", host=host)
+                return Argument(parameter, kind, "varying", host=host)
         try:
             Packer(kind)(array)
         except ValueError as error:
             raise self._error(str(error), parameter) from None
-        return Argument(parameter, "uniform", value=array)
+        return Argument(parameter, kind, "uniform", value=array)
+
+    def _struct(self, parameter: Parameter, kind: StructType, value: Any) -> Argument:
+        """Return a struct passed by value, or an array or list of them, one per call."""
+        if isinstance(value, list) or (isinstance(value, np.ndarray) and value.ndim):
+            host = self._structs(parameter, kind, value)[..., np.newaxis]
+            return Argument(parameter, kind, "varying", host=host)
+        return Argument(parameter, kind, "uniform", host=self._packed(parameter, kind, value))
+
+    def _structs(self, parameter: Parameter, kind: StructType, values: Any) -> NDArray[Any]:
+        """Return an array of structs from one, or from a list of what can be packed."""
+        if isinstance(values, np.ndarray) and values.dtype.names is not None:
+            if not kind.accepts(values.dtype, values.shape):
+                raise self._error(kind.refused(values.dtype), parameter)
+            return values
+        packed = [self._packed(parameter, kind, value) for value in values]
+        return np.array(packed, kind.dtype)
+
+    def _packed(self, parameter: Parameter, kind: StructType, value: Any) -> NDArray[Any]:
+        try:
+            return kind.pack(value)
+        except ValueError as error:
+            raise self._error(str(error), parameter) from None
 
     def _varying(self, parameter: Parameter, kind: CType, value: Any) -> NDArray[Any]:
         """Return one value per call, shape (calls..., slots), of the parameter's dtype."""
@@ -166,7 +208,7 @@ class DeviceFunction:
         result[..., : kind.width] = array
         return result
 
-    def _pointer(self, parameter: Parameter, kind: CType, value: Any) -> Argument:
+    def _pointer(self, parameter: Parameter, kind: Kind, value: Any) -> Argument:
         if isinstance(value, DeviceArray):
             if parameter.space not in ("global", "constant"):
                 raise self._error(
@@ -174,8 +216,11 @@ class DeviceFunction:
                 )
             if not kind.accepts(value.dtype, value.shape):
                 raise self._error(f"{value!r} is not an array of {kind.name}", parameter)
-            return Argument(parameter, "global", device_array=value)
-        if not isinstance(value, np.ndarray):
+            return Argument(parameter, kind, "global", device_array=value)
+        single = value if isinstance(value, np.void) else None
+        if isinstance(kind, StructType):
+            value = self._pointed(parameter, kind, value)
+        elif not isinstance(value, np.ndarray):
             if not parameter.const:
                 raise self._error("takes a NumPy array, which is changed in place", parameter)
             value = self._varying(parameter, kind, value)
@@ -187,7 +232,18 @@ class DeviceFunction:
         if not parameter.const and not value.flags.writeable:
             raise self._error("the array is read-only but would be changed", parameter)
         role = "global" if parameter.space == "constant" else parameter.space
-        return Argument(parameter, role, host=value)
+        return Argument(parameter, kind, role, host=value, single=single)
+
+    def _pointed(self, parameter: Parameter, kind: StructType, value: Any) -> NDArray[Any]:
+        """Return the array of structs that a pointer is to point to, of at least one axis."""
+        if isinstance(value, np.ndarray):
+            return np.atleast_1d(self._structs(parameter, kind, value))
+        if not parameter.const and not isinstance(value, np.void):
+            raise self._error(
+                "takes a NumPy array or structured scalar, which is changed in place", parameter
+            )
+        values = value if isinstance(value, list) else [value]
+        return self._structs(parameter, kind, values)
 
     # who calls -----------------------------------------------------------------------------
 
@@ -195,7 +251,7 @@ class DeviceFunction:
         self, arguments: Sequence[Argument], local_size: int | None, groups: int | None
     ) -> _Form:
         local = [a for a in arguments if a.role == "local"]
-        if not local and local_size is None and groups is None:
+        if not (local or self._program.allocates(self.name)) and local_size is groups is None:
             shapes = [_lead(a) for a in arguments if a.role in ("varying", "private")]
             try:
                 items = np.broadcast_shapes(*shapes)
@@ -215,7 +271,7 @@ class DeviceFunction:
 
     def _elements(self, argument: Argument, groups: int | None) -> int:
         """Return how many elements of its type one workgroup sees behind a pointer."""
-        parameter, kind = argument.parameter, kind_of(argument.parameter)
+        parameter, kind = argument.parameter, argument.kind
         array = argument.device_array if argument.device_array is not None else argument.host
         assert array is not None
         elements = array.size * array.dtype.itemsize // kind.itemsize
@@ -229,7 +285,7 @@ class DeviceFunction:
 
     def _fit(self, argument: Argument, form: _Form) -> None:
         """Bring an argument to the shape that the form asks for."""
-        parameter, kind = argument.parameter, kind_of(argument.parameter)
+        parameter, kind = argument.parameter, argument.kind
         if argument.role == "varying":
             assert argument.host is not None
             wanted = (*form.items, kind.slots)
@@ -263,53 +319,56 @@ class DeviceFunction:
     def _shim(self, arguments: Sequence[Argument], form: _Form) -> Kernel:
         key = (form.grouped, tuple((a.role, a.role == "private" and a.length) for a in arguments))
         if key not in self._shims:
-            text = shim_text(self.name, self.signature.result, arguments, form.grouped)
+            text = shim_text(self.name, self._result, arguments, form.grouped)
             program = self._program.extended(f"<call of {self.name}>", text)
             self._shims[key] = program.kernel(SHIM)
         return self._shims[key]
 
     def _run(self, arguments: Sequence[Argument], form: _Form) -> NDArray[Any] | None:
-        device, result = self._program.device, self.signature.result
+        device, result = self._program.device, self._result
         output = None
         passed: dict[str, Any] = {"societies_count": form.count}
         if result is not None:
             output = device.empty((form.count, result.slots), result.dtype)
-            passed["societies_result"] = output
+            passed["societies_result"] = _passed(result, output)
         if not form.count:
             return output.get() if output is not None else None
-        changed: list[tuple[NDArray[Any], DeviceArray]] = []
+        changed: list[tuple[Argument, DeviceArray]] = []
         for argument in arguments:
-            parameter, kind = argument.parameter, kind_of(argument.parameter)
-            name = parameter.name
-            if argument.role == "uniform":
+            parameter, kind, name = argument.parameter, argument.kind, argument.parameter.name
+            array = argument.device_array
+            if array is None and argument.host is None:
                 passed[name] = argument.value
                 continue
-            array = argument.device_array
             if array is None:
                 assert argument.host is not None
                 array = device.array(_plain(argument.host, kind))
-                if argument.role != "varying" and not parameter.const:
-                    changed.append((argument.host, array))
+                if argument.role in ("global", "private", "local") and not parameter.const:
+                    changed.append((argument, array))
             if argument.role == "local":
-                passed[f"societies_from_{name}"] = array
+                passed[f"societies_from_{name}"] = _passed(kind, array)
                 passed[name] = Local(kind.dtype, argument.length * kind.slots)
                 passed[f"societies_length_{name}"] = argument.length
             else:
-                passed[name] = array
+                passed[name] = _passed(kind, array)
                 if argument.role == "global":
                     stride = 0 if form.groups is None else argument.length
                     passed[f"societies_stride_{name}"] = stride
         kernel = self._shim(arguments, form)
         kernel(global_size=form.count, local_size=form.local_size, **passed)
-        for host, array in changed:
-            values = array.get()
-            host[...] = values.view(host.dtype).reshape(host.shape)
+        for argument, array in changed:
+            host = argument.host
+            assert host is not None
+            host[...] = array.get().view(host.dtype).reshape(host.shape)
+            if argument.single is not None:
+                for member in host.dtype.names or ():
+                    argument.single[member] = host[0][member]
         return output.get() if output is not None else None
 
     # results ---------------------------------------------------------------------------------
 
     def _returned(self, results: NDArray[Any] | None, form: _Form, uniform: bool) -> Any:
-        kind = self.signature.result
+        kind = self._result
         if results is None or kind is None:
             return None
         values = results[:, : kind.width].reshape(*form.items, kind.width)
@@ -317,8 +376,7 @@ class DeviceFunction:
             values = values.astype(np.bool_)
         if uniform and form.grouped and form.count:
             flat = values.reshape(-1, form.local_size, kind.width)
-            bits = np.ascontiguousarray(flat).view(np.uint8).reshape(*flat.shape[:2], -1)
-            differs = np.argwhere((bits != bits[:, :1]).any(axis=-1))
+            differs = np.argwhere((_bits(flat) != _bits(flat[:, :1])).any(axis=-1))
             if len(differs):
                 group, item = (int(i) for i in differs[0])
                 raise self._error(
@@ -329,19 +387,36 @@ class DeviceFunction:
         if kind.width == 1:
             values = values[..., 0]
         if values.ndim == (0 if kind.width == 1 else 1):
+            if isinstance(kind, StructType):
+                return values[()]
             return values.item() if kind.width == 1 else tuple(values.tolist())
         return values
 
 
-def _plain(array: NDArray[Any], kind: CType) -> NDArray[Any]:
+def _plain(array: NDArray[Any], kind: Kind) -> NDArray[Any]:
     """Return the array in C order, with the components of vectors as a last axis."""
     array = np.array(array, order="C", copy=None)
+    if isinstance(kind, StructType):
+        return array
     if array.dtype.names is not None:
         return array.view(kind.dtype).reshape(*array.shape, kind.slots)
     return array.astype(kind.dtype, copy=False)
 
 
-def _components(array: NDArray[Any], kind: CType) -> int:
+def _passed(kind: Kind, array: DeviceArray) -> Any:
+    """Return what the generated kernel is given: it does not know our dtype of a struct."""
+    return array.buffer if isinstance(kind, StructType) else array
+
+
+def _bits(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the bytes of (group, work-item, component) as a last axis, without any padding."""
+    if values.dtype.names is not None:
+        values = repack_fields(values, recurse=True)
+    values = np.ascontiguousarray(values)
+    return values.view(np.uint8).reshape(*values.shape[:2], -1)
+
+
+def _components(array: NDArray[Any], kind: Kind) -> int:
     """Return how many values of the type the array holds."""
     return array.size * array.dtype.itemsize // kind.itemsize
 
@@ -352,5 +427,5 @@ def _lead(argument: Argument) -> tuple[int, ...]:
     shape = argument.host.shape
     if argument.role == "varying":
         return shape[:-1]
-    vector = kind_of(argument.parameter).width > 1 and argument.host.dtype.names is None
+    vector = argument.kind.width > 1 and argument.host.dtype.names is None
     return shape[: -2 if vector else -1]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from societies.device.argtypes import CType, Packer
+from societies.device.argtypes import CType, Kind, Packer, StructType
 from societies.device.array import DeviceArray, Local, Transfer
 from societies.device.debug import device_error, opencl, translated_errors
 from societies.errors import DeviceError
@@ -24,7 +24,8 @@ class Parameter:
     """One parameter of a kernel or device function.
 
     ``space`` is ``global``, ``local``, ``constant`` or ``private``; ``kind`` is the type pointed
-    to, or the type itself when passed by value, and None when it is not a scalar or vector.
+    to, or the type itself when passed by value. That of a kernel's parameter is None when it is
+    not a scalar or vector.
     """
 
     name: str
@@ -32,7 +33,7 @@ class Parameter:
     type_name: str
     pointer: bool
     const: bool
-    kind: CType | None
+    kind: Kind | None
 
     def __str__(self) -> str:
         space = "" if self.space == "private" else f"__{self.space} "
@@ -73,17 +74,25 @@ class Kernel:
     """A kernel of a program: ``kernel(global_size=..., local_size=..., name=value, ...)``.
 
     Arguments are passed by name. By-value parameters take Python or NumPy numbers (vectors:
-    sequences), checked for range; ``__global`` and ``__constant`` pointers take `DeviceArray`,
-    a pyopencl ``Buffer``, None for a null pointer, or ``In``/``Out``/``InOut`` around a NumPy
-    array; ``__local`` pointers take `Local`. The global size is rounded up to a multiple of the
-    local size, so kernels guard the tail.
+    sequences, structs: tuples, dicts or structured scalars), checked for range; ``__global`` and
+    ``__constant`` pointers take `DeviceArray`, a pyopencl ``Buffer``, None for a null pointer, or
+    ``In``/``Out``/``InOut`` around a NumPy array; ``__local`` pointers take `Local`. The global
+    size is rounded up to a multiple of the local size, so kernels guard the tail.
 
     ``static_local_memory`` is what the implementation reports for the kernel's own ``__local``
     arrays, in bytes (PoCL 5 reports 0).
     """
 
-    def __init__(self, device: Device, cl_program: Any, name: str, parameters: Sequence[Parameter]):
+    def __init__(
+        self,
+        device: Device,
+        cl_program: Any,
+        name: str,
+        parameters: Sequence[Parameter],
+        struct: Callable[[str], StructType] | None = None,
+    ):
         cl = opencl()
+        self._struct = struct  # what a name that is no scalar or vector stands for
         self.device = device
         self.name = name
         self.parameters = tuple(parameters)
@@ -174,23 +183,21 @@ class Kernel:
             if not isinstance(value, Local):
                 raise DeviceError(f"{where} is __local: pass Local(dtype, n), not {_brief(value)}")
             dtype = np.dtype(value.dtype)
-            if parameter.kind is not None and not parameter.kind.accepts(
-                dtype, (parameter.kind.slots,)
-            ):
+            kind = self._kind(parameter, dtype)
+            if kind is not None and not kind.accepts(dtype, (kind.slots,)):
                 raise DeviceError(
                     f"{where}: Local of {dtype} for a parameter of type {parameter.type_name}*"
                 )
             return cl.LocalMemory(value.nbytes)
         if not parameter.pointer:
-            if parameter.kind is None:
-                raise DeviceError(
-                    f"{where}: type {parameter.type_name} is not known as a scalar or vector; pass "
-                    "the fields of a struct one by one or in an array"
-                )
             try:
-                return Packer(parameter.kind)(value)
+                if isinstance(parameter.kind, CType):
+                    return Packer(parameter.kind)(value)
+                if self._struct is not None:
+                    return self._struct(parameter.type_name).pack(value).tobytes()
             except ValueError as error:
                 raise DeviceError(f"{where}: {error}") from None
+            raise DeviceError(f"{where}: type {parameter.type_name} is not known")
         if value is None or isinstance(value, cl.MemoryObject):
             return value
         if not isinstance(value, DeviceArray):
@@ -198,12 +205,23 @@ class Kernel:
             raise DeviceError(f"{where} takes a device array, not {_brief(value)}{hint}")
         if value.device is not self.device:
             raise DeviceError(f"{where}: the array is on {value.device}, not on {self.device}")
-        if parameter.kind is not None and not parameter.kind.accepts(value.dtype, value.shape):
+        kind = self._kind(parameter, value.dtype)
+        if isinstance(kind, StructType) and not kind.accepts(value.dtype, value.shape):
+            raise DeviceError(f"{where}: {kind.refused(value.dtype)}")
+        if kind is not None and not kind.accepts(value.dtype, value.shape):
             raise DeviceError(
-                f"{where}: {value!r} for a parameter of type {parameter.type_name}*"
-                f" ({parameter.kind.name})"
+                f"{where}: {value!r} for a parameter of type {parameter.type_name}* ({kind.name})"
             )
         return value.buffer
+
+    def _kind(self, parameter: Parameter, dtype: np.dtype[Any]) -> Kind | None:
+        """Return what a pointer points to, None if that is unknown: it is not checked then.
+
+        Structs are looked up when a structured dtype meets them only: that takes a build.
+        """
+        if parameter.kind is not None or dtype.names is None or self._struct is None:
+            return parameter.kind
+        return self._struct(parameter.type_name)
 
     def check_sizes(
         self, global_size: Size, local_size: Size | None, local_bytes: int
@@ -312,7 +330,7 @@ class BoundKernel:
         self._packers = {
             p.name: (position, Packer(p.kind))
             for position, p in enumerate(kernel.parameters)
-            if not p.pointer and p.kind is not None
+            if not p.pointer and isinstance(p.kind, CType)
         }
         # bound once: this is the inner loop of every run
         self._set = _bytes_setter(self._handle)
@@ -363,7 +381,21 @@ class BoundKernel:
             except ValueError as error:
                 raise DeviceError(f"kernel {self.kernel.name}: argument {name}: {error}") from None
         for position, raw in packed:
-            self._set(position, raw)
+            try:
+                self._set(position, raw)
+            except self._error as error:
+                raise device_error(error, f"setting an argument of {self.kernel.name}") from error
+        self._args.update(changed)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What each parameter has at the moment: a device array, a number, `Local` or None."""
+        return dict(self._args)
+
+    @property
+    def sizes(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """Global and local size, or None if there is nothing to run."""
+        return self._sizes
 
 
 def _bytes_setter(handle: Any) -> Any:

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from societies.device.build import RawParameter, compile_program
 from societies.device.device import Device
 from societies.device.kernel import Kernel, Parameter
 from societies.device.signature import TypeNames
 from societies.device.source import Source, amalgamate, without_comments
+from societies.device.structs import layouts, struct_type
 from societies.errors import DeviceError
+
+if TYPE_CHECKING:
+    from societies.localmem import KernelPlan
 
 _KERNEL_WORD = re.compile(r"\b(?:__)?kernel\b")
 
@@ -46,11 +53,13 @@ class Program:
     options
         More build options; those that change results are refused.
 
+    A text that uses ``local_malloc`` is planned first (docs/local-memory.md).
+
     Raises
     ------
     BuildError
-        If a file is missing or does not compile. A text without kernels is compiled when one of
-        its functions is called first.
+        If a file is missing, its local memory cannot be planned or it does not compile. A text
+        without kernels is compiled when one of its functions is called first.
     """
 
     def __init__(
@@ -79,8 +88,13 @@ class Program:
         self._type_names: TypeNames | None = None
         self._cl_program: Any = None
         self._signatures: dict[str, list[RawParameter]] = {}
+        from societies.localmem import plan  # which is made of the parts of this package
+
+        self._planned = plan(source, _predefined(device, self.options))
+        self._planned.check(device.local_memory_limit, device.limits_name)
         if _KERNEL_WORD.search(without_comments(source.text)):
-            self._cl_program, self._signatures = compile_program(device, source, self.options)
+            text = self._planned.source
+            self._cl_program, self._signatures = compile_program(device, text, self.options)
 
     def extended(self, name: str, text: str) -> Program:
         """Return a program with generated OpenCL text appended; ``name`` names it in errors."""
@@ -93,7 +107,16 @@ class Program:
     @property
     def source(self) -> str:
         """The text that was compiled."""
-        return self.amalgamated.text
+        return self._planned.source.text
+
+    @property
+    def local_memory(self) -> dict[str, KernelPlan]:
+        """What each kernel needs of local memory; empty if the text has no ``local_malloc``."""
+        return self._planned.kernels
+
+    def allocates(self, function: str) -> bool:
+        """Return whether a device function, or one that it calls, uses ``local_malloc``."""
+        return function in self._planned.functions
 
     @property
     def kernel_names(self) -> list[str]:
@@ -104,7 +127,7 @@ class Program:
     def type_names(self) -> TypeNames:
         """What the type names of the text stand for."""
         if self._type_names is None:
-            self._type_names = TypeNames(self.source)
+            self._type_names = TypeNames(self.amalgamated.text)
         return self._type_names
 
     def kernel(self, name: str) -> Kernel:
@@ -123,7 +146,13 @@ class Program:
                 Parameter(r.name, r.space, r.type_name, r.pointer, r.const, self._kind(r))
                 for r in self._signatures[name]
             ]
-            self._kernels[name] = Kernel(self.device, self._cl_program, name, parameters)
+            kernel = Kernel(
+                self.device, self._cl_program, name, parameters, partial(struct_type, self)
+            )
+            if name in self.local_memory:  # some implementations report 0
+                planned = self.local_memory[name].total
+                kernel.static_local_memory = max(kernel.static_local_memory, planned)
+            self._kernels[name] = kernel
         return self._kernels[name]
 
     def _kind(self, raw: RawParameter) -> Any:
@@ -150,3 +179,29 @@ class Program:
         if name not in self._functions:
             self._functions[name] = DeviceFunction(self, name)
         return self._functions[name]
+
+    def struct(self, name: str) -> np.dtype[Any]:
+        """Return the dtype of a struct as this device lays it out, by its typedef or tag.
+
+        Raises
+        ------
+        DeviceError
+            If the text has no such struct or it holds pointers, unions or bit-fields.
+        """
+        return struct_type(self, name).dtype
+
+    @cached_property
+    def struct_layouts(self) -> dict[str, np.dtype[Any]]:
+        """The dtype of every struct by its name; asked from the device once."""
+        return layouts(self)
+
+
+def _predefined(device: Device, options: Sequence[str]) -> dict[str, str]:
+    """Return the macros that the compiler of a device defines: extensions, and those of ``-D``."""
+    macros = dict.fromkeys(getattr(device.cl_device, "extensions", "").split(), "1")
+    words = iter(" ".join(options).split())
+    for word in words:
+        if word.startswith("-D"):
+            name, _, value = (word[2:] or next(words, "")).partition("=")
+            macros[name] = value or "1"
+    return macros

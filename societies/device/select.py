@@ -9,6 +9,7 @@ from typing import Any
 
 from societies.device.debug import debug_mode, opencl
 from societies.device.device import Device
+from societies.device.race import NOT_INSTALLED, race_mode
 from societies.errors import DeviceError
 
 NOTHING_FOUND = (
@@ -76,10 +77,12 @@ def choose_device(
         asked = os.environ["SOCIETIES_DEVICE"].strip()
         origin = f"SOCIETIES_DEVICE={asked}"
     devices = list_devices(platforms)
-    if not devices:
-        raise DeviceError(NOTHING_FOUND)
     kind = asked.lower()
-    if kind == "auto":
+    if race_mode():
+        device = _simulator(devices, kind, origin)
+    elif not devices:
+        raise DeviceError(NOTHING_FOUND)
+    elif kind == "auto":
         device = _best(devices, "cpu" if debug_mode() else None)
     elif kind in _KIND_ORDER:
         device = _best(devices, kind)
@@ -120,27 +123,34 @@ def _best(devices: Sequence[Device], kind: str | None) -> Device:
     return chosen
 
 
+def _simulator(devices: Sequence[Device], kind: str, origin: str) -> Device:
+    """Return Oclgrind, posing as the kind asked for: primitives choose their method by it."""
+    device = next((d for d in devices if d.simulator), None)
+    if device is None:
+        raise DeviceError(NOT_INSTALLED)
+    if kind in _KIND_ORDER:
+        device.kind = kind
+    elif kind != "auto" and not _fits(device, kind):
+        raise DeviceError(f"{origin}: SOCIETIES_DEBUG=race runs on Oclgrind; say cpu, gpu or auto")
+    device.reason = f"SOCIETIES_DEBUG=race; kernels as on a {device.kind}"
+    return device
+
+
 def _cpu_rank(device: Device) -> int:
-    """Order CPU implementations by measured speed (device-layer.md A.2, rule 3)."""
+    """Order CPU implementations by measured speed on long runs (docs/install.md)."""
     if device.kind != "cpu":
-        return 0
-    if "intel" in device.platform.lower():
         return 0
     pocl = re.search(r"pocl (\d+)\.(\d+)", device.platform_version.lower())
     if pocl:
-        return 1 if (int(pocl[1]), int(pocl[2])) >= (3, 1) else 2
-    return 3
+        return 0 if (int(pocl[1]), int(pocl[2])) >= (3, 1) else 1
+    return 2 if "intel" in device.platform.lower() else 3
 
 
 def _by_name(devices: Sequence[Device], asked: str, origin: str) -> Device:
     """Return the one device that an index pair or a part of a name selects."""
-    matches: list[Device] = []
-    if ":" in asked:
-        left, right = (part.strip().lower() for part in asked.split(":", 1))
-        matches = [d for d in devices if _part_matches(d, left, right)]
+    matches = [d for d in devices if _part_matches(d, asked)]
     if not matches:
-        part = asked.lower()
-        matches = [d for d in devices if part in d.name.lower() or part in d.platform.lower()]
+        matches = [d for d in devices if _name_matches(d, asked)]
     if not matches:
         raise DeviceError(f"{origin}: no such device; there is: {_listing(devices)}")
     if len(matches) > 1:
@@ -153,7 +163,20 @@ def _by_name(devices: Sequence[Device], asked: str, origin: str) -> Device:
     return device
 
 
-def _part_matches(device: Device, left: str, right: str) -> bool:
+def _fits(device: Device, asked: str) -> bool:
+    return _part_matches(device, asked) or _name_matches(device, asked)
+
+
+def _name_matches(device: Device, asked: str) -> bool:
+    part = asked.lower()
+    names = (device.name, device.platform, device.platform_version)  # two PoCLs differ in the last
+    return any(part in name.lower() for name in names)
+
+
+def _part_matches(device: Device, asked: str) -> bool:
+    if ":" not in asked:
+        return False
+    left, right = (part.strip().lower() for part in asked.split(":", 1))
     p, d = device.index.split(":")
     return (left == p if left.isdigit() else left in device.platform.lower()) and (
         right == d if right.isdigit() else right in device.name.lower()

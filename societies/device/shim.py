@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from societies.device.argtypes import CType
+from societies.device.argtypes import Kind, StructType
 from societies.device.array import DeviceArray
 from societies.device.kernel import Parameter
 
@@ -25,34 +26,34 @@ class Argument:
 
     ``role``: ``uniform`` (one value for all), ``varying`` (one per work-item), ``global``,
     ``private`` or ``local`` (pointers). ``length`` is the number of elements behind a pointer for
-    one work-item (private) or one workgroup (local, global with groups).
+    one work-item (private) or one workgroup (local, global with groups). ``single`` is a structured
+    scalar that ``host`` is a copy of.
     """
 
     parameter: Parameter
+    kind: Kind
     role: str
     host: NDArray[Any] | None = None
     device_array: DeviceArray | None = None
     value: Any = None
     length: int = 0
+    single: np.void | None = None
 
 
-def kind_of(parameter: Parameter) -> CType:
-    """Return the type of a parameter of a device function, or what it points to."""
-    assert parameter.kind is not None  # read_signature refuses others
-    return parameter.kind
-
-
-def shim_text(name: str, result: CType | None, arguments: Sequence[Argument], grouped: bool) -> str:
+def shim_text(name: str, result: Kind | None, arguments: Sequence[Argument], grouped: bool) -> str:
     """Return the kernel that stages the arguments, calls the function and stores its result."""
     declared = ["ulong societies_count"]
     before: list[str] = []
     after: list[str] = []
     passed: list[str] = []
     for argument in arguments:
-        p, kind = argument.parameter, kind_of(argument.parameter)
+        p, kind = argument.parameter, argument.kind
         store, n = kind.storage, p.name
         const = "const " if p.const else ""
-        if argument.role == "uniform":
+        if argument.role == "uniform" and isinstance(kind, StructType):
+            declared.append(f"__global const {store} *{n}")  # few can pass structs by value
+            passed.append(f"*{n}")
+        elif argument.role == "uniform":
             declared.append(f"{store} {n}")
             passed.append(n)
         elif argument.role == "varying":

@@ -1,48 +1,43 @@
-"""What a device function takes and returns, read from the text of its definition.
+"""What a program's functions take and return, and what its structs are made of.
 
-A deliberately small reader of C declarations: it knows qualifiers, the built-in types, ``typedef``
-and object-like ``#define``. It does not evaluate ``#if``: alternatives must declare the same
-parameters. Functions that macros generate are not seen.
+Read by clang's own parser (PyPI ``libclang``), so macros, conditions and typedefs mean what they
+mean to the compiler. Bodies are skipped: the text of the economy takes 6 ms.
 """
 
 from __future__ import annotations
 
+import atexit
+import importlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
-from societies.device.argtypes import CType, ctype
+from societies.device.argtypes import VECTOR_WIDTHS, CType, Kind, Member, StructType, ctype
 from societies.device.kernel import Parameter
 from societies.device.source import without_comments
 from societies.errors import DeviceError
 
-_IGNORED = frozenset(
-    {"inline", "__inline", "__inline__", "static", "extern", "register", "volatile", "COLLECTIVE"}
-    | {"__volatile__", "restrict", "__restrict", "__restrict__"}
-)
-_SPACES = {
-    f"{prefix}{space}": space
-    for prefix in ("", "__")
-    for space in ("global", "local", "constant", "private")
-}
-_ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)")
 _TYPEDEF = re.compile(r"\btypedef\s+([A-Za-z_][\w\s]*?)\s+([A-Za-z_]\w*)\s*;")
 _DEFINE = re.compile(
     r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?:[ \t]+([A-Za-z_][\w \t]*))?[ \t]*$"
 )
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
-_WORD = re.compile(r"[A-Za-z_]\w*|\*|\[[^\]]*\]|\S")
 
 
 class TypeNames:
-    """The type names of one text: built-in ones, typedefs and object-like macros."""
+    """What the names of scalar and vector types of one text stand for: typedefs and macros.
+
+    For the parameters of kernels, which the compiler describes by name. Knows nothing of
+    conditions: a name that has several meanings has none.
+    """
 
     def __init__(self, text: str):
         code = without_comments(text)
-        self.code = _DIRECTIVE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), code)
         self._typedefs: dict[str, set[str]] = {}
         self._defines: dict[str, set[str]] = {}
-        for meaning, name in _TYPEDEF.findall(self.code):
+        for meaning, name in _TYPEDEF.findall(_DIRECTIVE.sub("", code)):
             self._typedefs.setdefault(name, set()).add(" ".join(meaning.split()))
         for row in code.split("\n"):
             match = _DEFINE.match(row)
@@ -58,101 +53,214 @@ class TypeNames:
         kinds = {self.resolve(meaning, depth - 1) for meaning in meanings}
         return kinds.pop() if len(kinds) == 1 else None
 
-    def expand(self, words: Iterable[str], depth: int = 16) -> list[str]:
-        """Return the words with object-like macros replaced by their one meaning."""
-        result: list[str] = []
-        for word in words:
-            meanings = self._defines.get(word, set())
-            if len(meanings) == 1 and depth:
-                result.extend(self.expand(next(iter(meanings)).split(), depth - 1))
-            else:
-                result.append(word)
-        return result
-
 
 @dataclass(frozen=True)
 class Signature:
-    """A device function: ``result`` is None for void; ``result_name`` is the type as written."""
+    """A device function: ``result`` is None for void."""
 
     name: str
     parameters: tuple[Parameter, ...]
-    result: CType | None
+    result: Kind | None
 
     def __str__(self) -> str:
         result = self.result.name if self.result else "void"
         return f"{result} {self.name}({', '.join(str(p) for p in self.parameters)})"
 
 
-def read_signature(types: TypeNames, name: str) -> Signature:
-    """Return the signature of function ``name``.
+# libclang brings no headers: the type names that OpenCL C has and C has not
+_UNSIGNED = ("char", "short", "int", "long")
+_VECTORS = ("char", "short", "int", "long", *(f"u{name}" for name in _UNSIGNED), "float", "double")
+_PRELUDE = "".join(
+    [
+        *(f"typedef unsigned {name} u{name};" for name in _UNSIGNED),
+        "typedef unsigned long size_t, uintptr_t; typedef long ptrdiff_t, intptr_t;",
+        *(
+            f"typedef {name} {name}{width} __attribute__((ext_vector_type({width})));"
+            for name in _VECTORS
+            for width in VECTOR_WIDTHS
+        ),
+    ]
+)
+_ARGUMENTS = ("-x", "cl", "-target", "spir64", "-cl-std=CL1.2", "-cl-no-stdinc", "-ferror-limit=0")
+_SKIP_BODIES = 0x40  # CXTranslationUnit_SkipFunctionBodies
 
-    Raises
-    ------
-    DeviceError
-        If no definition is found, two of them differ, it is a kernel, or a type is unsupported.
-    """
-    found = {_parse(types, name, *head) for head in _heads(types.code, name)}
-    if not found:
-        raise DeviceError(
-            f"no definition of function {name} in this program (one that a macro generates is "
-            "not seen: wrap it in header=)"
+_SPACES = {"__global": "global", "__local": "local", "__constant": "constant"}
+_QUALIFIERS = frozenset({"const", "volatile", "restrict", "__private", *_SPACES})
+
+
+class Unsupported(Exception):
+    """A type that cannot pass between Python and a device function, and why."""
+
+    def __init__(self, name: str, why: str = "scalars, vectors, structs of them are, and pointers"):
+        super().__init__(name)
+        self.name = name
+        self.why = why
+
+
+class Declarations:
+    """The functions and structs of one text."""
+
+    def __init__(self, text: str):
+        try:
+            self._clang = importlib.import_module("clang.cindex")
+        except ImportError as error:
+            raise DeviceError(
+                f"reading device functions needs libclang ({error}): pip install libclang"
+            ) from error
+        files = [("program.cl", f"{_PRELUDE}\n{text}")]
+        # libclang counts on the unit and its index being kept
+        self._unit = self._clang.Index.create().parse(
+            "program.cl", args=list(_ARGUMENTS), unsaved_files=files, options=_SKIP_BODIES
         )
-    if len(found) > 1:
-        raise DeviceError(
-            f"function {name} is defined in several ways: " + "; ".join(sorted(map(str, found)))
-        )
-    return found.pop()
+        kinds = self._clang.CursorKind
+        self._functions: dict[str, Any] = {}
+        self._records: dict[str, Any] = {}
+        for cursor in self._unit.cursor.get_children():
+            if cursor.kind == kinds.FUNCTION_DECL:
+                self._functions[cursor.spelling] = cursor
+            elif cursor.kind in (kinds.STRUCT_DECL, kinds.TYPEDEF_DECL):
+                record = self._canonical(cursor.type)
+                spelled = _unqualified(cursor.type.spelling)
+                if record.kind == self._clang.TypeKind.RECORD and "(" not in spelled:
+                    self._records[spelled.removeprefix("struct ")] = cursor.type
+
+    def signature(self, name: str) -> Signature:
+        """Return the signature of function ``name``.
+
+        Raises
+        ------
+        DeviceError
+            If there is no such function or a type is unsupported.
+        """
+        cursor = self._functions.get(name)
+        if cursor is None:
+            problems = [str(d.spelling) for d in self._unit.diagnostics if d.severity >= 3]
+            why = f" (the text has errors: {problems[0]})" if problems else ""
+            raise DeviceError(f"no definition of function {name} in this program{why}")
+        parameters = []
+        types = cursor.type.argument_types()  # those of arrays are pointers here
+        for i, (argument, kind) in enumerate(zip(cursor.get_arguments(), types, strict=True)):
+            called = argument.spelling or f"argument_{i}"
+            try:
+                parameters.append(self._parameter(called, kind))
+            except Unsupported as error:
+                raise DeviceError(
+                    f"function {name}: type '{error.name}' of parameter {called} is not "
+                    f"supported ({error.why})"
+                ) from None
+        result = cursor.result_type
+        if self._canonical(result).kind == self._clang.TypeKind.VOID:
+            return Signature(name, tuple(parameters), None)
+        try:
+            return Signature(name, tuple(parameters), self._kind(result))
+        except Unsupported as error:
+            raise DeviceError(
+                f"function {name}: a result of type '{error.name}' is not supported ({error.why})"
+            ) from None
+
+    def structs(self) -> Iterator[StructType]:
+        """Yield every struct that a function of Python can take, by its name in the text."""
+        for declared in self._records.values():
+            try:
+                found = self._kind(declared)
+            except Unsupported:
+                continue
+            assert isinstance(found, StructType)
+            yield found
+
+    def struct(self, name: str) -> StructType:
+        """Return the struct of this name: of a typedef, or a tag with or without ``struct``.
+
+        Raises
+        ------
+        DeviceError
+            If there is none, or a member of it is unsupported.
+        """
+        declared = self._records.get(name.removeprefix("struct "))
+        if declared is None:
+            there = ", ".join(sorted(self._records)) or "none"
+            raise DeviceError(f"no struct {name} in this program; there is: {there}")
+        try:
+            found = self._kind(declared)
+        except Unsupported as error:
+            raise DeviceError(f"'{error.name}' is not supported ({error.why})") from None
+        assert isinstance(found, StructType)
+        return found
+
+    def _canonical(self, kind: Any) -> Any:
+        return kind.get_canonical()
+
+    def _parameter(self, name: str, kind: Any) -> Parameter:
+        kinds, canonical = self._clang.TypeKind, self._canonical(kind)
+        if canonical.kind == kinds.POINTER:
+            pointee = canonical.get_pointee()
+        elif canonical.kind in (kinds.CONSTANTARRAY, kinds.INCOMPLETEARRAY):
+            pointee = canonical.element_type
+        else:
+            value = self._kind(kind)
+            return Parameter(name, "private", value.name, False, False, value)
+        words = pointee.spelling.split()
+        space = next((_SPACES[w] for w in words if w in _SPACES), "private")
+        try:
+            target = self._kind(pointee)
+        except Unsupported as error:
+            raise Unsupported(_shown(kind), error.why) from None
+        const = pointee.is_const_qualified() or space == "constant"
+        return Parameter(name, space, target.name, True, const, target)
+
+    def _kind(self, kind: Any) -> Kind:
+        """Return the scalar, vector or struct type, or raise `Unsupported`."""
+        kinds, canonical = self._clang.TypeKind, self._canonical(kind)
+        if canonical.kind == kinds.ENUM:
+            canonical = self._canonical(canonical.get_declaration().enum_type)
+        if canonical.kind in (kinds.VECTOR, kinds.EXTVECTOR):
+            scalar = ctype(_unqualified(canonical.element_type.spelling))
+            found = ctype(f"{scalar.name}{canonical.element_count}") if scalar else None
+        elif canonical.kind == kinds.RECORD:
+            return self._struct(kind, canonical)
+        else:
+            found = ctype(_unqualified(canonical.spelling))
+        if found is None:
+            raise Unsupported(_shown(kind))
+        return found
+
+    def _struct(self, kind: Any, canonical: Any) -> StructType:
+        if canonical.get_declaration().kind != self._clang.CursorKind.STRUCT_DECL:
+            raise Unsupported(_shown(kind))  # a union
+        members = []
+        for field in canonical.get_fields():
+            shape, inner = [], field.type
+            while self._canonical(inner).kind == self._clang.TypeKind.CONSTANTARRAY:
+                inner = self._canonical(inner)
+                shape.append(int(inner.element_count))
+                inner = inner.element_type
+            try:
+                if field.is_bitfield() or not field.spelling:
+                    raise Unsupported(_shown(field.type))
+                members.append(Member(field.spelling, self._kind(inner), tuple(shape)))
+            except Unsupported as error:
+                called = field.spelling or "without a name"
+                why = f"its member {called} is of type '{error.name}'"
+                why += ", a bit-field" if field.is_bitfield() else ""
+                raise Unsupported(_shown(kind), why) from None
+        if not members:
+            raise Unsupported(_shown(kind), "it has no members")
+        return StructType(_unqualified(kind.spelling), tuple(members))
 
 
-def _heads(code: str, name: str) -> Iterable[tuple[str, str]]:
-    """Yield (text before the name, text between the parentheses) of each definition."""
-    for match in re.finditer(rf"\b{re.escape(name)}\s*\(", code):
-        depth, end = 1, match.end()
-        while end < len(code) and depth:
-            depth += {"(": 1, ")": -1}.get(code[end], 0)
-            end += 1
-        after = _ATTRIBUTE.sub("", code[end : end + 400]).lstrip()
-        if after.startswith("{"):
-            start = max(code.rfind(mark, 0, match.start()) for mark in ";}") + 1
-            before = _ATTRIBUTE.sub(" ", code[start : match.start()])
-            # a macro call such as MAKE(name) may stand before, without a semicolon
-            yield before[before.rfind(")") + 1 :], code[match.end() : end - 1]
+@lru_cache(maxsize=8)
+def declarations(text: str) -> Declarations:
+    """Return what a text declares."""
+    return Declarations(text)
 
 
-def _parse(types: TypeNames, name: str, before: str, inside: str) -> Signature:
-    words = [w for w in types.expand(_WORD.findall(before)) if w not in _IGNORED and w != "const"]
-    if "kernel" in words or "__kernel" in words:
-        raise DeviceError(f"{name} is a kernel, not a function: use program.kernel('{name}')")
-    result_name = " ".join(words)
-    result = None if result_name == "void" else types.resolve(result_name)
-    if result is None and result_name != "void":
-        raise DeviceError(
-            f"function {name}: a result of type '{result_name}' is not supported "
-            "(scalars, vectors and void are)"
-        )
-    parts = [p for p in re.split(r",(?![^(\[]*[)\]])", inside) if p.strip()]
-    if [p.strip() for p in parts] == ["void"]:
-        parts = []
-    return Signature(name, tuple(_parameter(types, name, part) for part in parts), result)
+atexit.register(declarations.cache_clear)  # what clang made goes before clang does
 
 
-def _parameter(types: TypeNames, function: str, text: str) -> Parameter:
-    words = types.expand(_WORD.findall(_ATTRIBUTE.sub(" ", text)))
-    shown = " ".join(text.split())
-    stars = sum(w == "*" or w.startswith("[") for w in words)
-    type_end = words.index("*") if "*" in words else len(words)
-    before = words[:type_end]  # qualifiers after the star concern the pointer itself
-    space = next((_SPACES[w] for w in before if w in _SPACES), "private")
-    const = "const" in before or space == "constant"
-    drop = _IGNORED | _SPACES.keys() | {"const", "*"}
-    rest = [w for w in words if w not in drop and not w.startswith("[")]
-    if len(rest) < 2 or stars > 1 or not all(re.fullmatch(r"\w+", w) for w in rest):
-        raise DeviceError(f"function {function}: parameter '{shown}' is not supported")
-    type_name = " ".join(rest[:-1])
-    kind = types.resolve(type_name)
-    if kind is None:
-        raise DeviceError(
-            f"function {function}: type '{type_name}' of parameter {rest[-1]} is not supported "
-            "(scalars and vectors, and pointers to them, are)"
-        )
-    return Parameter(rest[-1], space if stars else "private", type_name, stars == 1, const, kind)
+def _unqualified(spelling: str) -> str:
+    return " ".join(word for word in spelling.split() if word not in _QUALIFIERS)
+
+
+def _shown(kind: Any) -> str:
+    """Return a type as people write it: without the address space that everything has."""
+    return re.sub(r"__private ?", "", str(kind.spelling)).strip()

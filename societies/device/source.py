@@ -56,19 +56,29 @@ class Source:
 
     def origin(self, line: int) -> tuple[str, int]:
         """Return part and line that line ``line`` (from 1) of the text came from."""
-        name, number = "", 0
-        for row in self.text.split("\n")[: max(line, 0)]:
-            directive = _LINE.match(row)
-            if directive:
-                number = int(directive[1]) - 1
-                name = _unescaped(directive[2]) if directive[2] is not None else name
-            else:
-                number += 1
-        return name, number
+        if line < 1:
+            return "", 0
+        origins = line_origins(self.text)
+        return origins[min(line, len(origins)) - 1]
 
     def without_directives(self) -> str:
         """Return the text with every ``#line`` blanked, so that compilers count its own lines."""
         return "\n".join("" if _LINE.match(row) else row for row in self.text.split("\n"))
+
+
+def line_origins(text: str) -> list[tuple[str, int]]:
+    """Return for each line of an amalgamated text the part and the line that it came from."""
+    result = []
+    name, number = "", 0
+    for row in text.split("\n"):
+        directive = _LINE.match(row)
+        if directive:
+            number = int(directive[1]) - 1
+            name = _unescaped(directive[2]) if directive[2] is not None else name
+        else:
+            number += 1
+        result.append((name, number))
+    return result
 
 
 def amalgamate(

@@ -28,6 +28,12 @@ def _verify(config: EconomyConfig, **options: Any) -> Any:
     return verify(config, **options)
 
 
+def _capture(config: EconomyConfig, **options: Any) -> Any:
+    from societies.economy.capture import capture
+
+    return capture(config, **options)
+
+
 WORKLOAD = Workload(
     name="economy",
     summary="agents extract, barter and consume resources",
@@ -35,4 +41,5 @@ WORKLOAD = Workload(
     run=_run,
     plan=_plan,
     verify=_verify,
+    capture=_capture,
 )

@@ -21,14 +21,11 @@ from societies.economy.bounds import (
 )
 from societies.economy.curves import LONGEST_TABLE, table_is_too_long
 from societies.economy.state import DEVICE_TYPES, EXTRACTION_TYPES, PURPOSE_COUNT
+from societies.streams import RANDOM_STREAMS, STREAM_GAP
 
 if TYPE_CHECKING:
     from societies.economy.config import EconomyConfig, GroupConfig
 
-RANDOM_STREAMS = 2_147_441_677
-"""Streams 2**32 draws apart that fit into the period of MWC64X."""
-STREAM_WORDS = 2**32
-"""Words between the starts of neighbouring streams."""
 LARGEST_COUNT = 2**31 - 1  # kernels count units in 32 bits
 LARGEST_USE = 1_000_000_000  # units that one device yields in its life
 LARGEST_DAILY_EXTRACTION = 1_000_000  # units; far beyond any use, and days still end
@@ -79,9 +76,9 @@ def _too_large(config: EconomyConfig) -> Iterator[Conflict]:
             f"the {LARGEST_COUNT} that can be counted"
         )
         yield Conflict(lasting, message, needs)
-    elif random_words(config) > STREAM_WORDS:
+    elif random_words(config) > STREAM_GAP:
         message = (
-            f"{config.days} days of consumption could use more than the {STREAM_WORDS} random "
+            f"{config.days} days of consumption could use more than the {STREAM_GAP} random "
             "words of an agent"
         )
         yield Conflict(("days",), message, needs)

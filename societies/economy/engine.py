@@ -6,14 +6,14 @@ Both start a set of societies, run steps or whole days, and give and take the st
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.device import Device, DeviceArray, Program
+from societies.device import BoundKernel, Device, DeviceArray, Program
 from societies.economy import schedule, source
 from societies.economy.parameters import EffortCurve, Parameters
 from societies.economy.schedule import Step
@@ -23,13 +23,13 @@ from societies.economy.state import (
     PURPOSE_COUNT,
     PURPOSES,
     STATE,
-    STREAM_GAP,
     initial_state,
     series_of,
     sizes,
     state_fields,
 )
 from societies.errors import DeviceError
+from societies.streams import STREAM_GAP
 
 State = dict[str, NDArray[Any]]
 
@@ -110,12 +110,15 @@ class DeviceEngine:
         }
         self._log = device.zeros((p.societies, LOG_DAYS, len(series_of(p))), np.float64)
         self._row = 0
-        self._launch = self._bind(workgroup or workgroup_size(device, p))
+        self.program = Program(
+            device, source.FILES, macros=source.macros(p), header=source.header(p)
+        )
+        self.kernels = self._bind(workgroup or workgroup_size(device, p))
 
-    def _bind(self, lanes: int) -> dict[str, Callable[..., Any]]:
+    def _bind(self, lanes: int) -> dict[str, BoundKernel]:
         """Return each phase's kernel with everything set but what changes from call to call."""
         p, device = self.parameters, self.device
-        program = Program(device, source.FILES, macros=source.macros(p), header=source.header(p))
+        program = self.program
         state: dict[str, Any] = {f"state_{name}": array for name, array in self._state.items()}
         state |= source.counts(p)
         tables = {name: device.array(array) for name, array in source.tables(p).items()}
@@ -124,11 +127,10 @@ class DeviceEngine:
         streams = p.societies * (p.agents + 1) * PURPOSE_COUNT
         pairs = p.societies * (p.agents // 2)
 
-        def bind(kernel: str, groups: int, **more: Any) -> Callable[..., Any]:
-            bound: Callable[..., Any] = program.kernel(kernel).bind(
+        def bind(kernel: str, groups: int, **more: Any) -> BoundKernel:
+            return program.kernel(kernel).bind(
                 global_size=(groups * lanes,), local_size=(lanes,), **state, **more
             )
-            return bound
 
         agents = p.societies * p.agents
         launch = {
@@ -181,19 +183,22 @@ class DeviceEngine:
 
     def step(self, step: Step, day: int) -> None:
         """Run one step of a day."""
+        for kernel, changed in self.launches(step, day):
+            self.kernels[kernel](**changed)
+
+    def launches(self, step: Step, day: int) -> list[tuple[str, dict[str, int]]]:
+        """Return the kernels that a step launches, with the arguments that change."""
         phase = step.phase
         if phase == "trading":
-            if phase in self._launch:  # a single agent meets nobody
-                self._launch[phase](market_round=step.round)
-        elif phase == "society_statistics":
-            self._launch["distributions"]()
-            self._launch[phase](row=self._row, day=day)
-        elif phase == "shocks":
-            for i, shock in enumerate(self.parameters.shocks):
-                if shock.day == day:
-                    self._launch[phase](shock=i)
-        else:
-            self._launch[phase]()
+            if phase not in self.kernels:  # a single agent meets nobody
+                return []
+            return [(phase, {"market_round": step.round})]
+        if phase == "society_statistics":
+            return [("distributions", {}), (phase, {"row": self._row, "day": day})]
+        if phase == "shocks":
+            today = [i for i, shock in enumerate(self.parameters.shocks) if shock.day == day]
+            return [(phase, {"shock": i}) for i in today]
+        return [(phase, {})]
 
     def run_days(self, first: int, last: int) -> NDArray[np.float64]:
         """Run days first to last (at most `LOG_DAYS`); (society, day, series) float64."""

@@ -25,12 +25,11 @@ from societies.economy.curves import (
     utility_curve,
 )
 from societies.economy.state import DEVICE_TYPES
+from societies.streams import stream_base
 
 KEEP, LOSE = 0, 1
 REMOVE_RESOURCE, REMOVE_AGENT = 0, 1
 RANDOM_INDEX = -1
-STREAM_ORBIT = 4294883355 * 2**31 - 1
-"""Period of MWC64X: draws until it repeats."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,17 +156,8 @@ class Parameters:
 
     @property
     def stream_base(self) -> int:
-        """Return where on the generator's orbit this seed's streams begin.
-
-        The finaliser of SplitMix64 (Steele, Lea and Flood 2014) scatters neighbouring seeds:
-        taken as they are, the streams of seeds 1 and 2 would be one another shifted by a draw. The
-        place is given within one round of the orbit: kernels add up distances modulo 2**64, and
-        beyond that streams would come out on top of others.
-        """
-        z = (self.seed + 0x9E3779B97F4A7C15) % 2**64
-        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) % 2**64
-        return (z ^ (z >> 31)) % STREAM_ORBIT
+        """Return where on the generator's orbit this seed's streams begin."""
+        return stream_base(self.seed)
 
 
 def parameters(config: EconomyConfig) -> Parameters:

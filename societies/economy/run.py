@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import signal
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.device import Device, choose_device
+from societies import running
+from societies.device import Device
 from societies.economy import schedule
 from societies.economy.config import EconomyConfig
 from societies.economy.conflicts import LARGEST_COUNT
@@ -32,89 +27,62 @@ from societies.economy.engine import (
     state_hash,
     workgroup_size,
 )
-from societies.economy.file import create, describe_tables, reopen, require_room, session
+from societies.economy.file import create, describe_tables, reopen, require_room
 from societies.economy.parameters import Parameters, parameters
 from societies.economy.results import Layout, grouped
 from societies.economy.state import series_of, sizes, state_fields
-from societies.errors import ConfigError, DeviceError, Interrupted
+from societies.errors import ConfigError, DeviceError
 from societies.output import ResultFile, open_results
+from societies.output.provenance import session
+from societies.running import (
+    Interruption,
+    Plan,
+    Progress,
+    VerifyReport,
+    block_end,
+    byte_count,
+    chosen_device,
+    days_to_verify,
+    device_failures,
+    first_difference,
+    interrupted,
+    interrupts,
+    next_block,
+    society_numbers,
+)
 
-REFERENCE = "reference"
-Progress = Callable[[int, int], None]
-_CHUNK_SECONDS = 0.5
+HEADLINES = ("units_extracted", "units_held", "units_traded", "utility", "gini")
+"""Series of the closing table, of those that are recorded."""
 
 
 @dataclass(frozen=True)
-class RunReport:
-    """What a run did.
+class RunReport(running.RunReport):
+    """What a run did; further attributes are those of every run.
 
     Attributes
     ----------
-    path : Path of the file
-    first_day, days : int
-        First day simulated by this run, and the last.
-    societies, agents, resources : int
-    device : str
-    wall_seconds : float, including the building of kernels
+    agents, resources : int
     agent_days_per_second : float
-    final : dict
-        Mean over societies of every series on the last day.
-    state_sha256 : str
-        Hash of the complete state at the end; equal on every device.
     """
 
-    path: Path
-    first_day: int
-    days: int
-    societies: int
     agents: int
     resources: int
-    device: str
-    wall_seconds: float
     agent_days_per_second: float
-    final: dict[str, float]
-    state_sha256: str
 
+    @property
+    def headlines(self) -> list[str]:
+        """Series of the closing table."""
+        return [name for name in HEADLINES if name in self.final]
 
-@dataclass(frozen=True)
-class Plan:
-    """What a run would do: rows of (label, value), nothing written."""
+    @property
+    def means_over(self) -> str:
+        """What the numbers of the closing table are means over."""
+        return "living agents" if self.societies == 1 else f"{self.societies} societies' agents"
 
-    rows: list[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The first place where device and reference differ."""
-
-    day: int
-    phase: str
-    array: str
-    index: tuple[int, ...]
-    device_value: Any
-    reference_value: Any
-
-    def __str__(self) -> str:
-        return (
-            f"day {self.day}, phase {self.phase}, array {self.array}, index {list(self.index)}: "
-            f"device {self.device_value!r}, reference {self.reference_value!r}"
-        )
-
-
-@dataclass(frozen=True)
-class VerifyReport:
-    """The outcome of running device and reference side by side; ``str`` is the line to print."""
-
-    identical: bool
-    days: int
-    arrays: int
-    device: str
-    difference: Difference | None = None
-
-    def __str__(self) -> str:
-        if self.difference is not None:
-            return f"different: {self.difference}"
-        return f"identical: {self.days} days, {self.arrays} arrays"
+    @property
+    def rate(self) -> tuple[str, float]:
+        """How fast it went, and what is counted."""
+        return "agent-days per second", self.agent_days_per_second
 
 
 def run(
@@ -155,7 +123,7 @@ def run(
     layout = Layout(config)
     file, start = None, None
     with ExitStack() as stack:
-        interrupted = stack.enter_context(_interrupts())
+        stop = stack.enter_context(interrupts())
         # What stands in the way of the file is said before any kernel is built.
         if resume:
             file = stack.enter_context(reopen(path, config))
@@ -168,26 +136,27 @@ def run(
                 name, last_row, digest = str(file.attributes["device"]), None, state_hash(start[1])
             else:
                 try:
-                    with interrupted.at_once():
+                    with stop.at_once():
                         engine, name, facts = _engine(device, p)
                 except DeviceError:
-                    if interrupted.is_set():  # compilers stop at Ctrl-C with errors of their own
+                    if stop.is_set():  # compilers stop at Ctrl-C with errors of their own
                         raise KeyboardInterrupt from None
                     raise
-                if interrupted.is_set():
+                if stop.is_set():
                     raise KeyboardInterrupt
                 file = file or stack.enter_context(
                     create(path, p, layout, facts, overwrite=overwrite)
                 )
                 file.log_session(session(first, facts))
-                if start:
-                    engine.load(start[1])
-                else:
-                    engine.start()
-                last_row = _simulate(engine, file, layout, first, interrupted, progress)
-                digest = state_hash(engine.state())
+                with device_failures(file, config.days):
+                    if start:
+                        engine.load(start[1])
+                    else:
+                        engine.start()
+                    last_row = _simulate(engine, file, layout, first, stop, progress)
+                    digest = state_hash(engine.state())
         except KeyboardInterrupt:
-            raise _interrupted(file, config.days) from None
+            raise interrupted(file, config.days) from None
     seconds = time.perf_counter() - began
     simulated = config.agents * config.replicates * (config.days - first + 1)
     return RunReport(
@@ -210,19 +179,19 @@ def _simulate(
     file: ResultFile,
     layout: Layout,
     first: int,
-    interrupted: _Interruption,
+    stop: Interruption,
     progress: Progress | None,
 ) -> Any:
     """Run from day ``first`` to the end, writing on the way; return the last day's series."""
     config = layout.config
     details, days, every = layout.detail_days(), config.days, config.record.checkpoint
-    chunk, day, last_row = 1, first - 1, None
+    block, day, last_row = 1, first - 1, None
     if progress:
         progress(day, days)
-    while day < days and not interrupted.is_set():
+    while day < days and not stop.is_set():
         began = time.perf_counter()
-        end = _chunk_end(day, chunk, days, details, every)
-        with interrupted.at_once():
+        end = block_end(day, block, days, details, every)
+        with stop.at_once():
             series = engine.run_days(day + 1, end)
         _refuse_beyond_tables(series, engine.parameters)
         layout.write_series(file, day + 1, series)
@@ -232,8 +201,8 @@ def _simulate(
         file.commit(end)
         if end % every == 0 or end == days:
             file.checkpoint(end, kept(state or engine.state()))
-        last_row, chunk = series[:, -1], _next_chunk(end - day, time.perf_counter() - began)
-        day = end
+        block = next_block(end - day, time.perf_counter() - began, LOG_DAYS)
+        last_row, day = series[:, -1], end
         if progress:
             progress(day, days)
     if day < days:
@@ -257,15 +226,6 @@ def _refuse_beyond_tables(series: NDArray[np.float64], p: Parameters) -> None:
         )
 
 
-def _interrupted(file: ResultFile | None, days: int) -> Interrupted:
-    """Return what to tell after Ctrl-C, the first one or an impatient second one."""
-    if file is None:
-        return Interrupted("interrupted before day 1; nothing was written")
-    day = file.days_committed
-    done = f"after day {day} of {days}; all of it is" if day else "before day 1; the start is"
-    return Interrupted(f"interrupted {done} in {file.path}", file.path)
-
-
 def plan(
     config: EconomyConfig, *, device: str | Device = "auto", out: str | Path | None = None
 ) -> Plan:
@@ -285,28 +245,29 @@ def plan(
         for v in layout.variables()
     )
     rows = [
-        ("societies", _numbers(p.first_society, p.societies)),
+        ("societies", society_numbers(p.first_society, p.societies)),
         ("agents x resources", f"{p.agents} x {p.resources}"),
         ("days", str(config.days)),
         ("agents per group", ", ".join(str(n) for n in config.group_sizes())),
         ("utility tables", describe_tables(p)),
     ]
     on_device = sum(bytes_of.values())
-    if _is_reference(device):
-        rows += [("device", "reference (plain Python)")]
-    else:
-        chosen = device if isinstance(device, Device) else choose_device(device, profiling=False)
+    chosen, name, _ = chosen_device(device)
+    rows += [("device", name if chosen else f"{name} (plain Python)")]
+    if chosen:
         rows += [
-            ("device", f"{chosen} ({chosen.reason})" if chosen.reason else str(chosen)),
             ("work-items per workgroup", str(workgroup_size(chosen, p))),
             ("launches per day", str(launches_per_day(p))),
         ]
         on_device += scratch_bytes(p)
     path = Path(out) if out is not None else Path("economy.h5")
     rows += [
-        ("memory on the device", _bytes(on_device)),
-        ("checkpoints in the file", f"2 x {_bytes(saved)}, every {config.record.checkpoint} days"),
-        ("results in the file", _bytes(output)),
+        ("memory on the device", byte_count(on_device)),
+        (
+            "checkpoints in the file",
+            f"2 x {byte_count(saved)}, every {config.record.checkpoint} days",
+        ),
+        ("results in the file", byte_count(output)),
         ("output", f"{path.absolute()}{' (exists)' if path.exists() else ''}"),
     ]
     return Plan(rows)
@@ -328,23 +289,16 @@ def verify(
     ConfigError
         If more days are asked for than the configuration has.
     """
-    if days is not None and not 1 <= days <= config.days:
-        raise ConfigError(
-            f"verify: {days} days are asked for, the configuration has {config.days}; "
-            f"raise it with --set days={days}"
-            if days > 0
-            else f"verify: {days} days are asked for; there must be at least 1"
-        )
+    last = days_to_verify(days, config.days)
     p = parameters(config)
     engine, name, _ = _engine(device, p)
     reference = ReferenceEngine(p)
-    last = config.days if days is None else days
     for day in range(last + 1):
         steps = schedule.start(p) if day == 0 else schedule.day_schedule(p, day)
         for step in steps:
             engine.step(step, day)
             reference.step(step, day)
-            difference = _compare(day, step, engine, reference)
+            difference = first_difference(day, str(step), engine.state(), reference.state())
             if difference is not None:
                 return VerifyReport(False, last, len(state_fields(p)), name, difference)
         if progress and day:
@@ -352,54 +306,9 @@ def verify(
     return VerifyReport(True, last, len(state_fields(p)), name)
 
 
-def _compare(day: int, step: schedule.Step, engine: Engine, reference: Engine) -> Difference | None:
-    found, expected = engine.state(), reference.state()
-    for name, b in expected.items():
-        a = found[name]
-        bits = a.dtype.str.replace("f", "u")
-        different = np.argwhere(a.view(bits) != b.view(bits))
-        if len(different):
-            index = tuple(int(i) for i in different[0])
-            return Difference(day, str(step), name, index, a[index].item(), b[index].item())
-    return None
-
-
-def _is_reference(device: str | Device) -> bool:
-    """Whether the reference is asked for, by the argument or by SOCIETIES_DEVICE."""
-    if isinstance(device, Device):
-        return False
-    asked = device.strip().lower()
-    if asked in ("", "auto"):
-        asked = os.environ.get("SOCIETIES_DEVICE", "").strip().lower()
-    return asked == REFERENCE
-
-
 def _engine(device: str | Device, p: Parameters) -> tuple[Engine, str, dict[str, str]]:
-    if _is_reference(device):
-        python = f"Python {platform.python_version()}"
-        facts = {"device": REFERENCE, "driver": python, "build_options": ""}
-        return ReferenceEngine(p), REFERENCE, facts
-    chosen = device if isinstance(device, Device) else choose_device(device, profiling=False)
-    facts = {
-        "device": f"{chosen.name} ({chosen.platform})",
-        "driver": f"{chosen.driver}; {chosen.version}",
-        "build_options": " ".join(chosen.build_options),
-    }
-    why = f" ({chosen.reason})" if chosen.reason else ""
-    return DeviceEngine(chosen, p), f"{chosen}{why}", facts
-
-
-def _chunk_end(day: int, chunk: int, days: int, details: set[int], checkpoint: int) -> int:
-    """Return the day up to which to go before something has to be written."""
-    for end in range(day + 1, min(day + chunk, days) + 1):
-        if end in details or end % checkpoint == 0:
-            return end
-    return min(day + chunk, days)
-
-
-def _next_chunk(days: int, seconds: float) -> int:
-    """Return how many days take about half a second: what an interruption can lose."""
-    return max(1, min(LOG_DAYS, 4 * days, int(days * _CHUNK_SECONDS / max(seconds, 1e-9))))
+    chosen, name, facts = chosen_device(device)
+    return (DeviceEngine(chosen, p) if chosen else ReferenceEngine(p)), name, facts
 
 
 def _final(path: Path, p: Parameters, days: int, last_row: Any) -> dict[str, float]:
@@ -413,60 +322,3 @@ def _final(path: Path, p: Parameters, days: int, last_row: Any) -> dict[str, flo
         if dataset["day"].values[-1:] != [days]:  # the last day is none of those recorded
             return {}
         return {name: float(dataset[name].isel(day=-1).mean()) for name in names}
-
-
-class _Interruption:
-    """Whether Ctrl-C was pressed. The second time it stops at once, unless a file is written."""
-
-    def __init__(self) -> None:
-        self._set = self._computing = False
-
-    def is_set(self) -> bool:
-        return self._set
-
-    @contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Let a second Ctrl-C end the block with KeyboardInterrupt."""
-        self._computing = True
-        try:
-            yield
-        finally:
-            self._computing = False
-
-    def handle(self, number: int, frame: FrameType | None) -> None:
-        """Be called for SIGINT."""
-        if self._set and self._computing:
-            raise KeyboardInterrupt
-        self._set = True
-
-
-@contextmanager
-def _interrupts() -> Iterator[_Interruption]:
-    """Turn the first Ctrl-C into a flag, so that a day is finished and flushed before stopping."""
-    flag = _Interruption()
-    if threading.current_thread() is not threading.main_thread():
-        yield flag
-        return
-    before = signal.getsignal(signal.SIGINT)
-    if before == signal.SIG_IGN:  # started in the background, where Ctrl-C is meant for others
-        yield flag
-        return
-    signal.signal(signal.SIGINT, flag.handle)
-    try:
-        yield flag
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _numbers(first: int, count: int) -> str:
-    return (
-        f"1 (number {first})" if count == 1 else f"{count} (numbers {first} to {first + count - 1})"
-    )
-
-
-def _bytes(count: int) -> str:
-    for unit in ("B", "KiB", "MiB"):
-        if count < 1024:
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1024  # type: ignore[assignment]
-    return f"{count:.1f} GiB"

@@ -19,11 +19,11 @@ from societies.economy.parameters import (
 from societies.economy.state import (
     PURPOSE_COUNT,
     PURPOSES,
-    STREAM_GAP,
     Field,
     series_of,
     state_fields,
 )
+from societies.streams import STREAM_GAP
 
 FILES = (
     "economy/streams.cl",

@@ -40,8 +40,6 @@ NO_COMPONENT = -1
 """Fills the rest of a recipe's slots."""
 
 PURPOSE_COUNT = 16
-STREAM_GAP = 1 << 32
-"""Draws between the starts of neighbouring streams."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from societies.analysis import plot_overview
-from societies.analysis.overview import _PANELS, _draw, _title
+from societies.analysis.overview import _PANELS, _draw, _panels, _title
 from societies.errors import OutputError, SocietiesError
 from societies.output import Coordinate, ResultFile, Variable
 
@@ -54,7 +54,7 @@ def figure_of(data):
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 5.8), layout="constrained")
-    _draw(figure, data)
+    _draw(figure, data, _panels(data))
     return figure
 
 
@@ -133,9 +133,25 @@ def test_the_title_says_what_is_known():
     assert _title(bare) == "1 society"
 
 
+@pytest.mark.parametrize("count", range(1, 9))
+def test_another_model_shows_its_own_series(count):
+    """The first six numbers per society and day, with their units, also below zero."""
+    names = [f"series_{i}" for i in range(count)]
+    values = np.linspace(-1, 3, 20).reshape(2, 10)
+    data = xr.Dataset({name: (("society", "day"), values, {"units": "m"}) for name in names})
+    data = data.assign(detail=(("society", "day", "agent"), np.zeros((2, 10, 3))))
+    data = data.assign_coords(society=[0, 1], day=np.arange(1, 11))
+    shown = figure_of(data).axes
+    assert [axes.get_title(loc="left") or axes.get_title() for axes in shown] == [
+        name.replace("_", " ").capitalize() for name in names[:6]
+    ]
+    assert {axes.get_ylabel() for axes in shown} == {"m"}
+    assert all(axes.get_ylim()[0] < -1 and axes.get_ylim()[1] > 3 for axes in shown)
+
+
 def test_what_cannot_be_drawn_says_why(tmp_path, file):
-    with pytest.raises(SocietiesError, match="no variable 'gini'"):
-        plot_overview(dataset().drop_vars("gini"), tmp_path)
+    with pytest.raises(SocietiesError, match="nothing to draw"):
+        plot_overview(dataset().drop_vars(SERIES), tmp_path)
     with pytest.raises(SocietiesError, match="no complete day"):
         plot_overview(dataset().isel(day=slice(0)), tmp_path)
     with pytest.raises(OutputError, match="does not exist"):

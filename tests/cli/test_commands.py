@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import jsonschema
 import pytest
@@ -21,6 +20,7 @@ import societies
 from societies.config import load_config
 from societies.errors import BuildError, ConfigError, DeviceError, Interrupted, OutputError
 from societies.paths import data_directory
+from societies.running import RunReport
 
 SMALL = "workload: economy\nagents: 5\nresources: 4\ndays: 6\n"
 ENDLESS = "workload: economy\nagents: 5\nresources: 4\ndays: 1000000\nrecord: {society: 1000}\n"
@@ -378,20 +378,28 @@ def test_usage_errors_end_with_2(shell, words):
 
 
 def test_commands_do_without_the_keys_of_one_workload(shell, monkeypatch):
-    """A report with other series, of another workload, is printed as far as it goes."""
+    """A report with other series, of another workload, is printed with what it has."""
     assert shell("run", "small.yaml", "-q")[0] == 0
-    report = SimpleNamespace(
+    report = RunReport(
         path=Path("small.h5"),
         first_day=1,
         days=6,
-        societies=1,
+        societies=2,
         device="abacus",
         wall_seconds=1.0,
-        agent_days_per_second=30.0,
         final={"moves": 3.0},
         state_sha256="0" * 64,
     )
     monkeypatch.setattr("societies.api.run", lambda *_, **__: report)
     code, out, _ = shell("run", "small.yaml", "--overwrite")
     assert code == 0
-    assert "abacus" in out
+    rows = [re.split("  +", line) for line in out.splitlines()]
+    assert rows == [
+        ["last day", "6, means over 2 societies"],
+        ["moves", "3"],
+        ["device", "abacus"],
+        ["wall time", "1.0 s"],
+        ["society-days per second", "12"],
+        ["state sha256", "0" * 64],
+        ["written to", "small.h5"],
+    ]

@@ -297,16 +297,36 @@ def test_a_parameter_called_like_a_builtin_function(device, kernel_file):
     assert program.function("twice")(distance=0.5) == 1.0
 
 
-def test_a_struct_by_value_is_refused(device, kernel_file):
+def test_structs_by_value_and_behind_pointers(device, kernel_file):
     program = Program(
         device,
         kernel_file("""
-            struct pair { int a; float b; };
-            kernel void take(global int *out, struct pair p) { out[0] = p.a; }
+            struct pair { uchar a; double b; };
+            kernel void take(global struct pair *out, struct pair p, local struct pair *scratch) {
+                scratch[0] = p;
+                barrier(CLK_LOCAL_MEM_FENCE);
+                out[0].b += scratch[0].b;
+            }
         """),
     )
-    with pytest.raises(DeviceError, match="not known as a scalar or vector"):
-        program.take(global_size=1, local_size=1, out=device.zeros(1, np.int32), p=(1, 2.0))
+    pair = program.struct("pair")
+    out, scratch = device.array(np.array([(1, 2.5)], pair)), Local(pair, 1)
+    program.take(global_size=1, local_size=1, out=out, p=(1, 2.0), scratch=scratch)
+    assert out.get().tolist() == [(1, 4.5)]
+    packed = np.dtype([("a", "u1"), ("b", "f8")])
+    for wrong in (
+        {"out": device.zeros(1, packed)},
+        {"scratch": Local(packed, 1)},
+        {"p": (300, 0.0)},
+        {"p": 1},
+    ):
+        (name,) = wrong
+        with pytest.raises(DeviceError, match=f"kernel take: argument {name}.*struct pair|uchar"):
+            program.take(
+                **{"global_size": 1, "local_size": 1, "out": out, "p": (1, 2.0)}
+                | {"scratch": scratch}
+                | wrong
+            )
 
 
 def test_an_unknown_kernel_lists_those_there(device, kernel_file):

@@ -61,11 +61,11 @@ def test_order_of_the_cpu_implementations():
         name = choose_device("cpu", platforms).name
         order.append(name)
         platforms = [p for p in platforms if p.get_devices()[0].name != name]
-    assert order == ["Intel Xeon", "pthread-new", "pthread-old", "another cpu"]
+    assert order == ["pthread-new", "pthread-old", "Intel Xeon", "another cpu"]
 
 
 def test_cpu_is_taken_although_a_gpu_is_there():
-    assert choose_device("cpu", FULL).name == "Intel Xeon"
+    assert choose_device("cpu", FULL).name == "pthread-old"
 
 
 @pytest.mark.parametrize("spec", ["auto", "cpu", "gpu", "accelerator"])
@@ -125,6 +125,7 @@ def test_an_unavailable_gpu_is_passed_over():
         ("portable", "pthread-old"),
         ("nvidia:0", "NVIDIA H100"),
         ("intel:xeon", "Intel Xeon"),
+        ("PoCL 3.0", "pthread-old"),
     ],
 )
 def test_explicit_choices(spec, name):

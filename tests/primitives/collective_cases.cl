@@ -1,8 +1,12 @@
-// What compilers have got wrong around barriers; each kernel is right as it stands, and shows that the
-// rules of primitives/real.cl keep it so. See test_collective.py.
-#include "primitives/select.cl"
+// What compilers have got wrong around barriers; each kernel is right as it stands, and shows that
+// the rules of primitives/real.cl keep it so. See test_collective.py.
+#include "primitives/permute.cl"
 #include "primitives/reduce.cl"
 #include "primitives/scan.cl"
+#include "primitives/select.cl"
+#include "primitives/sort.cl"
+#include "primitives/tree.cl"
+#include "primitives/varray.cl"
 
 // Collective functions called twice: PoCL 3.0 goes wrong if they are not inlined.
 __kernel void twice(__global const real *values, __global uint *winners, __global real *sums,
@@ -69,4 +73,52 @@ __kernel void once(__global uint *times, const uint turns)
         if (lid == 0) turn += 1;
         barrier(CLK_LOCAL_MEM_FENCE);  // the turn, before the condition
     } while (turn < turns);
+}
+
+// Sizes that the compiler knows: PoCL 3.0 lets all work-items into a shared loop that ends at the
+// constant 1. found[work-item][5]; all flags are 1, all words 5.
+__kernel void known(__global real *found, const uint n)
+{
+    __local uint u[8], v[8], scratch[2];
+    __local uchar flags[8];
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    rng_t rng = rng_seed(0, 0, 1);
+    found += lid * 5;
+    for (uint i = lid; i < n; i += lanes) {
+        u[i] = 5;
+        flags[i] = 1;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);  // inputs, before they are used
+    found[0] = reduce_count(flags, 1, scratch);
+    found[1] = compact(flags, 1, v, u);
+    found[2] = u[1];
+    found[3] = choose_among(&rng, u + 1, 1, scratch);
+    random_permutation(&rng, u, 1);
+    found[4] = u[0] + u[1];
+}
+
+__kernel void known_trees(__global real *found, const uint n)
+{
+    __local real x[8], tree[8];
+    __local uint u[8], scratch[8];
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    rng_t rng = rng_seed(0, 0, 1);
+    found += lid * 5;
+    for (uint i = lid; i < n; i += lanes) {
+        tree[i] = 7.0;
+        x[i] = 3.0 - i;
+        u[i] = 5;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);  // inputs, before they are used
+    found[0] = extreme_min_unmasked_random(&rng, x, 1, scratch);
+    sort_keys(x, u, 1, false);
+    tree_build_local(tree, 2, 0, x, 1, 0.0);
+    tree_sum_local(tree, 2, 0);
+    found[1] = tree[0];
+    found[2] = tree[1];
+    barrier(CLK_LOCAL_MEM_FENCE);  // the tree has been read, before it is built again
+    tree_build_local(tree, 2, 1, x, 2, 0.0);
+    tree_sum_local(tree, 2, 1);
+    found[3] = tree[0];
+    found[4] = x[0];
 }

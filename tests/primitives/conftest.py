@@ -3,7 +3,7 @@ import pytest
 from societies.device import choose_device
 
 # powers of two and not, below, at and above a warp, up to the portable limit
-WORKGROUP_SIZES = [1, 2, 31, 48, 64, 100, 256]
+WORKGROUP_SIZES = [1, 2, 31, 32, 48, 64, 100, 256]
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,46 @@ __kernel void real_sums(__global const real *values, __global real *work,
         sums[group * 2 * lanes + lid] = reduce_sum_local(x, n);
 }
 
+// extremes[case][2][work-item]: in local memory (of the first local_most), in global memory
+__kernel void real_extremes(__global const real *values, __global real *work,
+                            __global const uint *sizes, __global const uchar *largest,
+                            const uint capacity, const uint local_most, __global real *extremes,
+                            __local real *x) {
+    const size_t group = get_group_id(0);
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    const uint n = sizes[group], in_local = min(n, local_most);
+    for (uint i = lid; i < n; i += lanes)
+        work[group * capacity + i] = values[group * capacity + i];
+    for (uint i = lid; i < in_local; i += lanes)
+        x[i] = values[group * capacity + i];
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // both copies, before they are compared
+    extremes[group * 2 * lanes + lid] = reduce_extreme_local(x, in_local, largest[group] != 0);
+    extremes[(group * 2 + 1) * lanes + lid] =
+        reduce_extreme_global(work + group * capacity, n, largest[group] != 0);
+}
+
+// totals[case][3][work-item]: sum, min, max
+__kernel void word_totals(__global const uint *values, __global const uint *sizes,
+                          const uint capacity, __global uint *totals, __local uint *x) {
+    const size_t group = get_group_id(0);
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    const uint n = sizes[group];
+    values += group * capacity;
+    totals += group * 3 * lanes + lid;
+    for (uint i = lid; i < n; i += lanes)
+        x[i] = values[i];
+    barrier(CLK_LOCAL_MEM_FENCE); // the copy, before it is reduced
+    totals[0] = reduce_sum_uint(x, n);
+    for (uint i = lid; i < n; i += lanes)
+        x[i] = values[i];
+    barrier(CLK_LOCAL_MEM_FENCE); // the copy, before it is reduced
+    totals[lanes] = reduce_min_uint(x, n);
+    for (uint i = lid; i < n; i += lanes)
+        x[i] = values[i];
+    barrier(CLK_LOCAL_MEM_FENCE); // the copy, before it is reduced
+    totals[2 * lanes] = reduce_max_uint(x, n);
+}
+
 static void stage(__global const long *values, const uint n, __local long *x) {
     for (uint i = get_local_id(0); i < n; i += get_local_size(0))
         x[i] = values[i];

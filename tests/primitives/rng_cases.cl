@@ -46,6 +46,17 @@ __kernel void sum_of_words(__global ulong *state, const uint count, __global ulo
     state[0] = rng_pack(rng);
 }
 
+// `count` integers below n, and as many uniforms, both from the same state
+__kernel void successive(const ulong state, const uint n, const uint count, __global uint *below,
+                         __global real *uniform) {
+    rng_t rng = rng_load(state);
+    for (uint k = 0; k < count; ++k)
+        below[k] = rng_below(&rng, n);
+    rng = rng_load(state);
+    for (uint k = 0; k < count; ++k)
+        uniform[k] = rng_uniform(&rng);
+}
+
 // per stream: an integer below n[i], a uniform, a Bernoulli draw, a binomial
 __kernel void draws(__global ulong *states, __global const uint *n, __global const ulong *threshold,
                     const uint cases, __global uint *below, __global real *uniform,

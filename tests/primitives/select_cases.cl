@@ -41,3 +41,38 @@ __kernel void select_cases(__global const real *values, __global const uchar *ma
     for (uint i = lid; i < n; i += lanes)
         mask_after[(group * 2 + 1) * capacity + i] = m[i];
 }
+
+// chosen[case][work-item] by what each case asks for. Only work-item 0 loads its stream.
+__kernel void random_extremes(__global const real *values, __global const uchar *mask,
+                              __global const uint *sizes, __global const uchar *masked,
+                              __global const uchar *largest, const uint capacity,
+                              __global ulong *states, __global uint *chosen, __local real *v,
+                              __local uchar *m, __local uint *scratch) {
+    const size_t group = get_group_id(0);
+    const uint n = sizes[group];
+    stage(values + group * capacity, mask + group * capacity, n, v, m);
+    rng_t rng;
+    if (get_local_id(0) == 0)
+        rng = rng_load(states[group]);
+    chosen[get_global_id(0)] =
+        select_random(&rng, v, m, masked[group] != 0, n, scratch, largest[group] != 0);
+    if (get_local_id(0) == 0)
+        states[group] = rng_pack(rng);
+}
+
+// chosen[4]: the four names, one after the other from one stream
+__kernel void random_names(__global const real *values, __global const uchar *mask, const uint n,
+                           __global ulong *state, __global uint *chosen) {
+    __local real v[64];
+    __local uchar m[64];
+    __local uint scratch[32];
+    stage(values, mask, n, v, m);
+    rng_t rng = rng_load(state[0]);
+    chosen[0] = extreme_max_random(&rng, v, m, n, scratch);
+    chosen[1] = extreme_min_random(&rng, v, m, n, scratch);
+    chosen[2] = extreme_max_unmasked_random(&rng, v, n, scratch);
+    chosen[3] = extreme_min_unmasked_random(&rng, v, n, scratch);
+    barrier(CLK_GLOBAL_MEM_FENCE); // everybody has loaded the stream, before it is stored
+    if (get_local_id(0) == 0)
+        state[0] = rng_pack(rng);
+}

@@ -51,3 +51,11 @@ def test_what_is_before_a_loop_happens_once(device, program, workgroup, turns):
     times = device.zeros(3 * workgroup, np.uint32)
     program.once(times=times, turns=turns, global_size=3 * workgroup, local_size=workgroup)
     assert (times.get() == 1).all()
+
+
+@pytest.mark.parametrize("few", [1, 8, 64])
+def test_sizes_that_the_compiler_knows(device, program, few):
+    for name, expected in {"known": [1, 1, 5, 5, 5], "known_trees": [0, 3, 7, 5, 3]}.items():
+        found = device.zeros((few, 5))
+        program.kernel(name)(found=found, n=8, global_size=few, local_size=few)
+        assert found.get().tolist() == [expected] * few

@@ -13,12 +13,16 @@ from societies.device import Local, Program
 
 LOCAL_MOST = 3500  # reals in 32 KiB of local memory
 finite = st.floats(allow_nan=False, allow_infinity=False)
+special = st.sampled_from([0.0, -0.0, 1.0, math.inf, -math.inf, math.nan])
 long = st.integers(-(2**63), 2**63 - 1)
+word = st.integers(0, 2**32 - 1)
 
 
-@pytest.fixture(scope="module")
-def program(device):
-    return Program(device, Path(__file__).parent / "reduce_cases.cl")
+@pytest.fixture(scope="module", params=[0, 1], ids=["levels", "serial"])
+def program(device, request):
+    """Both methods on every device, also the one that is another kind's choice."""
+    path = Path(__file__).parent / "reduce_cases.cl"
+    return Program(device, path, {"REDUCE_SERIALLY": request.param})
 
 
 def tree(values, p, size):
@@ -122,6 +126,45 @@ def check_whole_totals(device, program, workgroup, rows):
             assert set(everywhere) == {total}
 
 
+def check_real_extremes(device, program, workgroup, rows):
+    cases = [(row, largest) for row in rows for largest in (0, 1)]
+    groups, capacity = len(cases), max(1, *map(len, rows))
+    extremes = device.zeros((groups, 2, workgroup), np.float64)
+    program.real_extremes(
+        values=device.array(stacked([row for row, _ in cases], capacity, np.float64)),
+        work=device.zeros((groups, capacity), np.float64),
+        sizes=device.array(np.array([len(row) for row, _ in cases], np.uint32)),
+        largest=device.array(np.array([largest for _, largest in cases], np.uint8)),
+        capacity=capacity,
+        local_most=LOCAL_MOST,
+        extremes=extremes,
+        x=Local(np.float64, min(capacity, LOCAL_MOST)),
+        global_size=groups * workgroup,
+        local_size=workgroup,
+    )
+    for (row, largest), of_row in zip(cases, extremes.get().tolist(), strict=True):
+        twin = reduce.reduce_max if largest else reduce.reduce_min
+        for values, everywhere in zip([row[:LOCAL_MOST], row], of_row, strict=True):
+            assert all(same(value, twin(values)) for value in everywhere)
+
+
+def check_word_totals(device, program, workgroup, rows):
+    groups, capacity = len(rows), max(1, *map(len, rows))
+    totals = device.zeros((groups, 3, workgroup), np.uint32)
+    program.word_totals(
+        values=device.array(stacked(rows, capacity, np.uint32)),
+        sizes=device.array(np.array([len(row) for row in rows], np.uint32)),
+        capacity=capacity,
+        totals=totals,
+        x=Local(np.uint32, capacity),
+        global_size=groups * workgroup,
+        local_size=workgroup,
+    )
+    twins = [reduce.reduce_sum_uint, reduce.reduce_min_uint, reduce.reduce_max_uint]
+    for row, of_row in zip(rows, totals.get().tolist(), strict=True):
+        assert [set(everywhere) for everywhere in of_row] == [{twin(row)} for twin in twins]
+
+
 @given(st.lists(st.lists(finite | st.floats(), max_size=150), min_size=1, max_size=8))
 @settings(max_examples=10)
 def test_any_reals(device, program, workgroup, rows):
@@ -132,6 +175,35 @@ def test_any_reals(device, program, workgroup, rows):
 @settings(max_examples=10)
 def test_any_whole_numbers(device, program, workgroup, rows):
     check_whole_totals(device, program, workgroup, rows)
+
+
+@given(st.lists(st.lists(special | st.floats(), max_size=150), min_size=1, max_size=8))
+@settings(max_examples=4)
+def test_extremes_of_any_reals(device, program, workgroup, rows):
+    check_real_extremes(device, program, workgroup, rows)
+
+
+@given(st.lists(st.lists(word, max_size=150), min_size=1, max_size=8))
+@settings(max_examples=4)
+def test_any_words(device, program, workgroup, rows):
+    check_word_totals(device, program, workgroup, rows)
+
+
+def test_twins_pass_over_nan_and_keep_the_first_of_equals():
+    assert reduce.reduce_min([math.nan, 2.0, -1.0, math.nan]) == -1.0
+    assert same(reduce.reduce_min([math.nan, 0.0, -0.0]), 0.0)
+    assert same(reduce.reduce_max([-0.0, math.nan, 0.0]), -0.0)
+    assert math.isnan(reduce.reduce_max([math.nan, math.nan]))
+    assert (reduce.reduce_min([]), reduce.reduce_max([])) == (math.inf, -math.inf)
+
+
+@pytest.mark.parametrize("space", ["local", "global"])
+def test_extremes_by_their_own_names(device, space):
+    program = Program(device, "primitives/reduce.cl")
+    for name, expected in [("min", -2.0), ("max", 7.0)]:
+        values = np.array([3.0, math.nan, -2.0, 7.0, 7.0])
+        function = program.function(f"reduce_{name}_{space}")
+        assert function(values, 5, local_size=4, uniform=True) == expected
 
 
 def test_large_arrays(device, program, workgroup):
@@ -148,4 +220,16 @@ def test_large_arrays(device, program, workgroup):
         program,
         workgroup,
         [generator.integers(-(2**62), 2**62, min(n, 3500)).tolist() for n in sizes],
+    )
+    check_word_totals(
+        device, program, workgroup, [generator.integers(0, 2**32, n).tolist() for n in sizes]
+    )
+    choices = [0.0, -0.0, math.nan, math.inf, -math.inf, *generator.normal(size=1000)]
+    check_real_extremes(
+        device,
+        program,
+        workgroup,
+        [generator.choice(choices, n).tolist() for n in sizes]
+        + [generator.normal(size=n).tolist() for n in sizes]
+        + [[value] * 33 for value in (math.nan, 1.5, -math.inf)],
     )

@@ -50,6 +50,15 @@ SKIPS = {  # from x = 0, c = 1
 }
 
 
+UNIFORMS = [0.12747705591831238, 0.3750246101930801, 0.38729554529141785]  # of seed(0, 2**40, 0)
+BELOW = {
+    6: [0, 4, 2, 0, 2, 0, 3, 1, 1, 0, 2, 1, 1, 4, 0, 1],
+    48: [6, 39, 18, 5, 18, 7, 29, 11, 10, 4, 18, 11, 9, 35, 0, 8],
+    3000000000: [382431158, 2452454547, 1161886643, 460605609, 1850663962, 746006878],
+}
+MILLION = (2146360717415282, 1139572108, 194321394)  # sum of the first 10**6 words; x, c after
+
+
 @pytest.fixture(scope="module")
 def program(device):
     return Program(device, Path(__file__).parent / "rng_cases.cl")
@@ -110,16 +119,8 @@ def test_twin_skips_to_the_recorded_states():
 
 def test_twin_gives_the_recorded_derived_draws():
     rng = Rng.seed(0, 2**40, 0)
-    assert [rng.uniform() for _ in range(3)] == [
-        0.12747705591831238,
-        0.3750246101930801,
-        0.38729554529141785,
-    ]
-    for n, expected in {
-        6: [0, 4, 2, 0, 2, 0, 3, 1, 1, 0, 2, 1, 1, 4, 0, 1],
-        48: [6, 39, 18, 5, 18, 7, 29, 11, 10, 4, 18, 11, 9, 35, 0, 8],
-        3000000000: [382431158, 2452454547, 1161886643, 460605609, 1850663962, 746006878],
-    }.items():
+    assert [rng.uniform() for _ in UNIFORMS] == UNIFORMS
+    for n, expected in BELOW.items():
         rng = Rng.seed(0, 2**40, 0)
         assert [rng.below(n) for _ in expected] == expected
     # the large n rejects: 16 values take 24 words
@@ -160,8 +161,27 @@ def test_device_sums_a_million_words(device, program):
     states = device.array(uint64([Rng.seed(0, 2**40, 0).pack()]))
     total = device.zeros(1, np.uint64)
     program.sum_of_words(state=states, count=10**6, sum=total, global_size=1, local_size=1)
-    assert int(total.get()[0]) == 2146360717415282
-    assert int(states.get()[0]) == 1139572108 | 194321394 << 32
+    total_expected, x, c = MILLION
+    assert int(total.get()[0]) == total_expected
+    assert int(states.get()[0]) == x | c << 32
+
+
+def test_twin_sums_a_million_words():
+    rng, skipped = Rng.seed(0, 2**40, 0), Rng.seed(0, 2**40, 0)
+    assert (sum(rng.next() for _ in range(10**6)), rng.x, rng.c) == MILLION
+    skipped.skip(10**6)
+    assert skipped.pack() == rng.pack()
+
+
+def test_device_gives_the_recorded_derived_draws(device, program):
+    for n, expected in BELOW.items():
+        below, uniform = device.zeros(len(expected), np.uint32), device.zeros(len(expected))
+        program.successive(
+            state=Rng.seed(0, 2**40, 0).pack(), n=n, count=len(expected), below=below,
+            uniform=uniform, global_size=1, local_size=1,
+        )  # fmt: skip
+        assert below.get().tolist() == expected
+        assert uniform.get()[: len(UNIFORMS)].tolist() == UNIFORMS
 
 
 # ------------------------------------------------------------------------------ states and skips
@@ -186,6 +206,30 @@ def test_skips_add_up(a, b, base):
     assert twice.pack() == once.pack()
     seeded.skip(a)
     assert seeded.pack() == once.pack()
+
+
+def test_every_orbit_has_half_of_all_states():
+    """(M - 1) / 2 passes Fermat's test of a prime p, and the step A has order p."""
+    p = (M - 1) // 2
+    assert p == 9223191774929879039
+    assert all(pow(base, p - 1, p) == 1 for base in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37))
+    assert A != 1
+    assert pow(A, p, M) == 1
+
+
+@given(base=words64, gap=st.integers(1, 300), streams=st.integers(2, 6))
+@settings(max_examples=30)
+def test_streams_meet_after_a_gap_and_not_before(base, gap, streams):
+    base %= 2**62  # the orbit ends before 2**63
+    rngs = [Rng.seed(base, gap, i) for i in range(streams)]
+    following = [Rng.seed(base, gap, i + 1).pack() for i in range(streams)]
+    seen = set()
+    for _ in range(gap):
+        seen |= {rng.pack() for rng in rngs}
+        for rng in rngs:
+            rng.next()
+    assert len(seen) == gap * streams
+    assert [rng.pack() for rng in rngs] == following
 
 
 def test_states_that_never_move_are_refused():

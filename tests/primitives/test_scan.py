@@ -14,9 +14,11 @@ from societies.device import Local, Program
 word = st.integers(0, 9) | st.integers(0, 2**32 - 1)
 
 
-@pytest.fixture(scope="module")
-def program(device):
-    return Program(device, Path(__file__).parent / "scan_cases.cl")
+@pytest.fixture(scope="module", params=[0, 1], ids=["tree", "serial"])
+def program(device, request):
+    """Both methods on every device, also the one that is another kind's choice."""
+    path = Path(__file__).parent / "scan_cases.cl"
+    return Program(device, path, {"SCAN_SERIALLY": request.param})
 
 
 def check(device, program, workgroup, rows):
@@ -70,7 +72,7 @@ def test_any_words_and_flags(device, program, workgroup, rows):
 
 def test_every_small_size_and_some_large(device, program, workgroup):
     generator = np.random.default_rng(workgroup)
-    sizes = [*range(70), 127, 128, 129, 1000, 2047, 3000]
+    sizes = [*range(70), 127, 128, 129, 1000, 2047, 3600]  # 9 bytes an entry in 32 KiB
     rows = []
     for i, n in enumerate(sizes):
         share = [0.0, 0.5, 1.0][i % 3]  # no flag, half, all

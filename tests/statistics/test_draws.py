@@ -17,7 +17,8 @@ from societies.device import choose_device
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import Step
-from societies.economy.state import PURPOSES, STREAM_GAP
+from societies.economy.state import PURPOSES
+from societies.streams import STREAM_GAP
 
 AGENTS, RESOURCES, SOCIETIES, ROUNDS = 20, 7, 400, 12
 LIFETIMES = ([5.0, 2.0, 1.25, 5.0, 10.0, 1.5, 40.0], [3.0, 5.0, 5.0, 1.0, 20.0, 7.0, 2.5])

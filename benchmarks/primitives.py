@@ -1,0 +1,311 @@
+"""What does a call of each primitive cost, and how far is that from what it must cost?
+
+    python benchmarks/primitives.py [--device auto] [--append FILE] [--groups 1 2048]
+
+A primitive is called over and over by every workgroup on an array in its local memory; the time of
+a call is that of the loop less that of the same loop without the call. What it must cost is counted
+in barriers, steps (local memory: two numbers read, one written) of all work-items or of one that
+works alone, and operations (kernels/primitives tells how many); what one of each costs in a
+workgroup of the same size is measured on the same device, and the floor is the sum.
+
+On a CPU times are processor time over all threads, since other programs use it too; on a GPU they
+are those of the clock.
+
+Where a primitive has several methods (`DEVICE_IS_CPU` and n choose one) all of them are timed;
+their checksums must be equal. Counterparts on as many numbers in all: NumPy along the last axis on
+the host, and pyopencl's reduction, scan and radix sort, which work on one long array (they need
+`pip install mako`).
+"""
+
+import argparse
+import csv
+import math
+import platform
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import societies
+from societies.device import Local
+
+HERE = Path(__file__).parent
+COUNTED = ("barriers", "steps", "steps_alone", "operations")
+FIELDS = (
+    "device",
+    "host",
+    "primitive",
+    "method",
+    "n",
+    "workgroup",
+    "groups",
+    "nanoseconds",
+    *COUNTED,
+    "floor_nanoseconds",
+    "times_floor",
+    "checksum",
+)
+FAMILIES = ("REDUCE", "SCAN", "SELECT", "SORT", "TREE")
+SIZES = ((48, 64), (256, 64), (1000, 256))
+METHODS = {
+    "serial": dict.fromkeys([f"{family}_SERIALLY" for family in FAMILIES], 1),
+    "levels": {
+        **dict.fromkeys([f"{family}_SERIALLY" for family in FAMILIES], 0),
+        "SELECT_BY_RANK": "0u",
+    },
+    "ranks": {
+        **dict.fromkeys([f"{family}_SERIALLY" for family in FAMILIES], 0),
+        "SELECT_BY_RANK": "1000000u",
+    },
+}
+SEVERAL_METHODS = (
+    *("extreme", "extreme_random", "six_smallest", "sum_real", "sum_uint", "scan"),
+    *("compact_all", "sort", "tree_of_four"),
+)
+ONE_METHOD = (
+    *("count", "permutation", "matching", "register_all", "choose", "next"),
+    *("below_48", "skip", "binomial_100", "logarithm", "exponential", "power"),
+)
+
+
+def costs(name, method, n, lanes):
+    """Return how many barriers, steps, steps alone and operations, as the kernel files count."""
+    rows, levels = math.ceil(n / lanes), max(1, math.ceil(math.log2(n)))
+    stages = levels * (levels + 1) // 2
+    tree = (levels + 1, rows + levels, 0, 0)
+    both = {
+        "count": (3, rows, 0, 0),
+        "permutation": (2, rows, n, 0),
+        "matching": (3, 2 * rows, n, 0),
+        "register_all": (3, rows, 0, 0),
+        "choose": (3, rows * n, 0, 0),
+        "next": (0, 0, 0, 3 * rows),
+        "below_48": (0, 0, 0, 5 * rows),
+        "skip": (0, 0, 0, 400 * rows),  # a product of 12 for every second bit, and a division
+        "binomial_100": (0, 0, 0, 80 * rows),  # 100 / 16 draws, each with a test of 32 trials
+        "logarithm": (0, 0, 0, 13 * rows),  # operations are counted in pairs: multiply and add
+        "exponential": (0, 0, 0, 13 * rows),
+        "power": (0, 0, 0, 75 * rows),
+    }
+    by_method = {
+        "serial": {
+            **dict.fromkeys(("extreme", "sum_real", "sum_uint"), (2, 0, n, 0)),
+            "tree_of_four": (1, 0, n, 0),
+            "scan": (3, 0, n, 0),
+            "compact_all": (5, 3 * rows, n, 0),
+            "six_smallest": (1, 0, n, 0),
+            "sort": (1, 0, math.ceil(n**1.25), 0),
+            "extreme_random": (2, 0, 2 * n, 0),
+        },
+        "levels": {
+            **dict.fromkeys(("extreme", "sum_real", "sum_uint"), tree),
+            "tree_of_four": (math.ceil(levels / 2), rows + 2 * levels, 0, 0),
+            "scan": (2 * levels + 2, 2 * rows + 2 * levels, 0, 0),
+            "compact_all": (2 * levels + 4, 4 * rows + 2 * levels, 0, 0),
+            "six_smallest": (6 * (levels + 2), 6 * (rows + levels), 0, 0),
+            "sort": (stages, math.ceil(rows / 2) * stages, 0, 0),
+            "extreme_random": (levels + 4, 2 * rows + levels, 0, 0),
+        },
+        "ranks": {"six_smallest": (4, rows * n, 0, 0)},
+    }
+    return both.get(name) or by_method[method][name]
+
+
+def best_of(device, call, turns=5):
+    """Return the shortest of some turns, in seconds."""
+    clock = time.process_time if device.kind == "cpu" else time.perf_counter
+    best = math.inf
+    for _ in range(turns):
+        began = clock()
+        call()
+        best = min(best, clock() - began)
+    return best
+
+
+class Bench:
+    """The kernels of one build on one device."""
+
+    def __init__(self, device, method):
+        self.device = device
+        self.program = societies.Program(
+            device, [str(HERE / "primitives.cl")], METHODS.get(method, {})
+        )
+
+    def seconds(self, name, n, lanes, groups):
+        """Return seconds of a call in a workgroup when `groups` of them run, and a checksum."""
+        rng = np.random.default_rng(1)
+        values = self.device.array(rng.integers(0, 1 << 20, (groups, n)).astype(np.float64))
+        sums = self.device.zeros(groups * lanes, np.uint32)
+        room = 2 * max(n, lanes) + 32
+        launch = self.program.kernel(name).bind(
+            global_size=(groups * lanes,),
+            local_size=(lanes,),
+            values=values,
+            n=n,
+            repeat=1,
+            sums=sums,
+            v=Local(np.float64, max(n, lanes) + 16),
+            w=Local(np.uint32, max(n, lanes)),
+            x=Local(np.uint32, room // 2 + 16),
+            mask=Local(np.uint8, n),
+        )
+
+        def timed(repeat):
+            def call():
+                launch(repeat=repeat)
+                self.device.finish()
+
+            return best_of(self.device, call)
+
+        launch(repeat=2)
+        self.device.finish()
+        checksum = int(sums.get().sum(dtype=np.uint64) % 2**32)
+        repeat = 1
+        while (seconds := timed(repeat)) < 0.02 and repeat < 2**16:
+            repeat *= 4
+        return (timed(2 * repeat) - seconds) / repeat, checksum
+
+
+def primitives(device, groups, emit):
+    """Time every primitive with every method."""
+    builds = {method: Bench(device, method) for method in METHODS}
+    plain = builds["levels"]
+    for n, lanes in SIZES:
+        empty, _ = plain.seconds("staging", n, lanes, groups)
+
+        def unit(name, times, n=n, lanes=lanes, empty=empty):
+            return (plain.seconds(name, n, lanes, groups)[0] - empty) / times
+
+        step = unit("steps_16", 16)
+        units = {
+            "a barrier": max(0.0, unit("barriers_16", 16) - step),  # a step before each
+            "a step": step,
+            "a step alone": unit("alone_48", 48),
+            "an operation": unit("operations_16", 16),
+        }
+        here = {"n": n, "workgroup": lanes, "groups": groups}
+        for name, seconds in units.items():
+            emit(primitive=name, nanoseconds=seconds * 1e9, **here)
+        for name in (*ONE_METHOD, *SEVERAL_METHODS):
+            found = {}
+            for method, bench in builds.items():
+                try:
+                    counted = costs(name, method, n, lanes)
+                except KeyError:
+                    continue
+                seconds, found[method] = bench.seconds(name, n, lanes, groups)
+                floor = sum(
+                    count * unit for count, unit in zip(counted, units.values(), strict=True)
+                )
+                emit(
+                    primitive=name,
+                    method=method if name in SEVERAL_METHODS else "",
+                    nanoseconds=(seconds - empty) * 1e9,
+                    **dict(zip(COUNTED, counted, strict=True)),
+                    floor_nanoseconds=floor * 1e9,
+                    times_floor=(seconds - empty) / floor if floor else math.nan,
+                    checksum=found[method],
+                    **here,
+                )
+                if name in ONE_METHOD:
+                    break
+            if len(set(found.values())) > 1:
+                sys.exit(f"{name}: methods differ: {found}")
+
+
+def counterparts(device, groups, emit):
+    """Time NumPy on the host, and pyopencl's own algorithms on the device."""
+    import pyopencl.algorithm
+    import pyopencl.array
+    import pyopencl.reduction
+    import pyopencl.scan
+
+    queue, rng = device.queue, np.random.default_rng(1)
+    for n, _ in SIZES:
+        reals = rng.integers(0, 1 << 20, (groups, n)).astype(np.float64)
+        words = reals.astype(np.uint32)
+        host = {
+            ("sum_real", "numpy"): lambda: reals.sum(axis=1),  # noqa: B023
+            ("sum_uint", "numpy"): lambda: words.sum(axis=1, dtype=np.uint32),  # noqa: B023
+            ("extreme", "numpy"): lambda: reals.argmax(axis=1),  # noqa: B023
+            ("scan", "numpy"): lambda: words.cumsum(axis=1, dtype=np.uint32),  # noqa: B023
+            ("six_smallest", "numpy"): lambda: np.argpartition(reals, 6, axis=1),  # noqa: B023
+            ("sort", "numpy"): lambda: reals.argsort(axis=1, kind="stable"),  # noqa: B023
+        }
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            long_reals = pyopencl.array.to_device(queue, reals.ravel())
+            long_words = pyopencl.array.to_device(queue, words.ravel())
+            total = pyopencl.reduction.ReductionKernel(
+                device.context,
+                np.float64,
+                neutral="0",
+                reduce_expr="a+b",
+                arguments="__global double *x",
+                map_expr="x[i]",
+            )
+            scan = pyopencl.scan.GenericScanKernel(
+                device.context,
+                np.uint32,
+                arguments="__global uint *x, __global uint *y",
+                input_expr="x[i]",
+                scan_expr="a+b",
+                neutral="0",
+                output_statement="y[i] = item;",
+            )
+            radix = pyopencl.algorithm.RadixSort(
+                device.context, "__global uint *x", key_expr="x[i]", sort_arg_names=["x"]
+            )
+            out = pyopencl.array.empty_like(long_words)
+            there = {
+                ("sum_real", "pyopencl"): lambda: total(long_reals).get(),  # noqa: B023
+                ("scan", "pyopencl"): lambda: (scan(long_words, out), queue.finish()),  # noqa: B023
+                ("sort", "pyopencl"): lambda: (radix(long_words, key_bits=20), queue.finish()),  # noqa: B023
+            }
+            for (name, method), call in {**host, **there}.items():
+                call()
+                emit(
+                    primitive=name,
+                    method=method,
+                    n=n,
+                    groups=groups,
+                    nanoseconds=best_of(device, call) * 1e9,
+                )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--groups", type=int, nargs="+", default=[1, 1024])
+    parser.add_argument("--append", type=Path)
+    options = parser.parse_args()
+    device = societies.choose_device(options.device, profiling=False)
+    rows = []
+    writer = csv.DictWriter(sys.stdout, FIELDS)
+    writer.writeheader()
+
+    def emit(**row):
+        for name in ("nanoseconds", "floor_nanoseconds", "times_floor"):
+            if name in row:
+                row[name] = f"{row[name]:.4g}"
+        row = {"device": device.name, "host": platform.machine(), **row}
+        rows.append(row)
+        writer.writerow(row)
+        sys.stdout.flush()
+
+    for groups in options.groups:
+        primitives(device, groups, emit)
+        counterparts(device, groups, emit)
+    if options.append:
+        new = not options.append.exists()
+        with open(options.append, "a", newline="") as lines:
+            table = csv.DictWriter(lines, FIELDS)
+            if new:
+                table.writeheader()
+            table.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""Launches captured kernels on any OpenCL device and compares every bit with what they gave before.
+
+Needs only numpy and pyopencl, and the files beside it; README.txt says what they are.
+Exit code: 0 identical, 1 different, 2 usage, 3 no such device, or the kernels do not build or run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+
+HERE = Path(__file__).resolve().parent
+CORRECT_DIVIDE = "-cl-fp32-correctly-rounded-divide-sqrt"
+
+
+def main() -> int:
+    """Parse the command line, launch and compare; return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--device", metavar="D", help="PLATFORM:DEVICE, or part of a name")
+    parser.add_argument("--list", action="store_true", help="list the devices")
+    options = parser.parse_args()
+    launch = json.loads((HERE / "launch.json").read_text(encoding="utf-8"))
+    try:
+        found = devices()
+        if options.list:
+            for index, device in found:
+                print(index, name(device))
+            return 0
+        device = choose(found, options.device, launch["device"])
+        print(f"captured: {launch['what']}, on {launch['device']['name']}")
+        print(f"device:   {name(device)}, driver {device.driver_version.strip()}")
+        with np.load(HERE / "inputs.npz", allow_pickle=False) as file:
+            inputs = {key: file[key] for key in file.files}
+        with np.load(HERE / "expected.npz", allow_pickle=False) as file:
+            expected = {key: file[key] for key in file.files}
+        results = run(device, launch, inputs, list(expected))
+    except (cl.Error, LookupError) as error:
+        print(f"failed: {error}", file=sys.stderr)
+        return 3
+    difference = compare(expected, results)
+    print(difference or f"identical: {len(expected)} arrays")
+    return 1 if difference else 0
+
+
+def devices() -> list[tuple[str, Any]]:
+    """Return every device with its index, PLATFORM:DEVICE."""
+    return [
+        (f"{p}:{d}", device)
+        for p, platform in enumerate(cl.get_platforms())
+        for d, device in enumerate(platform.get_devices())
+    ]
+
+
+def name(device: Any) -> str:
+    """Return how people know a device."""
+    return f"{device.name.strip()} ({device.platform.name.strip()})"
+
+
+def choose(found: list[tuple[str, Any]], asked: str | None, captured: dict[str, Any]) -> Any:
+    """Return the device asked for, else the one captured on, else a GPU, else the first."""
+    if asked is not None:
+        for index, device in found:
+            if asked == index or asked.lower() in name(device).lower():
+                return device
+        there = "; ".join(f"{index} {name(device)}" for index, device in found)
+        raise LookupError(f"no device {asked}; there is: {there}")
+    real = [device for _, device in found if "oclgrind" not in name(device).lower()]
+    if not real:
+        raise LookupError("no OpenCL device found")
+    known = f"{captured['name']} ({captured['platform']})"
+
+    def rank(device: Any) -> tuple[bool, bool]:
+        return name(device) != known, not device.type & cl.device_type.GPU
+
+    return min(real, key=rank)
+
+
+def run(
+    device: Any, launch: dict[str, Any], inputs: dict[str, Any], wanted: list[str]
+) -> dict[str, Any]:
+    """Build, copy the arrays in, launch in order, and return the arrays wanted."""
+    options = list(launch["build_options"])
+    if not device.single_fp_config & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT:
+        options = [option for option in options if option != CORRECT_DIVIDE]
+    context = cl.Context([device])
+    queue = cl.CommandQueue(context)
+    text = (HERE / "kernel.cl").read_text(encoding="utf-8")
+    program = cl.Program(context, text).build(options=options, cache_dir=False)
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    buffers = {
+        key: cl.Buffer(context, flags, hostbuf=np.ascontiguousarray(values))
+        for key, values in inputs.items()
+        if values.nbytes
+    }
+    for one in launch["launches"]:
+        kernel = cl.Kernel(program, one["kernel"])
+        for position, argument in enumerate(one["arguments"]):
+            if "bytes" in argument:
+                value: Any = np.frombuffer(bytes.fromhex(argument["bytes"]), np.uint8)
+            elif "local_bytes" in argument:
+                value = cl.LocalMemory(argument["local_bytes"])
+            else:
+                value = buffers.get(argument["array"])
+            kernel.set_arg(position, value)
+        cl.enqueue_nd_range_kernel(queue, kernel, one["global_size"], one["local_size"])
+    results = {}
+    for key in wanted:
+        results[key] = np.empty_like(inputs[key])
+        if key in buffers:
+            cl.enqueue_copy(queue, results[key], buffers[key], is_blocking=True)
+    queue.finish()
+    return results
+
+
+def compare(expected: dict[str, Any], found: dict[str, Any]) -> str:
+    """Return the first place where a bit differs, and how many do; empty if none does."""
+    first, count, arrays = "", 0, 0
+    for key, a in expected.items():
+        b = found[key]
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return f"different: array {key} has shape {b.shape}, expected {a.shape}"
+        bits = f"u{a.dtype.itemsize}"
+        places = np.argwhere(a.view(bits) != b.view(bits))
+        if len(places):
+            index = tuple(int(i) for i in places[0])
+            first = first or (
+                f"different: array {key}, index {list(index)}: "
+                f"expected {a[index].item()!r}, found {b[index].item()!r}"
+            )
+            count, arrays = count + len(places), arrays + 1
+    return f"{first} ({count} elements of {arrays} arrays differ)" if first else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

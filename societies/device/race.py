@@ -1,0 +1,350 @@
+"""Which mistakes does Oclgrind find in kernels: races, divergence, bounds, uninitialised values.
+
+Oclgrind is an OpenCL device that interprets kernels, work-item by work-item, and watches every
+access to memory. With ``SOCIETIES_DEBUG=race`` everything of this package runs on it, the process
+says at its end what was found, and ends with exit code 3 if that is not nothing (Oclgrind itself
+always ends with 0). `recording` gives the findings of a part of a program.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import math
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from societies.errors import DeviceError
+
+INSTALL = "apt install oclgrind (Debian, Ubuntu), or see github.com/jrprice/Oclgrind"
+NOT_INSTALLED = f"SOCIETIES_DEBUG=race needs Oclgrind: {INSTALL}"
+
+RACE, DIVERGENCE, BOUNDS, UNINITIALISED, OTHER = (
+    "race",
+    "divergence",
+    "bounds",
+    "uninitialised",
+    "other",
+)
+"""Kinds of findings: two work-items and one place, a barrier that not all reach, an access outside
+an array, a value that nobody wrote, and whatever else Oclgrind objects to."""
+
+_SETTINGS = {
+    "OCLGRIND_DATA_RACES": "1",
+    "OCLGRIND_UNIFORM_WRITES": "1",  # equal values written by several work-items count too
+    "OCLGRIND_UNINITIALIZED": "1",
+    "OCLGRIND_NUM_THREADS": "1",  # the same log every time
+    "OCLGRIND_MAX_ERRORS": "10000",  # nothing is logged beyond
+}
+_RUNTIME = "liboclgrind-rt-icd"
+_FOLDERS = ("/usr/lib/oclgrind", "/usr/local/lib/oclgrind", "/usr/local/lib", "/usr/lib64")
+_SHOWN = 3
+_FULL = "suppressing further errors"
+
+_KINDS = (
+    (re.compile(r"data race"), RACE),
+    (re.compile(r"divergence"), DIVERGENCE),
+    (re.compile(r"^Invalid|exceeds static array size|out of bounds"), BOUNDS),
+    (re.compile(r"uninitiali[sz]ed", re.IGNORECASE), UNINITIALISED),
+)
+_KERNEL = re.compile(r"^\s*Kernel:\s*(\S+)", re.MULTILINE)
+_ENTITY = re.compile(r"Global\(([\d,]+)\) Local\(([\d,]+)\) Group\(([\d,]+)\)")
+_PLACE = re.compile(r"^\s*At line (\d+)(?: \(column (\d+)\))? of (.+):$", re.MULTILINE)
+_SPACE = re.compile(r"\b(global|local|constant|private) memory")
+
+Rows = Callable[[str], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a kernel file; ``text`` is empty where the file is not known."""
+
+    file: str
+    line: int
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" + (f": {self.text}" if self.text else "")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One mistake that Oclgrind saw.
+
+    Attributes
+    ----------
+    kind : str
+        `RACE`, `DIVERGENCE`, `BOUNDS`, `UNINITIALISED` or `OTHER`.
+    message : str
+        Oclgrind's own first line.
+    kernel : str
+        Name of the kernel, empty for a mistake outside kernels.
+    space : str
+        ``global``, ``local``, ``private``, ``constant`` or empty.
+    items : tuple of str
+        Work-items, as ``global id / local id / group``; two for a race.
+    places : tuple of Place
+        Where in the source; two for a race (they may be the same line).
+    """
+
+    kind: str
+    message: str
+    kernel: str
+    space: str
+    items: tuple[str, ...]
+    places: tuple[Place, ...]
+
+    def __str__(self) -> str:
+        where = " and ".join(dict.fromkeys(str(place) for place in self.places)) or "no line known"
+        return f"{self.kernel or 'outside kernels'}: {self.message}: {where}"
+
+
+@dataclass(frozen=True)
+class Suppression:
+    """A finding that is Oclgrind's mistake: a kernel, a kind, the text of the line, and why."""
+
+    kernel: str
+    kind: str
+    text: str
+    reason: str
+
+    def covers(self, finding: Finding) -> bool:
+        """Return whether this is the finding."""
+        return (
+            finding.kernel == self.kernel
+            and finding.kind == self.kind
+            and any(self.text in place.text for place in finding.places)
+        )
+
+
+SUPPRESSED: tuple[Suppression, ...] = ()
+"""Findings that are not reported. Empty: everything found so far was a mistake of ours or could be
+avoided. Each entry names one line of one kernel and has a reason."""
+
+
+# ---------------------------------------------------------------- starting
+
+
+def race_mode(value: str | None = None) -> bool:
+    """Return whether ``SOCIETIES_DEBUG`` is ``race``."""
+    given = os.environ.get("SOCIETIES_DEBUG", "") if value is None else value
+    return given.strip() == "race"
+
+
+def runtime() -> Path | None:
+    """Return Oclgrind's OpenCL library, or None if it is not installed."""
+    command = shutil.which("oclgrind")
+    own = [Path(command).resolve().parent.parent / "lib"] if command else []
+    for folder in [*(f / "oclgrind" for f in own), *own, *map(Path, _FOLDERS)]:
+        for suffix in (".so", ".dylib"):
+            if (folder / f"{_RUNTIME}{suffix}").is_file():
+                return folder / f"{_RUNTIME}{suffix}"
+    return None
+
+
+def prepare() -> None:
+    """Set what Oclgrind reads when the OpenCL library is loaded, and report at the end."""
+    library = runtime()
+    if library is not None:  # else it may come from a package that registers itself
+        os.environ["OCL_ICD_VENDORS"] = str(library)
+    for name, value in _SETTINGS.items():
+        os.environ.setdefault(name, value)
+    if "OCLGRIND_LOG" not in os.environ:
+        handle, name = tempfile.mkstemp(prefix="societies-race-", suffix=".log")
+        os.close(handle)
+        os.environ["OCLGRIND_LOG"] = name
+    _log.path = Path(os.environ["OCLGRIND_LOG"])
+    _log.process = os.getpid()
+    atexit.register(_report)
+
+
+def watch(cl: Any) -> None:
+    """Make the module pyopencl note every kernel that it launches."""
+    enqueue = cl.enqueue_nd_range_kernel
+
+    def noted(queue: Any, kernel: Any, global_size: Any, local_size: Any, *more: Any) -> Any:
+        _log.launched.setdefault(kernel.function_name, set()).add(math.prod(local_size or ()))
+        return enqueue(queue, kernel, global_size, local_size, *more)
+
+    cl.enqueue_nd_range_kernel = noted
+
+
+def launched() -> dict[str, set[int]]:
+    """Return the kernels launched in this process, with the sizes of their workgroups."""
+    return _log.launched
+
+
+# ---------------------------------------------------------------- reading the log
+
+
+class _Log:
+    """The log of this process, and the kernel texts that its lines refer to."""
+
+    def __init__(self) -> None:
+        self.path: Path | None = None
+        self.process = 0
+        self.rows: dict[str, Sequence[str]] = {}
+        self.launched: dict[str, set[int]] = {}
+
+    def text(self) -> str:
+        if self.path is None:
+            return ""
+        with contextlib.suppress(OSError):
+            return self.path.read_text(encoding="utf-8", errors="replace")
+        return ""
+
+    def of_file(self, name: str) -> Sequence[str]:
+        """Return the lines of a kernel file; debug information may hold its last part only."""
+        if name not in self.rows:
+            name = next((known for known in self.rows if known.endswith(f"/{name}")), name)
+        return self.rows.get(name, ())
+
+
+_log = _Log()
+
+
+def remember(lines: Mapping[str, Sequence[str]]) -> None:
+    """Keep the lines of a program's files, so that findings can show them."""
+    _log.rows.update(lines)
+
+
+def read_log(text: str, rows: Rows | None = None) -> list[Finding]:
+    """Return what a log of Oclgrind says, in its order, each place once.
+
+    Parameters
+    ----------
+    text
+        Contents of the log. Work-items that do the same thing at the same place count once.
+    rows
+        Gives the lines of a file by name; default: those of the programs built so far. (The lines
+        in the log are of no use: Oclgrind counts them in the amalgamated text.)
+    """
+    found: dict[tuple[object, ...], Finding] = {}
+    for message in re.split(r"\n(?=\S)", text.strip("\n")):
+        if message.strip():
+            finding = _finding(message, rows or _log.of_file)
+            key = (finding.kind, finding.kernel, finding.space, finding.places)
+            found.setdefault(key if finding.places else (*key, finding.message), finding)
+    return list(found.values())
+
+
+def _finding(message: str, rows: Rows) -> Finding:
+    first = message.split("\n", 1)[0].strip()
+    kernel = _KERNEL.search(message)
+    space = _SPACE.search(first)
+    return Finding(
+        kind=next((kind for form, kind in _KINDS if form.search(first)), OTHER),
+        message=re.sub(r" address 0x[0-9a-f]+", "", first),
+        kernel=kernel[1] if kernel else "",
+        space=space[1] if space else "",
+        items=tuple(" / ".join(ids) for ids in _ENTITY.findall(message)),
+        places=tuple(
+            Place(file, int(line), _row(rows(file), int(line)))
+            for line, _, file in _PLACE.findall(message)
+        ),
+    )
+
+
+def _row(rows: Sequence[str], line: int) -> str:
+    return rows[line - 1].strip() if 0 < line <= len(rows) else ""
+
+
+def without_suppressed(
+    findings: Iterable[Finding], suppressed: Sequence[Suppression] | None = None
+) -> list[Finding]:
+    """Return the findings that no `Suppression` covers."""
+    known = SUPPRESSED if suppressed is None else suppressed
+    return [f for f in findings if not any(one.covers(f) for one in known)]
+
+
+def findings() -> list[Finding]:
+    """Return everything found in this process so far.
+
+    Raises
+    ------
+    DeviceError
+        If the process was not started with ``SOCIETIES_DEBUG=race``.
+    """
+    _require_race_mode()
+    return without_suppressed(read_log(_log.text()))
+
+
+@contextmanager
+def recording() -> Iterator[list[Finding]]:
+    """Collect what is found inside the block: the list is filled at its end.
+
+    ::
+
+        with recording() as found:
+            program.my_kernel(..., global_size=64, local_size=8).wait()
+        assert not found, found[0]
+
+    Kernels that were launched before or inside the block must be waited for inside it. Findings
+    still count for the exit code of the process.
+
+    Raises
+    ------
+    DeviceError
+        If the process was not started with ``SOCIETIES_DEBUG=race``.
+    """
+    _require_race_mode()
+    found: list[Finding] = []
+    before = _log.text()
+    try:
+        yield found
+    finally:
+        found.extend(without_suppressed(read_log(_log.text()[len(before) :])))
+        if _FULL in before:
+            found.append(
+                Finding(OTHER, "the log was full before: nothing is known", "", "", (), ())
+            )
+
+
+def _require_race_mode() -> None:
+    from societies.device.debug import opencl  # which needs this module
+
+    if race_mode():
+        opencl()
+    if _log.path is None:
+        raise DeviceError("no races are recorded here: set SOCIETIES_DEBUG=race before the start")
+
+
+# ---------------------------------------------------------------- reporting
+
+
+def summary(found: Sequence[Finding], log: Path | str, kernels_run: int) -> str:
+    """Return the lines that a command ends with."""
+    if not found and not kernels_run:
+        return "SOCIETIES_DEBUG=race: no kernel was run"
+    if not found:
+        return f"SOCIETIES_DEBUG=race: Oclgrind found nothing in {kernels_run} kernels"
+    kernels = sorted({f.kernel for f in found if f.kernel})
+    where = f" in {', '.join(kernels)}" if kernels else ""
+    count = f"{len(found)} finding{'s' * (len(found) > 1)}"
+    rows = [f"SOCIETIES_DEBUG=race: {count}{where}; log: {log}"]
+    rows += [f"    {finding}" for finding in found[:_SHOWN]]
+    if len(found) > _SHOWN:
+        rows.append(f"    and {len(found) - _SHOWN} more")
+    return "\n".join(rows)
+
+
+def _report() -> None:
+    """Say what was found, and make the process fail if it is not nothing."""
+    if _log.path is None or _log.process != os.getpid():  # not in a child made by fork
+        return
+    found = without_suppressed(read_log(_log.text()))
+    sys.stdout.flush()
+    print(summary(found, _log.path, len(_log.launched)), file=sys.stderr, flush=True)
+    if found:
+        os._exit(DeviceError.exit_code)  # the only way to change the exit code this late
+    if _log.path.name.startswith("societies-race-"):
+        with contextlib.suppress(OSError):
+            _log.path.unlink()

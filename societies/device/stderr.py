@@ -1,0 +1,99 @@
+"""What compilers write to the process's standard error, past Python and past their build log."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+_COUNTS = re.compile(r"\d+ (?:warning|error)s?(?: and \d+ errors?)? generated\.")
+
+_only_one = threading.Lock()
+
+
+class Heard:
+    """What was written while `heard_stderr` listened; complete when its block has ended.
+
+    What then becomes of it can still be decided: ``withheld`` keeps it back, ``counts`` tells
+    whether to pass on the lines that only count errors and warnings.
+    """
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.withheld = False
+        self.counts = False
+
+
+@contextmanager
+def heard_stderr() -> Iterator[Heard]:
+    """Listen to file descriptor 2; what Python itself prints meanwhile appears at once.
+
+    One thread listens at a time, and the others' builds are heard with its own. Without a file
+    descriptor 2, or a place for a temporary file, nothing is heard and everything appears.
+    """
+    heard = Heard()
+    if not _only_one.acquire(blocking=False):
+        yield heard
+        return
+    with ExitStack() as stack:
+        stack.callback(_only_one.release)
+        try:
+            file = stack.enter_context(tempfile.TemporaryFile())
+            original = os.dup(2)
+        except OSError:
+            yield heard
+            return
+        stack.callback(os.close, original)
+        try:
+            with _python_keeps(original):
+                os.dup2(file.fileno(), 2)
+                try:
+                    yield heard
+                finally:
+                    os.dup2(original, 2)
+        finally:
+            file.seek(0)
+            heard.text = file.read().decode(errors="replace")
+            if not heard.withheld:
+                _write(original, heard.text if heard.counts else without_counts(heard.text))
+
+
+def without_counts(text: str) -> str:
+    """Return the text without lines such as ``1 error generated.``."""
+    rows = text.splitlines(keepends=True)
+    return "".join(row for row in rows if not _COUNTS.fullmatch(row.strip()))
+
+
+@contextmanager
+def _python_keeps(descriptor: int) -> Iterator[None]:
+    """Let ``sys.stderr``, if it is file descriptor 2, write to another one meanwhile."""
+    before = sys.stderr
+    try:
+        plain = before.fileno() == 2
+    except (AttributeError, OSError, ValueError):
+        plain = False
+    if not plain:
+        yield
+        return
+    before.flush()
+    encoding, errors = before.encoding, before.errors
+    with open(
+        descriptor, "w", encoding=encoding, errors=errors, buffering=1, closefd=False
+    ) as meanwhile:
+        sys.stderr = meanwhile
+        try:
+            yield
+        finally:
+            before.flush()  # written by those who kept it
+            if sys.stderr is meanwhile:
+                sys.stderr = before
+
+
+def _write(descriptor: int, text: str) -> None:
+    data = text.encode(errors="replace")
+    while data:
+        data = data[os.write(descriptor, data) :]

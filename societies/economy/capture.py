@@ -1,0 +1,150 @@
+"""How does one reach the start of a phase of a given day, to capture it?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from societies.capture import capture_launches, require_folder
+from societies.config import to_yaml
+from societies.device import Device
+from societies.economy import schedule, source
+from societies.economy.config import EconomyConfig
+from societies.economy.engine import LOG_DAYS, DeviceEngine, state_hash
+from societies.economy.parameters import Parameters, parameters
+from societies.economy.schedule import Step
+from societies.errors import ConfigError
+from societies.running import chosen_device
+
+
+def capture(
+    config: EconomyConfig,
+    *,
+    phase: str,
+    day: int | None = None,
+    market_round: int | None = None,
+    market: int = 1,
+    device: str | Device = "auto",
+    out: str | Path | None = None,
+    overwrite: bool = False,
+) -> Path:
+    """Run to the start of a phase and write a folder that reproduces its launches.
+
+    Parameters
+    ----------
+    config : EconomyConfig
+    phase : str
+        As `verify` names it: ``extraction``, ``trading``, ``trading (round 2)``.
+    day : int, optional
+        Default: day 1 or, for a phase that it has not, the first day that has it.
+    market_round : int, optional
+        Which round of ``trading``, from 0; default 0.
+    market : int
+        Which of the day's markets, where a phase comes in both: 1 before work, 2 after it.
+    device : str or Device
+    out : path, optional
+        Default: ``capture-PHASE-day-N`` in the current folder.
+    overwrite : bool
+        Replace an older capture.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    ConfigError, DeviceError, OutputError
+        As `societies.errors` says.
+    """
+    p = parameters(config)
+    name, number = _named(phase, market_round)
+    day = _day(p, config.days, name) if day is None else day
+    if not 0 <= day <= config.days:
+        raise ConfigError(f"--day {day}: the configuration has the days 0 to {config.days}")
+    steps = _steps(p, day)
+    at = _place(p, config.days, day, name, number, market)
+    step = steps[at]
+    folder = Path(out) if out is not None else Path(f"capture-{name}-day-{day}")
+    require_folder(folder, overwrite=overwrite)
+    chosen, shown, _ = chosen_device(device)
+    if chosen is None:
+        raise ConfigError("--device reference: kernels are captured; choose an OpenCL device")
+    engine = DeviceEngine(chosen, p)
+    if day > 0:
+        engine.start()
+    for first in range(1, day, LOG_DAYS):
+        engine.run_days(first, min(first + LOG_DAYS, day) - 1)
+    for before in steps[:at]:
+        engine.step(before, day)
+    facts: dict[str, Any] = {
+        "what": f"{step} of day {day}",
+        "workload": config.workload,
+        "phase": str(step),
+        "day": day,
+        "step_of_day": at,
+        "captured_on": shown,
+        "macros": source.macros(p),
+    }
+    capture_launches(
+        folder,
+        engine.program,
+        [(engine.kernels[kernel], changed) for kernel, changed in engine.launches(step, day)],
+        config_text=to_yaml(config),
+        facts=facts,
+        state_hash=lambda: state_hash(engine.state()),
+        overwrite=overwrite,
+    )
+    return folder
+
+
+def _named(phase: str, market_round: int | None) -> tuple[str, int]:
+    """Return the phase's name and round, which may be written as `verify` prints it."""
+    match = re.fullmatch(r"\s*(\w+)\s*(?:\(round (\d+)\))?\s*", phase)
+    name = match[1] if match else phase.strip()
+    written = int(match[2]) if match and match[2] else None
+    if written is not None and market_round not in (None, written):
+        raise ConfigError(f"--phase '{phase}' and --round {market_round} contradict each other")
+    return name, written if written is not None else market_round or 0
+
+
+def _steps(p: Parameters, day: int) -> list[Step]:
+    return schedule.day_schedule(p, day) if day else schedule.start(p)
+
+
+def _days_with(p: Parameters, days: int, name: str) -> list[int]:
+    """Return the days that have the phase, day 1 first: it is the one that people mean."""
+    kinds = {0, 1, *(shock.day for shock in p.shocks if 0 <= shock.day <= days)}
+    order = sorted(kinds, key=lambda day: (day != 1, day))
+    return [day for day in order if any(step.phase == name for step in _steps(p, day))]
+
+
+def _day(p: Parameters, days: int, name: str) -> int:
+    return next(iter(_days_with(p, days, name)), 1)
+
+
+def _place(p: Parameters, days: int, day: int, name: str, number: int, market: int) -> int:
+    """Return which step of the day is meant."""
+    steps = _steps(p, day)
+    if not any(step.phase == name for step in steps):
+        elsewhere = _days_with(p, days, name)
+        hint = f"\n{name} comes on day {_listed(elsewhere)}" if elsewhere else ""
+        raise ConfigError(
+            f"--phase {name}: day {day} has no such phase; "
+            f"it has: {_listed(step.phase for step in steps)}{hint}"
+        )
+    rounds = sorted({step.round for step in steps if step.phase == name})
+    if number not in rounds:
+        raise ConfigError(f"--round {number}: the rounds of {name} are {_listed(rounds)}")
+    places = [i for i, step in enumerate(steps) if step == Step(name, number)]
+    if not 1 <= market <= len(places):
+        times = "once" if len(places) == 1 else f"{len(places)} times"
+        raise ConfigError(f"--market {market}: {Step(name, number)} comes {times} on day {day}")
+    return places[market - 1]
+
+
+def _listed(names: Any) -> str:
+    unique: Sequence[Any] = list(dict.fromkeys(names))
+    return ", ".join(map(str, unique))

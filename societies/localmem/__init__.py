@@ -1,0 +1,23 @@
+"""Scratch local memory by `local_malloc`, planned when a kernel is built (docs/local-memory.md)."""
+
+from societies.localmem.plan import (
+    Allocation,
+    FunctionPlan,
+    KernelPlan,
+    Plan,
+    Step,
+    plan,
+    plan_file,
+)
+from societies.localmem.table import table
+
+__all__ = [
+    "Allocation",
+    "FunctionPlan",
+    "KernelPlan",
+    "Plan",
+    "Step",
+    "plan",
+    "plan_file",
+    "table",
+]

@@ -1,0 +1,278 @@
+"""What libclang knows of a preprocessed OpenCL text: functions, their trees, types, constants.
+
+libclang's wheel has no headers, so ``opencl.h`` beside this file stands in for the compiler's own;
+built-in functions are declared by clang itself. Positions are bytes of the text.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterator
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+from clang import cindex
+
+from societies.errors import BuildError
+from societies.localmem.preprocess import Preprocessed
+
+_NAME = "societies.cl"
+_HEADER = Path(__file__).with_name("opencl.h")
+_OPTIONS = [
+    "-x", "cl", "-target", "spir64", "-cl-std=CL1.2", "-cl-no-stdinc", "-w",
+    "-Xclang", "-fdeclare-opencl-builtins", "-include", str(_HEADER),
+]  # fmt: skip
+_SHOWN_ERRORS = 5
+
+Kind = cindex.CursorKind
+LITERALS = frozenset(
+    {
+        Kind.INTEGER_LITERAL,
+        Kind.FLOATING_LITERAL,
+        Kind.STRING_LITERAL,
+        Kind.CHARACTER_LITERAL,
+    }
+)
+LOCAL_SPACE = 2  # of clang_getAddressSpace: 1 global, 2 local, 3 constant
+_PRIVATE_SPACES = frozenset({0, 4})
+
+
+class Node:
+    """A part of a function's tree: its kind, its bytes in the text and its parts in order."""
+
+    __slots__ = ("_declared", "_name", "children", "cursor", "end", "kind", "start", "unit")
+
+    def __init__(self, unit: Unit, cursor: Any):
+        self.unit = unit
+        self.cursor = cursor
+        self.kind = cursor.kind
+        self.start, self.end = _extent(cursor)
+        self.children = [Node(unit, child) for child in cursor.get_children()]
+        self._name: str | None = None
+        self._declared: Any = None
+
+    @property
+    def name(self) -> str:
+        """What it declares, calls or refers to."""
+        if self._name is None:
+            self._name = str(self.cursor.spelling)
+        return self._name
+
+    @property
+    def declared(self) -> Any:
+        """The cursor of what it refers to or calls, or None."""
+        if self._declared is None:
+            self._declared = self.cursor.referenced or False
+        return self._declared or None
+
+    @property
+    def variable(self) -> int:
+        """A number that stands for the variable that it declares or refers to."""
+        cursor = self.cursor if self.kind in DECLARATIONS else self.declared
+        return int(cursor.hash) if cursor is not None else 0
+
+    @property
+    def type(self) -> Any:
+        """Its type, without typedefs."""
+        return self.cursor.type.get_canonical()
+
+    @property
+    def text(self) -> str:
+        """The text of it."""
+        return self.unit.data[self.start : self.end].decode()
+
+    def between(self, first: Node, second: Node) -> str:
+        """Return the text between two parts: an operator."""
+        return self.unit.data[first.end : second.start].decode().strip()
+
+    def walk(self) -> Iterator[Node]:
+        """Yield it and everything in it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+DECLARATIONS = frozenset({Kind.VAR_DECL, Kind.PARM_DECL, Kind.FUNCTION_DECL})
+
+
+class Function:
+    """A function of the text: all its declarations, and its definition if there is one."""
+
+    def __init__(self, unit: Unit, name: str, usr: str):
+        self.unit, self.name, self.usr = unit, name, usr
+        self.declarations: list[Any] = []
+        self.definition: Any = None
+        self.is_kernel = False
+
+    @cached_property
+    def parameters(self) -> list[Node]:
+        """The parameters of the definition."""
+        return [Node(self.unit, cursor) for cursor in self.definition.get_arguments()]
+
+    @cached_property
+    def body(self) -> Node:
+        """The tree of the definition's body."""
+        found = [c for c in self.definition.get_children() if c.kind is Kind.COMPOUND_STMT]
+        return Node(self.unit, found[-1])
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every name in the definition's body."""
+        start, end = _extent(self.definition)
+        body = self.unit.data[start:end].decode().partition("{")[2]
+        return frozenset(re.findall(r"[A-Za-z_]\w*", body))
+
+    @property
+    def start(self) -> int:
+        """Where its name stands, in the definition if there is one."""
+        return _offset((self.definition or self.declarations[0]).location)
+
+    def name_ends(self) -> list[int]:
+        """Return where its name ends in each declaration."""
+        return [_offset(c.location) + len(self.name.encode()) for c in self.declarations]
+
+    @property
+    def static_bytes(self) -> int:
+        """Bytes of the ``__local`` variables that it declares itself."""
+        total = 0
+        for statement in self.body.children:
+            for node in statement.children if statement.kind is Kind.DECL_STMT else ():
+                if node.kind is Kind.VAR_DECL and in_local_memory(node.type):
+                    align = max(1, node.type.get_align())
+                    total = -(-total // align) * align + max(0, node.type.get_size())
+        return total
+
+
+class Unit:
+    """A parsed text.
+
+    Raises
+    ------
+    BuildError
+        If the text is not OpenCL C, with the first few errors and their lines.
+    """
+
+    def __init__(self, preprocessed: Preprocessed):
+        self.places = preprocessed.places
+        self.data = preprocessed.text.encode()
+        self._unit = _index().parse(
+            _NAME, args=_OPTIONS, unsaved_files=[(_NAME, preprocessed.text)], options=0
+        )
+        self._check()
+        self.functions: dict[str, Function] = {}
+        previous = 0
+        for cursor in self._unit.cursor.get_children():
+            file = cursor.location.file
+            if file is None or file.name != _NAME:
+                continue
+            if cursor.kind is Kind.FUNCTION_DECL:
+                self._declare(cursor, previous)
+            previous = _extent(cursor)[1]
+
+    def _check(self) -> None:
+        found = [d for d in self._unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
+        rows = []
+        for diagnostic in found[:_SHOWN_ERRORS]:
+            message = diagnostic.spelling
+            if diagnostic.location.file is None or diagnostic.location.file.name != _NAME:
+                rows.append(message)
+                continue
+            rows.append(str(self.places.failure(_offset(diagnostic.location), message)))
+        if len(found) > _SHOWN_ERRORS:
+            rows.append(f"and {len(found) - _SHOWN_ERRORS} more errors")
+        if rows:
+            raise BuildError("\n".join(rows))
+
+    def _declare(self, cursor: Any, previous: int) -> None:
+        usr = cursor.get_usr()
+        function = self.functions.setdefault(usr, Function(self, cursor.spelling, usr))
+        function.declarations.append(cursor)
+        if cursor.is_definition():
+            function.definition = cursor
+        # libclang shows the attribute, but not which one it is
+        before = self.data[previous : _offset(cursor.location)].decode()
+        function.is_kernel |= bool(re.search(r"\b(?:__)?kernel\b", before))
+
+    def function(self, node: Node) -> Function | None:
+        """Return the function of the text that a call calls or a name names."""
+        declared = node.declared
+        if declared is None or declared.kind is not Kind.FUNCTION_DECL:
+            return None
+        return self.functions.get(declared.get_usr())
+
+
+def evaluate(node: Node) -> int | None:
+    """Return the value of a constant expression of integers, or None."""
+    library = _evaluation()
+    result = library.clang_Cursor_Evaluate(node.cursor)
+    if not result:
+        return None
+    try:
+        if library.clang_EvalResult_getKind(result) != 1:
+            return None
+        if library.clang_EvalResult_isUnsignedInt(result):
+            return int(library.clang_EvalResult_getAsUnsigned(result))
+        return int(library.clang_EvalResult_getAsLongLong(result))
+    finally:
+        library.clang_EvalResult_dispose(result)
+
+
+def in_local_memory(kind: Any) -> bool:
+    """Return whether a variable of this type is in local memory."""
+    return bool(kind.get_address_space() == LOCAL_SPACE)
+
+
+def is_array(kind: Any) -> bool:
+    """Return whether it is the type of an array."""
+    return kind.kind in (cindex.TypeKind.CONSTANTARRAY, cindex.TypeKind.INCOMPLETEARRAY)
+
+
+def is_pointer(kind: Any) -> bool:
+    """Return whether it is the type of a pointer."""
+    return kind.kind is cindex.TypeKind.POINTER
+
+
+def leads_to_private(kind: Any) -> bool:
+    """Return whether a pointer or array of this type leads to private memory."""
+    space = kind.get_pointee().get_address_space() if is_pointer(kind) else kind.get_address_space()
+    return space in _PRIVATE_SPACES
+
+
+def _offset(location: Any) -> int:
+    """Return the byte of a location; in arguments of the header's macros it is that in the text."""
+    library = _evaluation()
+    offset = ctypes.c_uint()
+    library.clang_getFileLocation(location, None, None, None, ctypes.byref(offset))
+    return offset.value
+
+
+def _extent(cursor: Any) -> tuple[int, int]:
+    extent = cursor.extent
+    return _offset(extent.start), _offset(extent.end)
+
+
+@cache
+def _index() -> Any:
+    return cindex.Index.create()
+
+
+@cache
+def _evaluation() -> Any:
+    """Return libclang with the functions that its Python bindings leave out."""
+    library = cindex.conf.lib
+    library.clang_Cursor_Evaluate.argtypes = [cindex.Cursor]
+    library.clang_Cursor_Evaluate.restype = ctypes.c_void_p
+    for name, result in (
+        ("getKind", ctypes.c_int),
+        ("isUnsignedInt", ctypes.c_uint),
+        ("getAsUnsigned", ctypes.c_ulonglong),
+        ("getAsLongLong", ctypes.c_longlong),
+        ("dispose", None),
+    ):
+        function = getattr(library, f"clang_EvalResult_{name}")
+        function.argtypes, function.restype = [ctypes.c_void_p], result
+    library.clang_getFileLocation.argtypes = [cindex.SourceLocation] + [ctypes.c_void_p] * 4
+    library.clang_getFileLocation.restype = None
+    return library

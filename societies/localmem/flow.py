@@ -1,0 +1,246 @@
+"""The order in which a function's statements run: branches, loops, early exits.
+
+`Flow` walks a body with some state, which a subclass says how to copy, join and carry round a loop.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Generic, Protocol, Self, TypeVar
+
+from societies.localmem.clang import DECLARATIONS, Kind, Node
+
+
+class FlowState(Protocol):
+    """What a walk carries: ``live`` is False once the end of a path is passed."""
+
+    live: bool
+
+    def copy(self) -> Self:
+        """Return an independent copy."""
+
+
+S = TypeVar("S", bound=FlowState)
+
+_LOOPS = frozenset({Kind.FOR_STMT, Kind.WHILE_STMT, Kind.DO_STMT})
+_LABELS = frozenset({Kind.CASE_STMT, Kind.DEFAULT_STMT})
+
+
+class _Exits(Generic[S]):
+    """States at the ``break`` and ``continue`` of a loop or switch."""
+
+    def __init__(self, is_loop: bool) -> None:
+        self.is_loop = is_loop
+        self.breaks: list[S] = []
+        self.continues: list[S] = []
+
+
+class Flow(ABC, Generic[S]):
+    """Walks one function; the value of an expression is what a subclass makes of it."""
+
+    def __init__(self) -> None:
+        self._exits: list[_Exits[S]] = []
+
+    # what a subclass decides -----------------------------------------------------------------
+
+    @abstractmethod
+    def expression(self, node: Node, state: S) -> bool:
+        """Carry out an expression; return what `branches` needs to know of a condition."""
+
+    @abstractmethod
+    def branches(self, node: Node, states: Sequence[S], value: bool) -> S:
+        """Join the ends of the branches of a condition with this value."""
+
+    @abstractmethod
+    def again(self, node: Node, head: S, end: S) -> S | None:
+        """Return the state to go round a loop with once more, or None if that tells no more."""
+
+    def enter(self, condition: Node, value: bool) -> None:
+        """Note that what follows depends on a condition with this value."""
+
+    def leave(self) -> None:
+        """Note that it no longer does."""
+
+    def enter_loop(self, state: S) -> object:
+        """Return what `leave_loop` needs of the state before a loop or switch."""
+        return None
+
+    def next_round(self, condition: Node, state: S, value: bool) -> None:
+        """Note that a loop goes on for those for whom its condition, of this value, holds."""
+
+    def end_round(self, state: S) -> None:
+        """Note the end of a loop's body, reached by those who continued as well."""
+
+    def leave_loop(self, state: S, before: object) -> None:
+        """Note the end of a loop or switch."""
+
+    def leave_early(self, node: Node, state: S) -> None:
+        """Note a ``break``, ``continue`` or ``return``, after its value."""
+
+    # statements --------------------------------------------------------------------------------
+
+    def statement(self, node: Node, state: S) -> S:
+        """Carry out a statement and return the state behind it."""
+        kind = node.kind
+        if kind is Kind.COMPOUND_STMT or kind is Kind.DECL_STMT:
+            for child in node.children:
+                state = self.statement(child, state)
+            return state
+        if kind is Kind.IF_STMT:
+            return self._if(node, state)
+        if kind in _LOOPS:
+            return self._loop(node, state)
+        if kind is Kind.SWITCH_STMT:
+            return self._switch(node, state)
+        if kind is Kind.RETURN_STMT:
+            for child in node.children:
+                self.expression(child, state)
+            return self._left(node, state)
+        if kind is Kind.BREAK_STMT:
+            state = self._left(node, state)
+            if self._exits:
+                self._exits[-1].breaks.append(state.copy())
+            return state
+        if kind is Kind.CONTINUE_STMT:
+            state = self._left(node, state)
+            loops = [e for e in self._exits if e.is_loop]
+            if loops:
+                loops[-1].continues.append(state.copy())
+            return state
+        if kind in _LABELS or kind is Kind.LABEL_STMT:
+            return self.statement(node.children[-1], state) if node.children else state
+        if kind is Kind.NULL_STMT:
+            return state
+        if kind in DECLARATIONS:
+            self.declaration(node, state)
+            return state
+        self.expression(node, state)
+        return state
+
+    def declaration(self, node: Node, state: S) -> None:
+        """Carry out a declaration."""
+        value = initial_value(node)
+        if value is not None:
+            self.expression(value, state)
+
+    def _left(self, node: Node, state: S) -> S:
+        state = state.copy()
+        self.leave_early(node, state)
+        state.live = False
+        return state
+
+    def _if(self, node: Node, state: S) -> S:
+        condition, then, *rest = node.children
+        value = self.expression(condition, state)
+        self.enter(condition, value)
+        ends = [self.statement(then, state.copy())]
+        ends.append(self.statement(rest[0], state.copy()) if rest else state)
+        self.leave()
+        return self.branches(node, ends, value)
+
+    def _switch(self, node: Node, state: S) -> S:
+        condition, body = node.children[0], node.children[-1]
+        value = self.expression(condition, state)
+        before = self.enter_loop(state)
+        self.enter(condition, value)
+        self._exits.append(_Exits(is_loop=False))
+        start, complete = state.copy(), False
+        current = state.copy()
+        current.live = False
+        statements = body.children if body.kind is Kind.COMPOUND_STMT else [body]
+        for child in statements:
+            inner = child
+            while inner.kind in _LABELS:
+                complete = complete or inner.kind is Kind.DEFAULT_STMT
+                inner = inner.children[-1]
+            if child.kind in _LABELS:
+                joined = [start.copy(), current] if current.live else [start.copy()]
+                current = self.branches(child, joined, value)
+            current = self.statement(inner, current)
+        ends = [current, *self._exits.pop().breaks]
+        if not complete:
+            ends.append(start)
+        self.leave()
+        end = self.ends(node, ends, value)
+        self.leave_loop(end, before)
+        return end
+
+    def ends(self, node: Node, states: Sequence[S], value: bool) -> S:
+        """Join the ways out of a loop or switch; those left by ``break`` live on behind it."""
+        revived = []
+        for index, state in enumerate(states):
+            if index and not state.live:
+                state = state.copy()
+                state.live = True
+            revived.append(state)
+        return self.branches(node, revived, value)
+
+    def _loop(self, node: Node, state: S) -> S:
+        start, condition, step, body = loop_parts(node)
+        if start is not None:
+            state = self.statement(start, state)
+        before = self.enter_loop(state)
+        tested_last = node.kind is Kind.DO_STMT
+        head: S | None = state
+        while head is not None:
+            current = head.copy()
+            exits: _Exits[S] = _Exits(is_loop=True)
+            leaving: S | None = None
+            if condition is not None and not tested_last:
+                value = self.expression(condition, current)
+                leaving = current.copy()
+                self.next_round(condition, current, value)
+            self._exits.append(exits)
+            current = self.statement(body, current)
+            self._exits.pop()
+            rounds = [current, *(self._revived(s) for s in exits.continues)]
+            current = self.branches(body, rounds, False)
+            self.end_round(current)
+            if step is not None:
+                self.expression(step, current)
+            if condition is not None and tested_last:
+                value = self.expression(condition, current)
+                leaving = current.copy()
+                self.next_round(condition, current, value)
+            head = self.again(node, head, current) if current.live else None
+        if leaving is None:  # for (;;)
+            leaving = state.copy()
+            leaving.live = False
+        end = self.ends(node, [leaving, *exits.breaks], False)
+        self.leave_loop(end, before)
+        return end
+
+    def _revived(self, state: S) -> S:
+        state = state.copy()
+        state.live = True
+        return state
+
+
+def initial_value(node: Node) -> Node | None:
+    """Return the expression that a declared variable starts with."""
+    if node.kind is not Kind.VAR_DECL or not node.children:
+        return None
+    last = node.children[-1]
+    before = node.unit.data[node.start : last.start].decode().rstrip()
+    return last if before.endswith("=") else None
+
+
+def loop_parts(node: Node) -> tuple[Node | None, Node | None, Node | None, Node]:
+    """Return start, condition, step and body of a loop; libclang leaves out what is missing."""
+    children = node.children
+    if node.kind is Kind.WHILE_STMT:
+        return None, children[0], None, children[-1]
+    if node.kind is Kind.DO_STMT:
+        return None, children[-1], None, children[0]
+    body = children[-1]
+    text = node.unit.data[node.start : body.start].decode(errors="replace")
+    marks, depth = [], 0
+    for position, character in enumerate(text):
+        depth += {"(": 1, ")": -1, "[": 1, "]": -1, "{": 1, "}": -1}.get(character, 0)
+        if character == ";" and depth == 1:
+            marks.append(node.start + len(text[:position].encode()))
+    found: list[Node | None] = [None, None, None]
+    for child in children[:-1]:
+        found[sum(child.start > mark for mark in marks)] = child
+    return found[0], found[1], found[2], body

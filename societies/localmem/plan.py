@@ -1,0 +1,248 @@
+"""The planner as a whole: from an amalgamated text to one that carries its local memory."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from societies.device import cache
+from societies.device.source import Source, amalgamate, without_comments
+from societies.localmem.places import Place, failure
+
+VERSION = 1
+"""Of the rules by which memory is planned: part of the key of the cache."""
+
+COMMON_EXTENSIONS = (
+    "cl_khr_fp64",
+    "cl_khr_byte_addressable_store",
+    "cl_khr_global_int32_base_atomics",
+    "cl_khr_global_int32_extended_atomics",
+    "cl_khr_local_int32_base_atomics",
+    "cl_khr_local_int32_extended_atomics",
+    "cl_khr_int64_base_atomics",
+    "cl_khr_int64_extended_atomics",
+)
+"""Extensions that the devices we care about have."""
+
+WORD = re.compile(r"\blocal_(?:malloc|free)\b")
+
+
+class Step(NamedTuple):
+    """A function on a call path, and the place in it that leads on: a call or an allocation."""
+
+    function: str
+    place: Place
+
+
+class Allocation(NamedTuple):
+    """A `local_malloc` of a function: ``offset`` is from the base of the function's block."""
+
+    place: Place
+    bytes: int
+    alignment: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class FunctionPlan:
+    """What a function that is not a kernel needs, with what it calls, from its base."""
+
+    place: Place
+    requested: int
+    reserved: int
+    alignment: int
+    path: tuple[Step, ...]
+    blocks: tuple[Allocation, ...]
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """What a kernel needs of local memory.
+
+    Attributes
+    ----------
+    requested
+        Largest sum of the sizes that are allocated at the same time, bytes.
+    reserved
+        Bytes of the block that the rewritten kernel declares: offsets are aligned, and the whole
+        is a multiple of 16.
+    static
+        Bytes of the kernel's own ``__local`` variables.
+    alignment
+        Of the block.
+    path
+        The calls that lead to the largest use.
+    blocks
+        The allocations in the kernel itself.
+    """
+
+    place: Place
+    requested: int
+    reserved: int
+    static: int
+    alignment: int
+    path: tuple[Step, ...]
+    blocks: tuple[Allocation, ...]
+
+    @property
+    def total(self) -> int:
+        """All local memory that is fixed when the kernel is built."""
+        return self.reserved + self.static
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A planned text.
+
+    Attributes
+    ----------
+    source
+        The text to compile: macros expanded, allocations rewritten, lines where they were.
+    kernels
+        Every kernel by name; those that allocate nothing reserve 0.
+    functions
+        Every other function that allocates, or calls one that does.
+    warnings
+        Messages with file and line.
+    """
+
+    source: Source
+    kernels: dict[str, KernelPlan] = field(default_factory=dict)
+    functions: dict[str, FunctionPlan] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def check(self, limit: int, limits_name: str) -> None:
+        """Require that every kernel fits.
+
+        Raises
+        ------
+        BuildError
+            With the numbers, the kernel's file and line, and the path to the largest use.
+        """
+        for name, kernel in self.kernels.items():
+            if kernel.reserved and kernel.total > limit:
+                raise failure(
+                    self.source,
+                    kernel.place,
+                    f"kernel {name} needs {kernel.total} bytes of local memory "
+                    f"({kernel.reserved} by local_malloc, {kernel.static} in __local variables), "
+                    f"more than the {limit} of the {limits_name}\n"
+                    f"    most is in use at {path_text(self.source, kernel.path)}",
+                )
+
+
+def path_text(source: Source, path: Sequence[Step]) -> str:
+    """Return a call path on one line."""
+    return " > ".join(f"{step.function} ({step.place.shown(source)})" for step in path)
+
+
+def needs_plan(source: Source) -> bool:
+    """Return whether the text mentions `local_malloc`, comments aside."""
+    return WORD.search(source.text) is not None and bool(WORD.search(without_comments(source.text)))
+
+
+def plan(
+    source: Source,
+    predefined: Mapping[str, str] | None = None,
+    leaks: str = "error",
+    cached: bool = True,
+) -> Plan:
+    """Give every `local_malloc` of a text its place in one block of each kernel.
+
+    Parameters
+    ----------
+    source
+        An amalgamated text (`societies.device.source.amalgamate`).
+    predefined
+        Macros that the device's compiler defines, besides those of the OpenCL standard: its
+        extensions, and what ``-D`` says.
+    leaks
+        ``"error"``: a function frees what it allocates; ``"inherit"``: what it leaves belongs to
+        its caller.
+    cached
+        Whether a plan of the same text may come from, and goes to, the disk cache.
+
+    Raises
+    ------
+    BuildError
+        With file, line and column, for whatever keeps the text from being planned.
+    """
+    if leaks not in ("error", "inherit"):
+        raise ValueError(f"leaks={leaks!r} is neither 'error' nor 'inherit'")
+    if not needs_plan(source):
+        return Plan(source)
+    predefined = dict(predefined or {})
+    key = _key(source, predefined, leaks)
+    entry = cache.load(key) if cached else None
+    if entry is not None:
+        return _restored(source, *entry)
+    # libclang and pcpp take a tenth of a second to load: only for who plans
+    from societies.localmem.planner import make_plan
+
+    made = make_plan(source, predefined, leaks)
+    if cached:
+        cache.store(key, _description(made), made.source.text.encode())
+    return made
+
+
+def plan_file(file: str | Path, macros: Mapping[str, str] | None = None, **options: Any) -> Plan:
+    """Plan one file for a device that is not at hand.
+
+    Parameters
+    ----------
+    file
+        A path, or a file of the kernels folder. Includes are looked up as in `Program`.
+    macros
+        Values by name; an empty value counts as 1. ``DEVICE_IS_CPU`` is 1 unless given.
+    options
+        Of `plan`.
+
+    Raises
+    ------
+    BuildError
+        As `plan`.
+    """
+    known = {"DEVICE_IS_CPU": "1", **{n: v or "1" for n, v in (macros or {}).items()}}
+    path = Path(file).resolve() if Path(file).is_file() else file
+    return plan(amalgamate([path], known), dict.fromkeys(COMMON_EXTENSIONS, "1"), **options)
+
+
+def _key(source: Source, predefined: Mapping[str, str], leaks: str) -> str:
+    # messages name real paths, which are not in the text
+    files = {name: str(path) for name, path in source.files.items()}
+    parts = ["local memory", VERSION, source.text, sorted(predefined.items()), leaks, files]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _description(made: Plan) -> dict[str, Any]:
+    def row(entry: KernelPlan | FunctionPlan) -> dict[str, Any]:
+        return dict(vars(entry))
+
+    return {
+        "kernels": {name: row(entry) for name, entry in made.kernels.items()},
+        "functions": {name: row(entry) for name, entry in made.functions.items()},
+        "warnings": made.warnings,
+    }
+
+
+def _restored(source: Source, description: Any, text: bytes) -> Plan:
+    planned = source.copy()
+    planned.text = text.decode()
+
+    def row(entry: dict[str, Any]) -> dict[str, Any]:
+        path = [Step(function, Place(*place)) for function, place in entry["path"]]
+        blocks = [Allocation(Place(*place), *sizes) for place, *sizes in entry["blocks"]]
+        place = Place(*entry["place"])
+        return {**entry, "path": tuple(path), "blocks": tuple(blocks), "place": place}
+
+    return Plan(
+        planned,
+        {name: KernelPlan(**row(entry)) for name, entry in description["kernels"].items()},
+        {name: FunctionPlan(**row(entry)) for name, entry in description["functions"].items()},
+        tuple(description["warnings"]),
+    )

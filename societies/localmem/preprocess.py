@@ -1,0 +1,284 @@
+"""What is left of an amalgamated text once its macros are expanded, and where each part stood.
+
+The result has the same lines as the text it was made from: what a macro expands to stands on the
+line of its use, directives become empty lines, and ``#line`` and the ``#pragma`` of compiled parts
+stay. So `Source.origin` holds for both. pcpp does the work, but cuts no tokens: its own lexer does
+not know all numbers of C99 (it would look for macros inside ``0x1.8p3``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import pcpp
+
+from societies.device.source import Source, without_comments
+from societies.localmem.places import Places, failure
+
+_PUNCTUATORS = {
+    "<<=": "LSHIFTEQUAL", ">>=": "RSHIFTEQUAL", "->": "DEREFERENCE", "++": "PLUSPLUS",
+    "--": "MINUSMINUS", "<<": "LSHIFT", ">>": "RSHIFT", "<=": "LESSEQUAL", ">=": "GREATEREQUAL",
+    "==": "EQUALITY", "!=": "INEQUALITY", "&&": "LOGICALAND", "||": "LOGICALOR",
+    "+=": "PLUSEQUAL", "-=": "MINUSEQUAL", "*=": "MULTIPLYEQUAL", "/=": "DIVIDEEQUAL",
+    "%=": "PERCENTEQUAL", "&=": "ANDEQUAL", "|=": "OREQUAL", "^=": "XOREQUAL", "##": "DPOUND",
+    "#": "POUND", "+": "PLUS", "-": "MINUS", "*": "STAR", "/": "FSLASH", "%": "PERCENT",
+    "|": "BAR", "&": "AMPERSAND", "~": "TILDE", "^": "HAT", "<": "LESS", ">": "GREATER",
+    "=": "EQUAL", "!": "EXCLAMATION", "?": "QUESTION", "(": "LPAREN", ")": "RPAREN",
+    "[": "LBRACKET", "]": "RBRACKET", "{": "LCURLY", "}": "RCURLY", ".": "DOT", ",": "COMMA",
+    ";": "SEMICOLON", ":": "COLON", "\\": "BSLASH", "'": "SQUOTE", '"': "DQUOTE",
+}  # fmt: skip
+# The comments are for pcpp, which asks its lexer how it calls them; the text has none left.
+_TOKEN = re.compile(
+    r"(?P<CPP_WS>[ \t\r\f\v]+|\n)"
+    r"|(?P<CPP_ID>[A-Za-z_$]\w*)"
+    r"|(?P<number>\.?\d(?:[eEpP][+-]|[\w.])*)"
+    r'|(?P<CPP_STRING>"(?:[^"\\\n]|\\.)*")'
+    r"|(?P<CPP_CHAR>'(?:[^'\\\n]|\\.)*')"
+    r"|(?P<CPP_COMMENT1>/\*.*?\*/)|(?P<CPP_COMMENT2>//[^\n]*)"
+    r"|(?P<CPP_LINECONT>\\[ \t]*\n)"
+    rf"|(?P<punctuator>{'|'.join(re.escape(p) for p in _PUNCTUATORS)})"
+    r"|(?P<CPP_OTHER>.)",
+    re.DOTALL,
+)
+_INTEGER = re.compile(r"(?:0[xX][0-9a-fA-F]+|\d+)[uUlL]*")
+_JOINED = re.compile(r"\\[ \t]*\n")
+_LINE = re.compile(r"[ \t]*#[ \t]*line\b")
+_PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma\b[ \t]*(.*)")
+_MARK = "societies_pragma_"
+_MARKED = re.compile(rf"[ \t]*{_MARK}(\d+)[ \t]*(.*)", re.DOTALL)
+_WORD_END, _WORD_START = re.compile(r"[\w.]$"), re.compile(r"[\w.]")
+_MERGING = frozenset("+-*/%&|^<>=!#:.")
+
+# Object-like macros of the OpenCL standard that `#ifdef` may ask for. Their value is the
+# compiler's business, so each stands for itself.
+_STANDARD = """
+    NULL INFINITY NAN HUGE_VAL HUGE_VALF MAXFLOAT
+    FLT_DIG FLT_MANT_DIG FLT_MAX_10_EXP FLT_MAX_EXP FLT_MIN_10_EXP FLT_MIN_EXP FLT_RADIX FLT_MAX
+    FLT_MIN FLT_EPSILON DBL_DIG DBL_MANT_DIG DBL_MAX_10_EXP DBL_MAX_EXP DBL_MIN_10_EXP DBL_MIN_EXP
+    DBL_MAX DBL_MIN DBL_EPSILON
+    M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2
+    M_E_F M_LOG2E_F M_LOG10E_F M_LN2_F M_LN10_F M_PI_F M_PI_2_F M_PI_4_F M_1_PI_F M_2_PI_F
+    M_2_SQRTPI_F M_SQRT2_F M_SQRT1_2_F CLK_LOCAL_MEM_FENCE CLK_GLOBAL_MEM_FENCE
+"""
+STANDARD_MACROS = {
+    **{name: name for name in _STANDARD.split()},
+    "__OPENCL_VERSION__": "120",
+    "__OPENCL_C_VERSION__": "120",
+    "CL_VERSION_1_0": "100",
+    "CL_VERSION_1_1": "110",
+    "CL_VERSION_1_2": "120",
+    "__ENDIAN_LITTLE__": "1",
+    "CHAR_BIT": "8",
+    "SCHAR_MAX": "127",
+    "CHAR_MAX": "127",
+    "UCHAR_MAX": "255",
+    "SHRT_MAX": "32767",
+    "USHRT_MAX": "65535",
+    "INT_MAX": "2147483647",
+    "UINT_MAX": "0xffffffffU",
+    "LONG_MAX": "0x7fffffffffffffffL",
+    "ULONG_MAX": "0xffffffffffffffffUL",
+    "SCHAR_MIN": "(-127 - 1)",
+    "CHAR_MIN": "(-127 - 1)",
+    "SHRT_MIN": "(-32767 - 1)",
+    "INT_MIN": "(-2147483647 - 1)",
+    "LONG_MIN": "(-0x7fffffffffffffffL - 1)",
+}
+"""Macros that every OpenCL C 1.2 compiler defines (little endian)."""
+
+
+@dataclass
+class Preprocessed:
+    """A text without macros; `places` tells where its bytes stood."""
+
+    text: str
+    places: Places
+
+
+def preprocess(source: Source, predefined: Mapping[str, str]) -> Preprocessed:
+    """Expand the macros of an amalgamated text.
+
+    Parameters
+    ----------
+    source
+        The text, its includes expanded.
+    predefined
+        Macros besides those of the OpenCL standard.
+
+    Raises
+    ------
+    BuildError
+        For a directive that is malformed or is an active ``#error``, with its line.
+    """
+    rows = _joined(source.text).split("\n")
+    visible = without_comments("\n".join(rows), keep_strings=True).split("\n")
+    pragmas: list[str] = []
+    for number, row in enumerate(visible):
+        if _LINE.match(row):
+            visible[number] = ""
+        elif pragma := _PRAGMA.match(row):
+            words = pragma[1]
+            # what the OpenCL standard says of pragmas is not expanded, #pragma unroll N is
+            visible[number] = f"{_MARK}{len(pragmas)}" + (
+                "" if words.startswith("OPENCL") else f" {words}"
+            )
+            pragmas.append(row.strip())
+    processor = _Preprocessor(source)
+    for name, value in {**STANDARD_MACROS, **predefined}.items():
+        processor.define(f"{name} {value}".rstrip())
+    processor.parse("\n".join(visible))
+    lines, columns = _lines(processor, len(rows))
+    for number, row in enumerate(rows):
+        if _LINE.match(row):
+            lines[number] = row.strip()
+        elif marked := _MARKED.fullmatch(lines[number]):
+            whole = pragmas[int(marked[1])]
+            lines[number] = f"#pragma {marked[2]}".rstrip() if marked[2] else whole
+    text = "\n".join(lines)
+    return Preprocessed(text, Places(source, text, columns))
+
+
+def _joined(text: str) -> str:
+    """Return the text with continued lines in one, followed by empty lines in their place."""
+    if not _JOINED.search(text):
+        return text
+    result, owed = [], 0
+    for piece in _JOINED.sub("\0", text).split("\n"):
+        owed = piece.count("\0")
+        result.append(piece.replace("\0", "") + "\n" * owed)
+    return "\n".join(result)
+
+
+def _lines(tokens: Iterator[_Token], count: int) -> tuple[list[str], list[list[tuple[int, int]]]]:
+    """Put the tokens on their lines, apart where they would merge into another token."""
+    lines = [""] * count
+    columns: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    previous: _Token | None = None
+    for token in tokens:
+        made = bool(getattr(token, "expanded_from", None))
+        value = token.value
+        if token.type == "CPP_WS" and "\n" in value:
+            if not made:
+                previous = None
+                continue
+            value = " "
+        row = token.lineno - 1
+        line = lines[row]
+        if (
+            previous is not None
+            and line
+            and previous.lineno == token.lineno
+            and (made or getattr(previous, "expanded_from", None))
+            and _would_merge(line[-1], value)
+        ):
+            line += " "
+        if token.type != "CPP_WS":
+            columns[row].append((len(line), getattr(token.lineno, "column", 1)))
+        lines[row] = line + value
+        previous = token
+    return [line.rstrip() for line in lines], columns
+
+
+def _would_merge(end: str, value: str) -> bool:
+    if _WORD_END.match(end):
+        return bool(_WORD_START.match(value)) or value[0] in "\"'"
+    return end in _MERGING and value[0] in _MERGING
+
+
+class _Spot(int):
+    """A line that remembers a column: pcpp hands lines on from a macro to its expansion."""
+
+    column: int
+
+
+class _Token:
+    """What pcpp wants of a token."""
+
+    def __init__(self, kind: str, value: str, lineno: int, lexpos: int):
+        self.type, self.value, self.lineno, self.lexpos = kind, value, lineno, lexpos
+        self.source = ""
+
+    def __copy__(self) -> _Token:
+        other = _Token.__new__(_Token)
+        other.__dict__.update(self.__dict__)
+        return other
+
+
+class _Lexer:
+    """The part of a ply lexer that pcpp uses."""
+
+    def __init__(self) -> None:
+        self.input("")
+
+    def clone(self) -> _Lexer:
+        return _Lexer()
+
+    def input(self, text: str) -> None:
+        self.lineno = 1
+        self._matches = _TOKEN.finditer(text)
+        self._line_start = 0
+
+    def token(self) -> _Token | None:
+        match = next(self._matches, None)
+        if match is None:
+            return None
+        kind, value = str(match.lastgroup), match[0]
+        spot = _Spot(self.lineno)
+        spot.column = match.start() - self._line_start + 1
+        if kind == "number":
+            kind = "CPP_INTEGER" if _INTEGER.fullmatch(value) else "CPP_FLOAT"
+        elif kind == "punctuator":
+            kind = "CPP_" + _PUNCTUATORS[value]
+        elif kind == "CPP_LINECONT":
+            value = value[1:-1]
+        elif value == "\n":
+            self.lineno += 1
+            self._line_start = match.end()
+        return _Token(kind, value, spot, match.start())
+
+
+class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
+    """pcpp with errors that are exceptions, and lines that end at line feeds only."""
+
+    def __init__(self, source: Source):
+        super().__init__(_Lexer())
+        self._places = Places(source, "", [])
+        self.macros.clear()  # time and date are no part of a kernel
+        self.expand_linemacro = self.expand_filemacro = False  # the compiler sees #line
+
+    def __iter__(self) -> Iterator[_Token]:
+        return iter(self.parser)
+
+    def group_lines(self, text: str, source: Any) -> Iterator[list[_Token]]:
+        """Yield the tokens of each line, with its end."""
+        lexer = _Lexer()
+        lexer.input(text if text.endswith("\n") else text + "\n")
+        line: list[_Token] = []
+        while (token := lexer.token()) is not None:
+            line.append(token)
+            if token.value == "\n":
+                yield line
+                line = []
+
+    def _fail(self, line: int, message: str) -> NoReturn:
+        place = self._places.of_line(int(line))
+        place = place._replace(column=getattr(line, "column", 1))
+        raise failure(self._places.source, place, message)
+
+    def on_error(self, file: Any, line: int, message: str) -> NoReturn:
+        """Stop at what pcpp does not understand."""
+        self._fail(line, message)
+
+    def on_directive_unknown(
+        self, directive: Any, tokens: Any, passed: bool, before: Any
+    ) -> bool | None:
+        """Stop at ``#error``; leave ``#warning`` out."""
+        if directive.value == "error":
+            words = "".join(token.value for token in tokens).strip()
+            self._fail(directive.lineno, f"#error {words}".rstrip())
+        if directive.value == "warning":
+            return True
+        self._fail(directive.lineno, f"unknown directive #{directive.value}")

@@ -1,0 +1,351 @@
+"""Is there a barrier between the uses of two allocations that share space?
+
+Memory that is freed may be allocated again under another name; the planner puts no barrier between.
+So a work-item that runs ahead would write the new block while another still reads the old one. What
+is found is a warning: whether it matters depends on who uses which bytes. Aliases are followed
+through variables and parameters of the same function, not through memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from societies.localmem.clang import (
+    LOCAL_SPACE,
+    Function,
+    Kind,
+    Node,
+    evaluate,
+    is_pointer,
+)
+from societies.localmem.flow import Flow, initial_value
+from societies.localmem.stack import FREE, MALLOC, Block, Frame
+
+_BARRIERS = frozenset({"barrier", "work_group_barrier"})
+_LOCAL_FENCE = 1
+
+
+class Part(NamedTuple):
+    """The bytes of an allocation, from the base of the function that looks at them."""
+
+    site: int
+    start: int
+    end: int
+
+    def moved(self, base: int) -> Part:
+        """Return it as seen from a caller."""
+        return Part(self.site, self.start + base, self.end + base)
+
+    def meets(self, other: Part) -> bool:
+        """Return whether it shares bytes with another allocation."""
+        return self.site != other.site and self.start < other.end and other.start < self.end
+
+
+class Pair(NamedTuple):
+    """Two allocations that share space: the one used later, and the one used before."""
+
+    later: int
+    earlier: int
+
+
+@dataclass(frozen=True)
+class _State:
+    """What has happened since the last barrier.
+
+    ``used``: live blocks (sites) and parameters (minus their number, less 1) in use since then;
+    ``freed``: parts that were used and freed; ``clashes``: for new blocks the freed parts that they
+    meet; ``fresh``: there may have been no barrier since the function began.
+    """
+
+    live: bool = True
+    blocks: tuple[Block, ...] = ()
+    used: frozenset[int] = frozenset()
+    freed: frozenset[Part] = frozenset()
+    clashes: frozenset[Pair] = frozenset()
+    fresh: bool = True
+
+
+class _Box:
+    """A state that can be replaced, as `Flow` wants it."""
+
+    def __init__(self, state: _State):
+        self.state = state
+
+    @property
+    def live(self) -> bool:
+        return self.state.live
+
+    @live.setter
+    def live(self, value: bool) -> None:
+        self.state = replace(self.state, live=value)
+
+    def copy(self) -> _Box:
+        return _Box(self.state)
+
+
+class _Summary(NamedTuple):
+    """What a call does to its caller's memory.
+
+    ``early`` and ``late`` are parts and parameters used before the first and after the last barrier
+    on some path; ``synchronises``: there is a barrier on every path.
+    """
+
+    early: frozenset[Part]
+    early_parameters: frozenset[int]
+    late: frozenset[Part]
+    late_parameters: frozenset[int]
+    synchronises: bool
+
+
+class Reuse:
+    """Looks for pairs of allocations without a barrier between them."""
+
+    def __init__(self, frames: Mapping[str, Frame]):
+        self.frames = frames
+        self.pairs: dict[Pair, None] = {}
+        self._known: dict[str, _Summary] = {}
+
+    def summary(self, function: Function) -> _Summary:
+        """Return what a call of a function does; `pairs` grows by those inside it."""
+        known = self._known.get(function.usr)
+        if known is None:
+            known = self._known[function.usr] = _Walk(self, function).run()
+        return known
+
+
+class _Walk(Flow[_Box]):
+    def __init__(self, whole: Reuse, function: Function):
+        super().__init__()
+        self._whole, self._function = whole, function
+        frame = whole.frames.get(function.usr) or Frame(function)
+        self._blocks = {node.start: block for node, block in frame.allocations}
+        self._bases = {node.start: base for node, _, base in frame.calls}
+        self._names = _names(function)
+        self._left_by: list[_State] = []
+        self._early: set[Part] = set()
+        self._early_parameters: set[int] = set()
+
+    def run(self) -> _Summary:
+        end = self.statement(self._function.body, _Box(_State()))
+        ends = [s for s in (*self._left_by, end.state) if s.live]
+        late: set[Part] = set()
+        parameters: set[int] = set()
+        for state in ends:
+            late |= state.freed
+            late |= {_part(b) for b in state.blocks if b.site in state.used}
+            parameters |= {-1 - key for key in state.used if key < 0}
+        return _Summary(
+            frozenset(self._early),
+            frozenset(self._early_parameters),
+            frozenset(late),
+            frozenset(parameters),
+            all(not state.fresh for state in ends),
+        )
+
+    # flow ----------------------------------------------------------------------------------------
+
+    def branches(self, node: Node, states: Sequence[_Box], value: bool) -> _Box:
+        live = [box.state for box in states if box.live] or [states[0].state]
+        return _Box(
+            replace(
+                live[0],
+                used=frozenset().union(*(s.used for s in live)),
+                freed=frozenset().union(*(s.freed for s in live)),
+                clashes=frozenset().union(*(s.clashes for s in live)),
+                fresh=any(s.fresh for s in live),
+            )
+        )
+
+    def again(self, node: Node, head: _Box, end: _Box) -> _Box | None:
+        joined = self.branches(node, [head, end], False)
+        return None if joined.state == head.state else joined
+
+    def leave_early(self, node: Node, state: _Box) -> None:
+        if node.kind is Kind.RETURN_STMT:
+            self._left_by.append(state.state)
+
+    # events --------------------------------------------------------------------------------------
+
+    def declaration(self, node: Node, state: _Box) -> None:
+        value = initial_value(node)
+        if value is not None:
+            self._assigned(node, value, state)
+
+    def _assigned(self, target: Node, value: Node, state: _Box) -> None:
+        """A value that goes into a pointer to local memory is not a use of that memory."""
+        if _leads_to_local(target):
+            for node in value.walk():
+                if node.kind is Kind.CALL_EXPR:
+                    self.expression(node, state)
+                    break
+        else:
+            self.expression(value, state)
+
+    def expression(self, node: Node, state: _Box) -> bool:
+        kind, children = node.kind, node.children
+        if kind is Kind.CALL_EXPR:
+            self._call(node, state)
+        elif kind is Kind.DECL_REF_EXPR:
+            for key in self._names.get(node.variable, ()):
+                self._use(key, state)
+        elif kind is Kind.BINARY_OPERATOR and node.between(*children) in ("&&", "||"):
+            self.expression(children[0], state)
+            right = state.copy()
+            self.expression(children[1], right)
+            state.state = self.branches(node, [state, right], False).state
+        elif kind is Kind.BINARY_OPERATOR and node.between(*children) == "=":
+            if children[0].kind is Kind.DECL_REF_EXPR:
+                self._assigned(children[0], children[1], state)
+            else:
+                self.expression(children[1], state)
+                self.expression(children[0], state)
+        elif kind is Kind.CONDITIONAL_OPERATOR:
+            self.expression(children[0], state)
+            ends = [state.copy(), state.copy()]
+            for child, end in zip(children[1:], ends, strict=True):
+                self.expression(child, end)
+            state.state = self.branches(node, ends, False).state
+        elif kind in (Kind.COMPOUND_STMT, Kind.StmtExpr):
+            for child in children:
+                state.state = self.statement(child, state).state
+        elif kind is not Kind.CXX_UNARY_EXPR:
+            for child in children:
+                self.expression(child, state)
+        return False
+
+    def _use(self, key: int, box: _Box) -> None:
+        state = box.state
+        for pair in state.clashes:
+            if pair.later == key:
+                self._whole.pairs.setdefault(pair)
+        if state.fresh:
+            if key < 0:
+                self._early_parameters.add(-1 - key)
+            self._early |= {_part(b) for b in state.blocks if b.site == key}
+        box.state = replace(state, used=state.used | {key})
+
+    def _barrier(self, box: _Box) -> None:
+        nothing: frozenset[int] = frozenset()
+        box.state = replace(
+            box.state, used=nothing, freed=frozenset(), clashes=frozenset(), fresh=False
+        )
+
+    def _call(self, node: Node, box: _Box) -> None:
+        name, arguments = node.name, node.children[1:]
+        if name == MALLOC:
+            self._allocate(node, box)
+        elif name == FREE:
+            self._free(box)
+        elif name in _BARRIERS:
+            flags = evaluate(arguments[0]) if arguments else None
+            if flags is None or flags & _LOCAL_FENCE:
+                self._barrier(box)
+        else:
+            function = node.unit.function(node)
+            if function is None or function.definition is None:
+                for argument in arguments:
+                    self.expression(argument, box)
+            else:
+                self._enter(node, self._whole.summary(function), box)
+
+    def _allocate(self, node: Node, box: _Box) -> None:
+        block = self._blocks.get(node.start)
+        if block is None:
+            return
+        state, part = box.state, _part(block)
+        clashes = {Pair(part.site, other.site) for other in state.freed if part.meets(other)}
+        box.state = replace(
+            state,
+            blocks=(*state.blocks, block),
+            used=state.used - {part.site},
+            clashes=frozenset(p for p in state.clashes if p.later != part.site) | clashes,
+        )
+
+    def _free(self, box: _Box) -> None:
+        state = box.state
+        if not state.blocks:
+            return
+        block = state.blocks[-1]
+        freed = state.freed | {_part(block)} if block.site in state.used else state.freed
+        box.state = replace(state, blocks=state.blocks[:-1], freed=freed)
+
+    def _enter(self, node: Node, callee: _Summary, box: _Box) -> None:
+        passed: dict[int, set[int]] = {}
+        for number, argument in enumerate(node.children[1:]):
+            if _leads_to_local(argument):
+                passed[number] = self._keys(argument)
+                for inner in argument.walk():
+                    if inner.kind is Kind.CALL_EXPR:
+                        self.expression(inner, box)
+                        break
+            else:
+                self.expression(argument, box)
+        base = self._bases.get(node.start, 0)
+        for number in callee.early_parameters:
+            for key in passed.get(number, ()):
+                self._use(key, box)
+        early = {part.moved(base) for part in callee.early}
+        for part in early:
+            for other in box.state.freed:
+                if part.meets(other):
+                    self._whole.pairs.setdefault(Pair(part.site, other.site))
+        if box.state.fresh:
+            self._early |= early
+        if callee.synchronises:
+            self._barrier(box)
+        late = frozenset(part.moved(base) for part in callee.late)
+        keys = {key for number in callee.late_parameters for key in passed.get(number, ())}
+        box.state = replace(box.state, freed=box.state.freed | late, used=box.state.used | keys)
+
+    def _keys(self, value: Node) -> set[int]:
+        return set().union(
+            *(
+                self._names.get(node.variable, ())
+                for node in value.walk()
+                if node.kind is Kind.DECL_REF_EXPR
+            )
+        )
+
+
+def _part(block: Block) -> Part:
+    return Part(block.site, block.offset, block.end)
+
+
+def _leads_to_local(node: Node) -> bool:
+    kind = node.type
+    return is_pointer(kind) and bool(kind.get_pointee().get_address_space() == LOCAL_SPACE)
+
+
+def _names(function: Function) -> dict[int, set[int]]:
+    """Return for each variable the blocks (sites) and parameters that it may lead to."""
+    names: dict[int, set[int]] = {}
+    for number, node in enumerate(function.parameters):
+        if _leads_to_local(node):
+            names[node.variable] = {-1 - number}
+    pairs: list[tuple[int, Node]] = []
+    for node in function.body.walk():
+        if node.kind is Kind.VAR_DECL and _leads_to_local(node):
+            value = initial_value(node)
+            if value is not None:
+                pairs.append((node.variable, value))
+        elif node.kind is Kind.BINARY_OPERATOR and node.between(*node.children) == "=":
+            target = node.children[0]
+            if target.kind is Kind.DECL_REF_EXPR and _leads_to_local(target):
+                pairs.append((target.variable, node.children[1]))
+    changed = True
+    while changed:
+        changed = False
+        for variable, value in pairs:
+            known = names.setdefault(variable, set())
+            found: set[int] = set()
+            for node in value.walk():
+                if node.kind is Kind.CALL_EXPR and node.name == MALLOC:
+                    found.add(node.start)
+                elif node.kind is Kind.DECL_REF_EXPR and _leads_to_local(node):
+                    found |= names.get(node.variable, set())
+            if not found <= known:
+                known |= found
+                changed = True
+    return names

@@ -1,0 +1,78 @@
+"""From the plan to text: one block in each kernel, one more parameter for who needs a part of it.
+
+Every change is an insertion or a replacement within a line; so lines stay where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from societies.localmem.clang import Node, Unit
+from societies.localmem.stack import Frame
+
+BLOCK = "societies_local_memory"
+"""The name of the block in kernels, and of the parameter that leads to a part of it."""
+
+Edit = tuple[int, int, str]
+
+
+def rewritten(unit: Unit, frames: Mapping[str, Frame]) -> str:
+    """Return the text with every allocation at its place.
+
+    Raises
+    ------
+    BuildError
+        If a function is declared in a form that cannot be given a parameter.
+    """
+    edits: list[Edit] = []
+    for frame in frames.values():
+        function = frame.function
+        if not function.is_kernel:
+            edits += [_parameter(unit, end) for end in function.name_ends()]
+        elif frame.total:
+            start = function.body.start + 1
+            size = f"{BLOCK}[{frame.total}] __attribute__((aligned({frame.block_alignment})))"
+            edits.append((start, start, f" __local uchar {size};"))
+        for node, block in frame.allocations:
+            edits.append(_replaced(node, f"((__local void *)({_at(frame, block.offset)}))"))
+        edits += [_replaced(node, "((void)0)") for node in frame.frees]
+        for node, _, base in frame.calls:
+            comma = ", " if len(node.children) > 1 else ""
+            edits.append((node.end - 1, node.end - 1, comma + _at(frame, base)))
+    data = unit.data
+    for start, end, text in sorted(edits, reverse=True):
+        data = data[:start] + text.encode() + data[end:]
+    return data.decode()
+
+
+def _at(frame: Frame, offset: int) -> str:
+    """Return the address of a byte of the function's part."""
+    if frame.function.is_kernel and not frame.total:
+        return "(__local uchar *)0"  # sizes of 0 only
+    return f"{BLOCK} + {offset}"
+
+
+def _replaced(node: Node, text: str) -> Edit:
+    return node.start, node.end, text + "\n" * node.text.count("\n")
+
+
+def _parameter(unit: Unit, name_end: int) -> Edit:
+    """Return the change of a declaration whose name ends here."""
+    data = unit.data
+    start = name_end
+    while data[start : start + 1].isspace():
+        start += 1
+    if data[start : start + 1] != b"(":
+        raise unit.places.failure(
+            name_end, "this function allocates: declare it as `result name(parameters)`"
+        )
+    end, depth = start, 0
+    while True:
+        depth += {b"(": 1, b")": -1}.get(data[end : end + 1], 0)
+        if not depth:
+            break
+        end += 1
+    inside = data[start + 1 : end].decode()
+    if inside.strip() in ("", "void"):
+        return start + 1, end, f"__local uchar *{BLOCK}" + "\n" * inside.count("\n")
+    return end, end, f", __local uchar *{BLOCK}"

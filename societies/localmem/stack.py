@@ -1,0 +1,361 @@
+"""Where every allocation of a function goes, and how much its largest path needs.
+
+Offsets are relative to the function's base, which its caller chooses. Allocations are last in,
+first out, so the walk keeps a stack of what is live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from societies.errors import BuildError
+from societies.localmem.clang import Function, Kind, Node, evaluate, is_pointer
+from societies.localmem.flow import Flow
+
+MALLOC, FREE = "local_malloc", "local_free"
+DEFAULT_ALIGNMENT = 16
+"""Of an allocation whose use says nothing: the result stays a ``void *``."""
+
+_LARGEST = 1 << 31
+_WRAPPERS = frozenset(
+    {Kind.UNEXPOSED_EXPR, Kind.PAREN_EXPR, Kind.CSTYLE_CAST_EXPR, Kind.CONDITIONAL_OPERATOR}
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """An allocation: ``site`` is where it stands in the text, ``offset`` from the base."""
+
+    site: int
+    function: str
+    bytes: int
+    alignment: int
+    offset: int
+
+    @property
+    def end(self) -> int:
+        """The first byte behind it."""
+        return self.offset + self.bytes
+
+    def moved(self, base: int) -> Block:
+        """Return it as seen from a caller that puts the function at ``base``."""
+        return Block(self.site, self.function, self.bytes, self.alignment, base + self.offset)
+
+
+@dataclass
+class Frame:
+    """What a function needs of local memory.
+
+    ``reserved`` is the largest end of a block, in it or in what it calls, and ``requested`` the
+    largest sum of live sizes; ``calls`` has the base of every call of an allocating function.
+    """
+
+    function: Function
+    reserved: int = 0
+    requested: int = 0
+    alignment: int = 1
+    allocations: list[tuple[Node, Block]] = field(default_factory=list)
+    frees: list[Node] = field(default_factory=list)
+    calls: list[tuple[Node, Frame, int]] = field(default_factory=list)
+    leak: tuple[Block, ...] = ()
+    deepest: tuple[int, Frame | None] = (0, None)
+
+    def path(self) -> list[tuple[str, int]]:
+        """Return the functions on the way to the peak, each with the site that leads on."""
+        site, callee = self.deepest
+        return [(self.function.name, site), *(callee.path() if callee is not None else [])]
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The allocations in the function itself."""
+        return [block for _, block in self.allocations]
+
+    @property
+    def block_alignment(self) -> int:
+        """Alignment of the block that a kernel declares."""
+        return max(self.alignment, DEFAULT_ALIGNMENT)
+
+    @property
+    def total(self) -> int:
+        """Bytes of the block that a kernel declares."""
+        return _up(self.reserved, DEFAULT_ALIGNMENT)
+
+
+class _Stack:
+    def __init__(self, blocks: tuple[Block, ...] = (), live: bool = True):
+        self.blocks, self.live = blocks, live
+
+    def copy(self) -> _Stack:
+        return _Stack(self.blocks, self.live)
+
+    @property
+    def top(self) -> int:
+        return max((b.end for b in self.blocks), default=0)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(b.bytes for b in self.blocks)
+
+
+class StackWalk(Flow[_Stack]):
+    """Works out the frame of one function; those of the functions it calls are known."""
+
+    def __init__(self, function: Function, frames: Mapping[str, Frame], leaks: str):
+        super().__init__()
+        self._function, self._frames, self._inherit = function, frames, leaks == "inherit"
+        self._unit = function.unit
+        self._wanted: list[Node] = []
+        self._returned: list[tuple[Node, _Stack]] = []
+        self.frame = Frame(function)
+
+    def run(self) -> Frame:
+        """Return the frame.
+
+        Raises
+        ------
+        BuildError
+            If allocations do not nest, a size is not a constant, or memory is left allocated.
+        """
+        body = self._function.body
+        end = self.statement(body, _Stack())
+        if end.live:
+            self._returned.append((body, end))
+        if not self._function.is_kernel and self._returned:
+            self._leave(*self._returned[-1])
+        return self.frame
+
+    def _leave(self, node: Node, end: _Stack) -> None:
+        name, sizes = self._function.name, end.sizes
+        if self._inherit:
+            for other, stack in self._returned:
+                if stack.sizes != sizes:
+                    raise self._error(
+                        other,
+                        f"{name} leaves {_listed(stack.sizes)} to its caller here and "
+                        f"{_listed(sizes)} elsewhere",
+                    )
+            self.frame.leak = end.blocks
+        elif sizes:
+            block = end.blocks[-1]
+            raise self._unit.places.failure(
+                block.site,
+                f"{name} ends without freeing {_bytes(block.bytes)} allocated here "
+                f'(local_free, or leaks="inherit" to leave them to the caller)',
+            )
+
+    def _error(self, node: Node, message: str) -> BuildError:
+        return self._unit.places.failure(node.start, message)
+
+    # expressions -----------------------------------------------------------------------------
+
+    def expression(self, node: Node, state: _Stack) -> bool:
+        """Carry out the allocations of an expression."""
+        kind, children = node.kind, node.children
+        if kind is Kind.CALL_EXPR:
+            self._call(node, state)
+            return False
+        if kind is Kind.DECL_REF_EXPR:
+            self._no_address(node)
+            return False
+        if kind is Kind.CXX_UNARY_EXPR:
+            self._sizeof(node)
+            return False
+        if kind is Kind.GOTO_STMT:
+            raise self._error(node, "goto in a function that allocates local memory")
+        wrapped = kind in _WRAPPERS
+        if wrapped:
+            self._wanted.append(node)
+        if kind is Kind.CONDITIONAL_OPERATOR:
+            self.expression(children[0], state)
+            ends = [state.copy(), state.copy()]
+            for child, end in zip(children[1:], ends, strict=True):
+                self.expression(child, end)
+            state.blocks = self.branches(node, ends, False).blocks
+        elif kind is Kind.BINARY_OPERATOR and node.between(*children) in ("&&", "||"):
+            self.expression(children[0], state)
+            right = state.copy()
+            self.expression(children[1], right)
+            self.branches(children[1], [state, right], False)
+        elif kind is Kind.COMPOUND_STMT or kind is Kind.StmtExpr:
+            for child in children:
+                state.blocks = self.statement(child, state).blocks
+        elif kind is Kind.BINARY_OPERATOR and node.between(*children) == ",":
+            kept, self._wanted = self._wanted, []
+            self.expression(children[0], state)
+            self._wanted = kept
+            self.expression(children[1], state)
+        elif wrapped:
+            for child in children:
+                self.expression(child, state)
+        else:
+            kept, self._wanted = self._wanted, []
+            for child in children:
+                self.expression(child, state)
+            self._wanted = kept
+        if wrapped:
+            self._wanted.pop()
+        return False
+
+    def _sizeof(self, node: Node) -> None:
+        """Give what is called in a sizeof, which is not carried out, its argument all the same."""
+        for inner in node.walk():
+            if inner.kind is Kind.CALL_EXPR:
+                if inner.name in (MALLOC, FREE):
+                    raise self._error(inner, f"{inner.name} in a sizeof allocates nothing")
+                function = self._unit.function(inner)
+                if function is not None and function.usr in self._frames:
+                    self.frame.calls.append((inner, self._frames[function.usr], 0))
+
+    def _no_address(self, node: Node) -> None:
+        name = node.name
+        function = self._unit.function(node)
+        if name in (MALLOC, FREE) or (function is not None and function.usr in self._frames):
+            if name in (MALLOC, FREE) and node.declared.kind is not Kind.FUNCTION_DECL:
+                return
+            raise self._error(
+                node, f"{name} is used other than by calling it: the planner cannot follow that"
+            )
+
+    def _call(self, node: Node, state: _Stack) -> None:
+        callee, arguments = node.children[0], node.children[1:]
+        wanted, self._wanted = self._wanted, []
+        for argument in arguments:
+            self.expression(argument, state)
+        self._wanted = wanted
+        if node.name == MALLOC:
+            self._allocate(node, state)
+        elif node.name == FREE:
+            self._free(node, state)
+        else:
+            function = self._unit.function(node)
+            if function is None:
+                if node.declared is None:
+                    self.expression(callee, state)
+                return
+            frame = self._frames.get(function.usr)
+            if frame is not None:
+                self._enter_function(node, frame, state)
+
+    def _size(self, node: Node) -> int:
+        if len(node.children) != 2:
+            raise self._error(node, f"{node.name} takes one argument, the number of bytes")
+        size = evaluate(node.children[1])
+        if size is None:
+            raise self._error(
+                node,
+                f"the size of {node.name} is not known at build time: it must be made of "
+                "constants, macros and sizeof",
+            )
+        if not 0 <= size < _LARGEST:
+            shown = size - (1 << 64) if size >= 1 << 63 else size
+            raise self._error(node, f"{node.name} of {_bytes(shown)} is out of range")
+        return size
+
+    def _alignment(self) -> int:
+        largest = 0
+        for wrapper in reversed(self._wanted):
+            kind = wrapper.type
+            if not is_pointer(kind):
+                break
+            largest = max(largest, _alignment_of(kind.get_pointee().get_canonical()))
+        return largest or DEFAULT_ALIGNMENT
+
+    def _allocate(self, node: Node, state: _Stack) -> None:
+        size, alignment = self._size(node), self._alignment()
+        offset = _up(state.top, alignment)
+        block = Block(node.start, self._function.name, size, alignment, offset)
+        state.blocks = (*state.blocks, block)
+        frame = self.frame
+        frame.allocations.append((node, block))
+        frame.alignment = max(frame.alignment, alignment)
+        self._reach(block.end, sum(state.sizes), node, None)
+
+    def _free(self, node: Node, state: _Stack) -> None:
+        size = self._size(node)
+        if not state.blocks:
+            raise self._error(node, f"local_free of {_bytes(size)}, but nothing is allocated here")
+        last = state.blocks[-1]
+        if last.bytes != size:
+            place = self._unit.places.at(last.site)
+            raise self._error(
+                node,
+                f"local_free of {_bytes(size)}, but the latest local_malloc is of "
+                f"{_bytes(last.bytes)} ({place.shown(self._unit.places.source)}): "
+                "free in reverse order",
+            )
+        state.blocks = state.blocks[:-1]
+        self.frame.frees.append(node)
+
+    def _enter_function(self, node: Node, callee: Frame, state: _Stack) -> None:
+        if callee.function.is_kernel:
+            raise self._error(
+                node, f"kernel {callee.function.name} allocates local memory, so it cannot be "
+                "called from here: put its body into a function"
+            )  # fmt: skip
+        base = _up(state.top, callee.alignment)
+        frame = self.frame
+        frame.calls.append((node, callee, base))
+        frame.alignment = max(frame.alignment, callee.alignment)
+        self._reach(base + callee.reserved, sum(state.sizes) + callee.requested, node, callee)
+        state.blocks = (*state.blocks, *(b.moved(base) for b in callee.leak))
+
+    def _reach(self, end: int, requested: int, node: Node, callee: Frame | None) -> None:
+        frame = self.frame
+        if end > frame.reserved or frame.deepest == (0, None):
+            frame.deepest = (node.start, callee)
+        frame.reserved = max(frame.reserved, end)
+        frame.requested = max(frame.requested, requested)
+
+    # paths -------------------------------------------------------------------------------------
+
+    def branches(self, node: Node, states: Sequence[_Stack], value: bool) -> _Stack:
+        """Require the same sizes at the ends of all branches."""
+        live = [s for s in states if s.live]
+        if not live:
+            dead = states[0].copy()
+            dead.live = False
+            return dead
+        for other in live[1:]:
+            if other.sizes != live[0].sizes:
+                raise self._error(
+                    node,
+                    f"one path ends here with {_listed(live[0].sizes)} allocated and another with "
+                    f"{_listed(other.sizes)}: every path must free what it allocates",
+                )
+        return max(live, key=lambda s: s.top).copy()
+
+    def again(self, node: Node, head: _Stack, end: _Stack) -> _Stack | None:
+        """Require that the body of a loop leaves the stack as it was."""
+        if head.sizes != end.sizes:
+            raise self._error(
+                node,
+                f"a round of this loop starts with {_listed(head.sizes)} allocated and ends with "
+                f"{_listed(end.sizes)}: it must free what it allocates",
+            )
+        return None
+
+    def leave_early(self, node: Node, state: _Stack) -> None:
+        """Remember what is live at a ``return``."""
+        if node.kind is Kind.RETURN_STMT:
+            self._returned.append((node, state.copy()))
+
+
+def _alignment_of(kind: object) -> int:
+    from clang import cindex
+
+    if kind.kind is cindex.TypeKind.VOID:  # type: ignore[attr-defined]
+        return 0
+    return max(0, int(kind.get_align()))  # type: ignore[attr-defined]
+
+
+def _up(value: int, alignment: int) -> int:
+    return -(-value // alignment) * alignment
+
+
+def _bytes(count: int) -> str:
+    return f"{count} byte{'' if count == 1 else 's'}"
+
+
+def _listed(sizes: Sequence[int]) -> str:
+    return " + ".join(map(str, sizes)) + " bytes" if sizes else "nothing"

@@ -1,0 +1,65 @@
+"""A plan as a table: what each function allocates, and what each kernel needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from societies.device.source import Source
+from societies.localmem.places import Place
+from societies.localmem.plan import FunctionPlan, KernelPlan, Plan, Step
+
+PORTABLE_LIMIT = 32 * 1024
+"""Bytes of local memory that every device we care about has (`societies.device`)."""
+
+
+def table(plan: Plan) -> str:
+    """Return the allocations and the kernels of a plan in aligned columns."""
+    source = plan.source
+    entries: list[tuple[str, FunctionPlan | KernelPlan]]
+    allocations = [("function", "allocation", "bytes", "alignment", "offset")]
+    entries = [*plan.functions.items(), *plan.kernels.items()]
+    for name, entry in entries:
+        allocations += [
+            (name, _shown(source, b.place), str(b.bytes), str(b.alignment), str(b.offset))
+            for b in entry.blocks
+        ]
+    functions = [("function", "requested", "reserved", "largest path")]
+    for name, function in plan.functions.items():
+        path = _path(source, function.path)
+        functions.append((name, str(function.requested), str(function.reserved), path))
+    kernels = [("kernel", "requested", "reserved", "static", "of 32 KiB", "largest path")]
+    for name, kernel in plan.kernels.items():
+        share = f"{100 * kernel.total / PORTABLE_LIMIT:.1f} %"
+        numbers = (str(kernel.requested), str(kernel.reserved), str(kernel.static), share)
+        kernels.append((name, *numbers, _path(source, kernel.path)))
+    parts: list[Sequence[Sequence[str]]] = [allocations, functions, kernels]
+    return "\n\n".join(_aligned(rows) for rows in parts if len(rows) > 1)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.rjust(width) if _is_number(rows, i) else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def _is_number(rows: Sequence[Sequence[str]], column: int) -> bool:
+    return all(row[column].rstrip(" %").replace(".", "", 1).isdigit() for row in rows[1:])
+
+
+def _path(source: Source, path: Sequence[Step]) -> str:
+    return " > ".join(f"{step.function} ({_shown(source, step.place)})" for step in path) or "-"
+
+
+def _shown(source: Source, place: Place) -> str:
+    """Return ``file:line``, relative to the working directory where the file is below it."""
+    path = Path(source.shown(place.file))
+    if path.is_relative_to(Path.cwd()):
+        path = path.relative_to(Path.cwd())
+    return f"{path}:{place.line}"

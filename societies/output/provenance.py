@@ -1,0 +1,125 @@
+"""What does a file say about its origin, and may a run go on with it?"""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from societies.config import WorkloadConfig, to_yaml
+from societies.errors import OutputError
+from societies.output.resultfile import ResultFile
+from societies.version import package_version
+
+
+def origin(config: WorkloadConfig, model_version: str) -> dict[str, str]:
+    """Return the attributes that every file has: what was run, by which version, when."""
+    return {
+        "workload": config.workload,
+        "configuration": to_yaml(config),
+        "seed": str(getattr(config, "seed", "")),
+        "model_version": model_version,
+        "societies_version": package_version(),
+        "git_commit": git_commit(),
+        "created": now(),
+        "python": platform.python_version(),
+    }
+
+
+def reopen(path: Path, config: WorkloadConfig, model_version: str) -> ResultFile:
+    """Open the file to write on, after checking that it is one of this configuration.
+
+    Raises
+    ------
+    OutputError
+        If it is not, or of another version of the model, or cannot be opened.
+    """
+    if not path.exists():
+        raise OutputError(
+            f"{path}: does not exist, so there is nothing to continue\n"
+            "begin it by running without --resume, or name another file with --out"
+        )
+    file = ResultFile.resume(path)
+    try:
+        version = str(file.attributes.get("model_version"))
+        if version != model_version:
+            raise OutputError(
+                f"{path} was made by model version {version}, this is {model_version}: results "
+                "differ, so it cannot be continued\nrun it anew with another --out"
+            )
+        try:
+            different = _different_keys(str(file.attributes["configuration"]), to_yaml(config))
+        except (KeyError, TypeError, yaml.YAMLError) as error:
+            raise OutputError(
+                f"{path}: its configuration is missing or damaged, so it cannot be continued\n"
+                "run it anew with another --out"
+            ) from error
+        if different:
+            key, old, new = different[0]
+            more = f" (and {len(different) - 1} more)" if different[1:] else ""
+            raise OutputError(
+                f"{path} was made with another configuration: {key} is {old} in the file and "
+                f"{new} here{more}\nresume it with the configuration and options that made it"
+            )
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _different_keys(before: str, now: str) -> list[tuple[str, str, str]]:
+    """Return key, old and new value wherever two resolved configurations differ."""
+    made_with = yaml.safe_load(before)
+    if not isinstance(made_with, dict):
+        raise TypeError("no configuration")
+    old, new = _flat(made_with), _flat(yaml.safe_load(now))
+    return [
+        (key, str(old.get(key, "absent")), str(new.get(key, "absent")))
+        for key in {**old, **new}
+        if old.get(key, "absent") != new.get(key, "absent")
+    ]
+
+
+def _flat(item: Any, prefix: str = "") -> dict[str, Any]:
+    """Return every value of nested sections and lists under its dotted key."""
+    if isinstance(item, dict | list):
+        pairs = item.items() if isinstance(item, dict) else enumerate(item)
+        parts = [_flat(value, f"{prefix}.{key}".lstrip(".")) for key, value in pairs]
+        return {key: value for part in parts for key, value in part.items()}
+    return {prefix: item}
+
+
+def session(first: int, facts: dict[str, str]) -> str:
+    """Return the record that tells who computed the days from ``first`` on."""
+    version = " ".join(["societies", package_version(), git_commit()]).strip()
+    return f"from day {first} | {facts['device']} | {facts['driver']} | {version} | {now()}"
+
+
+def now() -> str:
+    """Return the time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def git_commit() -> str:
+    """Return the commit of the checkout this runs from or was built from, else "unknown"."""
+    root = Path(__file__).resolve().parents[2]
+    stamp = Path(__file__).resolve().parents[1] / "_data" / "commit.txt"
+    if stamp.is_file():  # a wheel; hatch_build.py wrote it
+        return stamp.read_text(encoding="utf-8").strip() or "unknown"
+    git = shutil.which("git")
+    if git is None or not (root / ".git").exists():
+        return "unknown"
+
+    def ask(*words: str) -> str:
+        done = subprocess.run(
+            [git, "-C", str(root), *words], capture_output=True, text=True, check=False
+        )
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    commit = ask("rev-parse", "HEAD")
+    return f"{commit}-modified" if commit and ask("status", "--porcelain") else commit or "unknown"

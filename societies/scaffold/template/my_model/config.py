@@ -1,0 +1,15 @@
+"""What can the model be told: every key of its YAML file, with unit, range and meaning."""
+
+from typing import Literal
+
+from societies.daily import DailyConfig, key
+
+
+class MyModelConfig(DailyConfig):
+    """The Boltzmann wealth model; days, seed, replicates and record are those of every model."""
+
+    workload: Literal["my_model"]
+    # The kernels keep 8 bytes for each agent in local memory, of which there are 32 KiB.
+    agents: int = key(500, "Number of agents", "agents", ge=1, le=3500)
+    money: int = key(100, "Money of every agent at the start", "units", ge=1, le=100_000)
+    amount: int = key(10, "What one agent pays another when they meet", "units", ge=1, le=100_000)

@@ -1,0 +1,224 @@
+"""Does a captured phase run on its own, and say when it comes out differently?"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from societies import workloads
+from societies.config import load_config
+from societies.economy import schedule
+from societies.economy.parameters import parameters
+
+RUN = """
+workload: economy
+agents: 6
+resources: 8
+days: 20
+trading: {rounds: 2}
+shocks:
+  - {day: 0, remove: agent, index: 1}
+  - {day: 2, remove: resource, index: random, holdings: lose}
+  - {day: 2, remove: agent, index: random}
+"""
+PHASES = (
+    "seed_streams",
+    "draw_shocks",
+    "shocks",
+    "matching",
+    "trading",
+    "trading (round 1)",
+    "extraction",
+    "end_day",
+    "agent_statistics",
+    "society_statistics",
+    "consumption",
+)
+
+DEALS = {
+    "trading": ("--day", "12", "--market", "2"),
+    "trading (round 1)": ("--day", "20", "--market", "2"),
+}
+"""When somebody finds something to deal in."""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.yaml").write_text(RUN)
+    return tmp_path
+
+
+def drive(folder, *words):
+    """Run the folder's driver where Societies cannot be imported; exit code, stdout, stderr."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    alone = "import sys; sys.modules['societies'] = None; sys.argv = sys.argv[1:]; "
+    alone += "import runpy; runpy.run_path(sys.argv[0], run_name='__main__')"
+    command = [sys.executable, "-W", "error", "-c", alone, "driver.py", *words]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def captured(shell, folder, *words, code=0):
+    result = shell("capture", "run.yaml", "--device", "cpu", "--out", str(folder), *words)
+    assert result == (code, f"{folder}\n", "")
+    return json.loads((folder / "launch.json").read_text())
+
+
+def test_the_phases_above_are_all():
+    p = parameters(load_config("run.yaml"))
+    steps = [*schedule.start(p), *schedule.day_schedule(p, 1), *schedule.day_schedule(p, 2)]
+    assert set(PHASES) == {str(step) for step in steps} - {"trading (round 0)"} | {"trading"}
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_every_phase_reproduces_itself(phase, shell, tmp_path):
+    folder = tmp_path / "captured"
+    launch = captured(shell, folder, "--phase", phase, *DEALS.get(phase, ()))
+    code, out, err = drive(folder)
+    assert (code, err) == (0, ""), out
+    assert out.splitlines()[-1].startswith("identical: ")
+    assert launch["state_sha256_before"] != launch["state_sha256_after"] or phase in (
+        "matching",  # its result is not kept from day to day
+        "society_statistics",
+    )
+
+
+def test_another_input_gives_another_result(shell, tmp_path):
+    folder = tmp_path / "captured"
+    captured(shell, folder, "--phase", "extraction")
+    with np.load(folder / "inputs.npz") as file:
+        arrays = {name: file[name] for name in file.files}
+    arrays["state_experience"][0, 3, 4] += 30.0
+    np.savez(folder / "inputs.npz", **arrays)
+    code, out, err = drive(folder)
+    assert (code, err) == (1, "")
+    last = out.splitlines()[-1]
+    assert re.fullmatch(
+        r"different: array \w+, index \[0, 3, \d+\]: expected \S+, found \S+ "
+        r"\(\d+ elements of \d+ arrays differ\)",
+        last,
+    ), last
+
+
+def test_what_is_in_the_folder(shell, tmp_path):
+    launch = captured(shell, tmp_path / "c", "--phase", "trading", "--round", "1", "--day", "2")
+    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == [
+        "README.txt",
+        "config.yaml",
+        "driver.py",
+        "expected.npz",
+        "inputs.npz",
+        "kernel.cl",
+        "launch.json",
+        "source.cl",
+    ]
+    assert launch["what"] == "trading (round 1) of day 2"
+    assert launch["macros"]["AGENTS"] == 6
+    assert launch["device"]["name"] and launch["device"]["driver"] and launch["build_options"]
+    (one,) = launch["launches"]
+    assert one["kernel"] == "trading"
+    arguments = {argument["name"]: argument for argument in one["arguments"]}
+    assert arguments["market_round"]["value"] == "1"
+    assert arguments["state_held"]["array"] == "state_held"
+    assert "__kernel void trading(" in (tmp_path / "c/kernel.cl").read_text()
+    assert "#define AGENTS 6" in (tmp_path / "c/source.cl").read_text()
+    assert load_config(tmp_path / "c/config.yaml") == load_config("run.yaml")
+    assert "driver.py" in (tmp_path / "c/README.txt").read_text()
+
+
+def test_it_starts_where_a_run_is(shell, tmp_path):
+    """The state at the end of the last phase of a day is that of a run of so many days."""
+    import societies
+
+    launch = captured(shell, tmp_path / "c", "--phase", "shocks", "--day", "2")
+    assert [one["kernel"] for one in launch["launches"]] == ["shocks", "shocks"]
+    report = societies.run(load_config("run.yaml", ["days=2"]), device="reference", out="two.h5")
+    assert launch["state_sha256_after"] == report.state_sha256
+
+
+def test_the_second_market_of_the_day(shell, tmp_path):
+    first = captured(shell, tmp_path / "a", "--phase", "trading")
+    second = captured(shell, tmp_path / "b", "--phase", "trading", "--market", "2")
+    assert first["step_of_day"] < second["step_of_day"]
+    assert first["state_sha256_before"] != second["state_sha256_before"]
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (
+            ["--phase", "dinner"],
+            "--phase dinner: day 1 has no such phase; it has: matching, trading, extraction, ",
+        ),
+        (["--phase", "shocks", "--day", "1"], "shocks comes on day 0, 2"),
+        (
+            ["--phase", "extraction", "--day", "21"],
+            "--day 21: the configuration has the days 0 to 20",
+        ),
+        (["--phase", "trading", "--round", "2"], "--round 2: the rounds of trading are 0, 1"),
+        (["--phase", "trading (round 0)", "--round", "1"], "contradict each other"),
+        (["--phase", "extraction", "--market", "2"], "extraction comes once on day 1"),
+        (["--phase", "extraction", "--device", "reference"], "choose an OpenCL device"),
+    ],
+)
+def test_mistakes(words, said, shell, tmp_path):
+    code, out, err = shell("capture", "run.yaml", "--out", "folder", *words)
+    assert (code, out) == (2, "")
+    assert said in err and len(err.splitlines()) <= 2
+    assert not (tmp_path / "folder").exists()
+
+
+def test_nobody_meets_a_lone_agent(shell):
+    alone = ["--set", "agents=1", "--set", "shocks=[]"]
+    code, out, err = shell("capture", "run.yaml", "--phase", "trading", *alone)
+    assert (code, out) == (3, "")
+    assert err == "trading (round 0) of day 1 launches nothing\n"
+
+
+def test_a_folder_that_exists_is_kept_unless_it_is_a_capture_to_be_replaced(shell, tmp_path):
+    folder, other = tmp_path / "capture-extraction-day-1", tmp_path / "other"
+    command = ("capture", "run.yaml", "--phase", "extraction", "--device", "cpu")
+    assert shell(*command) == (0, f"{folder.name}\n", "")
+    (folder / "note").write_text("mine")
+    code, _, err = shell(*command)
+    assert code == 4 and "exists already" in err and "--overwrite" in err
+    assert (folder / "note").exists()
+    assert shell(*command, "--overwrite") == (0, f"{folder.name}\n", "")
+    assert not (folder / "note").exists()
+    other.mkdir()
+    code, _, err = shell(*command, "--overwrite", "--out", "other")
+    assert code == 4 and "is no capture" in err and other.is_dir()
+    code, _, err = shell(*command, "--out", "nowhere/folder")
+    assert code == 4 and "no folder" in err
+    assert sorted(path.name for path in tmp_path.iterdir()) == [folder.name, "other", "run.yaml"]
+
+
+def test_the_driver_chooses_devices_and_says_what_it_has_not(shell, tmp_path):
+    folder = tmp_path / "c"
+    captured(shell, folder, "--phase", "end_day")
+    listed = drive(folder, "--list")
+    assert listed[0] == 0 and listed[1].startswith("0:0 ")
+    code, out, _ = drive(folder, "--device", listed[1].split()[0])
+    assert code == 0 and "identical" in out
+    code, out, err = drive(folder, "--device", "abacus")
+    assert (code, out) == (3, "") and "no device abacus; there is: 0:0 " in err
+    shutil.move(folder, tmp_path / "elsewhere")
+    assert drive(tmp_path / "elsewhere")[0] == 0
+
+
+def test_a_workload_that_cannot_be_captured(shell, monkeypatch):
+    original = workloads.workload
+    monkeypatch.setattr(workloads, "workload", lambda name: replace(original(name), capture=None))
+    result = shell("capture", "run.yaml", "--phase", "extraction")
+    assert result == (2, "", "workload economy cannot be captured: it does not define how\n")
+    assert not list(Path().glob("capture-*"))

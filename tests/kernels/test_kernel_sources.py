@@ -1,0 +1,308 @@
+"""Do the texts of kernels/ keep to the rules that identical bits and safe barriers rest on?"""
+
+import re
+from pathlib import Path
+
+import pytest
+from source_rules import (
+    barriers,
+    blanked,
+    calls,
+    collective_names,
+    comments,
+    contraction,
+    is_named,
+    kernel_text,
+    public_functions,
+    python_names,
+    twin_names,
+    twin_path,
+)
+
+from societies.config import config_from_dict
+from societies.device.source import amalgamate
+from societies.economy import schedule, source
+from societies.economy.parameters import parameters
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "kernels").rglob("*.cl"))
+TEXTS = {name: (ROOT / name).read_text() for name in FILES}
+COLLECTIVE = collective_names(TEXTS.values())
+
+ALWAYS_RUN = {
+    # the bounds are macros of the configuration, the same for all work-items
+    "kernels/economy/matching.cl": ["for (uint round = 0 ; round < ROUNDS ; + + round)"],
+    "kernels/economy/trading.cl": ["for (uint who = SOLD_BY_A ; who < = SOLD_BY_B ; + + who)"],
+}
+"""Loops that may hold a barrier although they are no ``do``: how often they run is compiled in."""
+
+WITHOUT_TWIN = {
+    "kernels/primitives/real.cl": "a type, in Python float, and a number hidden from compilers",
+}
+WITH_TWIN = [name for name in FILES if name not in WITHOUT_TWIN]
+TWINS_ELSEWHERE = {
+    "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",
+    "varray_reset": "a Python list is made anew",
+    "varray_append": "list.append",
+    "varray_length": "len",
+    "varray_overflow": "Python lists have no capacity",
+}
+GENERATED = {
+    "societies/device/shim.py": "the kernel around a device function",
+    "societies/device/structs.py": "the kernel that asks for the layout of a struct",
+}
+"""Modules that generate kernel text, because it depends on what the user calls."""
+
+
+def shipped_text(name):
+    """Return a file as it is compiled; an economy file has the generated header in front."""
+    return amalgamate([ROOT / name]).text
+
+
+def accessors():
+    """Return the macros that societies.economy.source makes."""
+    config = config_from_dict({"workload": "economy", "agents": 2, "resources": 2})
+    return re.findall(r"^#define (\w+)\(", source.header(parameters(config)), re.MULTILINE)
+
+
+def own_names():
+    texts = "\n".join(TEXTS.values())
+    functions = re.findall(r"^[\w ]*?\b(\w+)\s*\([^;]*?\)\s*\{", texts, re.MULTILINE)
+    macros = re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(", texts, re.MULTILINE)
+    return {*functions, *macros, *accessors()}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_contraction_is_off(name):
+    assert contraction(shipped_text(name)) == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_only_exact_functions_are_called(name):
+    assert calls(TEXTS[name], own_names()) == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_barrier_says_what_it_orders(name):
+    assert comments(TEXTS[name]) == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_barrier_is_conditional(name):
+    assert barriers(TEXTS[name], COLLECTIVE, ALWAYS_RUN.get(name, ())) == []
+
+
+def test_collective_functions_are_known():
+    assert {"reduce_sum_local", "scan_exclusive", "n_smallest", "choose_among"} <= COLLECTIVE
+
+
+@pytest.mark.parametrize("name", WITH_TWIN)
+def test_every_kernel_and_public_function_has_a_twin(name):
+    path = twin_path(TEXTS[name])
+    assert path, "the header names no twin: `Twin: reference_py/...`"
+    assert (ROOT / path).is_file(), f"{path} does not exist"
+    defined = python_names((ROOT / path).read_text())
+    public = public_functions(name, TEXTS)
+    missing = [
+        one for one in public if one not in TWINS_ELSEWHERE and not twin_names(one, name) & defined
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("name", [name for name in WITH_TWIN if "/primitives/" in name])
+def test_every_public_primitive_is_named_by_a_test(name):
+    folder = ROOT / "tests" / "primitives"
+    texts = "\n".join(path.read_text() for path in folder.iterdir() if path.is_file())
+    assert [one for one in public_functions(name, TEXTS) if not is_named(one, texts)] == []
+
+
+def test_every_kernel_is_a_phase_that_the_parity_tests_compare():
+    shocks = [{"day": 0, "remove": "agent", "index": 0}]
+    settings = {"agents": 3, "resources": 3, "shocks": shocks, "trading": {"fresh_values": True}}
+    p = parameters(config_from_dict({"workload": "economy", "days": 1, **settings}))
+    phases = {step.phase for step in [*schedule.start(p), *schedule.day_schedule(p, 1)]}
+    phases.add("distributions")  # launched by society_statistics, which keeps its results
+    kernels = {
+        name
+        for text in map(blanked, TEXTS.values())
+        for name in re.findall(
+            r"\b__kernel\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?void\s+(\w+)", text
+        )
+    }
+    assert kernels == phases
+    parity = (ROOT / "tests" / "parity" / "test_economy.py").read_text()
+    assert "verify(" in parity and "fresh_values" in parity and "SHOCKS" in parity
+
+
+@pytest.mark.parametrize("folder", ["societies", "reference_py", "experiments", "benchmarks"])
+def test_no_kernel_text_is_in_python_strings(folder):
+    problems = {
+        path.relative_to(ROOT).as_posix(): found
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if (found := kernel_text(path.read_text()))
+    }
+    assert problems.keys() - GENERATED.keys() == set(), problems
+
+
+def test_exceptions_are_still_needed():
+    assert all((ROOT / name).is_file() for name in (*GENERATED, *WITHOUT_TWIN, *ALWAYS_RUN))
+    for name in GENERATED:
+        assert kernel_text((ROOT / name).read_text())
+    for name in ALWAYS_RUN:
+        assert barriers(TEXTS[name], COLLECTIVE)
+    public = {one for name in FILES for one in public_functions(name, TEXTS)}
+    assert set(TWINS_ELSEWHERE) <= public
+
+
+# ---------------------------------------------------------------- each rule finds what it is for
+
+OFF = "#pragma OPENCL FP_CONTRACT OFF\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "void f(void) { }",
+        "// #pragma OPENCL FP_CONTRACT OFF\nvoid f(void)\n{ }",
+        f"void f(void) {{ }}\n{OFF}",
+        f"{OFF}void f(void) {{ }}\n#pragma OPENCL FP_CONTRACT ON\n",
+    ],
+)
+def test_planted_contraction_is_found(text):
+    assert contraction(text)
+    assert contraction(f"{OFF}void f(void) {{ }}") == []
+
+
+INEXACT = """
+    y = exp(x);
+    y = native_exp(x);
+    y = half_sqrt(x);
+    y = pow(x, 2.0);
+    y = mad(a, b, c);
+    y = dot(u, v);
+    y = rsqrt(x);
+    atomic_xchg(&total, 1.0f);
+    atomic_cmpxchg(p, a, b);
+    atomic_add_float(p, x);
+    #define E(x) exp(x)
+"""
+
+
+@pytest.mark.parametrize("code", INEXACT.strip().split("\n"))
+def test_planted_inexact_calls_are_found(code):
+    assert calls(f"{OFF}void f(void) {{\n{code}\n}}", {"f"})
+
+
+def test_exact_calls_are_none_of_them():
+    code = "if (isnan(sqrt(x))) return f(x); // exp(x)\natomic_add(&n, 1); y = (double)(x);"
+    assert calls(f"{OFF}void f(void) {{ {code} }}", {"f"}) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "barrier(CLK_LOCAL_MEM_FENCE);",
+        "x = 1;\nbarrier(CLK_LOCAL_MEM_FENCE); //",
+        "x = 1; // one\n\nbarrier(CLK_LOCAL_MEM_FENCE);",
+        "x = 1; // one\nbarrier(CLK_LOCAL_MEM_FENCE);",
+    ],
+)
+def test_planted_silent_barriers_are_found(code):
+    assert comments(code)
+
+
+def test_barriers_may_speak_on_their_line_or_before():
+    assert comments("barrier(CLK_LOCAL_MEM_FENCE); // x") == []
+    assert comments("// x, before y\nbarrier(CLK_LOCAL_MEM_FENCE);") == []
+    assert comments("barrier(fence); /* x, before y */ \\") == []
+    assert comments("barrier(fence); /* */")
+    assert comments("// barrier(CLK_LOCAL_MEM_FENCE);") == []
+
+
+B = "barrier(CLK_LOCAL_MEM_FENCE);"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"if (lid == 0) {B}",
+        f"if (lid == 0) {{ x = 1; }} else {{ {B} }}",
+        f"for (uint i = lid; i < n; i += lanes) {{ {B} }}",
+        f"while (n) {{ {{ {B} }} }}",
+        f"do {{ if (n) {{ x = 1; {B} }} }} while (n);",
+        f"switch (n) {{ case 1: {B} break; }}",
+        "if (n) together(x);",
+        "x = n ? together(x) : 0;",
+        "x = n > 0 && together(x);",
+        "for (uint i = 0; together(x); ++i) if (i) { together(i); }",
+    ],
+)
+def test_planted_conditional_barriers_are_found(code):
+    text = f"__kernel void f(const uint n) {{ x = 0; {code} }}"
+    assert barriers(text, {"together"})
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        B,
+        f"do {{ {B} n -= 1; }} while (n > 0);",
+        f"{{ {B} }}",
+        f"for (uint i = lid; i < n; i += lanes) x[i] = 1; {B}",
+        f"if (n == 0) return; {B}",
+        f"for (uint i = 0; i < n; ++i) {{ x = {{1, 2}}; }} y = together(x); {B}",
+    ],
+)
+def test_barriers_for_all_are_none_of_them(code):
+    assert barriers(f"__kernel void f(const uint n) {{ {code} }}", {"together"}) == []
+
+
+def test_planted_functions_with_barriers_that_are_not_collective_are_found():
+    assert barriers(f"static void f(const uint n) {{ {B} }}", ())
+    assert barriers("static void f(const uint n) { together(n); }", {"together"})
+    assert barriers(f"COLLECTIVE void f(const uint n) {{ {B} }}", ()) == []
+    assert barriers(f"#define WAIT {B}\n", ())
+    assert barriers(f"#define WAIT(n) if (n) \\\n {B}\n", ())
+    waits = f"#define WAIT(n) do {{ {B} }} while (n)\n"
+    assert barriers(waits, ()) == []
+    assert barriers(f"{waits}COLLECTIVE void f(int n) {{ if (n) WAIT(n); }}", ())
+    assert barriers(f"{waits}static void f(int n) {{ WAIT(n); }}", ())
+    attributed = f"__kernel __attribute__((reqd_work_group_size(8, 1, 1))) void f(int n) {{ {B} }}"
+    assert barriers(attributed, ()) == []
+
+
+def test_planted_kernels_without_a_twin_are_found():
+    assert twin_path("// a.cl: what.\n//\n// Twin: reference_py/a.py\n") == "reference_py/a.py"
+    assert twin_path("// a.cl: what.\nint x; // Twin: reference_py/a.py\n") is None
+    texts = {
+        "a.cl": "static int help(int x) { return x; }\nstatic int a_go_local(int x) "
+        "{ return help(x); }\n__kernel void run(int x) { a_go_local(x); }",
+        "b.cl": "static int b(int x) { return a_go_local(x); }",
+    }
+    assert public_functions("a.cl", texts) == ["a_go_local", "run"]
+    assert twin_names("a_go_local", "a.cl") & python_names("class A:\n    def go(self): ...\n")
+    assert not twin_names("run", "a.cl") & python_names("def runs(): ...\n")
+
+
+def test_planted_functions_without_a_test_are_found():
+    assert is_named("tree_child", 'f(f"tree_{name}")') and is_named("scan_up", "scan_up(x, n)")
+    assert not is_named("tree_child", 'f"tree_{name}_local" f"{what}" tree_children')
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        'TEXT = "__kernel void f(__global int *x) { x[0] = 1; }"',
+        'TEXT = f"""\nkernel void {name}() {{ }}\n"""',
+        'def f():\n    return "x[get_global_id(0)] = 1;"',
+        'x = ["barrier(CLK_LOCAL_MEM_FENCE);"]',
+    ],
+)
+def test_planted_kernel_text_is_found(code):
+    assert kernel_text(code)
+
+
+def test_docstrings_and_patterns_are_none_of_it():
+    assert (
+        kernel_text('"""A __kernel void f() of get_global_id(0)."""\nx = r"\\b__kernel\\b"') == []
+    )

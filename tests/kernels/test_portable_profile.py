@@ -1,0 +1,91 @@
+"""Do the shipped sizes run on every device we care about: 256 work-items, 32 KiB local memory?"""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from societies.config import load_config
+from societies.device import Local, Program, choose_device
+from societies.device.device import PORTABLE_LOCAL_MEMORY, PORTABLE_WORKGROUP
+from societies.economy import source
+from societies.economy.engine import workgroup_size
+from societies.economy.parameters import parameters
+from societies.errors import DeviceError
+
+CONFIGS = sorted((Path(__file__).resolve().parents[2] / "configs" / "economy").glob("*.yaml"))
+DEVICES = [
+    SimpleNamespace(kind="cpu", warp=1, max_workgroup=4096, compute_units=2),
+    SimpleNamespace(kind="gpu", warp=32, max_workgroup=1024, compute_units=132),
+    SimpleNamespace(kind="gpu", warp=64, max_workgroup=256, compute_units=4),
+]
+BIG = """
+__kernel void large(__global int *out, __local int *more)
+{
+    __local int x[ENTRIES];
+    const uint lid = get_local_id(0);
+    x[lid] = more[lid] = lid;
+    barrier(CLK_LOCAL_MEM_FENCE);  // both
+    out[lid] = x[lid ^ 1u] + more[lid ^ 1u];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def device():
+    return choose_device("auto")
+
+
+def too_large(kernels, workgroup):
+    """Return the kernels beyond the profile, with what they need."""
+    return {
+        kernel.name: (kernel.static_local_memory, min(workgroup, kernel.max_workgroup))
+        for kernel in kernels
+        if kernel.static_local_memory > PORTABLE_LOCAL_MEMORY
+        or workgroup > min(PORTABLE_WORKGROUP, kernel.max_workgroup)
+    }
+
+
+@pytest.mark.parametrize("on_cpu", [True, False], ids=["as on a CPU", "as on a GPU"])
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_shipped_sizes_fit_the_portable_profile(device, path, on_cpu):
+    p = parameters(load_config(path))
+    macros = {**source.macros(p), "DEVICE_IS_CPU": on_cpu}
+    program = Program(device, source.FILES, macros=macros, header=source.header(p))
+    kernels = [program.kernel(name) for name in program.kernel_names]
+    assert len(kernels) >= 10
+    # all of it is static: no kernel of the economy takes local memory as an argument
+    assert not [q for kernel in kernels for q in kernel.parameters if q.space == "local"]
+    assert any(kernel.static_local_memory for kernel in kernels), "the device reports no sizes"
+    for one in DEVICES:
+        if (one.kind == "cpu") == on_cpu:
+            assert too_large(kernels, workgroup_size(one, p)) == {}
+
+
+def planted(device, tmp_path, entries):
+    path = tmp_path / "large.cl"
+    path.write_text(BIG)
+    return Program(device, path, macros={"ENTRIES": entries}).kernel("large")
+
+
+def test_a_planted_kernel_beyond_the_profile_is_seen(device, tmp_path):
+    fits = planted(device, tmp_path, PORTABLE_LOCAL_MEMORY // 4)
+    assert too_large([fits], PORTABLE_WORKGROUP) == {}
+    assert "large" in too_large([fits], PORTABLE_WORKGROUP + 1)
+    assert "large" in too_large([planted(device, tmp_path, PORTABLE_LOCAL_MEMORY // 4 + 1)], 8)
+
+
+@pytest.mark.parametrize(
+    ("entries", "more", "workgroup"),
+    [(PORTABLE_LOCAL_MEMORY // 4 - 8, 9, 8), (8192 + 1, 1, 8), (8, 8, PORTABLE_WORKGROUP + 2)],
+    ids=["arguments", "static", "workgroup"],
+)
+def test_a_launch_beyond_the_profile_is_refused(device, tmp_path, entries, more, workgroup):
+    kernel = planted(device, tmp_path, entries)
+    with pytest.raises(DeviceError, match="portable profile"):
+        kernel(
+            out=device.zeros(512, "int32"),
+            more=Local("int32", more),
+            global_size=workgroup,
+            local_size=workgroup,
+        )

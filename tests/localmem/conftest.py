@@ -1,0 +1,50 @@
+"""Texts to plan, the device to run them on, and files for those that need some."""
+
+import pytest
+
+from societies.device import choose_device
+from societies.device.source import Source
+from societies.localmem import plan
+
+
+@pytest.fixture(scope="session")
+def device():
+    return choose_device("auto")
+
+
+@pytest.fixture(autouse=True)
+def portable_profile(device):
+    """No test leaves the shared device with other limits."""
+    yield
+    device.own_limits = False
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path, monkeypatch):
+    """Plans are made anew in every test."""
+    monkeypatch.setenv("SOCIETIES_CACHE_DIR", str(tmp_path / "plans"))
+
+
+@pytest.fixture
+def planned():
+    """Plan a text that is called a.cl."""
+
+    def make(text, **options):
+        source = Source()
+        source.append("a.cl", text)
+        return plan(source, {"cl_khr_fp64": "1"}, **options)
+
+    return make
+
+
+@pytest.fixture
+def kernel_file(tmp_path):
+    """Write a kernel file and return its path."""
+
+    def write(text, name="test.cl"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    return write

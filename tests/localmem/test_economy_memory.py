@@ -1,0 +1,66 @@
+"""Do the economy's planned kernels need no more local memory than their hand-allocated forms did?
+
+What those took is recorded here: the kernels of commit 7772f62, each array of a kernel a `__local`
+variable of its own, as PoCL 3.0 reported them (of distributions with the padding). That the bits
+are still those is what tests/golden holds: its hashes were made by the same kernels.
+"""
+
+import pytest
+
+from societies.config import config_from_dict
+from societies.device import Program, choose_device
+from societies.economy import source
+from societies.economy.parameters import parameters
+
+# bytes by hand, with DEVICE_IS_CPU 1 and 0 (only trading differs)
+BY_HAND = {
+    (6, 9): {
+        "extraction": 564,
+        "matching": 24,
+        "trading": (1507, 1575),
+        "agent_statistics": 88,
+        "distributions": 24,
+        "society_statistics": 144,
+        "consumption": 36,
+    },
+    (48, 48): {
+        "extraction": 2496,
+        "matching": 192,
+        "trading": (2268, 2336),
+        "agent_statistics": 400,
+        "distributions": 24,
+        "society_statistics": 768,
+        "consumption": 192,
+    },
+    (3, 300): {
+        "extraction": 18288,
+        "matching": 12,
+        "trading": (6048, 6716),
+        "agent_statistics": 2416,
+        "distributions": 24,
+        "society_statistics": 4800,
+        "consumption": 1200,
+    },
+}
+
+
+@pytest.mark.parametrize("on_cpu", [True, False], ids=["cpu form", "gpu form"])
+@pytest.mark.parametrize("shape", BY_HAND, ids=lambda shape: f"{shape[0]}x{shape[1]}")
+def test_no_more_than_by_hand(shape, on_cpu):
+    agents, resources = shape
+    p = parameters(
+        config_from_dict({"workload": "economy", "agents": agents, "resources": resources})
+    )
+    macros = {**source.macros(p), "DEVICE_IS_CPU": on_cpu}
+    program = Program(choose_device("auto"), source.FILES, macros=macros, header=source.header(p))
+    plans = program.local_memory
+    assert {name for name, plan in plans.items() if plan.requested + plan.static} == {
+        *BY_HAND[shape]
+    }
+    for name, hand in BY_HAND[shape].items():
+        most = hand if isinstance(hand, int) else hand[0 if on_cpu else 1]
+        plan = plans[name]
+        assert plan.requested + plan.static <= most
+        assert plan.reserved < plan.requested + 16  # rounded up to the alignment of the block
+        if name == "trading":  # menus, ranking and bargains take turns
+            assert plan.reserved + plan.static < 0.95 * most

@@ -1,0 +1,207 @@
+"""Does `societies new` write a package that installs, runs, verifies and passes its own tests?
+
+The commands, examples and changes of docs/write-a-workload.md are carried out in order of the page:
+``sh`` and ``python`` blocks are executed, ``diff`` blocks are applied.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+from societies.scaffold import template_files
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/write-a-workload.md"
+
+
+class Environment:
+    """A virtual environment with the checkout, offline, and a folder to work in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "work"
+        self.folder.mkdir()
+        self._bin = folder / "environment/bin"
+        venv.create(self._bin.parent, with_pip=False, symlinks=True)
+        paths = {"base": str(self._bin.parent), "platbase": str(self._bin.parent)}
+        site = Path(sysconfig.get_path("purelib", "venv", vars=paths))
+        dependencies = {sysconfig.get_path(kind) for kind in ("purelib", "platlib")}
+        (site / "checkout.pth").write_text("\n".join([str(ROOT), *sorted(dependencies)]) + "\n")
+        python = self._bin / "python"
+        self._command("societies", f'"{python}" -m societies "$@"')
+        self._command("pytest", f'"{python}" -m pytest -p no:cacheprovider -p no:xdist "$@"')
+        offline = "--quiet --no-deps --no-index --no-build-isolation"
+        self._command(
+            "pip",
+            f'test "$1" = install && shift && "{sys.executable}" -m pip --python "{python}" '
+            f'install {offline} "$@"',
+        )
+
+    def _command(self, name: str, line: str) -> None:
+        path = self._bin / name
+        path.write_text(f"#!/bin/sh\n{line}\n")
+        path.chmod(0o755)
+
+    def run(self, *words: str) -> str:
+        """Run a command that must succeed; return what it prints."""
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+        environment["PATH"] = f"{self._bin}{os.pathsep}{environment['PATH']}"
+        done = subprocess.run(
+            words, cwd=self.folder, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    return Environment(tmp_path_factory.mktemp("new"))
+
+
+@pytest.fixture(scope="module")
+def outputs(environment):
+    """Carry out the page; return what each of its commands printed."""
+    printed = {}
+    blocks = re.findall(r"^```(sh|python|diff)\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
+    for language, text in blocks:
+        if language == "diff":
+            change = environment.folder / "change.diff"
+            change.write_text(text)
+            environment.run("git", "-C", "boltzmann", "apply", "--unidiff-zero", str(change))
+        elif language == "sh":
+            printed[text.strip()] = environment.run("bash", "-euc", text)
+        else:
+            printed[text.strip()] = environment.run("python", "-W", "error", "-c", text)
+    return printed
+
+
+def test_the_page_is_true(outputs):
+    first, *others = outputs.values()
+    shown = re.findall(r"^```text\n(last day.*?)^```$", PAGE.read_text(), re.M | re.S)
+    assert shown[0] in first
+    assert any("identical: 20 days, 3 arrays" in text for text in others)
+    assert any(re.search(r"\d+ passed", text) for text in others)
+    (printed,) = re.findall(r"^It prints `(.*?)`", PAGE.read_text(), re.M)
+    assert any(text.startswith(printed) for text in others)
+
+
+def test_plain_xarray_opens_the_result(outputs, environment):
+    with xr.open_dataset(environment.folder / "reserve.h5") as results:
+        assert results.gini.dims == ("society", "day")
+        assert results.money.dims == ("society", "detail_day", "agent")
+        assert results.attrs["workload"] == "boltzmann"
+        assert "reserve: 50" in results.attrs["configuration"]
+        assert bool((results.money >= 50).all())
+        assert float(results.gini[:, -1].mean()) == pytest.approx(6 / 22, abs=0.015)
+
+
+def test_the_figure_is_drawn(outputs, environment):
+    environment.run("societies", "plot", "reserve.h5")
+    assert (environment.folder / "reserve_overview.png").stat().st_size > 10_000
+    assert (environment.folder / "boltzmann.png").stat().st_size > 10_000
+
+
+def test_its_configuration_is_checked_and_has_a_schema(outputs, environment):
+    assert "valid, workload boltzmann" in environment.run(
+        "societies", "check", "boltzmann/boltzmann.yaml"
+    )
+    keys = json.loads(environment.run("societies", "schema", "boltzmann"))["properties"]
+    assert {"agents", "money", "amount", "reserve", "days", "seed", "replicates"} <= keys.keys()
+    assert all("description" in key for name, key in keys.items() if name != "workload")
+
+
+def test_a_run_is_resumed_and_the_same_on_the_reference(outputs, environment):
+    """What the template gets from societies.daily: checkpoints, another device, the same bits."""
+    code = """
+import sys, societies
+config = societies.load_config("boltzmann/boltzmann.yaml", sys.argv[1:])
+whole = societies.run(config, out="whole.h5")
+def stop(day, days):
+    if day >= 10:
+        import signal
+        signal.raise_signal(signal.SIGINT)
+try:
+    societies.run(config, out="parts.h5", progress=stop)
+except societies.SocietiesError as error:
+    print(error)
+rest = societies.run(config, out="parts.h5", resume=True, device="reference")
+assert 10 < rest.first_day < 60, rest
+assert rest.state_sha256 == whole.state_sha256
+assert rest.final == whole.final
+again = societies.run(config, out="parts.h5", resume=True)
+assert (again.first_day, again.state_sha256) == (61, whole.state_sha256)
+"""
+    overrides = ["agents=9", "days=60", "record={checkpoint: 7, detail: 20}", "seed=5"]
+    said = environment.run("python", "-W", "error", "-c", code, *overrides)
+    assert re.match(r"interrupted after day \d+ of 60; all of it is in parts.h5", said)
+    with (
+        xr.open_dataset(environment.folder / "whole.h5") as whole,
+        xr.open_dataset(environment.folder / "parts.h5") as parts,
+    ):
+        xr.testing.assert_identical(whole.drop_attrs().load(), parts.drop_attrs().load())
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("my-model", "letters, digits and underscores"),
+        ("2nd", "begins with a letter"),
+        ("_model", "begins with a letter"),
+        ("model_", "letters, digits and underscores"),
+        ("modèle", "letters, digits and underscores"),
+        ("../up", "letters, digits and underscores"),
+        ("", "letters, digits and underscores"),
+        ("m" * 61, "more than 60 characters"),
+        ("class", "word of Python"),
+        ("null", "word of YAML"),
+        ("economy", "a workload of this name"),
+        ("random", "module of Python"),
+        ("numpy", "module of this name"),
+        ("societies", "module of this name"),
+        ("reference_py", "module of this name"),
+    ],
+)
+def test_names_that_cannot_be_used(name, reason, shell, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = shell("new", name)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"'{name}' cannot be the name of a workload: ")
+    assert reason in err
+    assert len(err.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_existing_folder_is_not_touched(shell, tmp_path):
+    assert shell("new", "mine", "--out", str(tmp_path / "made"))[0] == 0
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    code, out, err = shell("new", "mine", "--out", str(tmp_path / "made"))
+    assert (code, out) == (2, "")
+    assert "exists already" in err
+    assert len(err.splitlines()) == 1
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_every_name_is_changed(shell, tmp_path):
+    code, out, _ = shell("new", "wealthOf_nations2", "--out", str(tmp_path))
+    assert code == 0
+    folder = tmp_path / "wealthOf_nations2"
+    assert f"pip install -e {folder}" in out
+    written = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert written == {
+        path.as_posix().replace("my_model", "wealthOf_nations2") for path in template_files()
+    }
+    for path in written:
+        assert not re.search("my_?model", (folder / path).read_text(), re.I), path
+    assert (
+        "class WealthOfNations2Config(DailyConfig)"
+        in (folder / "wealthOf_nations2/config.py").read_text()
+    )

@@ -1,0 +1,514 @@
+"""Is there a data race or a memory error in any kernel? Runs all of them under Oclgrind.
+
+    python tests/races/check.py [--quick] [--only PART]
+
+Every kernel of ``kernels/economy`` through small odd societies, every function of
+``kernels/primitives`` through small odd arrays, in the variants for CPUs and for GPUs and at odd
+workgroup sizes. The results are compared with the reference, bit by bit. Ends with 1 if anything
+is found or differs, or if a kernel was never launched. See docs/checking-kernels.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+os.environ["SOCIETIES_DEBUG"] = "race"  # before anything loads the OpenCL library
+os.environ.setdefault("OCLGRIND_MAX_ERRORS", "1000000")  # mutants make many, and nobody reads them
+
+import contracts  # noqa: E402
+import numpy as np  # noqa: E402
+
+from reference_py.primitives import softmath, tree  # noqa: E402
+from reference_py.primitives.rng import Rng  # noqa: E402
+from societies.config import config_from_dict  # noqa: E402
+from societies.device import Local, Program, choose_device, race  # noqa: E402
+from societies.device.source import without_comments  # noqa: E402
+from societies.economy import source  # noqa: E402
+from societies.economy.engine import DeviceEngine, ReferenceEngine, state_hash  # noqa: E402
+from societies.economy.parameters import parameters  # noqa: E402
+from societies.economy.schedule import Step  # noqa: E402
+from societies.economy.state import SERIES  # noqa: E402
+from societies.errors import SocietiesError  # noqa: E402
+
+KERNELS = ROOT / "kernels"
+CASES = ROOT / "tests" / "primitives"
+KINDS = ("cpu", "gpu")
+WORKGROUPS = (1, 3, 5, 8, 31)
+
+NOT_UNDER_OCLGRIND: dict[str, str] = {}
+"""Kernels that Oclgrind cannot run, with the reason. None: with ``-cl-opt-disable`` it runs all of
+ours. (Optimised, 64-bit shifts become ``llvm.fshl``, which version 21.10 does not know.) A kernel
+named here must be checked by `repeatable` instead."""
+
+ENDLESS = 120.0
+"""Seconds after which a kernel without one of its barriers is taken to run for ever."""
+
+NEEDLESS = {
+    "// the root, before its children take it": "the work-item that writes the root reads it"
+}
+"""Barriers of the primitives that can be left out, by their comment: no case can miss them."""
+
+GROUPS = [
+    {"name": "able", "share": 0.5, "extraction": {"max_effort": 7.0, "min_effort": 2.5}},
+    {
+        "name": "strong",
+        "share": 0.5,
+        "trade_power": 2.5,
+        "utility": {"scale": 700.0, "exponent": 2.2},
+        "consumption": {"resource_lifetime": 4.0},
+    },
+]
+SHOCKS = [
+    {"day": 0, "remove": "agent", "index": 1},
+    {"day": 1, "remove": "resource", "index": 2, "holdings": "lose"},
+    {"day": 2, "remove": "resource", "index": "random", "holdings": "keep"},
+    {"day": 2, "remove": "agent", "index": "random"},
+]
+# name: settings, days, workgroup sizes (the first one only with --quick)
+SMALL_MENU = {"menu_size": 1, "rounds": 3}  # somebody then has what the other has not: trade
+SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
+    "3 agents, 5 resources": (
+        {"agents": 3, "resources": 5, "trading": SMALL_MENU},
+        3,
+        (5, 1, 3, 8, 31),
+    ),
+    "2 agents, 3 resources, 3 societies": (
+        {"agents": 2, "resources": 3, "replicates": 3},
+        2,
+        (3, 8),
+    ),
+    "1 agent": ({"agents": 1, "resources": 2}, 2, (3,)),
+    "groups, unequal powers": (
+        {"agents": 5, "resources": 7, "groups": GROUPS, "trading": SMALL_MENU},
+        3,
+        (3, 8),
+    ),
+    "inverse price": (
+        {
+            "agents": 4,
+            "resources": 5,
+            "groups": GROUPS,
+            "trading": {"price": "inverse_geometric", **SMALL_MENU},
+        },
+        3,
+        (5,),
+    ),
+    "unit price": (
+        {"agents": 4, "resources": 5, "trading": {"price": "unit", **SMALL_MENU}},
+        3,
+        (3,),
+    ),
+    "shocks, fresh values": (
+        {
+            "agents": 5,
+            "resources": 6,
+            "seed": 7,
+            "shocks": SHOCKS,
+            "trading": {"fresh_values": True, **SMALL_MENU},
+        },
+        3,
+        (5, 8),
+    ),
+    "near-best band": (
+        {"agents": 3, "resources": 5, "extraction": {"near_best_band": 2.0}, "trade": False},
+        2,
+        (3, 8),
+    ),
+    "tree selection": ({"agents": 2, "resources": 67, "trading": {"rounds": 2}}, 1, (31,)),
+    "scores in global memory": (
+        {"agents": 2, "resources": 26, "trading": {"menu_size": 16, "attempts": 20, "rounds": 1}},
+        2,
+        (8,),
+    ),
+    "rows in global memory": ({"agents": 2, "resources": 515, "trade": False}, 1, (31,)),
+}
+SIZES = (0, 1, 2, 5, 37, 70)
+QUICK_SIZES = (1, 5, 37)
+
+
+class Checks:
+    """What was checked so far, and what was wrong with it."""
+
+    def __init__(self) -> None:
+        self.failures: list[str] = []
+        self.deals = 0.0
+
+    @contextmanager
+    def case(self, name: str) -> Iterator[None]:
+        """Run one case; print a line with its time and number of findings."""
+        start = time.monotonic()
+        before = len(self.failures)
+        try:
+            with race.recording() as found:
+                yield
+        except SocietiesError as error:
+            self.failures.append(f"{name}: {error}")
+        self.failures += [f"{name}: {finding}" for finding in found]
+        wrong = len(self.failures) - before
+        said = f"{wrong} WRONG" if wrong else "clean"
+        print(f"{time.monotonic() - start:6.1f} s  {said:9} {name}", flush=True)
+
+    def same(self, what: str, found: Any, wanted: Any) -> None:
+        """Note a result that is not the reference's, bit by bit."""
+        a, b = np.asarray(found), np.asarray(wanted)
+        if a.shape != b.shape or a.astype(b.dtype).tobytes() != b.astype(b.dtype).tobytes():
+            if a.dtype.kind == "f" and np.array_equal(a, b, equal_nan=True):
+                return  # bits of NaN and signs of zeros are the parity tests' business
+            self.failures.append(f"{what}: {a.tolist()}, the reference says {b.tolist()}")
+
+
+# ---------------------------------------------------------------- the economy
+
+
+def economy(checks: Checks, *, quick: bool) -> None:
+    """Run small societies on the simulator and in plain Python."""
+    for name in SOCIETIES:
+        one_society(checks, name, KINDS, quick=quick)
+    if not checks.deals:
+        checks.failures.append("economy: nobody traded, so half of trading.cl was not run")
+
+
+def one_society(checks: Checks, name: str, kinds: tuple[str, ...], *, quick: bool) -> None:
+    """Run one society in the variants of some kinds of devices, at its workgroup sizes."""
+    settings, days, workgroups = SOCIETIES[name]
+    p = parameters(config_from_dict({"workload": "economy", "days": days, "seed": 10, **settings}))
+    reference = ReferenceEngine(p)
+    reference.start()
+    series = reference.run_days(1, days)
+    checks.deals += float(series[:, :, list(SERIES).index("deals")].sum())
+    for kind in kinds:
+        for workgroup in workgroups[:1] if quick else workgroups:
+            title = f"economy, {kind}, {name}, workgroup {workgroup}"
+            with checks.case(title):
+                engine = DeviceEngine(choose_device(kind), p, workgroup)
+                engine.start()
+                checks.same(title, engine.run_days(1, days), series)
+                if state_hash(engine.state()) != state_hash(reference.state()):
+                    checks.failures.append(f"{title}: another state than the reference")
+
+
+def many_agents(checks: Checks) -> None:
+    """Matching, where the agents do not fit local memory: this phase alone."""
+    settings = {"agents": 4099, "resources": 2, "trading": {"rounds": 1}}
+    p = parameters(config_from_dict({"workload": "economy", "days": 1, **settings}))
+    name = "economy, matching of 4099 agents, workgroup 8"
+    with checks.case(name):
+        engine, reference = DeviceEngine(choose_device("gpu"), p, 8), ReferenceEngine(p)
+        state = reference.state()
+        state["stream"][:] = np.arange(1, state["stream"].size + 1).reshape(state["stream"].shape)
+        for one in (engine, reference):
+            one.load(state)
+            one.step(Step("matching"), 1)
+        checks.same(name, engine.state()["partners"], reference.state()["partners"])
+
+
+# ---------------------------------------------------------------- primitives
+
+
+def collective(checks: Checks, *, quick: bool) -> set[str]:
+    """Run every collective function as a careless caller may; return the files they are in."""
+    files = set()
+    for kind in KINDS:
+        by_file: dict[str, list[contracts.Function]] = {}
+        for function in contracts.functions(KERNELS / "primitives", on_cpu=kind == "cpu"):
+            by_file.setdefault(function.file, []).append(function)
+        files |= set(by_file)
+        for file, members in by_file.items():
+            with tempfile.TemporaryDirectory(prefix="societies-races-") as folder:
+                path = Path(folder) / f"contracts_{file}"
+                path.write_text(contracts.program_text(members, f"primitives/{file}"))
+                program = Program(choose_device(kind), path)
+            for function in members:
+                with checks.case(f"{file}, {kind}, {function.name}"):
+                    for n in QUICK_SIZES if quick else SIZES:
+                        contract(checks, program, function, n)
+    return files
+
+
+def contract(
+    checks: Checks,
+    program: Program,
+    function: contracts.Function,
+    n: int,
+    workgroups: tuple[int, ...] = WORKGROUPS,
+) -> None:
+    """Compare one function with its twin, and every workgroup size with the first."""
+    first: Mapping[str, Any] | None = None
+    wanted = contracts.expected(function, n)
+    for workgroup in workgroups:
+        results = contracts.launch(program, function, n, workgroup)
+        what = f"{function.name}, n = {n}, workgroup {workgroup}"
+        if "result" in results:
+            if len({value.tobytes() for value in results["result"]}) > 1:
+                checks.failures.append(f"{what}: work-items got different results")
+            results["result"] = results["result"][0]
+        first = first or results
+        for name, value in results.items():
+            checks.same(f"{what}, {name}, against another workgroup", value, first[name])
+        for name, value in vars(wanted).items() if wanted else ():
+            if name in results:
+                checks.same(f"{what}, {name}", results[name], value)
+
+
+def mutants(names: list[str]) -> int:
+    """Take out every barrier of some files in turn; return how many were not missed.
+
+    This checks the check: a barrier that can be left out unseen is not needed, or not tested.
+    """
+    left = 0
+    paths = sorted(KERNELS.rglob("*.cl"))
+    with tempfile.TemporaryDirectory(prefix="societies-races-") as folder:
+        for path in paths:
+            if not names or path.name in names:
+                left += mutants_of(path, Path(folder))
+    return left
+
+
+def mutants_of(path: Path, folder: Path) -> int:
+    """Take out every barrier of one file in turn."""
+    text = path.read_text()
+    barriers = list(re.finditer(r"\bbarrier\([\w |]*\)", without_comments(text)))
+    left = 0
+    for number, barrier in enumerate(barriers):
+        mutant = folder / f"mutant_{number}_{path.name}"
+        gap = " " * (barrier.end() - barrier.start())
+        mutant.write_text(text[: barrier.start()] + gap + text[barrier.end() :])
+        if is_found(mutant, path):
+            continue
+        line = text.count("\n", 0, barrier.start()) + 1
+        row = text.splitlines()[line - 1]
+        reason = next((NEEDLESS[says] for says in NEEDLESS if says in row), None)
+        left += reason is None
+        said = f"as expected: {reason}" if reason else row.strip()
+        print(f"{path.name}:{line}: not missed: {said}")
+    print(f"{path.name}: {len(barriers) - left} of {len(barriers)} accounted for", flush=True)
+    return left
+
+
+def is_found(mutant: Path, path: Path) -> bool:
+    """Return whether a case fails or never ends with a changed file, in a process of its own."""
+    case = in_economy if path.parent.name == "economy" else in_primitive
+
+    def tried() -> None:
+        os.environ["OCLGRIND_LOG"] = str(mutant.with_suffix(".log"))
+        found = case(mutant, path.name)
+        os._exit(int(found))
+
+    process = multiprocessing.get_context("fork").Process(target=tried)
+    process.start()
+    process.join(ENDLESS)
+    if process.is_alive():
+        process.kill()
+        process.join()
+    return process.exitcode != 0
+
+
+def in_economy(mutant: Path, name: str) -> bool:
+    """Return whether any case fails with a changed file of kernels/economy."""
+    files = [str(mutant) if file == f"economy/{name}" else file for file in source.FILES]
+    with mock.patch.object(source, "FILES", files):
+        for society in SOCIETIES:
+            for kind in reversed(KINDS):
+                checks = Checks()
+                one_society(checks, society, (kind,), quick=True)
+                if checks.failures:
+                    return True
+    return False
+
+
+def in_primitive(mutant: Path, name: str) -> bool:
+    """Return whether any case fails with a changed file of kernels/primitives."""
+    driver = mutant.with_name(f"contracts_{mutant.name}")
+    if name == "varray.cl":
+        lists_driver = mutant.with_name(f"lists_{mutant.name}")
+        lists_driver.write_text(f'#include "{mutant}"\n#include "{CASES}/varray_cases.cl"\n')
+        program = Program(choose_device("gpu"), lists_driver)
+        with race.recording() as found:
+            chosen = choices(program, 5)
+        if found or chosen != CHOSEN:
+            return True
+    for kind in reversed(KINDS):
+        there = contracts.functions(KERNELS / "primitives", on_cpu=kind == "cpu")
+        members = [function for function in there if function.file == name]
+        driver.write_text(contracts.program_text(members, mutant))
+        program = Program(choose_device(kind), driver)
+        for function in members:
+            checks = Checks()
+            for n in (5, 37, 70):
+                with race.recording() as found:
+                    contract(checks, program, function, n, (3, 8))
+                if found or checks.failures:
+                    return True
+    return False
+
+
+def single(checks: Checks) -> set[str]:
+    """Run what one work-item does alone: bounds and uninitialised values; the twin's bits."""
+    device = choose_device("cpu")
+    with checks.case("softmath.cl"):
+        program = Program(device, "primitives/softmath.cl")
+        x = np.array([0.0, 5e-324, 0.3, 1.0, 2.5, 700.0, 1e308, np.inf, -1.0, np.nan])
+        for name in ("soft_log", "soft_exp"):
+            twin = [getattr(softmath, name)(v) for v in x.tolist()]
+            checks.same(name, program.function(name)(x), twin)
+        y = np.repeat([-2.0, 0.0, 0.5, 3.0, np.inf], len(x))
+        both = np.tile(x, 5)
+        twin = [softmath.soft_pow(a, b) for a, b in zip(both.tolist(), y.tolist(), strict=True)]
+        checks.same("soft_pow", program.function("soft_pow")(both, y), twin)
+    with checks.case("tree.cl, index functions"):
+        program = Program(device, "primitives/tree.cl")
+        i = np.arange(1, 9, dtype=np.uint32)
+        for k in (1, 2, 3):
+            same_k = np.full(8, k, np.uint32)
+            for name, method in (
+                ("tree_parent", tree.parent),
+                ("tree_level", tree.level),
+                ("tree_nodes", tree.nodes),
+                ("tree_level_start", tree.level_start),
+            ):
+                twin = [method(k, int(node)) for node in i]
+                checks.same(f"{name}({k})", program.function(name)(same_k, i), twin)
+            for j in range(k):
+                children = program.function("tree_child")(same_k, i, np.full(8, j, np.uint32))
+                checks.same(f"tree_child({k})", children, [tree.child(k, int(n), j) for n in i])
+        depth = program.function("tree_depth")(np.full(8, 2, np.uint32), i)
+        checks.same("tree_depth", depth, [tree.depth(2, int(n)) for n in i])
+    with checks.case("rng.cl"):
+        program = Program(device, CASES / "rng_cases.cl")
+        for n, threshold in ((5, 1 << 31), (40, 0x55555555), (300, 3), (7, 1 << 32)):
+            successes = device.empty(5, np.uint32)
+            program.binomials(
+                base=n, n=n, threshold=threshold, cases=5, successes=successes,
+                global_size=5, local_size=3,
+            )  # fmt: skip
+            twin = [Rng.seed(n, 1 << 32, i).binomial(n, threshold) for i in range(5)]
+            checks.same(f"rng_binomial({n}, {threshold})", successes.get(), twin)
+        for n in (1, 6, 3000000000):
+            values = device.empty(5, np.uint32)
+            program.integers_below(base=1, n=n, cases=5, values=values, global_size=5, local_size=5)
+            twin = [Rng.seed(1, 1 << 32, i).below(n) for i in range(5)]
+            checks.same(f"rng_below({n})", values.get(), twin)
+    return {"softmath.cl", "rng.cl", "tree.cl"}
+
+
+def lists(checks: Checks) -> set[str]:
+    """Append to lists, in every order of the entries."""
+    for order in (None, 1, 2, 3):
+        macros = {} if order is None else {"VARRAY_TEST_ORDER": order}
+        with checks.case(f"varray.cl, order {order}"):
+            device = choose_device("gpu")
+            program = Program(device, CASES / "varray_cases.cl", macros=macros)
+            for workgroup in WORKGROUPS:
+                chosen = choices(program, workgroup)
+                checks.same(f"varray.cl, order {order}, workgroup {workgroup}", chosen, CHOSEN)
+    return {"varray.cl"}
+
+
+FLAGS = (np.random.default_rng(3).random((3, 12)) < 0.5).astype(np.uint8)
+CHOSEN = [
+    [i for i in range(12) if row[i]][Rng(g + 1, 7).below(int(row.sum()))]
+    for g, row in enumerate(FLAGS)
+]
+
+
+def choices(program: Program, workgroup: int) -> list[int]:
+    """Return what the three workgroups of varray_cases.cl choose."""
+    device = program.device
+    chosen = device.empty((3, workgroup), np.uint32)
+    program.choices(
+        flags=device.array(FLAGS),
+        sizes=device.array(np.full(3, 12, np.uint32)),
+        stride=12,
+        capacity=12,
+        states=device.array(np.array([g + 1 | 7 << 32 for g in range(3)], np.uint64)),
+        chosen=chosen,
+        items=device.empty((3, 12), np.uint32),
+        facts=device.empty((3, 2), np.uint32),
+        list=Local(np.uint32, 12),
+        global_size=3 * workgroup,
+        local_size=workgroup,
+    ).wait()
+    return [int(row[0]) for row in chosen.get()]
+
+
+def repeatable(run: Any, times: int = 5) -> bool:
+    """Return whether a launch gives the same bytes every time: for what Oclgrind cannot run.
+
+    ``run(workgroup)`` returns bytes.
+    """
+    return len({run(workgroup) for workgroup in WORKGROUPS for _ in range(times)}) == 1
+
+
+# ---------------------------------------------------------------- what was not checked
+
+
+def kernel_names() -> set[str]:
+    """Return the names of all kernels of kernels/."""
+    texts = (without_comments(path.read_text()) for path in KERNELS.rglob("*.cl"))
+    return {name for text in texts for name in re.findall(r"\b__kernel\s+void\s+(\w+)", text)}
+
+
+def uncovered(files: set[str]) -> list[str]:
+    """Return what nothing was run of: kernels, and files of primitives."""
+    missed = kernel_names() - set(race.launched()) - set(NOT_UNDER_OCLGRIND)
+    unseen = {path.name for path in (KERNELS / "primitives").glob("*.cl")} - files
+    return [
+        *(f"kernel {name} was never launched" for name in sorted(missed)),
+        *(f"primitives/{name} has no race case" for name in sorted(unseen)),
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="fewer sizes")
+    parser.add_argument("--only", choices=("economy", "primitives"), help="one part, no coverage")
+    parser.add_argument(
+        "--mutants",
+        nargs="*",
+        metavar="FILE",
+        help="instead: take out every barrier of these files (default: all) in turn, and tell "
+        "which ones the check does not miss; minutes",
+    )
+    options = parser.parse_args()
+    if options.mutants is not None:
+        return 1 if mutants(options.mutants) else 0
+    checks = Checks()
+    start = time.monotonic()
+    try:
+        files = {"real.cl"}  # no functions
+        if options.only != "economy":
+            files |= collective(checks, quick=options.quick)
+            files |= single(checks) | lists(checks)
+        if options.only != "primitives":
+            economy(checks, quick=options.quick)
+            if not options.quick:
+                many_agents(checks)
+    except SocietiesError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    if options.only is None:
+        checks.failures += uncovered(files)
+    covered = sorted(kernel_names() & set(race.launched()))
+    print(f"\nkernels of kernels/ launched: {', '.join(covered)}")
+    for failure in checks.failures:
+        print(failure, file=sys.stderr)
+    wrong = f"{len(checks.failures)} failures" if checks.failures else "nothing found"
+    print(f"{wrong} in {time.monotonic() - start:.0f} s")
+    return 1 if checks.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,16 @@
+"""Tests marked ``oclgrind`` need the simulator: skipped without it, or failed where it must be."""
+
+import os
+
+import pytest
+
+from societies.device import race
+
+
+@pytest.fixture(autouse=True)
+def oclgrind(request):
+    """``SOCIETIES_REQUIRE_OCLGRIND=1`` (set by .ci/run) turns the skip into a failure."""
+    if request.node.get_closest_marker("oclgrind") and race.runtime() is None:
+        if os.environ.get("SOCIETIES_REQUIRE_OCLGRIND"):
+            pytest.fail(race.NOT_INSTALLED, pytrace=False)
+        pytest.skip(f"needs Oclgrind: {race.INSTALL}")

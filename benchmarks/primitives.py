@@ -275,12 +275,41 @@ def counterparts(device, groups, emit):
                 )
 
 
+def table(paths, n, groups):
+    """Print a table of the CSV files: nanoseconds of a call and how many times the floor."""
+    columns = []
+    for path in paths:
+        with open(path, newline="") as lines:
+            rows = [r for r in csv.DictReader(lines) if r["n"] == str(n)]
+        for count in groups:
+            here = [r for r in rows if r["groups"] == str(count) and r["workgroup"]]
+            if here:
+                label = f"{here[0]['device']}, {count} group{'s' * (count > 1)}"
+                columns.append((label, {(r["primitive"], r["method"]): r for r in here}))
+    print(f"| n = {n} | method | " + " | ".join(label for label, _ in columns) + " |")
+    print("|---" * (2 + len(columns)) + "|")
+    for name, method in columns[0][1]:
+        cells = []
+        for _, found in columns:
+            row = found.get((name, method), {})
+            ns = f"{float(row['nanoseconds']):,.0f} ns" if row else ""
+            floor = row.get("times_floor")
+            cells.append(f"{ns} ({float(floor):.1f})" if floor else ns)
+        print(f"| {name} | {method} | " + " | ".join(cells) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
     parser.add_argument("--groups", type=int, nargs="+", default=[1, 1024])
     parser.add_argument("--append", type=Path)
+    parser.add_argument("--table", type=Path, nargs="+", metavar="CSV", help="print tables instead")
     options = parser.parse_args()
+    if options.table:
+        for n, _ in SIZES:
+            table(options.table, n, options.groups)
+            print()
+        return
     device = societies.choose_device(options.device, profiling=False)
     rows = []
     writer = csv.DictWriter(sys.stdout, FIELDS)
@@ -301,10 +330,10 @@ def main():
     if options.append:
         new = not options.append.exists()
         with open(options.append, "a", newline="") as lines:
-            table = csv.DictWriter(lines, FIELDS)
+            sheet = csv.DictWriter(lines, FIELDS)
             if new:
-                table.writeheader()
-            table.writerows(rows)
+                sheet.writeheader()
+            sheet.writerows(rows)
 
 
 if __name__ == "__main__":

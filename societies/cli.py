@@ -172,10 +172,10 @@ def capture(
         int | None, typer.Option(min=0, help="Of day N; default: the first that has P.")
     ] = None,
     market_round: Annotated[
-        int | None, typer.Option("--round", min=0, help="Which round of trading, from 0.")
+        int | None, typer.Option("--round", min=0, help="Economy: which round of trading, from 0.")
     ] = None,
     market: Annotated[
-        int, typer.Option(min=1, help="Which market of the day: 1 before work, 2 after it.")
+        int, typer.Option(min=1, help="Economy: which market, 1 before work, 2 after it.")
     ] = 1,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder; default: capture-P-day-N.")

@@ -15,6 +15,7 @@ from societies.errors import DeviceError
 
 if TYPE_CHECKING:
     from societies.device.device import Device
+    from societies.device.program import Program
 
 Size = int | Sequence[int]
 
@@ -80,7 +81,7 @@ class Kernel:
     size is rounded up to a multiple of the local size, so kernels guard the tail.
 
     ``static_local_memory`` is what the implementation reports for the kernel's own ``__local``
-    arrays, in bytes (PoCL 5 reports 0).
+    arrays, in bytes (PoCL 5 reports 0); ``program`` is the program that it is of.
     """
 
     def __init__(
@@ -90,11 +91,13 @@ class Kernel:
         name: str,
         parameters: Sequence[Parameter],
         struct: Callable[[str], StructType] | None = None,
+        program: Program | None = None,
     ):
         cl = opencl()
         self._struct = struct  # what a name that is no scalar or vector stands for
         self.device = device
         self.name = name
+        self.program = program
         self.parameters = tuple(parameters)
         self._positions = {p.name: i for i, p in enumerate(self.parameters)}
         self._cl_program = cl_program
@@ -148,6 +151,8 @@ class Kernel:
             return Launch(None)
         for position, value in enumerate(values):
             self.set_argument(self._cl_kernel, position, value)
+        if self.device.recording is not None:
+            self.device.recording.launch(self, sizes, args)
         launch = self.enqueue(self._cl_kernel, *sizes, wait_for)
         for name, transfer in transfers.items():
             transfer.finish(staged[name])
@@ -337,6 +342,7 @@ class BoundKernel:
         self._enqueue = opencl().enqueue_nd_range_kernel
         self._error = opencl().Error
         self._queue = kernel.device.queue
+        self._device = kernel.device
         self._counters = kernel.device.counters
 
     def __call__(self, **changed: Any) -> Launch:
@@ -351,6 +357,8 @@ class BoundKernel:
             self._change(changed)
         if self._sizes is None:
             return Launch(None)
+        if self._device.recording is not None:
+            self._device.recording.launch(self.kernel, self._sizes, self._args)
         try:
             event = self._enqueue(self._queue, self._handle, self._sizes[0], self._sizes[1])
         except self._error as error:
@@ -365,6 +373,8 @@ class BoundKernel:
             self._change(changed)
         if sizes is None:
             return Launch(None)
+        if self._device.recording is not None:
+            self._device.recording.launch(self.kernel, sizes, self._args)
         return self.kernel.enqueue(self._handle, *sizes)
 
     def _change(self, changed: Mapping[str, Any]) -> None:

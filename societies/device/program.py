@@ -146,9 +146,8 @@ class Program:
                 Parameter(r.name, r.space, r.type_name, r.pointer, r.const, self._kind(r))
                 for r in self._signatures[name]
             ]
-            kernel = Kernel(
-                self.device, self._cl_program, name, parameters, partial(struct_type, self)
-            )
+            struct = partial(struct_type, self)
+            kernel = Kernel(self.device, self._cl_program, name, parameters, struct, self)
             if name in self.local_memory:  # some implementations report 0
                 planned = self.local_memory[name].total
                 kernel.static_local_memory = max(kernel.static_local_memory, planned)

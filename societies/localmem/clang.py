@@ -234,6 +234,16 @@ def is_pointer(kind: Any) -> bool:
     return kind.kind is cindex.TypeKind.POINTER
 
 
+def pointer_as_written(kind: Any) -> Any:
+    """Return a pointer's type with its target as written: a typedef may ask for alignment."""
+    while kind.kind in (cindex.TypeKind.TYPEDEF, cindex.TypeKind.ELABORATED):
+        inner = kind.get_named_type()
+        if kind.kind is cindex.TypeKind.TYPEDEF:
+            inner = kind.get_declaration().underlying_typedef_type
+        kind = inner
+    return kind if is_pointer(kind) else kind.get_canonical()
+
+
 def leads_to_private(kind: Any) -> bool:
     """Return whether a pointer or array of this type leads to private memory."""
     space = kind.get_pointee().get_address_space() if is_pointer(kind) else kind.get_address_space()

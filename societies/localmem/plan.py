@@ -14,7 +14,7 @@ from societies.device import cache
 from societies.device.source import Source, amalgamate, without_comments
 from societies.localmem.places import Place, failure
 
-VERSION = 1
+VERSION = 2
 """Of the rules by which memory is planned: part of the key of the cache."""
 
 COMMON_EXTENSIONS = (
@@ -68,9 +68,11 @@ class KernelPlan:
     ----------
     requested
         Largest sum of the sizes that are allocated at the same time, bytes.
+    declared
+        Bytes of the block that the rewritten kernel declares: the end of the last block of its
+        largest path.
     reserved
-        Bytes of the block that the rewritten kernel declares: offsets are aligned, and the whole
-        is a multiple of 16.
+        The same rounded up to a multiple of 16, the alignment of the block.
     static
         Bytes of the kernel's own ``__local`` variables.
     alignment
@@ -83,6 +85,7 @@ class KernelPlan:
 
     place: Place
     requested: int
+    declared: int
     reserved: int
     static: int
     alignment: int
@@ -92,7 +95,7 @@ class KernelPlan:
     @property
     def total(self) -> int:
         """All local memory that is fixed when the kernel is built."""
-        return self.reserved + self.static
+        return self.declared + self.static
 
 
 @dataclass(frozen=True)
@@ -125,14 +128,14 @@ class Plan:
             With the numbers, the kernel's file and line, and the path to the largest use.
         """
         for name, kernel in self.kernels.items():
-            if kernel.reserved and kernel.total > limit:
+            if kernel.declared and kernel.total > limit:
                 raise failure(
                     self.source,
                     kernel.place,
                     f"kernel {name} needs {kernel.total} bytes of local memory "
-                    f"({kernel.reserved} by local_malloc, {kernel.static} in __local variables), "
-                    f"more than the {limit} of the {limits_name}\n"
-                    f"    most is in use at {path_text(self.source, kernel.path)}",
+                    f"({kernel.declared} by local_malloc, {kernel.static} in __local variables), "
+                    f"more than the {limit} of the {limits_name}; "
+                    f"most is in use at {path_text(self.source, kernel.path)}",
                 )
 
 
@@ -148,7 +151,7 @@ def needs_plan(source: Source) -> bool:
 
 def plan(
     source: Source,
-    predefined: Mapping[str, str] | None = None,
+    predefined: Mapping[str, str | None] | None = None,
     leaks: str = "error",
     cached: bool = True,
 ) -> Plan:
@@ -160,7 +163,7 @@ def plan(
         An amalgamated text (`societies.device.source.amalgamate`).
     predefined
         Macros that the device's compiler defines, besides those of the OpenCL standard: its
-        extensions, and what ``-D`` says.
+        extensions, and what ``-D`` says; None: known not to be defined.
     leaks
         ``"error"``: a function frees what it allocates; ``"inherit"``: what it leaves belongs to
         its caller.
@@ -212,7 +215,7 @@ def plan_file(file: str | Path, macros: Mapping[str, str] | None = None, **optio
     return plan(amalgamate([path], known), dict.fromkeys(COMMON_EXTENSIONS, "1"), **options)
 
 
-def _key(source: Source, predefined: Mapping[str, str], leaks: str) -> str:
+def _key(source: Source, predefined: Mapping[str, str | None], leaks: str) -> str:
     # messages name real paths, which are not in the text
     files = {name: str(path) for name, path in source.files.items()}
     parts = ["local memory", VERSION, source.text, sorted(predefined.items()), leaks, files]

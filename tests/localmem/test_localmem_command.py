@@ -35,7 +35,7 @@ function  requested  reserved  largest path
 inner             8         8  inner (inner.cl:2)
 
 kernel  requested  reserved  static  of 32 KiB  largest path
-k              40        48       4      0.2 %  k (test.cl:8) > inner (inner.cl:2)
+k              40        48       4      0.1 %  k (test.cl:8) > inner (inner.cl:2)
 plain           0         0       0      0.0 %  -
 """
 

@@ -27,6 +27,7 @@ _OPTIONS = [
 _SHOWN_ERRORS = 5
 
 Kind = cindex.CursorKind
+TypeKind = cindex.TypeKind
 LITERALS = frozenset(
     {
         Kind.INTEGER_LITERAL,

@@ -24,7 +24,7 @@ _OPTIONS = [
     "-x", "cl", "-target", "spir64", "-cl-std=CL1.2", "-cl-no-stdinc", "-w",
     "-Xclang", "-fdeclare-opencl-builtins", "-include", str(_HEADER),
 ]  # fmt: skip
-_SHOWN_ERRORS = 5
+_SHOWN_ERRORS = 1
 
 Kind = cindex.CursorKind
 TypeKind = cindex.TypeKind
@@ -152,7 +152,7 @@ class Unit:
     Raises
     ------
     BuildError
-        If the text is not OpenCL C, with the first few errors and their lines.
+        If the text is not OpenCL C, with the first error and its line.
     """
 
     def __init__(self, preprocessed: Preprocessed):
@@ -182,7 +182,8 @@ class Unit:
                 continue
             rows.append(str(self.places.failure(_offset(diagnostic.location), message)))
         if len(found) > _SHOWN_ERRORS:
-            rows.append(f"and {len(found) - _SHOWN_ERRORS} more errors")
+            more = len(found) - _SHOWN_ERRORS
+            rows.append(f"and {more} more error{'' if more == 1 else 's'}")
         if rows:
             raise BuildError("\n".join(rows))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -210,9 +210,21 @@ def plan_file(file: str | Path, macros: Mapping[str, str] | None = None, **optio
     BuildError
         As `plan`.
     """
-    known = {"DEVICE_IS_CPU": "1", **{n: v or "1" for n, v in (macros or {}).items()}}
     path = Path(file).resolve() if Path(file).is_file() else file
-    return plan(amalgamate([path], known), dict.fromkeys(COMMON_EXTENSIONS, "1"), **options)
+    return plan_source(lambda known: amalgamate([path], known), macros, **options)
+
+
+def plan_source(
+    source: Callable[[Mapping[str, Any]], Source],
+    macros: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Plan:
+    """Plan a text for a device that is not at hand: ``source`` makes it from the macros.
+
+    The others are those of `plan_file`.
+    """
+    known = {"DEVICE_IS_CPU": "1", **{n: v or "1" for n, v in (macros or {}).items()}}
+    return plan(source(known), dict.fromkeys(COMMON_EXTENSIONS, "1"), **options)
 
 
 def _key(source: Source, predefined: Mapping[str, str | None], leaks: str) -> str:

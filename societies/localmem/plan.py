@@ -30,6 +30,7 @@ COMMON_EXTENSIONS = (
 """Extensions that the devices we care about have."""
 
 WORD = re.compile(r"\blocal_(?:malloc|free)\b")
+_PASTED = re.compile(r"\blocal_(?:##|\b)")
 
 
 class Step(NamedTuple):
@@ -145,8 +146,11 @@ def path_text(source: Source, path: Sequence[Step]) -> str:
 
 
 def needs_plan(source: Source) -> bool:
-    """Return whether the text mentions `local_malloc`, comments aside."""
-    return WORD.search(source.text) is not None and bool(WORD.search(without_comments(source.text)))
+    """Return whether the text mentions `local_malloc`, or may paste it together, comments aside."""
+    if not WORD.search(source.text) and not _PASTED.search(source.text):
+        return False
+    text = without_comments(source.text)
+    return bool(WORD.search(text)) or ("##" in text and bool(_PASTED.search(text)))
 
 
 def plan(

@@ -186,6 +186,14 @@ class StackWalk(Flow[_Stack]):
     def _error(self, node: Node, message: str) -> BuildError:
         return self._unit.places.failure(node.start, message)
 
+    def declaration(self, node: Node, state: _Stack) -> None:
+        """Refuse a prototype in a body: its call would be given one argument too many."""
+        if node.kind is Kind.FUNCTION_DECL and node.cursor.get_usr() in self._frames:
+            raise self._error(
+                node, f"{node.name} allocates local memory: declare it outside of functions"
+            )
+        super().declaration(node, state)
+
     # expressions -----------------------------------------------------------------------------
 
     def expression(self, node: Node, state: _Stack) -> bool:

@@ -107,6 +107,11 @@ CASES = {
     "address of a function": ("x[0] = (long)&take;", "1:15", "taking address of function"),
     "a function as a value": ("x[0] = take != 0;", "1:8", "taking address of function"),
     "undeclared function": ("x[0] = missing(3);", "1:8", "undeclared.*'missing'"),
+    "declaration in a body": (
+        "{ int take(int); n = take(1); }",
+        "1:3",
+        "take allocates local memory: declare it outside of functions",
+    ),
     "goto": ("again: local_malloc(4); local_free(4); if (n) goto again;", "1:47", "goto"),
     "syntax": ("local_malloc(4) x;", "1:16", "expected ';'"),
     "name of the planner": ("local_malloc();", "1:14", "too few arguments"),

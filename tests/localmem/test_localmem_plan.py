@@ -268,6 +268,14 @@ def test_function_like_macros_may_wrap_allocations(planned):
     assert [step.place.line for step in made.kernels["k"].path] == [9, 8]
 
 
+def test_pasted_names_are_planned(planned):
+    text = """
+        #define CAT(a, b) a##b
+        kernel void k(void) { __local int *p = CAT(local_, malloc)(64); p[0] = 1; }
+    """
+    assert planned(text).kernels["k"].requested == 64
+
+
 def test_sizes_may_be_any_constant(planned):
     text = """
         enum { COUNT = 3 };

@@ -294,7 +294,7 @@ def plot(
 def localmem(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help="OpenCL text, or a file of the kernels folder."),
+        typer.Argument(metavar="FILE", help="OpenCL text, or a file of the kernels folder."),
     ] = None,
     config: Annotated[
         Path | None,

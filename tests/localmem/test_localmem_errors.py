@@ -249,7 +249,7 @@ def test_errors_in_included_files_name_that_file(device, kernel_file):
 def test_more_than_the_device_has(device, kernel_file):
     path = kernel_file(
         "void deep(void) {\n    local_malloc(20000); local_free(20000);\n}\n"
-        "kernel void k(void) {\n    __local int count[1000];\n    local_malloc(10000);\n"
+        "kernel void k(global int *o) {\n    __local int count[1000];\n    local_malloc(10000);\n"
         "    deep();\n}\n"
     )
     with pytest.raises(BuildError) as caught:
@@ -258,7 +258,7 @@ def test_more_than_the_device_has(device, kernel_file):
         f"{path}:4:13: kernel k needs 34000 bytes of local memory (30000 by local_malloc, 4000 in "
         "__local variables), more than the 32768 of the portable profile; "
         f"most is in use at k ({path}:7) > deep ({path}:2)\n"
-        "    kernel void k(void) {"
+        "    kernel void k(global int *o) {"
     )
     if device.local_memory > 34000:
         device.own_limits = True

@@ -172,12 +172,15 @@ _ERROR_FORMS = (
 
 _UNDEFINED = re.compile(
     r"(?:cannot find symbol|unresolved (?:extern )?(?:function|symbol)|"
-    r"undefined (?:symbol|reference(?: to)?|external function)|external symbol)"
-    r":?\s+['\"`]*(?P<name>[A-Za-z_]\w*)",
+    r"undefined (?:symbol|reference(?: to)?|external function)|external symbol|"
+    r"symbols not found)"
+    r":?\s+(?:\[ )?['\"`]*(?P<name>[A-Za-z_]\w*)",
     re.IGNORECASE,
 )
 _NOTHING_SAID = re.compile(
-    r"Device .* failed to build the program|Error\(s\) while linking:|Build(?:ing)? failed\.?",
+    r"Device .* failed to build the program|Error\(s\) while linking:|Build(?:ing)? failed\.?|"
+    r"(?:Compilation|Linking|Device build) (?:started|done)|Options used by .*|"
+    r"Failed to build device program|remark: .*",
     re.IGNORECASE,
 )
 
@@ -236,7 +239,8 @@ def _without_place(device: Device, log: str) -> str:
     rows = [row.strip() for row in log.replace("\0", "").splitlines()]
     said = [row for row in rows if row and not _NOTHING_SAID.fullmatch(row)]
     if said:
-        return f"the kernels do not build for {device.name}: {said[0]}"
+        first = min(said, key=lambda row: ": warning: " in row)
+        return f"the kernels do not build for {device.name}: {first}"
     return (  # PoCL says no more when the folder of its cache is full
         f"the kernels do not build for {device.name}, and its compiler gives no reason\n"
         "perhaps the disk is full: free some space or set POCL_CACHE_DIR to another folder"

@@ -200,6 +200,7 @@ def test_forms_of_build_logs(row, expected):
         ("ptxas fatal   : Unresolved extern function 'f'\n", ["f"]),
         ("ld.lld: error: undefined symbol: f\n>>> referenced by a\n", ["f"]),
         ("error: undefined reference to `f()'\nerror: undefined reference to `g()'\n", ["f", "g"]),
+        ("JIT session error: Symbols not found: [ f ]\nFailed to materialize\n", ["f"]),
         ("Device x failed to build the program\n", []),
     ],
 )

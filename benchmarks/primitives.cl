@@ -39,14 +39,24 @@
 KERNEL(staging, sum += w[n - 1u])
 
 // What the cost models count: a barrier; a step of all work-items (two numbers read, one written);
-// a step of one that works alone, each after the one before; and an operation on a private number.
-KERNEL(barriers_16, uint b = 0u; do {
+// a look (one number, the same for all, read and compared with one's own); a step of one work-item
+// alone (a number read, added up and replaced); an operation on a private number.
+#define TIMES 480u
+KERNEL(barriers, uint b = 0u; do {
     w[lid] += b;
     barrier(CLK_LOCAL_MEM_FENCE); // nothing: this is what a barrier costs
-} while (++b < 16u); sum += w[0])
-KERNEL(steps_16, for (uint s = 0u; s < 16u; ++s) v[lid] += v[lid + s]; sum += w[0])
-KERNEL(alone_48, if (lid == 0u) for (uint s = 0u; s < 48u; ++s) w[s] += x[w[s] % 16u]; sum += w[0])
-KERNEL(operations_16, real y = v[lid % n]; for (uint s = 0u; s < 16u; ++s) y = y * 0.5 + 3.0;
+} while (++b < TIMES); sum += w[0])
+KERNEL(steps, for (uint s = 0u; s < TIMES; ++s) v[lid] += v[lid + s % 16u]; sum += w[0])
+KERNEL(looks, const uint own = w[lid % n]; for (uint s = 0u; s < TIMES; ++s) sum += w[s % 48u] < own)
+KERNEL(alone, if (lid == 0u) {
+    uint t = 0u;
+    for (uint s = 0u; s < TIMES; ++s) {
+        const uint own = w[s % 48u];
+        w[s % 48u] = t;
+        t += own;
+    }
+} sum += w[0])
+KERNEL(operations, real y = v[lid % n]; for (uint s = 0u; s < TIMES; ++s) y = y * 0.5 + 3.0;
        sum += (uint)y)
 
 KERNEL(extreme, sum += extreme_max(v, mask, n, x))

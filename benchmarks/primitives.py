@@ -4,9 +4,10 @@
 
 A primitive is called over and over by every workgroup on an array in its local memory; the time of
 a call is that of the loop less that of the same loop without the call. What it must cost is counted
-in barriers, steps (local memory: two numbers read, one written) of all work-items or of one that
-works alone, and operations (kernels/primitives tells how many); what one of each costs in a
-workgroup of the same size is measured on the same device, and the floor is the sum.
+in barriers, steps and looks (accesses to local memory) of all work-items, steps of one that works
+alone, and operations (kernels/primitives tells how many); what one of each costs in a workgroup of
+the same size is measured on the same device by loops of nothing else, and the floor is the sum. A
+primitive can come out a little below it where a compiler overlaps what that loop does in turn.
 
 On a CPU times are processor time over all threads, since other programs use it too; on a GPU they
 are those of the clock.
@@ -32,7 +33,7 @@ import societies
 from societies.device import Local
 
 HERE = Path(__file__).parent
-COUNTED = ("barriers", "steps", "steps_alone", "operations")
+COUNTED = ("barriers", "steps", "looks", "steps_alone", "operations")
 FIELDS = (
     "device",
     "host",
@@ -47,8 +48,9 @@ FIELDS = (
     "times_floor",
     "checksum",
 )
+TIMES = 480  # in primitives.cl
 FAMILIES = ("REDUCE", "SCAN", "SELECT", "SORT", "TREE")
-SIZES = ((48, 64), (256, 64), (1000, 256))
+SIZES = ((48, 64), (1000, 256))
 METHODS = {
     "serial": dict.fromkeys([f"{family}_SERIALLY" for family in FAMILIES], 1),
     "levels": {
@@ -71,44 +73,43 @@ ONE_METHOD = (
 
 
 def costs(name, method, n, lanes):
-    """Return how many barriers, steps, steps alone and operations, as the kernel files count."""
+    """Return how many of `COUNTED` a call takes, as the kernel files count."""
     rows, levels = math.ceil(n / lanes), max(1, math.ceil(math.log2(n)))
     stages = levels * (levels + 1) // 2
-    tree = (levels + 1, rows + levels, 0, 0)
+    tree = {"barriers": levels + 1, "steps": rows + levels}
+    alone = {"barriers": 2, "steps_alone": n}
     both = {
-        "count": (3, rows, 0, 0),
-        "permutation": (2, rows, n, 0),
-        "matching": (3, 2 * rows, n, 0),
-        "register_all": (3, rows, 0, 0),
-        "choose": (3, rows * n, 0, 0),
-        "next": (0, 0, 0, 3 * rows),
-        "below_48": (0, 0, 0, 5 * rows),
-        "skip": (0, 0, 0, 400 * rows),  # a product of 12 for every second bit, and a division
-        "binomial_100": (0, 0, 0, 80 * rows),  # 100 / 16 draws, each with a test of 32 trials
-        "logarithm": (0, 0, 0, 13 * rows),  # operations are counted in pairs: multiply and add
-        "exponential": (0, 0, 0, 13 * rows),
-        "power": (0, 0, 0, 75 * rows),
+        "count": {"barriers": 3, "steps": rows},
+        "permutation": {"barriers": 2, "steps": rows, "steps_alone": n},
+        "matching": {"barriers": 3, "steps": 2 * rows, "steps_alone": n},
+        "register_all": {"barriers": 3, "steps": rows},
+        "choose": {"barriers": 3, "looks": rows * n},
+        "next": {"operations": 3 * rows},
+        "below_48": {"operations": 5 * rows},
+        "skip": {"operations": 400 * rows},  # a product of 12 for every second bit, a division
+        "binomial_100": {"operations": 80 * rows},  # 100 / 16 draws, each a test of 32 trials
+        "logarithm": {"operations": 13 * rows},  # counted in pairs: multiply and add
+        "exponential": {"operations": 13 * rows},
+        "power": {"operations": 75 * rows},
     }
     by_method = {
         "serial": {
-            **dict.fromkeys(("extreme", "sum_real", "sum_uint"), (2, 0, n, 0)),
-            "tree_of_four": (1, 0, n, 0),
-            "scan": (3, 0, n, 0),
-            "compact_all": (5, 3 * rows, n, 0),
-            "six_smallest": (1, 0, n, 0),
-            "sort": (1, 0, math.ceil(n**1.25), 0),
-            "extreme_random": (2, 0, 2 * n, 0),
+            **dict.fromkeys(("extreme", "sum_real", "sum_uint", "tree_of_four", "scan"), alone),
+            "compact_all": {"barriers": 5, "steps": 3 * rows, "steps_alone": n},
+            "six_smallest": alone,
+            "sort": {"barriers": 1, "steps_alone": math.ceil(n**1.25)},
+            "extreme_random": {"barriers": 2, "steps_alone": 2 * n},
         },
         "levels": {
             **dict.fromkeys(("extreme", "sum_real", "sum_uint"), tree),
-            "tree_of_four": (math.ceil(levels / 2), rows + 2 * levels, 0, 0),
-            "scan": (2 * levels + 2, 2 * rows + 2 * levels, 0, 0),
-            "compact_all": (2 * levels + 4, 4 * rows + 2 * levels, 0, 0),
-            "six_smallest": (6 * (levels + 2), 6 * (rows + levels), 0, 0),
-            "sort": (stages, math.ceil(rows / 2) * stages, 0, 0),
-            "extreme_random": (levels + 4, 2 * rows + levels, 0, 0),
+            "tree_of_four": {"barriers": math.ceil(levels / 2), "steps": rows + 2 * levels},
+            "scan": {"barriers": 2 * levels + 2, "steps": 2 * rows + 2 * levels},
+            "compact_all": {"barriers": 2 * levels + 4, "steps": 4 * rows + 2 * levels},
+            "six_smallest": {"barriers": 6 * (levels + 2), "steps": 6 * (rows + levels)},
+            "sort": {"barriers": stages, "steps": math.ceil(rows / 2) * stages},
+            "extreme_random": {"barriers": levels + 4, "steps": 2 * rows + levels},
         },
-        "ranks": {"six_smallest": (4, rows * n, 0, 0)},
+        "ranks": {"six_smallest": {"barriers": 4, "looks": rows * n}},
     }
     return both.get(name) or by_method[method][name]
 
@@ -174,16 +175,18 @@ def primitives(device, groups, emit):
     plain = builds["levels"]
     for n, lanes in SIZES:
         empty, _ = plain.seconds("staging", n, lanes, groups)
+        small, _ = plain.seconds("staging", 48, lanes, groups)
 
-        def unit(name, times, n=n, lanes=lanes, empty=empty):
-            return (plain.seconds(name, n, lanes, groups)[0] - empty) / times
+        def unit(name, lanes=lanes, small=small):
+            return (plain.seconds(name, 48, lanes, groups)[0] - small) / TIMES
 
-        step = unit("steps_16", 16)
+        step = unit("steps")
         units = {
-            "a barrier": max(0.0, unit("barriers_16", 16) - step),  # a step before each
+            "a barrier": max(0.0, unit("barriers") - step),  # a step before each
             "a step": step,
-            "a step alone": unit("alone_48", 48),
-            "an operation": unit("operations_16", 16),
+            "a look": unit("looks"),
+            "a step alone": unit("alone"),
+            "an operation": unit("operations"),
         }
         here = {"n": n, "workgroup": lanes, "groups": groups}
         for name, seconds in units.items():
@@ -197,13 +200,14 @@ def primitives(device, groups, emit):
                     continue
                 seconds, found[method] = bench.seconds(name, n, lanes, groups)
                 floor = sum(
-                    count * unit for count, unit in zip(counted, units.values(), strict=True)
+                    counted.get(what, 0) * cost
+                    for what, cost in zip(COUNTED, units.values(), strict=True)
                 )
                 emit(
                     primitive=name,
                     method=method if name in SEVERAL_METHODS else "",
                     nanoseconds=(seconds - empty) * 1e9,
-                    **dict(zip(COUNTED, counted, strict=True)),
+                    **counted,
                     floor_nanoseconds=floor * 1e9,
                     times_floor=(seconds - empty) / floor if floor else math.nan,
                     checksum=found[method],
@@ -275,12 +279,41 @@ def counterparts(device, groups, emit):
                 )
 
 
+def table(paths, n, groups):
+    """Print a table of the CSV files: nanoseconds of a call and how many times the floor."""
+    columns = []
+    for path in paths:
+        with open(path, newline="") as lines:
+            rows = [r for r in csv.DictReader(lines) if r["n"] == str(n)]
+        for count in groups:
+            here = [r for r in rows if r["groups"] == str(count) and r["workgroup"]]
+            if here:
+                label = f"{here[0]['device']}, {count} group{'s' * (count > 1)}"
+                columns.append((label, {(r["primitive"], r["method"]): r for r in here}))
+    print(f"| n = {n} | method | " + " | ".join(label for label, _ in columns) + " |")
+    print("|---" * (2 + len(columns)) + "|")
+    for name, method in columns[0][1]:
+        cells = []
+        for _, found in columns:
+            row = found.get((name, method), {})
+            ns = f"{float(row['nanoseconds']):,.0f} ns" if row else ""
+            floor = row.get("times_floor")
+            cells.append(f"{ns} ({float(floor):.1f})" if floor else ns)
+        print(f"| {name} | {method} | " + " | ".join(cells) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
     parser.add_argument("--groups", type=int, nargs="+", default=[1, 1024])
     parser.add_argument("--append", type=Path)
+    parser.add_argument("--table", type=Path, nargs="+", metavar="CSV", help="print tables instead")
     options = parser.parse_args()
+    if options.table:
+        for n, _ in SIZES:
+            table(options.table, n, options.groups)
+            print()
+        return
     device = societies.choose_device(options.device, profiling=False)
     rows = []
     writer = csv.DictWriter(sys.stdout, FIELDS)
@@ -301,10 +334,10 @@ def main():
     if options.append:
         new = not options.append.exists()
         with open(options.append, "a", newline="") as lines:
-            table = csv.DictWriter(lines, FIELDS)
+            sheet = csv.DictWriter(lines, FIELDS)
             if new:
-                table.writeheader()
-            table.writerows(rows)
+                sheet.writeheader()
+            sheet.writerows(rows)
 
 
 if __name__ == "__main__":

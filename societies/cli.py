@@ -13,10 +13,10 @@ import shlex
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -35,6 +35,7 @@ from societies.version import package_version
 
 if TYPE_CHECKING:
     from societies.config import WorkloadConfig
+    from societies.device.source import Source
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -172,10 +173,10 @@ def capture(
         int | None, typer.Option(min=0, help="Of day N; default: the first that has P.")
     ] = None,
     market_round: Annotated[
-        int | None, typer.Option("--round", min=0, help="Which round of trading, from 0.")
+        int | None, typer.Option("--round", min=0, help="Economy: which round of trading, from 0.")
     ] = None,
     market: Annotated[
-        int, typer.Option(min=1, help="Which market of the day: 1 before work, 2 after it.")
+        int, typer.Option(min=1, help="Economy: which market, 1 before work, 2 after it.")
     ] = 1,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder; default: capture-P-day-N.")
@@ -292,8 +293,13 @@ def plot(
 @app.command()
 def localmem(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="OpenCL text, or a file of the kernels folder.")
-    ],
+        Path | None,
+        typer.Argument(metavar="FILE", help="OpenCL text, or a file of the kernels folder."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="CONFIG", help="Plan the kernels of a configuration, not a FILE."),
+    ] = None,
     define: Annotated[
         list[str] | None,
         typer.Option("-D", metavar="NAME[=VALUE]", help="Define a macro; repeatable."),
@@ -306,17 +312,29 @@ def localmem(
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """Show where each local_malloc of FILE goes and how much local memory its kernels need."""
-    from societies.localmem import plan_file, table
+    """Show where each local_malloc of FILE goes and how much local memory its kernels need.
+
+    A kernel that needs more than the portable 32 KiB ends with exit code 3.
+    """
+    from societies.localmem import plan_file, plan_source, table
+    from societies.localmem.table import PORTABLE_LIMIT
 
     macros = dict(word.partition("=")[::2] for word in define or [])
-    planned = plan_file(file, macros, leaks="inherit" if inherit else "error")
+    leaks = "inherit" if inherit else "error"
+    if config is not None and file is None:
+        planned = plan_source(_kernels_of(config), macros, leaks=leaks)
+    elif file is not None and config is None:
+        planned = plan_file(file, macros, leaks=leaks)
+    else:
+        raise ConfigError("localmem: give either a FILE or --config CONFIG")
     for warning in planned.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     if emit:
         print(planned.source.text, end="")
     else:
-        print(table(planned) or f"{file}: no local_malloc, nothing to plan")
+        print(table(planned) or f"{file or config}: no local_malloc, nothing to plan")
+    sys.stdout.flush()
+    planned.check(PORTABLE_LIMIT, "portable profile")
 
 
 @app.command()
@@ -422,6 +440,18 @@ def _find_config(path: Path) -> Path:
         f"{path}: no such file, nor a shipped configuration\n"
         f"shipped are: {', '.join(file.as_posix() for file in known)}"
     )
+
+
+def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], Source]:
+    """Return what makes the text of all kernels of a configuration from further macros."""
+    from societies.workloads import workload
+
+    settings = _load(_find_config(config), None)
+    chosen = workload(settings.workload)
+    source = chosen.source
+    if source is None:
+        raise ConfigError(f"workload {chosen.name} does not say which kernels it has: give a FILE")
+    return lambda macros: source(settings, macros)
 
 
 def _load(path: Path, overrides: Sequence[str] | None, **keys: int | None) -> WorkloadConfig:

@@ -16,6 +16,7 @@ from societies.errors import ConfigError
 
 if TYPE_CHECKING:
     from societies.config.model import WorkloadConfig
+    from societies.device.source import Source
 
 GROUP = "societies.workloads"
 _BUILT_IN = {"economy": "societies.economy:WORKLOAD"}
@@ -35,6 +36,8 @@ class Workload:
     capture : called with the configuration and ``phase``, ``day``, ``market_round``, ``market``,
         ``device``, ``out`` and ``overwrite``, writes a folder (`societies.capture`) and returns
         its path; None if the workload cannot be captured
+    source : called with the configuration and further macros, returns the text of its kernels
+        (`societies.device.source.Source`) for `societies localmem --config`, or None
     """
 
     name: str
@@ -44,6 +47,7 @@ class Workload:
     plan: Callable[..., Any]
     verify: Callable[..., Any]
     capture: Callable[..., Any] | None = None
+    source: Callable[..., Source] | None = None
 
 
 def workload_names() -> list[str]:

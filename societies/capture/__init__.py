@@ -1,7 +1,7 @@
 """How does one phase of a run become a folder that reproduces it elsewhere, without Societies?
 
-A workload gives the launches of a phase; the folder gets their kernels, arguments and results, and
-a driver that needs only numpy and pyopencl.
+A workload runs to the phase; what the device then launches is recorded, and the folder gets its
+kernels, arguments and results, and a driver that needs only numpy and pyopencl.
 """
 
 from __future__ import annotations
@@ -12,20 +12,25 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.device import BoundKernel, Device, DeviceArray, Local, Program
+from societies.config import to_yaml
+from societies.device import Device, DeviceArray, Launched, Local, Program
 from societies.device.debug import opencl
-from societies.errors import DeviceError, OutputError
+from societies.errors import ConfigError, DeviceError, OutputError
+from societies.running import chosen_device
 from societies.version import package_version
+
+if TYPE_CHECKING:
+    from societies.config.model import WorkloadConfig
 
 MARK = "launch.json"
 """The file by which a folder is known to be a capture."""
 
-Launches = Sequence[tuple[BoundKernel, Mapping[str, Any]]]
+_DRIVER = Path(__file__).with_name("driver.py")
 
 _README = """\
 This folder reproduces {what} of Societies {version}: {kernels}.
@@ -44,6 +49,7 @@ add what driver.py prints on your device.
 
 kernel.cl       the text as it was compiled, its local memory planned
 source.cl       the same as it was written, macros in front, with comments: to read
+                (kernel_2.cl and source_2.cl: those of a second program, if there is one)
 launch.json     kernels, sizes, arguments, build options, device and driver, hashes of the state
 config.yaml     the configuration, all keys; `societies verify config.yaml` compares all phases
 inputs.npz      every array before the launch
@@ -51,26 +57,99 @@ expected.npz    the arrays that the launch may change, after it
 """
 
 
+class StepEngine(Protocol):
+    """Who carries out the steps of a day, as the engines of the workloads do."""
+
+    device: Device
+
+    def start(self) -> None:
+        """Put the societies where they are before day 1."""
+
+    def run_days(self, first: int, last: int) -> Any:
+        """Run days first to last."""
+
+    def step(self, step: Any, day: int) -> None:
+        """Run one step of a day."""
+
+
+def capture_step(
+    folder: Path,
+    engine: StepEngine,
+    steps: Sequence[Any],
+    at: int,
+    day: int,
+    *,
+    log_days: int,
+    config: WorkloadConfig,
+    facts: Mapping[str, Any],
+    state_hash: Callable[[], str],
+    overwrite: bool = False,
+) -> None:
+    """Run to step number ``at`` of the steps of a day, and capture what it launches.
+
+    Parameters
+    ----------
+    folder, state_hash, overwrite
+        As for `capture_launches`.
+    engine : StepEngine
+        New: nothing was run yet.
+    steps : sequence
+        Those of the day, in order; of day 0 those of the start.
+    log_days : int
+        Most days that the engine runs at once.
+    config : WorkloadConfig
+    facts : mapping
+        What else to tell beside phase and day.
+
+    Raises
+    ------
+    OutputError, DeviceError
+        As for `capture_launches`.
+    """
+    if day > 0:
+        engine.start()
+    for first in range(1, day, log_days):
+        engine.run_days(first, min(first + log_days, day) - 1)
+    for before in steps[:at]:
+        engine.step(before, day)
+    capture_launches(
+        folder,
+        engine.device,
+        lambda: engine.step(steps[at], day),
+        config_text=to_yaml(config),
+        facts={
+            "what": f"{steps[at]} of day {day}",
+            "workload": config.workload,
+            "phase": str(steps[at]),
+            "day": day,
+            "step_of_day": at,
+            **facts,
+        },
+        state_hash=state_hash,
+        overwrite=overwrite,
+    )
+
+
 def capture_launches(
     folder: Path,
-    program: Program,
-    launches: Launches,
+    device: Device,
+    launch: Callable[[], Any],
     *,
     config_text: str,
     facts: Mapping[str, Any],
     state_hash: Callable[[], str],
     overwrite: bool = False,
 ) -> None:
-    """Run the launches in their order and write what they need and what they did to a folder.
+    """Call a function, and write what it launches, needs and changes to a folder.
 
     Parameters
     ----------
     folder : Path
         Made here; it appears whole or not at all.
-    program : Program
-        That the kernels are of.
-    launches : sequence of (BoundKernel, mapping)
-        Each kernel with the arguments that it is called with.
+    device : Device
+        Where the function launches its kernels.
+    launch : callable
+        Whatever it does, only its launches are captured.
     config_text : str
         The configuration as YAML.
     facts : mapping
@@ -85,34 +164,28 @@ def capture_launches(
     OutputError
         If the folder exists, cannot be written, or is to be replaced but is no capture.
     DeviceError
-        If there is nothing to launch, or a launch fails.
+        If nothing is launched, a launch fails, or the host writes arrays between launches.
     """
     require_folder(folder, overwrite=overwrite)
-    bound = [(kernel, {**kernel.arguments, **changed}) for kernel, changed in launches]
-    if not bound:
-        raise DeviceError(f"{facts['what']} launches nothing")
-    names = _array_names([arguments for _, arguments in bound])
-    described = [_launch(kernel, arguments, names) for kernel, arguments in bound]
-    arrays = {name: array for array, name in names.items()}
-    written = {
-        names[arguments[p.name]]
-        for kernel, arguments in bound
-        for p in kernel.kernel.parameters
-        if isinstance(arguments[p.name], DeviceArray) and not p.const
-    }
     before = state_hash()
-    inputs = {name: array.get() for name, array in arrays.items()}
-    for kernel, changed in launches:
-        kernel(**changed)
-    expected = {name: arrays[name].get() for name in sorted(written)}
-    device = program.device
+    with device.recorded() as recording:
+        launch()
+    launches = recording.launches
+    if not launches:
+        raise DeviceError(f"{facts['what']} launches nothing")
+    names = _array_names(launches)
+    programs = _program_names(launches)
+    described = [_launch(one, names, programs) for one in launches]
+    expected = {
+        names[array]: array.get() for array in recording.before if _written(array, launches)
+    }
     text = {
         **facts,
         "societies": package_version(),
         "state_sha256_before": before,
         "state_sha256_after": state_hash(),
+        "programs": {name: list(program.options) for program, name in programs.items()},
         "launches": described,
-        "build_options": list(program.options),
         "device": _device_facts(device),
         "software": {
             "python": platform.python_version(),
@@ -124,19 +197,54 @@ def capture_launches(
     readme = _README.format(
         what=facts["what"],
         version=package_version(),
-        kernels=", then ".join(f"kernel {launch['kernel']}" for launch in described),
+        kernels=", then ".join(f"kernel {row['kernel']}" for row in described),
         device=device.name,
         folder=folder.name,
     )
     files = {
-        "kernel.cl": program.source,
-        "source.cl": program.amalgamated.text,
+        **{name: program.source for program, name in programs.items()},
+        **{
+            name.replace("kernel", "source"): program.amalgamated.text
+            for program, name in programs.items()
+        },
         "config.yaml": config_text,
         "README.txt": readme,
-        "driver.py": Path(__file__).with_name("driver.py").read_text(encoding="utf-8"),
+        "driver.py": _DRIVER.read_text(encoding="utf-8"),
         MARK: json.dumps(text, indent=1) + "\n",
     }
+    inputs = {names[array]: values for array, values in recording.before.items()}
     _write(folder, files, {"inputs.npz": inputs, "expected.npz": expected}, overwrite)
+
+
+def require_day(day: int, days: int) -> None:
+    """Raise ConfigError unless a configuration with so many days has the day, 0 being the start."""
+    if not 0 <= day <= days:
+        raise ConfigError(f"--day {day}: the configuration has the days 0 to {days}")
+
+
+def prepare(
+    name: str,
+    day: int,
+    *,
+    device: str | Device,
+    out: str | Path | None,
+    overwrite: bool,
+) -> tuple[Path, Device, str]:
+    """Return folder, device and the device's name for a capture of a phase.
+
+    Raises
+    ------
+    ConfigError
+        If the device is no OpenCL device.
+    OutputError
+        As for `require_folder`.
+    """
+    folder = Path(out) if out is not None else Path(f"capture-{name}-day-{day}")
+    require_folder(folder, overwrite=overwrite)
+    chosen, shown, _ = chosen_device(device)
+    if chosen is None:
+        raise ConfigError("--device reference: kernels are captured; choose an OpenCL device")
+    return folder, chosen, shown
 
 
 def require_folder(folder: Path, *, overwrite: bool) -> None:
@@ -159,11 +267,11 @@ def require_folder(folder: Path, *, overwrite: bool) -> None:
         raise OutputError(f"{folder}: there is no folder {folder.absolute().parent} to put it in.")
 
 
-def _array_names(arguments: Sequence[Mapping[str, Any]]) -> dict[DeviceArray, str]:
+def _array_names(launches: Sequence[Launched]) -> dict[DeviceArray, str]:
     """Return a name for every array: that of its first parameter, numbered where two share one."""
     names: dict[DeviceArray, str] = {}
-    for given in arguments:
-        for name, value in given.items():
+    for one in launches:
+        for name, value in one.arguments.items():
             if isinstance(value, DeviceArray) and value not in names:
                 taken = set(names.values())
                 numbered = (f"{name}_{i}" for i in range(2, len(taken) + 3))
@@ -171,13 +279,37 @@ def _array_names(arguments: Sequence[Mapping[str, Any]]) -> dict[DeviceArray, st
     return names
 
 
+def _program_names(launches: Sequence[Launched]) -> dict[Program, str]:
+    """Return the file of every program: kernel.cl, kernel_2.cl."""
+    programs = dict.fromkeys(_program(one) for one in launches)
+    return {
+        program: f"kernel_{i}.cl" if i > 1 else "kernel.cl" for i, program in enumerate(programs, 1)
+    }
+
+
+def _program(one: Launched) -> Program:
+    program = one.kernel.program
+    if program is None:
+        raise DeviceError(f"kernel {one.kernel.name}: is of no Program, so it cannot be captured")
+    return program
+
+
+def _written(array: DeviceArray, launches: Sequence[Launched]) -> bool:
+    """Return whether a launch may change the array."""
+    return any(
+        one.arguments[parameter.name] is array and not parameter.const
+        for one in launches
+        for parameter in one.kernel.parameters
+    )
+
+
 def _launch(
-    bound: BoundKernel, arguments: Mapping[str, Any], names: Mapping[DeviceArray, str]
+    one: Launched, names: Mapping[DeviceArray, str], programs: Mapping[Program, str]
 ) -> dict[str, Any]:
     """Return a launch as launch.json has it."""
-    kernel, rows = bound.kernel, []
+    kernel, rows = one.kernel, []
     for parameter in kernel.parameters:
-        value = arguments[parameter.name]
+        value = one.arguments[parameter.name]
         row: dict[str, Any] = {"name": parameter.name}
         if isinstance(value, DeviceArray):
             row["array"] = names[value]
@@ -194,12 +326,11 @@ def _launch(
                 )
             row |= {"type": parameter.type_name, "value": repr(value), "bytes": raw.hex()}
         rows.append(row)
-    if bound.sizes is None:
-        raise DeviceError(f"kernel {kernel.name} has no work-items: there is nothing to capture")
     return {
         "kernel": kernel.name,
-        "global_size": list(bound.sizes[0]),
-        "local_size": list(bound.sizes[1]),
+        "program": programs[_program(one)],
+        "global_size": list(one.global_size),
+        "local_size": list(one.local_size),
         "arguments": rows,
     }
 

@@ -1,7 +1,8 @@
 """Launches captured kernels on any OpenCL device and compares every bit with what they gave before.
 
 Needs only numpy and pyopencl, and the files beside it; README.txt says what they are.
-Exit code: 0 identical, 1 different, 2 usage, 3 no such device, or the kernels do not build or run.
+Exit code: 0 identical, 1 different, 2 usage, 3 no such device, or the kernels do not build or run,
+4 a file of the capture is missing or damaged.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,13 @@ def main() -> int:
     parser.add_argument("--device", metavar="D", help="PLATFORM:DEVICE, or part of a name")
     parser.add_argument("--list", action="store_true", help="list the devices")
     options = parser.parse_args()
-    launch = json.loads((HERE / "launch.json").read_text(encoding="utf-8"))
+    try:
+        launch = json.loads(text("launch.json"))
+        inputs, expected = arrays("inputs.npz"), arrays("expected.npz")
+        texts = {file: text(file) for file in launch["programs"]}
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        print(f"failed: the capture is incomplete or damaged: {error}", file=sys.stderr)
+        return 4
     try:
         found = devices()
         if options.list:
@@ -35,17 +43,24 @@ def main() -> int:
         device = choose(found, options.device, launch["device"])
         print(f"captured: {launch['what']}, on {launch['device']['name']}")
         print(f"device:   {name(device)}, driver {device.driver_version.strip()}")
-        with np.load(HERE / "inputs.npz", allow_pickle=False) as file:
-            inputs = {key: file[key] for key in file.files}
-        with np.load(HERE / "expected.npz", allow_pickle=False) as file:
-            expected = {key: file[key] for key in file.files}
-        results = run(device, launch, inputs, list(expected))
+        results = run(device, launch, texts, inputs, list(expected))
     except (cl.Error, LookupError) as error:
         print(f"failed: {error}", file=sys.stderr)
         return 3
     difference = compare(expected, results)
     print(difference or f"identical: {len(expected)} arrays")
     return 1 if difference else 0
+
+
+def text(file: str) -> str:
+    """Return the text of a file beside this one."""
+    return (HERE / file).read_text(encoding="utf-8")
+
+
+def arrays(file: str) -> dict[str, Any]:
+    """Return the arrays of a file beside this one."""
+    with np.load(HERE / file, allow_pickle=False) as archive:
+        return {key: archive[key] for key in archive.files}
 
 
 def devices() -> list[tuple[str, Any]]:
@@ -82,16 +97,19 @@ def choose(found: list[tuple[str, Any]], asked: str | None, captured: dict[str, 
 
 
 def run(
-    device: Any, launch: dict[str, Any], inputs: dict[str, Any], wanted: list[str]
+    device: Any,
+    launch: dict[str, Any],
+    texts: dict[str, str],
+    inputs: dict[str, Any],
+    wanted: list[str],
 ) -> dict[str, Any]:
     """Build, copy the arrays in, launch in order, and return the arrays wanted."""
-    options = list(launch["build_options"])
-    if not device.single_fp_config & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT:
-        options = [option for option in options if option != CORRECT_DIVIDE]
     context = cl.Context([device])
     queue = cl.CommandQueue(context)
-    text = (HERE / "kernel.cl").read_text(encoding="utf-8")
-    program = cl.Program(context, text).build(options=options, cache_dir=False)
+    programs = {
+        file: build(context, file, kernels, launch["programs"][file])
+        for file, kernels in texts.items()
+    }
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     buffers = {
         key: cl.Buffer(context, flags, hostbuf=np.ascontiguousarray(values))
@@ -99,7 +117,7 @@ def run(
         if values.nbytes
     }
     for one in launch["launches"]:
-        kernel = cl.Kernel(program, one["kernel"])
+        kernel = cl.Kernel(programs[one["program"]], one["kernel"])
         for position, argument in enumerate(one["arguments"]):
             if "bytes" in argument:
                 value: Any = np.frombuffer(bytes.fromhex(argument["bytes"]), np.uint8)
@@ -116,6 +134,23 @@ def run(
             cl.enqueue_copy(queue, results[key], buffers[key], is_blocking=True)
     queue.finish()
     return results
+
+
+def build(context: Any, file: str, kernels: str, options: list[str]) -> Any:
+    """Return the built program of a text; LookupError with the compiler's reason if it is none."""
+    (device,) = context.devices
+    if not device.single_fp_config & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT:
+        options = [option for option in options if option != CORRECT_DIVIDE]
+    program = cl.Program(context, kernels)
+    try:
+        return program.build(options=options, cache_dir=False)
+    except cl.Error:
+        log = program.get_build_info(device, cl.program_build_info.LOG)
+        rows = [row.strip() for row in log.replace("\0", "").splitlines()]
+        said = next((row for row in rows if "error" in row.lower()), "") or next(
+            filter(None, rows), "the compiler gives no reason"
+        )
+        raise LookupError(f"{file} does not build for {name(device)}: {said}") from None
 
 
 def compare(expected: dict[str, Any], found: dict[str, Any]) -> str:

@@ -111,7 +111,12 @@ class Model:
 
             return verify(self, config, **options)
 
-        return Workload(self.name, self.summary, self.config, run, plan, verify)
+        def capture(config: Any, **options: Any) -> Any:
+            from societies.daily.capture import capture
+
+            return capture(self, config, **options)
+
+        return Workload(self.name, self.summary, self.config, run, plan, verify, capture)
 
     @property
     def fields(self) -> dict[str, Field]:

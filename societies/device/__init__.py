@@ -7,6 +7,7 @@ from societies.device.array import Counters, DeviceArray, In, InOut, Local, Out
 from societies.device.device import Device
 from societies.device.kernel import BoundKernel, Kernel, Launch
 from societies.device.program import Program
+from societies.device.record import Launched, Recording
 from societies.device.select import choose_device, list_devices
 
 __all__ = [
@@ -18,9 +19,11 @@ __all__ = [
     "InOut",
     "Kernel",
     "Launch",
+    "Launched",
     "Local",
     "Out",
     "Program",
+    "Recording",
     "choose_device",
     "list_devices",
 ]

@@ -149,8 +149,8 @@ class Packer:
             parts = list(value)
         else:
             raise TypeError
-        if len(parts) == self.kind.slots and self.kind.width == 3:
-            parts = parts[:3]
+        if isinstance(value, np.ndarray) and len(parts) == self.kind.slots:
+            parts = parts[: self.kind.width]  # as a 3-vector lies in memory
         if len(parts) != self.kind.width:
             raise TypeError
         return parts + [0] * (self.kind.slots - self.kind.width)

@@ -83,6 +83,8 @@ class DeviceArray:
                 f"set() on {self!r} was given {host.dtype} of shape {host.shape}; "
                 "shape and dtype must be equal"
             )
+        if self.device.recording is not None:
+            self.device.recording.overwrite(self)
         if self.nbytes:
             with translated_errors(f"writing {self!r}"):
                 opencl().enqueue_copy(self.device.queue, self.buffer, host, is_blocking=True)
@@ -90,6 +92,8 @@ class DeviceArray:
 
     def fill(self, value: Any = 0) -> None:
         """Set every element to ``value`` on the device, without a transfer."""
+        if self.device.recording is not None:
+            self.device.recording.overwrite(self)
         if self.nbytes:
             pattern = np.asarray(value, dtype=self.dtype)
             with translated_errors(f"filling {self!r}"):

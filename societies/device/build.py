@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 from societies.device import cache, race
 from societies.device.debug import debug_mode, device_error, opencl, translated_errors
 from societies.device.device import Device
-from societies.device.source import Source
+from societies.device.source import Source, without_comments
 from societies.device.stderr import heard_stderr, without_counts
 from societies.errors import BuildError
-
-_SHOWN_ERRORS = 5
 
 
 class RawParameter(NamedTuple):
@@ -153,8 +151,11 @@ class LogError(NamedTuple):
 
 
 _ERROR_FORMS = (
-    # PoCL
-    re.compile(r"^(?:fatal )?error: (?P<file>.+?):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)"),
+    # PoCL; what a macro expands to also has the place where the macro spells it
+    re.compile(
+        r"^(?:fatal )?error: (?P<file>.+?):(?P<line>\d+):(?P<column>\d+)"
+        r"(?: <Spelling=.*?>)?: (?P<message>.*)"
+    ),
     # clang, NVIDIA, Intel
     re.compile(
         r"^(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? (?:fatal )?error: (?P<message>.*)"
@@ -166,6 +167,21 @@ _ERROR_FORMS = (
         r"^(?P<file>.+?):(?P<line>\d+):(?:(?P<column>\d+):)? "
         r"warning: (?P<message>implicit declaration of function.*)"
     ),
+)
+
+
+_UNDEFINED = re.compile(
+    r"(?:cannot find symbol|unresolved (?:extern )?(?:function|symbol)|"
+    r"undefined (?:symbol|reference(?: to)?|external function)|external symbol|"
+    r"symbols not found)"
+    r":?\s+(?:\[ )?['\"`]*(?P<name>[A-Za-z_]\w*)",
+    re.IGNORECASE,
+)
+_NOTHING_SAID = re.compile(
+    r"Device .* failed to build the program|Error\(s\) while linking:|Build(?:ing)? failed\.?|"
+    r"(?:Compilation|Linking|Device build) (?:started|done)|Options used by .*|"
+    r"Failed to build device program|remark: .*",
+    re.IGNORECASE,
 )
 
 
@@ -184,25 +200,48 @@ def parse_log(log: str) -> list[LogError]:
     return found
 
 
+def undefined_functions(log: str) -> list[str]:
+    """Return the functions that a linker's part of a build log misses."""
+    return list(dict.fromkeys(match["name"] for match in _UNDEFINED.finditer(log)))
+
+
 def _message(device: Device, source: Source, errors: Sequence[LogError], log: str) -> str:
+    """Return the first error with its place, and its line of the kernels below."""
+    errors = list(dict.fromkeys(errors)) or [
+        _missing(source, name) for name in undefined_functions(log)
+    ]
     if not errors:
-        rows = [r.strip() for r in log.replace("\0", "").splitlines() if r.strip()]
-        text = "\n    ".join(rows[:_SHOWN_ERRORS]) or "the compiler gives no reason"
-        # PoCL says no more than this when the folder of its cache is full.
-        return (
-            f"the kernels do not build for {device.name}: {text}\n"
-            "without a line of a kernel this may mean a full disk: "
-            "free some space or set POCL_CACHE_DIR to another folder"
-        )
-    rows = []
-    for error in errors[:_SHOWN_ERRORS]:
-        place = f"{source.shown(error.file)}:{error.line}"
-        if error.column is not None:
-            place += f":{error.column}"
-        rows.append(f"{place}: {error.message}")
-        lines = source.lines[error.file]
-        if 0 < error.line <= len(lines):
-            rows.append(f"    {lines[error.line - 1].strip()}")
-    if len(errors) > _SHOWN_ERRORS:
-        rows.append(f"and {len(errors) - _SHOWN_ERRORS} more errors")
-    return "\n".join(rows)
+        return _without_place(device, log)
+    first, rest = errors[0], len(errors) - 1
+    more = f" (and {rest} more error{'s' if rest > 1 else ''})" if rest else ""
+    if not first.file:
+        return f"the kernels do not build for {device.name}: {first.message}{more}"
+    column = "" if first.column is None else f":{first.column}"
+    lines = source.lines[first.file]
+    shown = f"\n    {lines[first.line - 1].strip()}" if 0 < first.line <= len(lines) else ""
+    return f"{source.shown(first.file)}:{first.line}{column}: {first.message}{more}{shown}"
+
+
+def _missing(source: Source, name: str) -> LogError:
+    """Return the error of a function without definition, at the first place that names it."""
+    message = f"function {name} is declared or called, but defined nowhere"
+    for file, lines in source.lines.items():
+        code = without_comments("\n".join(lines)).split("\n")
+        for number, row in enumerate(code, start=1):
+            found = re.search(rf"\b{name}\b", row)
+            if found:
+                return LogError(file, number, found.start() + 1, message)
+    return LogError("", 0, None, message)
+
+
+def _without_place(device: Device, log: str) -> str:
+    """Return what can be said of an error that has no line of a kernel."""
+    rows = [row.strip() for row in log.replace("\0", "").splitlines()]
+    said = [row for row in rows if row and not _NOTHING_SAID.fullmatch(row)]
+    if said:
+        first = min(said, key=lambda row: ": warning: " in row)
+        return f"the kernels do not build for {device.name}: {first}"
+    return (  # PoCL says no more when the folder of its cache is full
+        f"the kernels do not build for {device.name}, and its compiler gives no reason\n"
+        "perhaps the disk is full: free some space or set POCL_CACHE_DIR to another folder"
+    )

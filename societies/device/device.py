@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property
 from typing import Any
 
@@ -10,6 +12,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from societies.device.array import Counters, DeviceArray
 from societies.device.debug import DEBUG_BUILD_OPTIONS, debug_mode, opencl, translated_errors
+from societies.device.record import Recording
 from societies.errors import DeviceError
 
 PORTABLE_WORKGROUP = 256
@@ -53,6 +56,8 @@ class Device:
         used. Timing costs about 4 microseconds a launch on an H100, nothing on a CPU.
     counters : Counters
         Uploads, downloads, allocations and launches so far.
+    recording : Recording or None
+        What notes the launches at the moment; see `recorded`.
     """
 
     def __init__(self, cl_device: Any, platform: Any, index: str):
@@ -86,6 +91,7 @@ class Device:
         self.own_limits = False
         self.profiling = True
         self.counters = Counters()
+        self.recording: Recording | None = None
 
     @property
     def build_options(self) -> tuple[str, ...]:
@@ -167,6 +173,21 @@ class Device:
         result = DeviceArray(self, shape, dtype)
         result.fill(0)
         return result
+
+    @contextmanager
+    def recorded(self) -> Iterator[Recording]:
+        """Note every launch meanwhile, and what its arrays held; slow, to capture and to look.
+
+        Raises
+        ------
+        DeviceError
+            If the host writes an array that a launch noted before has; kernels may.
+        """
+        outer, self.recording = self.recording, Recording()
+        try:
+            yield self.recording
+        finally:
+            self.recording = outer
 
     def finish(self) -> None:
         """Wait until everything enqueued so far is done."""

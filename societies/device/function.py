@@ -188,7 +188,7 @@ class DeviceFunction:
         array = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
         if kind.width == 1:
             array = array[..., np.newaxis]
-        elif array.shape[-1] not in (kind.width, kind.slots):
+        elif array.shape[-1] not in (kind.width, kind.slots if array is value else kind.width):
             raise self._error(f"the last axis of a {kind.name} array is its components", parameter)
         array = array[..., : kind.width]
         packer = Packer(CType(kind.base, kind.base, 1))
@@ -322,6 +322,7 @@ class DeviceFunction:
             text = shim_text(self.name, self._result, arguments, form.grouped)
             program = self._program.extended(f"<call of {self.name}>", text)
             self._shims[key] = program.kernel(SHIM)
+            self._shims[key].label = f"function {self.name}"  # nobody knows the kernel's name
         return self._shims[key]
 
     def _run(self, arguments: Sequence[Argument], form: _Form) -> NDArray[Any] | None:

@@ -15,6 +15,7 @@ from societies.errors import DeviceError
 
 if TYPE_CHECKING:
     from societies.device.device import Device
+    from societies.device.program import Program
 
 Size = int | Sequence[int]
 
@@ -80,7 +81,8 @@ class Kernel:
     size is rounded up to a multiple of the local size, so kernels guard the tail.
 
     ``static_local_memory`` is what the implementation reports for the kernel's own ``__local``
-    arrays, in bytes (PoCL 5 reports 0).
+    arrays, in bytes (PoCL 5 reports 0); ``program`` is the program that it is of; ``label`` is
+    what errors call it.
     """
 
     def __init__(
@@ -90,11 +92,14 @@ class Kernel:
         name: str,
         parameters: Sequence[Parameter],
         struct: Callable[[str], StructType] | None = None,
+        program: Program | None = None,
     ):
         cl = opencl()
         self._struct = struct  # what a name that is no scalar or vector stands for
         self.device = device
         self.name = name
+        self.label = f"kernel {name}"
+        self.program = program
         self.parameters = tuple(parameters)
         self._positions = {p.name: i for i, p in enumerate(self.parameters)}
         self._cl_program = cl_program
@@ -120,7 +125,7 @@ class Kernel:
 
     def new_handle(self) -> Any:
         """Return a new OpenCL kernel object: arguments belong to the object, not to the program."""
-        with translated_errors(f"kernel {self.name}"):
+        with translated_errors(f"{self.label}"):
             return opencl().Kernel(self._cl_program, self.name)
 
     def __call__(
@@ -148,6 +153,8 @@ class Kernel:
             return Launch(None)
         for position, value in enumerate(values):
             self.set_argument(self._cl_kernel, position, value)
+        if self.device.recording is not None:
+            self.device.recording.launch(self, sizes, args)
         launch = self.enqueue(self._cl_kernel, *sizes, wait_for)
         for name, transfer in transfers.items():
             transfer.finish(staged[name])
@@ -172,13 +179,13 @@ class Kernel:
         if unknown or missing:
             what = [f"unknown argument {n}" for n in unknown]
             what += [f"missing argument {n}" for n in missing]
-            raise DeviceError(f"kernel {self.name}: {', '.join(what)}\n    {self.signature}")
+            raise DeviceError(f"{self.label}: {', '.join(what)}\n    {self.signature}")
         return [self.raw_argument(p, args[p.name]) for p in self.parameters]
 
     def raw_argument(self, parameter: Parameter, value: Any) -> Any:
         """Return bytes, buffer, local memory or None for one argument."""
         cl = opencl()
-        where = f"kernel {self.name}: argument {parameter.name}"
+        where = f"{self.label}: argument {parameter.name}"
         if parameter.space == "local":
             if not isinstance(value, Local):
                 raise DeviceError(f"{where} is __local: pass Local(dtype, n), not {_brief(value)}")
@@ -227,7 +234,7 @@ class Kernel:
         self, global_size: Size, local_size: Size | None, local_bytes: int
     ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """Return the padded global size and the local size, or None if there is nothing to run."""
-        device, where = self.device, f"kernel {self.name}"
+        device, where = self.device, f"{self.label}"
         wanted = _size(global_size, f"{where}: global_size")
         required = self.required_local_size
         if local_size is None:
@@ -276,7 +283,7 @@ class Kernel:
                 handle.set_arg(position, value)
         except opencl().Error as error:
             name = self.parameters[position].name
-            raise device_error(error, f"kernel {self.name}: argument {name}") from error
+            raise device_error(error, f"{self.label}: argument {name}") from error
 
     def enqueue(
         self,
@@ -293,7 +300,7 @@ class Kernel:
             )
         except cl.Error as error:
             raise device_error(
-                error, f"launching {self.name} with {global_size} work-items by {local_size}"
+                error, f"launching {self.label} with {global_size} work-items by {local_size}"
             ) from error
         self.device.counters.launches += 1
         return Launch(event)
@@ -316,8 +323,7 @@ class BoundKernel:
         for name, value in args.items():
             if isinstance(value, Transfer):
                 raise DeviceError(
-                    f"kernel {kernel.name}: bind() takes device arrays, not {_brief(value)} "
-                    f"for {name}"
+                    f"{kernel.label}: bind() takes device arrays, not {_brief(value)} for {name}"
                 )
         values = kernel.check_arguments(args)
         self._args = dict(args)
@@ -337,6 +343,7 @@ class BoundKernel:
         self._enqueue = opencl().enqueue_nd_range_kernel
         self._error = opencl().Error
         self._queue = kernel.device.queue
+        self._device = kernel.device
         self._counters = kernel.device.counters
 
     def __call__(self, **changed: Any) -> Launch:
@@ -351,10 +358,12 @@ class BoundKernel:
             self._change(changed)
         if self._sizes is None:
             return Launch(None)
+        if self._device.recording is not None:
+            self._device.recording.launch(self.kernel, self._sizes, self._args)
         try:
             event = self._enqueue(self._queue, self._handle, self._sizes[0], self._sizes[1])
         except self._error as error:
-            raise device_error(error, f"launching {self.kernel.name}") from error
+            raise device_error(error, f"launching {self.kernel.label}") from error
         self._counters.launches += 1
         return Launch(event)
 
@@ -365,6 +374,8 @@ class BoundKernel:
             self._change(changed)
         if sizes is None:
             return Launch(None)
+        if self._device.recording is not None:
+            self._device.recording.launch(self.kernel, sizes, self._args)
         return self.kernel.enqueue(self._handle, *sizes)
 
     def _change(self, changed: Mapping[str, Any]) -> None:
@@ -375,11 +386,11 @@ class BoundKernel:
                 packed.append((position, packer(value)))
             except KeyError:
                 raise DeviceError(
-                    f"kernel {self.kernel.name}: {name} is not a by-value argument that a bound "
+                    f"{self.kernel.label}: {name} is not a by-value argument that a bound "
                     f"kernel can change\n    {self.kernel.signature}"
                 ) from None
             except ValueError as error:
-                raise DeviceError(f"kernel {self.kernel.name}: argument {name}: {error}") from None
+                raise DeviceError(f"{self.kernel.label}: argument {name}: {error}") from None
         for position, raw in packed:
             try:
                 self._set(position, raw)

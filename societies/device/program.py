@@ -146,9 +146,8 @@ class Program:
                 Parameter(r.name, r.space, r.type_name, r.pointer, r.const, self._kind(r))
                 for r in self._signatures[name]
             ]
-            kernel = Kernel(
-                self.device, self._cl_program, name, parameters, partial(struct_type, self)
-            )
+            struct = partial(struct_type, self)
+            kernel = Kernel(self.device, self._cl_program, name, parameters, struct, self)
             if name in self.local_memory:  # some implementations report 0
                 planned = self.local_memory[name].total
                 kernel.static_local_memory = max(kernel.static_local_memory, planned)
@@ -196,9 +195,21 @@ class Program:
         return layouts(self)
 
 
-def _predefined(device: Device, options: Sequence[str]) -> dict[str, str]:
-    """Return the macros that the compiler of a device defines: extensions, and those of ``-D``."""
-    macros = dict.fromkeys(getattr(device.cl_device, "extensions", "").split(), "1")
+def _predefined(device: Device, options: Sequence[str]) -> dict[str, str | None]:
+    """Return the macros that the compiler of a device defines: its facts, and those of ``-D``.
+
+    None stands for those of the OpenCL standard that it does not define.
+    """
+    cl_device = device.cl_device
+    macros: dict[str, str | None] = {}
+    macros |= dict.fromkeys(getattr(cl_device, "extensions", "").split(), "1")
+    if device.fp64:
+        macros["cl_khr_fp64"] = "1"
+    macros["__IMAGE_SUPPORT__"] = "1" if getattr(cl_device, "image_support", False) else None
+    relaxed = any("-cl-fast-relaxed-math" in option for option in options)
+    macros["__FAST_RELAXED_MATH__"] = "1" if relaxed else None
+    if version := re.match(r"OpenCL (\d)\.(\d)", device.version):
+        macros["__OPENCL_VERSION__"] = f"{version[1]}{version[2]}0"
     words = iter(" ".join(options).split())
     for word in words:
         if word.startswith("-D"):

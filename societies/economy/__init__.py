@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from societies.economy.config import EconomyConfig
 from societies.workloads import Workload
+
+if TYPE_CHECKING:
+    from societies.device.source import Source
 
 __all__ = ["WORKLOAD", "EconomyConfig"]
 
@@ -34,6 +38,15 @@ def _capture(config: EconomyConfig, **options: Any) -> Any:
     return capture(config, **options)
 
 
+def _source(config: EconomyConfig, macros: Mapping[str, Any]) -> Source:
+    from societies.device.source import amalgamate
+    from societies.economy import source
+    from societies.economy.parameters import parameters
+
+    p = parameters(config)
+    return amalgamate(source.FILES, {**source.macros(p), **macros}, source.header(p))
+
+
 WORKLOAD = Workload(
     name="economy",
     summary="agents extract, barter and consume resources",
@@ -42,4 +55,5 @@ WORKLOAD = Workload(
     plan=_plan,
     verify=_verify,
     capture=_capture,
+    source=_source,
 )

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from societies.capture import capture_launches, require_folder
-from societies.config import to_yaml
+from societies.capture import capture_step, prepare, require_day
 from societies.device import Device
 from societies.economy import schedule, source
 from societies.economy.config import EconomyConfig
@@ -16,7 +15,6 @@ from societies.economy.engine import LOG_DAYS, DeviceEngine, state_hash
 from societies.economy.parameters import Parameters, parameters
 from societies.economy.schedule import Step
 from societies.errors import ConfigError
-from societies.running import chosen_device
 
 
 def capture(
@@ -62,38 +60,19 @@ def capture(
     p = parameters(config)
     name, number = _named(phase, market_round)
     day = _day(p, config.days, name) if day is None else day
-    if not 0 <= day <= config.days:
-        raise ConfigError(f"--day {day}: the configuration has the days 0 to {config.days}")
-    steps = _steps(p, day)
+    require_day(day, config.days)
     at = _place(p, config.days, day, name, number, market)
-    step = steps[at]
-    folder = Path(out) if out is not None else Path(f"capture-{name}-day-{day}")
-    require_folder(folder, overwrite=overwrite)
-    chosen, shown, _ = chosen_device(device)
-    if chosen is None:
-        raise ConfigError("--device reference: kernels are captured; choose an OpenCL device")
+    folder, chosen, shown = prepare(name, day, device=device, out=out, overwrite=overwrite)
     engine = DeviceEngine(chosen, p)
-    if day > 0:
-        engine.start()
-    for first in range(1, day, LOG_DAYS):
-        engine.run_days(first, min(first + LOG_DAYS, day) - 1)
-    for before in steps[:at]:
-        engine.step(before, day)
-    facts: dict[str, Any] = {
-        "what": f"{step} of day {day}",
-        "workload": config.workload,
-        "phase": str(step),
-        "day": day,
-        "step_of_day": at,
-        "captured_on": shown,
-        "macros": source.macros(p),
-    }
-    capture_launches(
+    capture_step(
         folder,
-        engine.program,
-        [(engine.kernels[kernel], changed) for kernel, changed in engine.launches(step, day)],
-        config_text=to_yaml(config),
-        facts=facts,
+        engine,
+        _steps(p, day),
+        at,
+        day,
+        log_days=LOG_DAYS,
+        config=config,
+        facts={"captured_on": shown, "macros": source.macros(p)},
         state_hash=lambda: state_hash(engine.state()),
         overwrite=overwrite,
     )

@@ -8,6 +8,7 @@ from societies.localmem.plan import (
     Step,
     plan,
     plan_file,
+    plan_source,
 )
 from societies.localmem.table import table
 
@@ -19,5 +20,6 @@ __all__ = [
     "Step",
     "plan",
     "plan_file",
+    "plan_source",
     "table",
 ]

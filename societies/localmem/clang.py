@@ -24,9 +24,10 @@ _OPTIONS = [
     "-x", "cl", "-target", "spir64", "-cl-std=CL1.2", "-cl-no-stdinc", "-w",
     "-Xclang", "-fdeclare-opencl-builtins", "-include", str(_HEADER),
 ]  # fmt: skip
-_SHOWN_ERRORS = 5
+_SHOWN_ERRORS = 1
 
 Kind = cindex.CursorKind
+TypeKind = cindex.TypeKind
 LITERALS = frozenset(
     {
         Kind.INTEGER_LITERAL,
@@ -151,7 +152,7 @@ class Unit:
     Raises
     ------
     BuildError
-        If the text is not OpenCL C, with the first few errors and their lines.
+        If the text is not OpenCL C, with the first error and its line.
     """
 
     def __init__(self, preprocessed: Preprocessed):
@@ -181,7 +182,8 @@ class Unit:
                 continue
             rows.append(str(self.places.failure(_offset(diagnostic.location), message)))
         if len(found) > _SHOWN_ERRORS:
-            rows.append(f"and {len(found) - _SHOWN_ERRORS} more errors")
+            more = len(found) - _SHOWN_ERRORS
+            rows.append(f"and {more} more error{'' if more == 1 else 's'}")
         if rows:
             raise BuildError("\n".join(rows))
 
@@ -232,6 +234,16 @@ def is_array(kind: Any) -> bool:
 def is_pointer(kind: Any) -> bool:
     """Return whether it is the type of a pointer."""
     return kind.kind is cindex.TypeKind.POINTER
+
+
+def pointer_as_written(kind: Any) -> Any:
+    """Return a pointer's type with its target as written: a typedef may ask for alignment."""
+    while kind.kind in (cindex.TypeKind.TYPEDEF, cindex.TypeKind.ELABORATED):
+        inner = kind.get_named_type()
+        if kind.kind is cindex.TypeKind.TYPEDEF:
+            inner = kind.get_declaration().underlying_typedef_type
+        kind = inner
+    return kind if is_pointer(kind) else kind.get_canonical()
 
 
 def leads_to_private(kind: Any) -> bool:

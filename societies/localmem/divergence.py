@@ -10,14 +10,16 @@ An allocation must not depend on a varying condition.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from typing import Any
 
 from societies.localmem.clang import (
     LITERALS,
     Function,
     Kind,
     Node,
+    TypeKind,
     in_local_memory,
     is_array,
     is_pointer,
@@ -31,9 +33,10 @@ _VARYING = re.compile(
     r"|work_group_scan_\w+|get_max_sub_group_size|get_num_sub_groups"
 )
 _UNIFORM = re.compile(r"work_group_(all|any|broadcast|reduce_\w+)|(async_|wait_)\w+|barrier")
-_ASSIGNMENTS = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="})
+_LOADS = frozenset({Kind.UNARY_OPERATOR, Kind.ARRAY_SUBSCRIPT_EXPR, Kind.MEMBER_REF_EXPR})
 
-Variables = frozenset[int]
+ANYWHERE = 1 << 40
+"""Stands for every variable whose address is taken: what a pointer read from memory leads to."""
 
 
 class _State:
@@ -89,12 +92,16 @@ class _Summary:
 
 @dataclass(frozen=True)
 class _Context:
-    """How a function is called: which arguments vary, which private targets; ``some``: by whom."""
+    """How a function is called: which arguments vary, which private targets; ``some``: by whom.
+
+    ``shared``: two arguments may lead to the same private variable.
+    """
 
     function: str
     arguments: tuple[bool, ...]
     targets: tuple[bool, ...]
     some: bool
+    shared: bool = False
 
 
 class Divergence:
@@ -125,7 +132,8 @@ class _Walk(Flow[_State]):
         self._varying_result = False
         self._ends: list[_State] = []
         self._findings: dict[tuple[int, ...], Finding] = {}
-        self._targets = _targets(function)
+        self._escaped = _escaped(function)
+        self._targets = _targets(function, self._escaped, context.shared)
 
     def run(self) -> _Summary:
         state = _State(set())
@@ -289,7 +297,7 @@ class _Walk(Flow[_State]):
     def _variable(self, node: Node, state: _State) -> bool:
         if in_local_memory(node.type) or (is_array(node.type) and leads_to_private(node.type)):
             # the address of an array is the same for all; its values are not loaded here
-            return False
+            return _is_parameter(node) and node.variable in state.varying
         return node.variable in state.varying
 
     def _unary(self, node: Node, state: _State) -> bool:
@@ -326,8 +334,18 @@ class _Walk(Flow[_State]):
         """Return whether what a uniform pointer leads to varies."""
         if not leads_to_private(_pointer_type(pointer)):
             return False
-        roots = _roots(pointer, self._targets)
+        roots = self._reached(pointer)
         return not roots or any(root in state.varying for root in roots)
+
+    def _reached(self, pointer: Node) -> set[int]:
+        """Return the variables that a pointer may lead to."""
+        roots = _roots(pointer, self._targets)
+        return (roots | self._escaped) - {ANYWHERE} if ANYWHERE in roots else roots
+
+    def _handed_over(self, argument: Node) -> set[int]:
+        """Return the variables that a function may reach from an argument."""
+        roots = self._reached(argument)
+        return roots | self._escaped if _holds_pointers(argument.type) else roots
 
     def _assign(self, target: Node, varies: bool, state: _State, whole: bool) -> None:
         """Give a value to what an expression names; ``whole``: nothing of the old one is left."""
@@ -351,17 +369,21 @@ class _Walk(Flow[_State]):
 
     def _store(self, pointer: Node, varies: bool, state: _State) -> None:
         if (varies or self._some(state)) and leads_to_private(_pointer_type(pointer)):
-            state.varying |= _roots(pointer, self._targets)
+            state.varying |= self._reached(pointer)
 
     # calls ---------------------------------------------------------------------------------------
 
     def _call(self, node: Node, state: _State) -> bool:
         arguments = node.children[1:]
         varies = [self.expression(argument, state) for argument in arguments]
-        private = [_is_private_pointer(argument) for argument in arguments]
-        targets = [
-            is_private and self._load(argument, state)
+        private = [_reaches_private(argument.type) for argument in arguments]
+        handed = [
+            self._handed_over(argument) if is_private else set()
             for argument, is_private in zip(arguments, private, strict=True)
+        ]
+        targets = [
+            is_private and (not roots or not roots.isdisjoint(state.varying))
+            for roots, is_private in zip(handed, private, strict=True)
         ]
         some = self._some(state)
         name = node.name
@@ -374,17 +396,18 @@ class _Walk(Flow[_State]):
             return False
         if function is None or function.definition is None:
             any_varies = any(varies) or any(targets)
-            for argument, is_private in zip(arguments, private, strict=True):
-                if is_private and (any_varies or some) and not _is_const(argument):
-                    state.varying |= _roots(argument, self._targets)
+            for argument, roots in zip(arguments, handed, strict=True):
+                if (any_varies or some) and not _is_const(argument):
+                    state.varying |= roots
             if _UNIFORM.fullmatch(name):
                 return False
             return any_varies or bool(_VARYING.fullmatch(name))
-        context = _Context(function.usr, tuple(varies), tuple(targets), some)
+        shared = len(set().union(*handed)) < sum(map(len, handed))
+        context = _Context(function.usr, tuple(varies), tuple(targets), some, shared)
         summary = self._whole.summary(function, context)
-        for argument, is_private, written in zip(arguments, private, summary.written, strict=False):
-            if is_private and written:
-                state.varying |= _roots(argument, self._targets)
+        for roots, written in zip(handed, summary.written, strict=False):
+            if written:
+                state.varying |= roots
         for finding in summary.findings:
             if not some:  # else the call itself has been found
                 self._find(finding.node, finding.cause, (node, *finding.calls))
@@ -398,15 +421,33 @@ class _Walk(Flow[_State]):
 # private memory: what may a pointer lead to? ------------------------------------------------------
 
 
-def _targets(function: Function) -> dict[int, set[int]]:
-    """Return for each variable the variables that it may lead to (of a parameter: minus itself)."""
+def _escaped(function: Function) -> set[int]:
+    """Return the variables whose address is taken, and those that callers hand over."""
+    escaped = {-n.variable for n in function.parameters if _reaches_private(n.type)}
+    for node in function.body.walk():
+        if node.kind is Kind.UNARY_OPERATOR and node.text.startswith("&"):
+            escaped |= _owners(node.children[0], {})
+        elif node.kind in (Kind.DECL_REF_EXPR, Kind.MEMBER_REF_EXPR) and is_array(node.type):
+            escaped |= _owners(node, {})
+    return escaped - {ANYWHERE}
+
+
+def _targets(function: Function, escaped: Set[int], shared: bool) -> dict[int, set[int]]:
+    """Return for each variable the variables that it may lead to (of a parameter: minus itself).
+
+    Pointers whose own address is taken may be changed unseen: they lead `ANYWHERE`.
+    """
     targets: dict[int, set[int]] = {}
-    for node in function.parameters:
-        if is_pointer(node.type) and leads_to_private(node.type):
-            targets[node.variable] = {-node.variable}
+    parameters = [node.variable for node in function.parameters if _reaches_private(node.type)]
+    for variable in parameters:
+        targets[variable] = {-other for other in parameters} if shared else {-variable}
+        if variable in escaped:
+            targets[variable].add(ANYWHERE)
     pairs = []
     for node in function.body.walk():
         if node.kind is Kind.VAR_DECL:
+            if node.variable in escaped and _reaches_private(node.type):
+                targets[node.variable] = {ANYWHERE}
             value = initial_value(node)
             if value is not None:
                 pairs.append((node.variable, value))
@@ -439,15 +480,25 @@ def _may_lead(value: Node) -> bool:
 
 
 def _roots(value: Node, targets: Mapping[int, set[int]]) -> set[int]:
-    """Return the variables that the pointers in an expression may lead to."""
+    """Return the variables that the pointers in an expression may lead to, perhaps `ANYWHERE`."""
     if value.kind is Kind.DECL_REF_EXPR:
         found = set(targets.get(value.variable, ()))
-        return found | {value.variable} if is_array(value.type) else found
+        return (
+            found | {value.variable} if is_array(value.type) and not _is_parameter(value) else found
+        )
     if value.kind is Kind.UNARY_OPERATOR and value.text.startswith("&"):
         return _owners(value.children[0], targets)
     if value.kind is Kind.MEMBER_REF_EXPR and is_array(value.type):
         return _owners(value, targets)
-    return set().union(*(_roots(child, targets) for child in value.children))
+    found = set().union(*(_roots(child, targets) for child in value.children))
+    loaded = value.kind in _LOADS and (
+        value.kind is not Kind.UNARY_OPERATOR or value.text.startswith("*")
+    )
+    if value.kind is Kind.CALL_EXPR:
+        loaded = any(_holds_pointers(argument.type) for argument in value.children[1:])
+    if loaded and _reaches_private(value.type):
+        found.add(ANYWHERE)
+    return found
 
 
 def _owners(named: Node, targets: Mapping[int, set[int]]) -> set[int]:
@@ -483,9 +534,36 @@ def _pointer_type(node: Node) -> object:
     return kind
 
 
-def _is_private_pointer(node: Node) -> bool:
-    kind = node.type
-    return (is_pointer(kind) or is_array(kind)) and leads_to_private(kind)
+def _is_parameter(node: Node) -> bool:
+    """Return whether it names a parameter; one that is written as an array is a pointer."""
+    return node.declared is not None and node.declared.kind is Kind.PARM_DECL
+
+
+def _reaches_private(kind: Any) -> bool:
+    """Return whether a value of this type leads to private memory: a pointer, or what holds one."""
+    if is_pointer(kind) or is_array(kind):
+        return leads_to_private(kind) or _holds_pointers(kind)
+    return _holds_pointers(kind)
+
+
+def _holds_pointers(kind: Any) -> bool:
+    """Return whether pointers to private memory may be read from what is at hand with a value."""
+    if is_pointer(kind):
+        return _is_reaching(kind.get_pointee().get_canonical())
+    if is_array(kind):
+        return _is_reaching(kind.element_type.get_canonical())
+    return kind.kind is TypeKind.RECORD and _is_reaching(kind)
+
+
+def _is_reaching(kind: Any) -> bool:
+    """Return whether an object of this type has a pointer to private memory in it."""
+    if is_pointer(kind):
+        return leads_to_private(kind)
+    if is_array(kind):
+        return _is_reaching(kind.element_type.get_canonical())
+    if kind.kind is not TypeKind.RECORD:
+        return False
+    return any(_is_reaching(part.type.get_canonical()) for part in kind.get_fields())
 
 
 def _is_const(node: Node) -> bool:

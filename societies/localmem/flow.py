@@ -41,6 +41,7 @@ class Flow(ABC, Generic[S]):
 
     def __init__(self) -> None:
         self._exits: list[_Exits[S]] = []
+        self._switches: list[tuple[S, bool]] = []  # state before the labels, value of the condition
 
     # what a subclass decides -----------------------------------------------------------------
 
@@ -108,6 +109,10 @@ class Flow(ABC, Generic[S]):
             if loops:
                 loops[-1].continues.append(state.copy())
             return state
+        if kind in _LABELS and self._switches:
+            start, value = self._switches[-1]
+            reached = [start.copy(), state] if state.live else [start.copy()]
+            state = self.branches(node, reached, value)
         if kind in _LABELS or kind is Kind.LABEL_STMT:
             return self.statement(node.children[-1], state) if node.children else state
         if kind is Kind.NULL_STMT:
@@ -123,6 +128,10 @@ class Flow(ABC, Generic[S]):
         value = initial_value(node)
         if value is not None:
             self.expression(value, state)
+
+    def _in_loop(self) -> bool:
+        """Return whether a ``break`` here leaves a loop, not a switch."""
+        return bool(self._exits) and self._exits[-1].is_loop
 
     def _left(self, node: Node, state: S) -> S:
         state = state.copy()
@@ -145,21 +154,13 @@ class Flow(ABC, Generic[S]):
         before = self.enter_loop(state)
         self.enter(condition, value)
         self._exits.append(_Exits(is_loop=False))
-        start, complete = state.copy(), False
-        current = state.copy()
+        start, current = state.copy(), state.copy()
         current.live = False
-        statements = body.children if body.kind is Kind.COMPOUND_STMT else [body]
-        for child in statements:
-            inner = child
-            while inner.kind in _LABELS:
-                complete = complete or inner.kind is Kind.DEFAULT_STMT
-                inner = inner.children[-1]
-            if child.kind in _LABELS:
-                joined = [start.copy(), current] if current.live else [start.copy()]
-                current = self.branches(child, joined, value)
-            current = self.statement(inner, current)
+        self._switches.append((start, value))
+        current = self.statement(body, current)
+        self._switches.pop()
         ends = [current, *self._exits.pop().breaks]
-        if not complete:
+        if not _has_default(body):
             ends.append(start)
         self.leave()
         end = self.ends(node, ends, value)
@@ -215,6 +216,13 @@ class Flow(ABC, Generic[S]):
         state = state.copy()
         state.live = True
         return state
+
+
+def _has_default(body: Node) -> bool:
+    """Return whether a switch with this body has a ``default``, at any depth."""
+    if body.kind is Kind.SWITCH_STMT:
+        return False
+    return body.kind is Kind.DEFAULT_STMT or any(map(_has_default, body.children))
 
 
 def initial_value(node: Node) -> Node | None:

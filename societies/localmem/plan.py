@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from societies.device import cache
 from societies.device.source import Source, amalgamate, without_comments
 from societies.localmem.places import Place, failure
 
-VERSION = 1
+VERSION = 2
 """Of the rules by which memory is planned: part of the key of the cache."""
 
 COMMON_EXTENSIONS = (
@@ -30,6 +30,7 @@ COMMON_EXTENSIONS = (
 """Extensions that the devices we care about have."""
 
 WORD = re.compile(r"\blocal_(?:malloc|free)\b")
+_PASTED = re.compile(r"\blocal_(?:##|\b)")
 
 
 class Step(NamedTuple):
@@ -68,9 +69,11 @@ class KernelPlan:
     ----------
     requested
         Largest sum of the sizes that are allocated at the same time, bytes.
+    declared
+        Bytes of the block that the rewritten kernel declares: the end of the last block of its
+        largest path.
     reserved
-        Bytes of the block that the rewritten kernel declares: offsets are aligned, and the whole
-        is a multiple of 16.
+        The same rounded up to a multiple of 16, the alignment of the block.
     static
         Bytes of the kernel's own ``__local`` variables.
     alignment
@@ -83,6 +86,7 @@ class KernelPlan:
 
     place: Place
     requested: int
+    declared: int
     reserved: int
     static: int
     alignment: int
@@ -92,7 +96,7 @@ class KernelPlan:
     @property
     def total(self) -> int:
         """All local memory that is fixed when the kernel is built."""
-        return self.reserved + self.static
+        return self.declared + self.static
 
 
 @dataclass(frozen=True)
@@ -125,14 +129,14 @@ class Plan:
             With the numbers, the kernel's file and line, and the path to the largest use.
         """
         for name, kernel in self.kernels.items():
-            if kernel.reserved and kernel.total > limit:
+            if kernel.declared and kernel.total > limit:
                 raise failure(
                     self.source,
                     kernel.place,
                     f"kernel {name} needs {kernel.total} bytes of local memory "
-                    f"({kernel.reserved} by local_malloc, {kernel.static} in __local variables), "
-                    f"more than the {limit} of the {limits_name}\n"
-                    f"    most is in use at {path_text(self.source, kernel.path)}",
+                    f"({kernel.declared} by local_malloc, {kernel.static} in __local variables), "
+                    f"more than the {limit} of the {limits_name}; "
+                    f"most is in use at {path_text(self.source, kernel.path)}",
                 )
 
 
@@ -142,13 +146,16 @@ def path_text(source: Source, path: Sequence[Step]) -> str:
 
 
 def needs_plan(source: Source) -> bool:
-    """Return whether the text mentions `local_malloc`, comments aside."""
-    return WORD.search(source.text) is not None and bool(WORD.search(without_comments(source.text)))
+    """Return whether the text mentions `local_malloc`, or may paste it together, comments aside."""
+    if not WORD.search(source.text) and not _PASTED.search(source.text):
+        return False
+    text = without_comments(source.text)
+    return bool(WORD.search(text)) or ("##" in text and bool(_PASTED.search(text)))
 
 
 def plan(
     source: Source,
-    predefined: Mapping[str, str] | None = None,
+    predefined: Mapping[str, str | None] | None = None,
     leaks: str = "error",
     cached: bool = True,
 ) -> Plan:
@@ -160,7 +167,7 @@ def plan(
         An amalgamated text (`societies.device.source.amalgamate`).
     predefined
         Macros that the device's compiler defines, besides those of the OpenCL standard: its
-        extensions, and what ``-D`` says.
+        extensions, and what ``-D`` says; None: known not to be defined.
     leaks
         ``"error"``: a function frees what it allocates; ``"inherit"``: what it leaves belongs to
         its caller.
@@ -207,12 +214,24 @@ def plan_file(file: str | Path, macros: Mapping[str, str] | None = None, **optio
     BuildError
         As `plan`.
     """
-    known = {"DEVICE_IS_CPU": "1", **{n: v or "1" for n, v in (macros or {}).items()}}
     path = Path(file).resolve() if Path(file).is_file() else file
-    return plan(amalgamate([path], known), dict.fromkeys(COMMON_EXTENSIONS, "1"), **options)
+    return plan_source(lambda known: amalgamate([path], known), macros, **options)
 
 
-def _key(source: Source, predefined: Mapping[str, str], leaks: str) -> str:
+def plan_source(
+    source: Callable[[Mapping[str, Any]], Source],
+    macros: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Plan:
+    """Plan a text for a device that is not at hand: ``source`` makes it from the macros.
+
+    The others are those of `plan_file`.
+    """
+    known = {"DEVICE_IS_CPU": "1", **{n: v or "1" for n, v in (macros or {}).items()}}
+    return plan(source(known), dict.fromkeys(COMMON_EXTENSIONS, "1"), **options)
+
+
+def _key(source: Source, predefined: Mapping[str, str | None], leaks: str) -> str:
     # messages name real paths, which are not in the text
     files = {name: str(path) for name, path in source.files.items()}
     parts = ["local memory", VERSION, source.text, sorted(predefined.items()), leaks, files]

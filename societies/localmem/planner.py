@@ -13,10 +13,10 @@ from societies.localmem.plan import Allocation, FunctionPlan, KernelPlan, Plan, 
 from societies.localmem.preprocess import preprocess
 from societies.localmem.reuse import Reuse
 from societies.localmem.rewrite import rewritten
-from societies.localmem.stack import FREE, MALLOC, Block, Frame, StackWalk
+from societies.localmem.stack import FREE, MALLOC, Block, Frame, frame_of
 
 
-def make_plan(source: Source, predefined: Mapping[str, str], leaks: str) -> Plan:
+def make_plan(source: Source, predefined: Mapping[str, str | None], leaks: str) -> Plan:
     """Plan a text; see `societies.localmem.plan`."""
     preprocessed = preprocess(source, predefined)
     if not re.search(rf"\b(?:{MALLOC}|{FREE})\b", preprocessed.text):
@@ -62,7 +62,7 @@ def _frames(unit: Unit, leaks: str) -> dict[str, Frame]:
     for function in _callees_first(unit, by_name):
         reaching = {MALLOC, FREE, *(frame.function.name for frame in frames.values())}
         if function.words & reaching:
-            frame = StackWalk(function, frames, leaks).run()
+            frame = frame_of(function, frames, leaks)
             if frame.blocks or frame.frees or frame.calls:
                 frames[function.usr] = frame
     return frames
@@ -176,7 +176,8 @@ def _kernel_plan(unit: Unit, kernel: Function, frame: Frame) -> KernelPlan:
     return KernelPlan(
         unit.places.at(kernel.start),
         frame.requested,
-        frame.total,
+        frame.reserved,
+        frame.rounded,
         kernel.static_bytes,
         frame.block_alignment,
         _path(unit, frame) if frame.reserved else (),

@@ -9,13 +9,15 @@ not know all numbers of C99 (it would look for macros inside ``0x1.8p3``).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import pcpp
 
 from societies.device.source import Source, without_comments
+from societies.localmem.condition import value_of
 from societies.localmem.places import Places, failure
 
 _PUNCTUATORS = {
@@ -50,6 +52,8 @@ _PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma\b[ \t]*(.*)")
 _MARK = "societies_pragma_"
 _MARKED = re.compile(rf"[ \t]*{_MARK}(\d+)[ \t]*(.*)", re.DOTALL)
 _WORD_END, _WORD_START = re.compile(r"[\w.]$"), re.compile(r"[\w.]")
+_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+_RESERVED = re.compile(r"_[_A-Z]\w*|CL_VERSION_\w+|FP_FAST_\w+|kernel_exec")
 _MERGING = frozenset("+-*/%&|^<>=!#:.")
 
 # Object-like macros of the OpenCL standard that `#ifdef` may ask for. Their value is the
@@ -98,7 +102,7 @@ class Preprocessed:
     places: Places
 
 
-def preprocess(source: Source, predefined: Mapping[str, str]) -> Preprocessed:
+def preprocess(source: Source, predefined: Mapping[str, str | None]) -> Preprocessed:
     """Expand the macros of an amalgamated text.
 
     Parameters
@@ -106,12 +110,13 @@ def preprocess(source: Source, predefined: Mapping[str, str]) -> Preprocessed:
     source
         The text, its includes expanded.
     predefined
-        Macros besides those of the OpenCL standard.
+        Macros besides those of the OpenCL standard; None: known not to be defined.
 
     Raises
     ------
     BuildError
-        For a directive that is malformed or is an active ``#error``, with its line.
+        For a directive that is malformed, is an active ``#error`` or asks for a macro of the
+        compiler that is not known here, with its line.
     """
     rows = _joined(source.text).split("\n")
     visible = without_comments("\n".join(rows), keep_strings=True).split("\n")
@@ -126,11 +131,17 @@ def preprocess(source: Source, predefined: Mapping[str, str]) -> Preprocessed:
                 "" if words.startswith("OPENCL") else f" {words}"
             )
             pragmas.append(row.strip())
-    processor = _Preprocessor(source)
-    for name, value in {**STANDARD_MACROS, **predefined}.items():
-        processor.define(f"{name} {value}".rstrip())
-    processor.parse("\n".join(visible))
-    lines, columns = _lines(processor, len(rows))
+    macros = {**STANDARD_MACROS, **predefined}
+    text = "\n".join(visible)
+    processor = _Preprocessor(source, {*macros, *_DEFINED.findall(text)})
+    for name, value in macros.items():
+        if value is not None:
+            processor.define(f"{name} {value}".rstrip())
+    processor.parse(text)
+    try:
+        lines, columns = _lines(processor, len(rows))
+    except (IndexError, AttributeError):  # pcpp takes words for granted that are not there
+        processor.fail_at_directive("malformed directive")
     for number, row in enumerate(rows):
         if _LINE.match(row):
             lines[number] = row.strip()
@@ -243,8 +254,9 @@ class _Lexer:
 class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
     """pcpp with errors that are exceptions, and lines that end at line feeds only."""
 
-    def __init__(self, source: Source):
+    def __init__(self, source: Source, known: Set[str]):
         super().__init__(_Lexer())
+        self._known, self._directive = known, 1
         self._places = Places(source, "", [])
         self.macros.clear()  # time and date are no part of a kernel
         self.expand_linemacro = self.expand_filemacro = False  # the compiler sees #line
@@ -270,7 +282,69 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
 
     def on_error(self, file: Any, line: int, message: str) -> NoReturn:
         """Stop at what pcpp does not understand."""
-        self._fail(line, message)
+        self._fail(line, message.strip())
+
+    def fail_at_directive(self, message: str) -> NoReturn:
+        """Stop at the directive that came last."""
+        self._fail(self._directive, message)
+
+    def on_directive_handle(
+        self, directive: Any, tokens: Any, passed: bool, before: Any
+    ) -> bool | None:
+        """Remember where a directive stands."""
+        self._directive = directive.lineno
+        if directive.value in ("ifdef", "ifndef") and not tokens:
+            self._fail(directive.lineno, f"#{directive.value} without a name")
+        return bool(super().on_directive_handle(directive, tokens, passed, before)) or None
+
+    def on_unknown_macro_in_defined_expr(self, token: Any) -> bool:
+        """Stop where the text asks for what only the compiler knows; else it is not defined."""
+        self._ask(token)
+        return False
+
+    def _ask(self, token: Any) -> None:
+        if _RESERVED.fullmatch(token.value) and token.value not in self._known:
+            self._fail(
+                token.lineno,
+                f"{token.value} is a macro of the compiler, which is not known when local memory "
+                "is planned: define one of your own with -D",
+            )
+
+    def evalexpr(self, tokens: list[Any]) -> tuple[int, None]:
+        """Return the value of an ``#if``; pcpp's own arithmetic is not that of C."""
+        line = tokens[0].lineno if tokens else self._directive
+        expanded = self.expand_macros(self._defined(tokens))
+        words = self._defined(expanded)
+        for token in words:
+            if token.type == self.t_ID and token.value not in self.macros:
+                self._ask(token)
+        try:
+            return value_of([t.value for t in words if t.type not in self.t_WS]), None
+        except ValueError as error:
+            self._fail(line, f"#if: {error}")
+
+    def _defined(self, tokens: list[Any]) -> list[Any]:
+        """Return the tokens with each ``defined`` and its name replaced by 0 or 1."""
+        rest = [token for token in tokens if token.type not in self.t_WS]
+        result = []
+        while rest:
+            token = rest.pop(0)
+            if token.value == "defined":
+                inside = bool(rest) and rest[0].value == "("
+                needed = rest[1:3] if inside else rest[:1]
+                if (
+                    len(needed) < 1 + inside
+                    or needed[0].type != self.t_ID
+                    or (inside and needed[1].value != ")")
+                ):
+                    self._fail(token.lineno, "#if: defined needs the name of a macro")
+                del rest[: 3 if inside else 1]
+                if needed[0].value not in self.macros:
+                    self._ask(needed[0])
+                token = copy(token)
+                token.type, token.value = "CPP_INTEGER", str(int(needed[0].value in self.macros))
+            result.append(token)
+        return result
 
     def on_directive_unknown(
         self, directive: Any, tokens: Any, passed: bool, before: Any

@@ -29,9 +29,9 @@ def rewritten(unit: Unit, frames: Mapping[str, Frame]) -> str:
         function = frame.function
         if not function.is_kernel:
             edits += [_parameter(unit, end) for end in function.name_ends()]
-        elif frame.total:
+        elif frame.reserved:
             start = function.body.start + 1
-            size = f"{BLOCK}[{frame.total}] __attribute__((aligned({frame.block_alignment})))"
+            size = f"{BLOCK}[{frame.reserved}] __attribute__((aligned({frame.block_alignment})))"
             edits.append((start, start, f" __local uchar {size};"))
         for node, block in frame.allocations:
             edits.append(_replaced(node, f"((__local void *)({_at(frame, block.offset)}))"))
@@ -47,7 +47,7 @@ def rewritten(unit: Unit, frames: Mapping[str, Frame]) -> str:
 
 def _at(frame: Frame, offset: int) -> str:
     """Return the address of a byte of the function's part."""
-    if frame.function.is_kernel and not frame.total:
+    if frame.function.is_kernel and not frame.reserved:
         return "(__local uchar *)0"  # sizes of 0 only
     return f"{BLOCK} + {offset}"
 

@@ -7,10 +7,10 @@ first out, so the walk keeps a stack of what is live.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from societies.errors import BuildError
-from societies.localmem.clang import Function, Kind, Node, evaluate, is_pointer
+from societies.localmem.clang import Function, Kind, Node, evaluate, is_pointer, pointer_as_written
 from societies.localmem.flow import Flow
 
 MALLOC, FREE = "local_malloc", "local_free"
@@ -25,22 +25,26 @@ _WRAPPERS = frozenset(
 
 @dataclass(frozen=True)
 class Block:
-    """An allocation: ``site`` is where it stands in the text, ``offset`` from the base."""
+    """An allocation: ``site`` is where it stands in the text, ``offset`` from the base.
+
+    ``via`` is the call that left it to the function, if it was not made there itself.
+    """
 
     site: int
     function: str
     bytes: int
     alignment: int
     offset: int
+    via: int | None = None
 
     @property
     def end(self) -> int:
         """The first byte behind it."""
         return self.offset + self.bytes
 
-    def moved(self, base: int) -> Block:
-        """Return it as seen from a caller that puts the function at ``base``."""
-        return Block(self.site, self.function, self.bytes, self.alignment, base + self.offset)
+    def moved(self, base: int, via: int) -> Block:
+        """Return it as seen from a caller that puts the function at ``base`` in a call."""
+        return replace(self, offset=base + self.offset, via=via)
 
 
 @dataclass
@@ -49,9 +53,11 @@ class Frame:
 
     ``reserved`` is the largest end of a block, in it or in what it calls, and ``requested`` the
     largest sum of live sizes; ``calls`` has the base of every call of an allocating function.
+    Nothing lies below ``start``, so a caller's blocks may reach up to there.
     """
 
     function: Function
+    start: int = 0
     reserved: int = 0
     requested: int = 0
     alignment: int = 1
@@ -77,9 +83,41 @@ class Frame:
         return max(self.alignment, DEFAULT_ALIGNMENT)
 
     @property
-    def total(self) -> int:
-        """Bytes of the block that a kernel declares."""
+    def rounded(self) -> int:
+        """Bytes of the block that a kernel declares, rounded up to the default alignment."""
         return _up(self.reserved, DEFAULT_ALIGNMENT)
+
+    @property
+    def gap(self) -> int:
+        """Bytes that alignment costs."""
+        return self.reserved - self.start - self.requested
+
+
+def frame_of(function: Function, frames: Mapping[str, Frame], leaks: str) -> Frame:
+    """Return the frame of a function; those of the functions it calls are known.
+
+    A function begins at a multiple of its largest alignment, and small blocks in front of a wide
+    one leave a gap. So they are put as close before it as they can be without making the frame
+    longer: then the blocks of a caller fit in front of them.
+
+    Raises
+    ------
+    BuildError
+        If allocations do not nest, a size is not a constant, or memory is left allocated.
+    """
+    best = StackWalk(function, frames, leaks).run()
+    if function.is_kernel or not best.gap:
+        return best
+    step = best.alignment // 2
+    while step:
+        try:
+            later = StackWalk(function, frames, leaks, best.start + step).run()
+        except BuildError:  # paths that agree only where the function began before
+            later = None
+        if later is not None and later.reserved == best.reserved:
+            best = later
+        step //= 2
+    return best
 
 
 class _Stack:
@@ -90,24 +128,25 @@ class _Stack:
         return _Stack(self.blocks, self.live)
 
     @property
-    def top(self) -> int:
-        return max((b.end for b in self.blocks), default=0)
-
-    @property
     def sizes(self) -> tuple[int, ...]:
         return tuple(b.bytes for b in self.blocks)
 
+    @property
+    def layout(self) -> tuple[tuple[int, int], ...]:
+        return tuple((b.offset, b.bytes) for b in self.blocks)
+
 
 class StackWalk(Flow[_Stack]):
-    """Works out the frame of one function; those of the functions it calls are known."""
+    """Works out the frame of one function whose blocks begin at ``start``."""
 
-    def __init__(self, function: Function, frames: Mapping[str, Frame], leaks: str):
+    def __init__(self, function: Function, frames: Mapping[str, Frame], leaks: str, start: int = 0):
         super().__init__()
         self._function, self._frames, self._inherit = function, frames, leaks == "inherit"
         self._unit = function.unit
         self._wanted: list[Node] = []
         self._returned: list[tuple[Node, _Stack]] = []
-        self.frame = Frame(function)
+        self._heads: list[tuple[Block, ...]] = []
+        self.frame = Frame(function, start)
 
     def run(self) -> Frame:
         """Return the frame.
@@ -129,11 +168,11 @@ class StackWalk(Flow[_Stack]):
         name, sizes = self._function.name, end.sizes
         if self._inherit:
             for other, stack in self._returned:
-                if stack.sizes != sizes:
+                if stack.layout != end.layout:
                     raise self._error(
                         other,
-                        f"{name} leaves {_listed(stack.sizes)} to its caller here and "
-                        f"{_listed(sizes)} elsewhere",
+                        f"{name} leaves {_laid_out(stack, end)} to its caller here and "
+                        f"{_laid_out(end, stack)} elsewhere",
                     )
             self.frame.leak = end.blocks
         elif sizes:
@@ -146,6 +185,14 @@ class StackWalk(Flow[_Stack]):
 
     def _error(self, node: Node, message: str) -> BuildError:
         return self._unit.places.failure(node.start, message)
+
+    def declaration(self, node: Node, state: _Stack) -> None:
+        """Refuse a prototype in a body: its call would be given one argument too many."""
+        if node.kind is Kind.FUNCTION_DECL and node.cursor.get_usr() in self._frames:
+            raise self._error(
+                node, f"{node.name} allocates local memory: declare it outside of functions"
+            )
+        super().declaration(node, state)
 
     # expressions -----------------------------------------------------------------------------
 
@@ -255,15 +302,15 @@ class StackWalk(Flow[_Stack]):
     def _alignment(self) -> int:
         largest = 0
         for wrapper in reversed(self._wanted):
-            kind = wrapper.type
+            kind = pointer_as_written(wrapper.cursor.type)
             if not is_pointer(kind):
                 break
-            largest = max(largest, _alignment_of(kind.get_pointee().get_canonical()))
+            largest = max(largest, _alignment_of(kind.get_pointee()))
         return largest or DEFAULT_ALIGNMENT
 
     def _allocate(self, node: Node, state: _Stack) -> None:
         size, alignment = self._size(node), self._alignment()
-        offset = _up(state.top, alignment)
+        offset = _up(self._top(state), alignment)
         block = Block(node.start, self._function.name, size, alignment, offset)
         state.blocks = (*state.blocks, block)
         frame = self.frame
@@ -293,12 +340,15 @@ class StackWalk(Flow[_Stack]):
                 node, f"kernel {callee.function.name} allocates local memory, so it cannot be "
                 "called from here: put its body into a function"
             )  # fmt: skip
-        base = _up(state.top, callee.alignment)
+        base = _up(max(0, self._top(state) - callee.start), callee.alignment)
         frame = self.frame
         frame.calls.append((node, callee, base))
         frame.alignment = max(frame.alignment, callee.alignment)
         self._reach(base + callee.reserved, sum(state.sizes) + callee.requested, node, callee)
-        state.blocks = (*state.blocks, *(b.moved(base) for b in callee.leak))
+        state.blocks = (*state.blocks, *(b.moved(base, node.start) for b in callee.leak))
+
+    def _top(self, state: _Stack) -> int:
+        return max((b.end for b in state.blocks), default=self.frame.start)
 
     def _reach(self, end: int, requested: int, node: Node, callee: Frame | None) -> None:
         frame = self.frame
@@ -310,7 +360,7 @@ class StackWalk(Flow[_Stack]):
     # paths -------------------------------------------------------------------------------------
 
     def branches(self, node: Node, states: Sequence[_Stack], value: bool) -> _Stack:
-        """Require the same sizes at the ends of all branches."""
+        """Require the same blocks at the same places at the ends of all branches."""
         live = [s for s in states if s.live]
         if not live:
             dead = states[0].copy()
@@ -323,28 +373,58 @@ class StackWalk(Flow[_Stack]):
                     f"one path ends here with {_listed(live[0].sizes)} allocated and another with "
                     f"{_listed(other.sizes)}: every path must free what it allocates",
                 )
-        return max(live, key=lambda s: s.top).copy()
+            if other.layout != live[0].layout:
+                raise self._error(
+                    node,
+                    f"one path ends here with {_laid_out(live[0], other)} allocated and another "
+                    f"with {_laid_out(other, live[0])}: allocate before the condition",
+                )
+        return live[0].copy()
 
     def again(self, node: Node, head: _Stack, end: _Stack) -> _Stack | None:
-        """Require that the body of a loop leaves the stack as it was."""
+        """Require that the body of a loop leaves the very blocks that it found."""
         if head.sizes != end.sizes:
             raise self._error(
                 node,
                 f"a round of this loop starts with {_listed(head.sizes)} allocated and ends with "
                 f"{_listed(end.sizes)}: it must free what it allocates",
             )
+        if head.blocks != end.blocks:
+            raise self._error(
+                node,
+                f"a round of this loop ends with other blocks of {_listed(head.sizes)} than it "
+                "starts with: allocate before the loop, and free behind it",
+            )
         return None
 
+    def enter_loop(self, state: _Stack) -> object:
+        """Remember what is live before a loop or switch."""
+        self._heads.append(state.blocks)
+        return None
+
+    def leave_loop(self, state: _Stack, before: object) -> None:
+        """Forget it."""
+        self._heads.pop()
+
     def leave_early(self, node: Node, state: _Stack) -> None:
-        """Remember what is live at a ``return``."""
+        """Remember what is live at a ``return``; a ``break`` leaves a loop as it was found."""
         if node.kind is Kind.RETURN_STMT:
             self._returned.append((node, state.copy()))
+        elif node.kind is Kind.BREAK_STMT and state.live and self._in_loop():
+            head = self._heads[-1]
+            if state.blocks != head:
+                raise self._error(
+                    node,
+                    f"this break leaves the loop with {_listed(state.sizes)} allocated, "
+                    f"which began with {_listed([b.bytes for b in head])}: every path must free "
+                    "what it allocates",
+                )
 
 
 def _alignment_of(kind: object) -> int:
     from clang import cindex
 
-    if kind.kind is cindex.TypeKind.VOID:  # type: ignore[attr-defined]
+    if kind.get_canonical().kind is cindex.TypeKind.VOID:  # type: ignore[attr-defined]
         return 0
     return max(0, int(kind.get_align()))  # type: ignore[attr-defined]
 
@@ -355,6 +435,13 @@ def _up(value: int, alignment: int) -> int:
 
 def _bytes(count: int) -> str:
     return f"{count} byte{'' if count == 1 else 's'}"
+
+
+def _laid_out(stack: _Stack, other: _Stack) -> str:
+    """Return what is allocated, with offsets if only these tell it from another stack."""
+    if stack.sizes != other.sizes:
+        return _listed(stack.sizes)
+    return f"{_listed(stack.sizes)} (offsets {', '.join(str(b.offset) for b in stack.blocks)})"
 
 
 def _listed(sizes: Sequence[int]) -> str:

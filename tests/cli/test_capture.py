@@ -15,9 +15,12 @@ import numpy as np
 import pytest
 
 from societies import workloads
+from societies.capture import capture_launches
 from societies.config import load_config
+from societies.device import Program, choose_device
 from societies.economy import schedule
 from societies.economy.parameters import parameters
+from societies.errors import DeviceError
 
 RUN = """
 workload: economy
@@ -74,6 +77,16 @@ def captured(shell, folder, *words, code=0):
     return json.loads((folder / "launch.json").read_text())
 
 
+@pytest.fixture(scope="module")
+def capture_made(tmp_path_factory):
+    """Return a folder with a capture, to be copied."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "run.yaml").write_text(RUN)
+    config = load_config(folder / "run.yaml")
+    capture = workloads.workload("economy").capture
+    return capture(config, phase="end_day", device="cpu", out=folder / "captured")
+
+
 def test_the_phases_above_are_all():
     p = parameters(load_config("run.yaml"))
     steps = [*schedule.start(p), *schedule.day_schedule(p, 1), *schedule.day_schedule(p, 2)]
@@ -124,7 +137,8 @@ def test_what_is_in_the_folder(shell, tmp_path):
     ]
     assert launch["what"] == "trading (round 1) of day 2"
     assert launch["macros"]["AGENTS"] == 6
-    assert launch["device"]["name"] and launch["device"]["driver"] and launch["build_options"]
+    assert launch["device"]["name"] and launch["device"]["driver"]
+    assert list(launch["programs"]) == ["kernel.cl"] and launch["programs"]["kernel.cl"]
     (one,) = launch["launches"]
     assert one["kernel"] == "trading"
     arguments = {argument["name"]: argument for argument in one["arguments"]}
@@ -214,6 +228,76 @@ def test_the_driver_chooses_devices_and_says_what_it_has_not(shell, tmp_path):
     assert (code, out) == (3, "") and "no device abacus; there is: 0:0 " in err
     shutil.move(folder, tmp_path / "elsewhere")
     assert drive(tmp_path / "elsewhere")[0] == 0
+
+
+@pytest.mark.parametrize("file", ["inputs.npz", "expected.npz", "kernel.cl", "launch.json"])
+@pytest.mark.parametrize("damage", ["missing", "damaged"])
+def test_the_driver_misses_a_file(file, damage, capture_made, tmp_path):
+    folder = shutil.copytree(capture_made, tmp_path / "c")
+    if damage == "missing":
+        (folder / file).unlink()
+    else:
+        whole = (folder / file).read_bytes()
+        (folder / file).write_bytes(b"{" + whole[: len(whole) // 2])
+    code, _, err = drive(folder)
+    unbuilt = (file, damage) == ("kernel.cl", "damaged")
+    assert code == (3 if unbuilt else 4)
+    last = err.splitlines()[-1]  # compilers may count their errors in a line before
+    assert len(err.splitlines()) <= 2 and last.startswith("failed: ")
+    assert ("kernel.cl does not build" if unbuilt else "incomplete or damaged") in last
+
+
+def doubling(tmp_path):
+    """Return a device, an array, and functions that double it and add one, of two programs."""
+    device = choose_device("cpu")
+    a = device.array(np.arange(4.0))
+    bound = []
+    for name, does in (("twice", "a[i] * 2.0"), ("next", "a[i] + 1.0")):
+        path = tmp_path / f"{name}.cl"
+        path.write_text(
+            f"__kernel void {name}(__global double *a)\n"
+            f"{{\n    uint i = get_global_id(0);\n    a[i] = {does};\n}}\n"
+        )
+        bound.append(Program(device, path).kernel(name).bind(global_size=4, local_size=4, a=a))
+    return device, a, *bound
+
+
+def test_launches_of_two_programs(tmp_path):
+    device, a, twice, following = doubling(tmp_path)
+
+    def launch():
+        a.set(np.ones(4))
+        twice()
+        following.kernel(global_size=4, local_size=4, a=a)
+        twice.launch(global_size=4)
+
+    folder = tmp_path / "c"
+    facts = {"what": "a test"}
+    capture_launches(folder, device, launch, config_text="", facts=facts, state_hash=str)
+    code, out, _ = drive(folder)
+    assert (code, out.splitlines()[-1]) == (0, "identical: 1 arrays")
+    with np.load(folder / "inputs.npz") as before, np.load(folder / "expected.npz") as after:
+        assert (before["a"].tolist(), after["a"].tolist()) == ([1.0] * 4, [6.0] * 4)
+    launches = json.loads((folder / "launch.json").read_text())["launches"]
+    assert [one["program"] for one in launches] == ["kernel.cl", "kernel_2.cl", "kernel.cl"]
+
+
+@pytest.mark.parametrize("write", [lambda a: a.set(np.zeros(4)), lambda a: a.fill(3.0)])
+def test_what_the_host_writes_between_launches_cannot_be_captured(write, tmp_path):
+    device, a, twice, following = doubling(tmp_path)
+
+    def launch():
+        twice()
+        write(a)
+        following()
+
+    with pytest.raises(DeviceError, match=r"\(a\) between two launches that are recorded"):
+        capture_launches(
+            tmp_path / "c", device, launch, config_text="", facts={"what": "x"}, state_hash=str
+        )
+    launch()  # nothing is recorded any more
+    assert device.recording is None
+    assert not (tmp_path / "c").exists()
 
 
 def test_a_workload_that_cannot_be_captured(shell, monkeypatch):

@@ -332,6 +332,8 @@ def test_uniform_finds_the_work_item_that_differs(program):
         ("single", (np.array([1.0, 1e39]),), "1e+39 does not fit float"),
         ("small", (300,), "300 does not fit uchar"),
         ("rotated", ((1, 2), 3), "float3 (3 numbers)"),
+        ("rotated", ((1, 2, 3, 4), 3), "float3 (3 numbers)"),
+        ("rotated", ([(1, 2, 3, 4)] * 2, 3), "components"),
         ("swap", ([1, 2],), "changed in place"),
         ("swap", (np.zeros(2),), "float64 of shape (2,) is not an array of int"),
         ("far", (1,), "type 'int **' of parameter a is not supported"),
@@ -346,6 +348,20 @@ def test_a_wrong_call_says_what_is_wrong_before_anything_is_built(program, name,
         program.function(name)(*args)
     assert said in str(caught.value) and name in str(caught.value)
     assert not isinstance(caught.value, BuildError)
+
+
+@pytest.mark.parametrize(
+    "name, args, sizes, said",
+    [
+        ("one", (1,), {"local_size": 1000}, "a workgroup of 1000 work-items is larger"),
+        ("shared_by_all", (np.zeros(20_000, np.int32), 1, np.zeros((2, 1), np.int32)),
+         {"local_size": 2}, "bytes of local memory"),
+    ],
+)  # fmt: skip
+def test_a_launch_that_fails_names_the_function(program, name, args, sizes, said):
+    with pytest.raises(DeviceError, match=f"^function {name}: ") as caught:
+        program.function(name)(*args, **sizes)
+    assert said in str(caught.value) and "shim" not in str(caught.value)
 
 
 def test_a_read_only_array_is_not_changed(program):

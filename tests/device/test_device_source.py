@@ -1,12 +1,15 @@
 """From kernel files to one text, and from a build error back to file, line and column."""
 
+import re
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from societies.device import Program
-from societies.device.build import parse_log
+from societies.device import Program, build
+from societies.device.build import parse_log, undefined_functions
+from societies.device.debug import opencl
 from societies.device.source import amalgamate, macro_text, without_comments
 from societies.errors import BuildError, DeviceError
 from societies.paths import data_directory
@@ -156,12 +159,11 @@ def test_build_errors_in_macros_and_header_say_so(device, kernel_file):
 
 def test_a_compiler_that_drops_file_names_is_handled(device, kernel_file, monkeypatch):
     """Its errors are counted in the text itself and mapped back by us."""
-    from societies.device import build as module
 
     def nameless(log):
         return [e._replace(file="<kernel>") for e in parse_log(log)]
 
-    monkeypatch.setattr(module, "parse_log", nameless)
+    monkeypatch.setattr(build, "parse_log", nameless)
     kernel_file("int value(void) {\n  return lost;\n}\n", "value.cl")
     path = kernel_file('\n#include "value.cl"\n' + COPY)
     with pytest.raises(BuildError, match=rf"{path.parent}/value\.cl:2:10: .*lost"):
@@ -175,6 +177,10 @@ def test_a_compiler_that_drops_file_names_is_handled(device, kernel_file, monkey
         ("/a/k.cl:7:22: error: use of x", ("/a/k.cl", 7, 22, "use of x")),
         ("<kernel>:3: error: nope", ("<kernel>", 3, None, "nope")),
         ('"k.cl", line 3: catastrophic error: nope', ("k.cl", 3, None, "nope")),
+        (
+            "error: /a/k.cl:4:12 <Spelling=/a/real.cl:1:13>: use of x",
+            ("/a/k.cl", 4, 12, "use of x"),
+        ),
         ("fatal error: k.cl:1:2: gone", ("k.cl", 1, 2, "gone")),
         (
             "<kernel>:3:35: warning: implicit declaration of function 'g' is invalid in OpenCL",
@@ -185,6 +191,62 @@ def test_a_compiler_that_drops_file_names_is_handled(device, kernel_file, monkey
 def test_forms_of_build_logs(row, expected):
     assert [tuple(e) for e in parse_log(f"1 warning\n{row}\nnote: {row[:3]}\n")] == [expected]
     assert parse_log("k.cl:1:2: warning: error: of style") == []
+
+
+@pytest.mark.parametrize(
+    "log, names",
+    [
+        ("Error(s) while linking: \nCannot find symbol f in kernel library\n", ["f"]),
+        ("ptxas fatal   : Unresolved extern function 'f'\n", ["f"]),
+        ("ld.lld: error: undefined symbol: f\n>>> referenced by a\n", ["f"]),
+        ("error: undefined reference to `f()'\nerror: undefined reference to `g()'\n", ["f", "g"]),
+        ("JIT session error: Symbols not found: [ f ]\nFailed to materialize\n", ["f"]),
+        ("Device x failed to build the program\n", []),
+    ],
+)
+def test_functions_that_a_linker_misses(log, names):
+    assert undefined_functions(log) == names
+
+
+@pytest.mark.parametrize(
+    "text, place, said, line",
+    [
+        ("#define BAD lost\nkernel void k(global int *o)\n{\n    o[0] = BAD;\n}\n",
+         "4:12", "lost", "o[0] = BAD;"),
+        ("#define TWICE(x) ((x) * 2)\nkernel void k(global int *o) { o[0] = TWICE(lost); }\n",
+         "2:(39|45)", "lost", "kernel void k(global int *o) { o[0] = TWICE(lost); }"),
+        ("// f\nint f(int x);\nkernel void k(global int *o) {\n    o[0] = f(o[1]);\n}\n",
+         "2:5", "function f is declared or called, but defined nowhere", "int f(int x);"),
+        ("kernel void k(global int *o) {\n    o[0] = one;\n    o[1] = two;\n    o[2] = six;\n}\n",
+         r"2:12", "one.* (and 2 more errors)", "o[0] = one;"),
+    ],
+)  # fmt: skip
+def test_a_build_error_is_a_place_and_its_line(text, place, said, line, device, kernel_file):
+    path = kernel_file(text)
+    with pytest.raises(BuildError) as caught:
+        Program(device, path)
+    first, second = str(caught.value).split("\n")
+    assert re.match(rf"{re.escape(str(path))}:{place}: ", first)
+    assert all(part in first for part in said.split(".*"))
+    assert second == f"    {line}"
+
+
+@pytest.mark.parametrize(
+    "log, said",
+    [
+        ("", "perhaps the disk is full"),
+        ("Device x failed to build the program\n\n", "perhaps the disk is full"),
+        ("\nptxas: no registers left\nBuild failed\n", ": ptxas: no registers left"),
+    ],
+)
+def test_a_build_log_without_a_place(log, said, device, kernel_file, monkeypatch):
+    failure = SimpleNamespace(code=opencl().status_code.BUILD_PROGRAM_FAILURE)
+    monkeypatch.setattr(build, "_try_build", lambda *_: (None, log, failure))
+    with pytest.raises(BuildError) as caught:
+        Program(device, kernel_file(f"// {said}\nkernel void never(global int *o) {{ }}\n"))
+    assert said in str(caught.value)
+    assert len(str(caught.value).split("\n")) <= 2
+    assert ("disk" in str(caught.value)) == ("disk" in said)
 
 
 def test_a_warning_of_the_compiler_is_not_seen(device, kernel_file):

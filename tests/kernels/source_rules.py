@@ -24,6 +24,24 @@ BUILTINS = frozenset(
 ATOMICS = frozenset(
     f"atomic_{what}" for what in ("add", "sub", "inc", "dec", "min", "max", "and", "or", "xor")
 )
+# what kernels do not even name, for a macro may call it: rounded as each device likes
+INEXACT_BUILTINS = frozenset(
+    [
+        *("acos", "acosh", "acospi", "asin", "asinh", "asinpi", "atan", "atan2", "atan2pi"),
+        *("atanh", "atanpi", "cbrt", "cos", "cosh", "cospi", "erf", "erfc", "exp", "exp2"),
+        *("exp10", "expm1", "fma", "fmod", "hypot", "lgamma", "lgamma_r", "log", "log2"),
+        *("log10", "log1p", "mad", "pow", "pown", "powr", "remainder", "remquo", "rootn"),
+        *("rsqrt", "sin", "sincos", "sinh", "sinpi", "tan", "tanh", "tanpi", "tgamma"),
+        *("dot", "cross", "distance", "normalize", "fast_distance", "fast_length"),
+        *("fast_normalize", "mix", "smoothstep", "degrees", "radians"),
+    ]
+)
+_TYPES = frozenset(
+    f"{sign}{name}{width}"
+    for sign, names in (("u", ("char", "short", "int", "long")), ("", ("float", "double", "real")))
+    for name in names
+    for width in ("", 2, 3, 4, 8, 16)
+) | {"char", "short", "int", "long", "bool", "size_t", "ptrdiff_t"}
 _NOT_CALLS = frozenset(
     ("if", "for", "while", "switch", "return", "do", "else", "defined", "__attribute__")
 )
@@ -34,7 +52,43 @@ _INEXACT = re.compile(
     r"\b(?:native_\w+|half_(?:cos|divide|exp|log|powr|recip|rsqrt|sin|sqrt|tan)(?:2|10)?)\b"
 )
 _CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+_BRACKETED_CALL = re.compile(r"(\b\w+\s*)?\(\s*([A-Za-z_]\w*)\s*\)\s*\(")
+_MACRO_HEAD = re.compile(r"#[ \t]*define[ \t]+\w+(?:\([^)]*\))?")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+# not of interest: what is no code of a kernel
+_SILENT_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:pragma|if|elif|include|line)[^\n]*", re.MULTILINE)
 _BARRIER = re.compile(r"\bbarrier\s*\(")
+_EMPTY_WORDS = frozenset(
+    [
+        *(
+            "a",
+            "all",
+            "an",
+            "and",
+            "clk",
+            "for",
+            "global",
+            "group",
+            "here",
+            "in",
+            "is",
+            "it",
+            "local",
+        ),
+        *("items", "lanes", "mem", "memory", "of", "on", "s", "the", "this", "to", "until", "work"),
+        *(
+            "barrier",
+            "barriers",
+            "fence",
+            "needed",
+            "sync",
+            "synchronise",
+            "synchronize",
+            "threads",
+        ),
+        *("todo", "wait", "workgroup"),
+    ]
+)
 
 
 def blanked(text: str) -> str:
@@ -61,43 +115,86 @@ def contraction(amalgamated: str) -> list[str]:
 def calls(text: str, own: Iterable[str]) -> list[str]:
     """Only exact built-in functions are called, and atomic functions of whole numbers."""
     known = {*own, *BUILTINS, *ATOMICS, *_NOT_CALLS}
-    problems = []
-    for number, row in enumerate(without_comments(text).split("\n"), start=1):
-        if re.match(r"[ \t]*#[ \t]*(?:pragma|if|elif|include|line)", row):
-            continue
-        for name in _CALL.findall(row):
-            if name not in known and not re.fullmatch(r"[A-Z_][A-Z_0-9]*", name):
-                problems.append(f"{number}: {name}() is not on the list of exact functions")
-        for name in _INEXACT.findall(row):
-            problems.append(f"{number}: {name} is not exact")
-    return list(dict.fromkeys(problems))
+    code = _SILENT_DIRECTIVE.sub(lambda match: " " * len(match[0]), without_comments(text))
+    found = []
+    for match in _CALL.finditer(code):
+        name = match[1]
+        if name not in known and not re.fullmatch(r"[A-Z_][A-Z_0-9]*", name):
+            found.append((match.start(), f"{name}() is not on the list of exact functions"))
+    headless = _MACRO_HEAD.sub(lambda match: " " * len(match[0]), code)
+    for match in _BRACKETED_CALL.finditer(headless):
+        condition = (match[1] or "").strip() in ("if", "while", "switch")
+        if not condition and match[2] not in _TYPES and not match[2].endswith("_t"):
+            found.append((match.start(), f"({match[2]})() hides a call, write it without ( )"))
+    for match in _INEXACT.finditer(code):
+        found.append((match.start(), f"{match[0]} is not exact"))
+    for match in _WORD.finditer(code):
+        if match[0] in INEXACT_BUILTINS - known:
+            found.append((match.start(), f"{match[0]} is the name of a function that is not exact"))
+    return list(dict.fromkeys(f"{_line(code, at)}: {said}" for at, said in sorted(found)))
 
 
 def comments(text: str) -> list[str]:
     """Every barrier says on its line, or on the one before, what it orders."""
-    rows, code = text.split("\n"), without_comments(text).split("\n")
-    problems = []
-    for number, row in enumerate(rows):
-        if not _BARRIER.search(code[number]):
-            continue
-        after = "".join(re.findall(r"//(.*)|/\*(.*)\*/", row)[0] if "/" in row else ())
-        before = rows[number - 1].strip() if number else ""
-        if not re.search(r"\w", after) and not re.match(r"//.*\w", before):
-            problems.append(f"{number + 1}: this barrier does not say what it orders")
+    rows, code = text.split("\n"), without_comments(text)
+    problems, last = [], 0
+    for match in _BARRIER.finditer(code):
+        number = _line(code, match.start())
+        if number == last:
+            problems.append(f"{number}: two barriers on one line, with one comment")
+        last = number
+        end = _line(code, code.find(";", match.end())) if ";" in code[match.end() :] else number
+        after = " ".join(rows[number - 1 : end])
+        before = rows[number - 2].strip() if number > 1 else ""
+        spoken = [
+            *re.findall(r"//(.*)", after),
+            *re.findall(r"/\*(.*?)\*/", after),
+            *re.findall(r"^//(.*)", before),
+        ]
+        if not any(map(_says_something, spoken)):
+            problems.append(f"{number}: this barrier does not say what it orders")
     return problems
+
+
+def _says_something(comment: str) -> bool:
+    """Return whether a comment has two words or more that do not just name the barrier again."""
+    return len([w for w in re.findall(r"[a-z]+", comment.lower()) if w not in _EMPTY_WORDS]) >= 2
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
 
 
 # ---------------------------------------------------------------- functions and statements
 
 
 @dataclass
+class Jump:
+    """A return, break, continue or goto, with the place of the loop that it leaves or goes on."""
+
+    word: str
+    line: int
+    at: int
+    under: tuple[str, ...]
+    loop: int | None
+
+
+@dataclass
 class Body:
-    """A function: what it calls, and under which conditions."""
+    """A function: what it calls, and under which conditions.
+
+    ``places`` has the place of each of the calls, ``loops`` where each loop begins, ends and, for a
+    ``do``, its condition and line, ``statements`` the words of every statement.
+    """
 
     name: str
     head: str
     line: int
     calls: list[tuple[str, int, tuple[str, ...]]] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+    jumps: list[Jump] = field(default_factory=list)
+    loops: list[tuple[int, int, str, int]] = field(default_factory=list)
+    statements: list[tuple[list[str], tuple[str, ...]]] = field(default_factory=list)
 
     @property
     def kernel(self) -> bool:
@@ -119,6 +216,7 @@ class _Reader:
                 self.tokens.append((match[0], line))
             line += match[0].count("\n")
         self.at = 0
+        self.inside: list[int | None] = []  # number of each loop around, None for a switch
 
     def word(self) -> str:
         return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
@@ -168,7 +266,16 @@ class _Reader:
             start = self.at
             condition = f"{word} ({self.matching('(', ')')})"
             self.note(body, start, self.at, under)
+            first = self.at
+            if word != "if":
+                self.inside.append(None if word == "switch" else len(body.loops))
+            if word in ("for", "while"):
+                body.loops.append((first, first, "", 0))
             self.statement(body, (*under, condition))
+            if word != "if":
+                number = self.inside.pop()
+                if number is not None:
+                    body.loops[number] = (first, self.at, "", 0)
             if word == "if" and self.word() == "else":
                 self.at += 1
                 self.statement(body, (*under, f"else of {condition}"))
@@ -177,9 +284,17 @@ class _Reader:
             self.statement(body, (*under, "else"))
         elif word == "do":
             self.at += 1
+            first, number = self.at, len(body.loops)
+            self.inside.append(number)
+            body.loops.append((first, first, "", 0))
             self.statement(body, under)
+            self.inside.pop()
+            line = self.tokens[self.at - 1][1]
             self.at += 1  # while
-            self.matching("(", ")")
+            start = self.at
+            condition = f"while ({self.matching('(', ')')})"
+            self.note(body, start, self.at, under)
+            body.loops[number] = (first, self.at, condition, line)
             self.at += 1  # ;
         else:
             start, depth = self.at, 0
@@ -195,6 +310,12 @@ class _Reader:
 
     def note(self, body: Body, start: int, end: int, under: tuple[str, ...]) -> None:
         inner = under
+        body.statements.append(([word for word, _ in self.tokens[start:end]], under))
+        if start < end and self.tokens[start][0] in ("return", "break", "continue", "goto"):
+            word, line = self.tokens[start]
+            loops = [n for n in self.inside if n is not None]
+            around = self.inside if word == "break" else loops
+            body.jumps.append(Jump(word, line, start, under, around[-1] if around else None))
         for i in range(start, end):
             word, line = self.tokens[i]
             if word in ("?", "&", "|") and (word == "?" or self.tokens[i - 1][0] == word):
@@ -202,6 +323,7 @@ class _Reader:
             following = self.tokens[i + 1][0] if i + 1 < len(self.tokens) else ""
             if following == "(" and re.match(r"[A-Za-z_]", word):
                 body.calls.append((word, line, inner))
+                body.places.append(i)
 
 
 def bodies(text: str) -> list[Body]:
@@ -229,6 +351,9 @@ def macro_bodies(text: str) -> list[Body]:
                     inside = re.sub(rf"\b{block}\s*\([^()]*\)", "{ }", inside)
             (body,) = _Reader(f"COLLECTIVE void {name}() {{ {inside}; }}").bodies()
             body.calls = [(call, line + at - 1, under) for call, at, under in body.calls]
+            for jump in body.jumps:
+                jump.line += line - 1
+            body.loops = [(*loop[:3], loop[3] + line - 1) for loop in body.loops]
             found.append(body)
     return found
 
@@ -253,10 +378,106 @@ def barriers(text: str, collective: Iterable[str], allowed: Iterable[str] = ()) 
             wrong = [condition for condition in under if condition not in allowed]
             if wrong:
                 problems.append(f"{line}: {name}() is inside {wrong[-1]}")
-    hidden = r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t][^\n]*\bbarrier\s*\("
-    for name in re.findall(hidden, without_comments(text), re.MULTILINE):
-        problems.append(f"{name} hides a barrier: a macro that holds one has parameters")
+        problems += _left_behind(body, ordering)
+    plain = r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]((?:[^\n\\]|\\.|\\\n)*)"
+    for name, inside in re.findall(plain, without_comments(text), re.MULTILINE):
+        if ordering & set(_WORD.findall(inside)):
+            problems.append(f"{name} hides a barrier: a macro that holds one has parameters")
     return problems
+
+
+# ---------------------------------------------------------------- who reaches a barrier
+
+_OWN = re.compile(r"get_local_id|get_global_id|atomic_\w+|lid|gid|lane")
+
+
+def _left_behind(body: Body, ordering: set[str]) -> list[str]:
+    """Return jumps, and ends of loops, by which some work-items may miss a barrier.
+
+    They are those under a condition that names a work-item's own number, or a variable that was
+    computed from it; what comes from memory or out of a function is taken to be the same for all.
+    """
+    reached = [
+        place
+        for (name, _, _), place in zip(body.calls, body.places, strict=True)
+        if name in ordering
+    ]
+    if not reached:
+        return []
+    own, problems = _own_names(body), []
+    for jump in body.jumps:
+        around = [loop[:2] for loop in body.loops if loop[0] <= jump.at < loop[1]]
+        if jump.word in ("return", "goto"):
+            missed = any(p > jump.at or any(a <= p < b for a, b in around) for p in reached)
+        elif jump.loop is None:  # the break of a switch
+            missed = False
+        else:
+            first, last = body.loops[jump.loop][:2]
+            since = first if jump.word == "break" else jump.at
+            missed = any(since <= p < last for p in reached)
+        why = [condition for condition in jump.under if _mentions(condition, own)]
+        if missed and why:
+            problems.append(
+                f"{jump.line}: some work-items miss a barrier by this {jump.word} in {why[-1]}"
+            )
+    for first, last, condition, line in body.loops:
+        if _mentions(condition, own) and any(first <= p < last for p in reached):
+            problems.append(f"{line}: some work-items leave the loop with a barrier: {condition}")
+    return problems
+
+
+def _own_names(body: Body) -> set[str]:
+    """Return the variables that may differ from work-item to work-item."""
+    shared = {
+        name
+        for words, _ in body.statements
+        if words and words[0] in ("__local", "local")
+        for name in words
+    }
+    own: set[str] = set()
+    while True:
+        found = {
+            name
+            for words, under in body.statements
+            for name, value in _assignments(words)
+            if name not in shared and any(_mentions(part, own) for part in (value, *under))
+        }
+        if found <= own:
+            return own
+        own |= found
+
+
+def _assignments(words: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield each variable that a statement sets, and what to; not what it writes to memory."""
+    for i, word in enumerate(words):
+        before, after = words[max(0, i - 3) : i], words[i + 1 : i + 2]
+        if word == "=" and after != ["="] and before and before[-1] not in ("=", "!"):
+            while before and before[-1] in "+-*/%&|^<>":
+                before.pop()
+            compared = words[i - 1] in "<>" and words[i - 2] != words[i - 1]
+            if len(before) > 1 and before[-2] in "*>":  # memory
+                continue
+            if len(before) > 2 and before[-2] == ".":  # a part of a struct
+                before = before[-3:-2]
+            if before and _WORD.fullmatch(before[-1]) and not compared:
+                yield before[-1], " ".join(_until_comma(words[i + 1 :]))
+        elif word in "+-" and after == [word]:  # ++ and --
+            for name in (*words[i + 2 : i + 3], *before[-1:]):
+                if _WORD.fullmatch(name):
+                    yield name, ""
+
+
+def _until_comma(words: list[str]) -> Iterator[str]:
+    depth = 0
+    for word in words:
+        depth += (word in "([{") - (word in ")]}")
+        if depth < 0 or (depth == 0 and word in (",", ";")):
+            return
+        yield word
+
+
+def _mentions(text: str, own: set[str]) -> bool:
+    return any(_OWN.fullmatch(word) or word in own for word in _WORD.findall(text))
 
 
 # ---------------------------------------------------------------- twins
@@ -309,7 +530,9 @@ def is_named(name: str, texts: str) -> bool:
 # ---------------------------------------------------------------- Python
 
 _KERNEL_TEXT = re.compile(
-    r"\b(?:__)?kernel\s+void\s+\w*|\bget_(?:global|local|group)_id\s*\(|\bbarrier\s*\(\s*CLK_"
+    r"\b(?:__)?kernel\s+(?:__attribute__\s*\(\(.*?\)\)\s*)*void\s+(?:__attribute__\s*\(|\w*)"
+    r"|\bget_(?:global|local|group)_id\s*\(|\bbarrier\s*\(\s*CLK_",
+    re.DOTALL,
 )
 
 
@@ -325,8 +548,16 @@ def kernel_text(source: str) -> list[str]:
     return [
         f"{node.lineno}: kernel text in a string: {found[0].strip()}"
         for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
         if id(node) not in docstrings
-        for found in [_KERNEL_TEXT.search(node.value)]
+        for found in [_KERNEL_TEXT.search(_string(node))]
         if found
     ]
+
+
+def _string(node: ast.AST) -> str:
+    """Return the text of a string, with 0 for what an f-string puts in; empty if it is none."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_string(part) or "0" for part in node.values)
+    return ""

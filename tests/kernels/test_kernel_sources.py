@@ -185,12 +185,23 @@ INEXACT = """
     atomic_cmpxchg(p, a, b);
     atomic_add_float(p, x);
     #define E(x) exp(x)
+    #define E exp
+    y = (exp)(x);
+    y = exp (x);
+    y = twice(exp, x);
 """
 
 
 @pytest.mark.parametrize("code", INEXACT.strip().split("\n"))
 def test_planted_inexact_calls_are_found(code):
     assert calls(f"{OFF}void f(void) {{\n{code}\n}}", {"f"})
+
+
+def test_planted_calls_over_two_lines_are_found():
+    assert calls("y = exp\n    (x);", ()) and calls("y = unknown\n    (x);", ())
+    assert calls("y = (f)(x);", {"f"}) and calls("return (f)(x);", {"f"})
+    assert calls("if (n)\n    ((int *)x)[0] = (int)(x);", ()) == []
+    assert calls("y = 1;\n\ny = other(x);", ())[0].startswith("3: ")
 
 
 def test_exact_calls_are_none_of_them():
@@ -205,6 +216,10 @@ def test_exact_calls_are_none_of_them():
         "x = 1;\nbarrier(CLK_LOCAL_MEM_FENCE); //",
         "x = 1; // one\n\nbarrier(CLK_LOCAL_MEM_FENCE);",
         "x = 1; // one\nbarrier(CLK_LOCAL_MEM_FENCE);",
+        "barrier(CLK_LOCAL_MEM_FENCE); // barrier",
+        "barrier(CLK_LOCAL_MEM_FENCE); // wait for all work-items",
+        "// the sums, before z\nbarrier(fence); barrier(fence); // all sums, before z",
+        "barrier\n(CLK_LOCAL_MEM_FENCE);",
     ],
 )
 def test_planted_silent_barriers_are_found(code):
@@ -212,7 +227,8 @@ def test_planted_silent_barriers_are_found(code):
 
 
 def test_barriers_may_speak_on_their_line_or_before():
-    assert comments("barrier(CLK_LOCAL_MEM_FENCE); // x") == []
+    assert comments("barrier(CLK_LOCAL_MEM_FENCE); // all sums, before z") == []
+    assert comments("barrier(\n    CLK_LOCAL_MEM_FENCE); // all sums, before z") == []
     assert comments("// x, before y\nbarrier(CLK_LOCAL_MEM_FENCE);") == []
     assert comments("barrier(fence); /* x, before y */ \\") == []
     assert comments("barrier(fence); /* */")
@@ -235,6 +251,19 @@ B = "barrier(CLK_LOCAL_MEM_FENCE);"
         "x = n ? together(x) : 0;",
         "x = n > 0 && together(x);",
         "for (uint i = 0; together(x); ++i) if (i) { together(i); }",
+        f"if (lid == 0) return; {B}",
+        f"if (get_global_id(0) >= n) {{ x = 1; return; }} {B}",
+        f"const uint me = get_local_id(0); uint far = 2; far += me; if (far > n) return; {B}",
+        f"uint far = 2; if (lid == 0) far = 1; if (far > n) return; {B}",
+        f"uint far = 2; if (lid == 0) ++far; if (far > n) return; {B}",
+        f"uint2 far; far.x = lid; if (far.x > n) return; {B}",
+        f"for (uint i = lid; i < n; i += 2) if (x[i]) return; {B}",
+        f"do {{ {B} if (x[lid]) break; n -= 1; }} while (n > 0);",
+        f"do {{ if (x[lid]) continue; {B} n -= 1; }} while (n > 0);",
+        f"do {{ if (x[lid]) return; n -= 1; }} while (n > 0); {B}",
+        f"do {{ {B} if (x[lid]) return; n -= 1; }} while (n > 0);",
+        f"uint i = lid; do {{ {B} i += 2; }} while (i < n);",
+        f"if (lid > 2) goto end; {B} end:;",
     ],
 )
 def test_planted_conditional_barriers_are_found(code):
@@ -250,6 +279,13 @@ def test_planted_conditional_barriers_are_found(code):
         f"{{ {B} }}",
         f"for (uint i = lid; i < n; i += lanes) x[i] = 1; {B}",
         f"if (n == 0) return; {B}",
+        f"if (n <= lanes) return; {B}",
+        f"{B} if (lid == 0) return;",
+        f"do {{ {B} if (lid > n) continue; x[lid] = 1; n -= 1; }} while (n > 0);",
+        f"for (uint i = lid; i < n; ++i) {{ if (x[i]) break; }} {B}",
+        f"do {{ if (lid) switch (n) {{ case 1: x = 1; break; }} {B} n -= 1; }} while (n > 0);",
+        f"x[lid] = 1; *y = lid; if (x[0] == *y) return; {B}",
+        f"__local uint all; if (lid == 0) all = n; {B} if (all == 0) return; {B}",
         f"for (uint i = 0; i < n; ++i) {{ x = {{1, 2}}; }} y = together(x); {B}",
     ],
 )
@@ -262,6 +298,8 @@ def test_planted_functions_with_barriers_that_are_not_collective_are_found():
     assert barriers("static void f(const uint n) { together(n); }", {"together"})
     assert barriers(f"COLLECTIVE void f(const uint n) {{ {B} }}", ()) == []
     assert barriers(f"#define WAIT {B}\n", ())
+    assert barriers("#define WAIT barrier\n", ()) and barriers("#define WAIT (barrier)\n", ())
+    assert barriers("#define WAIT together\n", {"together"})
     assert barriers(f"#define WAIT(n) if (n) \\\n {B}\n", ())
     waits = f"#define WAIT(n) do {{ {B} }} while (n)\n"
     assert barriers(waits, ()) == []
@@ -296,6 +334,10 @@ def test_planted_functions_without_a_test_are_found():
         'TEXT = f"""\nkernel void {name}() {{ }}\n"""',
         'def f():\n    return "x[get_global_id(0)] = 1;"',
         'x = ["barrier(CLK_LOCAL_MEM_FENCE);"]',
+        'x = "kernel __attribute__((reqd_work_group_size(8, 1, 1)))\\nvoid f() { }"',
+        'x = f"__kernel __attribute__((reqd_work_group_size({n}, 1, 1))) void {name}() {{ }}"',
+        'x = "kernel void __attribute__((reqd_work_group_size(8, 1, 1))) f() { }"',
+        'x = "__kernel __attribute__((a(1))) __attribute__((b(2))) void f() { }"',
     ],
 )
 def test_planted_kernel_text_is_found(code):

@@ -194,11 +194,13 @@ class Program:
     # memory --------------------------------------------------------------------------------
 
     def best(self):
-        """Return (bytes live at once, bytes in a stack of aligned frames) of the worst path."""
-        self._frames = []  # of each function: bytes live, bytes in its frame, its alignment
-        for body in self.bodies:
-            self._frames.append((*self._most(body, 0, 0), max([1, *self._alignments(body)])))
-        return self._frames[-1][:2]
+        """Return what the worst path takes: bytes live at once, and bytes of the best stack.
+
+        Every call is looked at for itself, at the very place where the stack ends; so no frame
+        that a function has in all its calls can do with less. A frame begins at a multiple of its
+        largest alignment: the third number is what that may cost, one alignment for each call.
+        """
+        return self._most(self.bodies[-1], 0, 0, 0)
 
     def _alignments(self, body):
         for item in body:
@@ -208,22 +210,23 @@ class Program:
             elif isinstance(item, Branch):
                 yield from self._alignments(item.bodies())
             else:
-                yield from (self._frames[index][2] for index in item.functions())
+                for index in item.functions():
+                    yield from self._alignments(self.bodies[index])
 
-    def _most(self, body, live, top):
-        found = [(live, top)]
+    def _most(self, body, live, top, slack):
+        found = [(live, top, slack)]
         for item in body:
             if isinstance(item, Block):
                 size = TYPES[item.type]
                 start = -(-top // size) * size
-                found.append(self._most(item.body, live + item.bytes, start + item.bytes))
+                found.append(self._most(item.body, live + item.bytes, start + item.bytes, slack))
             elif isinstance(item, Branch):
-                found.append(self._most(item.bodies(), live, top))
+                found.append(self._most(item.bodies(), live, top, slack))
             else:
                 for index in item.functions():
-                    inner, stack, size = self._frames[index]
-                    end = -(-top // size) * size + stack if stack else top
-                    found.append((live + inner, end))
+                    callee = self.bodies[index]
+                    lost = max([1, *self._alignments(callee)]) - 1
+                    found.append(self._most(callee, live, top, slack + lost))
         return tuple(max(values) for values in zip(*found, strict=True))
 
 
@@ -289,3 +292,167 @@ class _Writer:
         if item.form == "while":
             return [f"{{ uint k = {bit} + 1u; while (k--) {{", *then, "} }"]
         return ["{", "uint k = 0;", "do {", *then, f"}} while (k++ < {bit}); }}"]
+
+
+# Blocks that outlive the branch or loop in which they are allocated. ------------------------------
+
+POINTERS = {"char": 1, "int": 4, "float4": 16, "double8": 64}
+SIZES = (1, 4, 16, 40)
+
+
+@dataclass(frozen=True)
+class Allocate:
+    type: str
+    bytes: int
+    number: int
+
+
+@dataclass(frozen=True)
+class Free:
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Leave:
+    """``break``, ``continue`` or ``return``."""
+
+    how: str
+
+
+@dataclass(frozen=True)
+class Ways:
+    """``if`` (two parts), ``switch`` (any number, the last for ``default``) or a loop (one)."""
+
+    form: str
+    parts: tuple
+
+
+@dataclass(frozen=True)
+class Enter:
+    function: int
+
+
+@st.composite
+def outliving(draw):
+    """Bodies of functions that pair sizes on all paths, but not the types they are used as."""
+    count = draw(st.integers(1, 2))
+    maker = _Maker(draw)
+    bodies = []
+    for index in range(count):
+        body, sizes = maker.body((), 2, (), index)
+        if index < count - 1:
+            body += maker.repaired(sizes, ())
+        else:
+            body.insert(0, maker.allocated(1))  # something to plan, which is never freed
+        bodies.append(tuple(body))
+    return Outliving(bodies)
+
+
+class _Maker:
+    """Draws statements along with the sizes that are live behind them."""
+
+    def __init__(self, draw):
+        self.draw, self.number = draw, 0
+
+    def pick(self, *choices):
+        return self.draw(st.sampled_from(choices))
+
+    def allocated(self, size):
+        self.number += 1
+        return Allocate(self.pick(*POINTERS), size, self.number)
+
+    def repaired(self, sizes, wanted):
+        """Return statements that lead from some live sizes to others."""
+        common = 0
+        while common < min(len(sizes), len(wanted)) and sizes[common] == wanted[common]:
+            common += 1
+        common -= self.pick(0, 0, 0, 1) if common else 0  # one more goes and comes again
+        frees = [Free(size) for size in reversed(sizes[common:])]
+        return frees + [self.allocated(size) for size in wanted[common:]]
+
+    def body(self, sizes, depth, exits, callees):
+        """Return statements and the sizes behind them; ``exits`` has what may be left, and how."""
+        result = []
+        for _ in range(self.pick(1, 2, 3)):
+            forms = ["allocate", "allocate", *(["free"] if sizes else [])]
+            forms += ["if", "switch", "loop", "leave"] if depth else []
+            forms += ["call"] if callees else []
+            form = self.pick(*forms)
+            if form == "allocate":
+                result.append(self.allocated(self.pick(*SIZES)))
+                sizes = (*sizes, result[-1].bytes)
+            elif form == "free":
+                result.append(Free(sizes[-1]))
+                sizes = sizes[:-1]
+            elif form == "call":
+                result.append(Enter(self.pick(*range(callees))))
+            elif form == "leave":
+                how, wanted = self.pick(("return", ()), *exits)
+                steps = [*self.repaired(sizes, wanted), Leave(how)]
+                result.append(Ways("if", (tuple(steps), ())))
+            elif form == "loop":
+                ways = (("break", sizes), ("continue", sizes))
+                steps, end = self.body(sizes, depth - 1, ways, callees)
+                steps += self.repaired(end, sizes)
+                result.append(Ways(self.pick("for", "while", "do"), (tuple(steps),)))
+            else:
+                kept = tuple(way for way in exits if way[0] != "break" or form == "if")
+                parts, before = [], sizes
+                for index in range(2 if form == "if" else self.pick(1, 2, 3)):
+                    steps, end = self.body(before, depth - 1, kept, callees)
+                    if index:
+                        steps += self.repaired(end, sizes)
+                    else:
+                        sizes = end
+                    parts.append(tuple(steps))
+                result.append(Ways(form, tuple(parts)))
+        return result, sizes
+
+
+class Outliving:
+    """A program of such bodies, the last one being the kernel's."""
+
+    def __init__(self, bodies):
+        self.bodies = bodies
+
+    def __repr__(self):
+        return self.text()
+
+    def text(self):
+        """Return OpenCL text with every allocation and every call on a line of its own."""
+        rows = []
+        for index, body in enumerate(self.bodies):
+            last = index == len(self.bodies) - 1
+            head = "kernel void p" if last else f"void f{index}"
+            rows += [f"{head}(const uint x) {{", "__local void *m;", *self._rows(body), "}"]
+        return "\n".join(rows) + "\n"
+
+    def _rows(self, body):
+        rows = []
+        for item in body:
+            if isinstance(item, Allocate):
+                rows.append(
+                    f"m = (__local {item.type} *)local_malloc({item.bytes}); // {item.number}"
+                )
+            elif isinstance(item, Free):
+                rows.append(f"local_free({item.bytes});")
+            elif isinstance(item, Leave):
+                rows.append(f"{item.how};")
+            elif isinstance(item, Enter):
+                rows.append(f"f{item.function}(x);")
+            elif item.form == "if":
+                rows += ["if (x & 1u) {", *self._rows(item.parts[0])]
+                rows += ["} else {", *self._rows(item.parts[1]), "}"]
+            elif item.form == "switch":
+                rows.append("switch (x) {")
+                for number, part in enumerate(item.parts[:-1]):
+                    rows += [f"case {number}: {{", *self._rows(part), "} break;"]
+                rows += ["default: {", *self._rows(item.parts[-1]), "} }"]
+            else:
+                head, tail = {
+                    "for": ("for (uint i = 0; i < x; ++i) {", "}"),
+                    "while": ("{ uint n = x; while (n--) {", "} }"),
+                    "do": ("{ uint n = x; do {", "} while (n--); }"),
+                }[item.form]
+                rows += [head, *self._rows(item.parts[0]), tail]
+        return rows

@@ -1,5 +1,6 @@
 """`societies localmem`: the table, the rewritten text, macros, warnings, errors."""
 
+import re
 import subprocess
 import sys
 
@@ -35,7 +36,7 @@ function  requested  reserved  largest path
 inner             8         8  inner (inner.cl:2)
 
 kernel  requested  reserved  static  of 32 KiB  largest path
-k              40        48       4      0.2 %  k (test.cl:8) > inner (inner.cl:2)
+k              40        48       4      0.1 %  k (test.cl:8) > inner (inner.cl:2)
 plain           0         0       0      0.0 %  -
 """
 
@@ -89,6 +90,39 @@ def test_errors_end_with_code_3(shell, kernel_file):
     code, _, err = shell("localmem", "missing.cl")
     assert code == 3
     assert err.startswith("kernel file 'missing.cl' not found")
+
+
+def test_more_than_every_device_has_ends_with_code_3(shell, kernel_file, monkeypatch):
+    path = kernel_file("kernel void k(void) {\n    local_malloc(40000);\n}\n")
+    monkeypatch.chdir(path.parent)
+    code, out, err = shell("localmem", "test.cl")
+    assert code == 3
+    assert "k 40000 40000 0 122.1 % k (test.cl:2)" in " ".join(out.split())
+    assert err == (
+        f"{path}:1:13: kernel k needs 40000 bytes of local memory (40000 by local_malloc, 0 in "
+        "__local variables), more than the 32768 of the portable profile; "
+        f"most is in use at k ({path}:2)\n    kernel void k(void) {{\n"
+    )
+
+
+def test_one_error_of_many_is_shown(shell, kernel_file):
+    path = kernel_file("kernel void k(void) {\n    local_malloc(a + b);\n    c = 1;\n}\n")
+    code, _, err = shell("localmem", str(path))
+    assert code == 3
+    first, line, rest = err.splitlines()
+    assert first == f"{path}:2:18: use of undeclared identifier 'a'"
+    assert (line, rest) == ("    local_malloc(a + b);", "and 2 more errors")
+
+
+def test_the_kernels_of_a_configuration(shell):
+    code, out, err = shell("localmem", "--config", "economy/trade")
+    assert (code, err) == (0, "")
+    assert re.search(r"^trading +\d+ +\d+ +\d+ +\d", out, re.MULTILINE)
+    code, out, _ = shell("localmem", "--config", "economy/trade", "--emit", "-D", "DEVICE_IS_CPU=0")
+    assert code == 0
+    assert "societies_local_memory" in out
+    code, _, err = shell("localmem")
+    assert (code, err) == (2, "localmem: give either a FILE or --config CONFIG\n")
 
 
 def test_leaks_may_be_inherited(shell, kernel_file):

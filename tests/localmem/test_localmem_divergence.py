@@ -16,6 +16,12 @@ void set(int *to, int value) { *to = value; }
 void set_some(int *to, int x) { if (mine() == x) *to = 3; }
 void copy(int *to, const int *from) { for (int i = 0; i < 4; ++i) to[i] = from[i]; }
 int from(const int *p, int i) { return p[i]; }
+void set_array(int to[2]) { to[1] = mine(); }
+void set_deep(int **to) { **to = mine(); }
+void set_part(record_t by) { *by.place = mine(); }
+void aim(int **to, int *at) { *to = at; }
+int *place_of(record_t *of) { return of->place; }
+int second(int *a, int *b) { *a = mine(); return *b; }
 void scratch(void) { local_malloc(8); local_free(8); }
 void deeper(int x) { if (x > 2) { scratch(); } }
 kernel void k(int n, __global int *x, __global int4 *v, __constant int *c) {
@@ -61,6 +67,19 @@ VARYING = [
     "record_t *s = &r; s->a = mine(); if (r.a) @scratch();",
     "r.place = &j; *r.place = mine(); if (j) @scratch();",
     "f.y = mine(); if (f.x > 1.0f) @scratch();",
+    "set_array(numbers); if (numbers[0]) @scratch();",
+    "p = &i; i = 0; set_deep(&p); if (i) @scratch();",
+    "p = &i; int **q = &p; i = 0; **q = mine(); if (i) @scratch();",
+    "p = &i; int **q = &p; i = mine(); j = **q; if (j) @scratch();",
+    "p = &i; int **q = &p; *q = &j; *p = mine(); j = j + 1; if (j) @scratch();",
+    "int *list[2]; list[0] = &i; i = 0; *list[n] = mine(); if (i) @scratch();",
+    "int *list[2] = {&i, &j}; i = mine(); if (*list[0]) @scratch();",
+    "int *list[2] = {&i, &j}; i = 0; p = list[n]; *p = mine(); if (i) @scratch();",
+    "i = 0; r.place = &i; set_part(r); if (i) @scratch();",
+    "i = 0; r.place = &i; record_t t = r; *t.place = mine(); if (i) @scratch();",
+    "i = 0; r.place = &i; p = place_of(&r); *p = mine(); if (i) @scratch();",
+    "p = &i; j = 0; aim(&p, &j); *p = mine(); if (j) @scratch();",
+    "if (second(&i, &i)) @scratch();",
     "float a; float b = fract((float)mine(), &a); if (a > 0.5f) @scratch();",
     "for (uint t = get_local_id(0); t < n; t += get_local_size(0)) @scratch();",
     "while (n-- > mine()) { @scratch(); }",
@@ -115,6 +134,11 @@ UNIFORM = [
     "p = &j; *p = n; i = mine(); if (j) scratch();",
     "i = mine(); numbers[0] = n; p = numbers + n; *p = 3; if (*p) scratch();",
     "if (c[n] > v[n].x) scratch();",
+    "int *list[2] = {&i, &j}; i = j = 0; *list[n] = n; if (i) scratch();",
+    "r.place = &i; i = 0; *r.place = n; j = mine(); if (i) scratch();",
+    "i = 0; p = &i; set_deep(&p); j = n; if (n) scratch();",
+    "j = n; if (second(&i, &j)) scratch();",
+    "__global int *rows[2] = {x, x + n}; rows[1][mine()] = mine(); if (rows[0][n]) scratch();",
     "if (sizeof(mine()) == 4) scratch();",
     "if (first_only(n)) x[0] = 1; scratch();",
     "deeper(n); deeper(same(x[3]));",
@@ -148,8 +172,8 @@ def test_the_condition_and_the_calls_are_named(planned):
     with pytest.raises(BuildError) as caught:
         planned(f"{HEAD}    deeper(n);\n    deeper(mine());\n}}")
     assert str(caught.value) == (
-        "a.cl:12:35: scratch, which allocates, is called under a condition that may differ between "
-        "work-items (x > 2, a.cl:12), when called by k > deeper\n"
+        "a.cl:18:35: scratch, which allocates, is called under a condition that may differ between "
+        "work-items (x > 2, a.cl:18), when called by k > deeper\n"
         "    void deeper(int x) { if (x > 2) { scratch(); } }"
     )
 

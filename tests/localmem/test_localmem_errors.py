@@ -62,7 +62,40 @@ CASES = {
     "do loop": ("do local_malloc(4); while (n--);", "1:1", "a round of this loop"),
     "break": (
         "for (; n < 5;) { local_malloc(4); if (n) break; local_free(4); }",
-        "1:1",
+        "1:42",
+        "this break leaves the loop with 4 bytes allocated, which began with nothing",
+    ),
+    "break out of an endless loop": (
+        "for (;;) { local_malloc(4); if (n++) break; local_free(4); }",
+        "1:38",
+        "this break leaves the loop with 4 bytes allocated",
+    ),
+    "branches of different places": (
+        "local_malloc(1); if (n) (__local float4 *)local_malloc(4); else\n"
+        "(__local char *)local_malloc(4);",
+        "1:18",
+        r"1 \+ 4 bytes \(offsets 0, 16\) allocated and another with 1 \+ 4 bytes \(offsets 0, 1\)"
+        ": allocate before the condition",
+    ),
+    "choice of different places": (
+        "local_malloc(1); n ? (__local void *)(__local int *)local_malloc(4) : local_malloc(4);",
+        "1:18",
+        "allocate before the condition",
+    ),
+    "cases of different places": (
+        "local_malloc(1); switch (n) { case 1: (__local int *)local_malloc(4); break;\n"
+        "default: local_malloc(4); }",
+        "1:18",
+        "allocate before the condition",
+    ),
+    "a round that exchanges blocks": (
+        "__local char *a = local_malloc(4); for (; n < 5; ++n) { local_free(4); local_malloc(4); }",
+        "1:36",
+        "ends with other blocks of 4 bytes than it starts with: allocate before the loop",
+    ),
+    "label in a do": (
+        "switch (n) { case 0: local_malloc(4); do { ;\ncase 1: ; } while (n--); local_free(4); }",
+        "2:1",
         "every path must free",
     ),
     "continue": (
@@ -74,6 +107,11 @@ CASES = {
     "address of a function": ("x[0] = (long)&take;", "1:15", "taking address of function"),
     "a function as a value": ("x[0] = take != 0;", "1:8", "taking address of function"),
     "undeclared function": ("x[0] = missing(3);", "1:8", "undeclared.*'missing'"),
+    "declaration in a body": (
+        "{ int take(int); n = take(1); }",
+        "1:3",
+        "take allocates local memory: declare it outside of functions",
+    ),
     "goto": ("again: local_malloc(4); local_free(4); if (n) goto again;", "1:47", "goto"),
     "syntax": ("local_malloc(4) x;", "1:16", "expected ';'"),
     "name of the planner": ("local_malloc();", "1:14", "too few arguments"),
@@ -112,6 +150,16 @@ def test_inherited_memory_must_be_the_same_on_all_ways_out(planned):
     with pytest.raises(
         BuildError, match=r"^a\.cl:2:10: f leaves nothing to its caller here and 20"
     ):
+        planned(text, leaks="inherit")
+
+
+def test_inherited_memory_lies_at_the_same_place_on_all_ways_out(planned):
+    text = (
+        "void f(int n) {\n  local_malloc(1);\n"
+        "  if (n) { (__local int *)local_malloc(4); return; }\n"
+        "  (__local char *)local_malloc(4); }"
+    )
+    with pytest.raises(BuildError, match=r"^a\.cl:3:44: f leaves 1 \+ 4 bytes \(offsets 0, 4\)"):
         planned(text, leaks="inherit")
 
 
@@ -201,16 +249,16 @@ def test_errors_in_included_files_name_that_file(device, kernel_file):
 def test_more_than_the_device_has(device, kernel_file):
     path = kernel_file(
         "void deep(void) {\n    local_malloc(20000); local_free(20000);\n}\n"
-        "kernel void k(void) {\n    __local int count[1000];\n    local_malloc(10000);\n"
+        "kernel void k(global int *o) {\n    __local int count[1000];\n    local_malloc(10000);\n"
         "    deep();\n}\n"
     )
     with pytest.raises(BuildError) as caught:
         Program(device, path)
     assert str(caught.value) == (
         f"{path}:4:13: kernel k needs 34000 bytes of local memory (30000 by local_malloc, 4000 in "
-        "__local variables), more than the 32768 of the portable profile\n"
-        f"    most is in use at k ({path}:7) > deep ({path}:2)\n"
-        "    kernel void k(void) {"
+        "__local variables), more than the 32768 of the portable profile; "
+        f"most is in use at k ({path}:7) > deep ({path}:2)\n"
+        "    kernel void k(global int *o) {"
     )
     if device.local_memory > 34000:
         device.own_limits = True

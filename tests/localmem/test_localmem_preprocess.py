@@ -5,6 +5,7 @@ import re
 import pytest
 
 from societies.device.source import Source
+from societies.errors import BuildError
 from societies.localmem.preprocess import preprocess
 
 
@@ -81,7 +82,7 @@ no2
 #elif CL_VERSION_1_2 > 110
 yes2
 #endif
-#if UNKNOWN || __has_thing
+#if UNKNOWN || unknown_as_well
 no3
 #else
 yes3
@@ -93,6 +94,67 @@ don't
 """
     rows = expanded(text, A="3").text.split()
     assert [row for row in rows if row.startswith(("yes", "no", "don"))] == ["yes1", "yes2", "yes3"]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "true", "!false", "-7 % 3 == -1", "7 % -3 == 1", "-7 / 2 == -3", "7 / -2 == -3",
+        "0xFFFFFFFFFFFFFFFF > 0", "18446744073709551615u > 0", "-1 > 0u", "1u - 2 > 0",
+        "-1 >> 1 == -1", "~0u >> 63 == 1", "~0 == -1", "1u << 63 > 0", "(2, 1) == 1",
+        "010 == 8", "0x10 == 16", "'a' == 97", "'\\n' == 10", "'\\377' == -1", "100000000000 > 1",
+        "!(0 && 1 / 0)", "1 || 1 / 0", "1 ? 2 : 1 / 0", "(0 ? 1 : 0 ? 2 : 3) == 3",
+        "(1 ? -1 : 0u) > 0",
+        "7 - 3 - 2 == 2", "!(5 > 3 > 2)", "1 | 2 ^ 2 & 3 == 3", "2147483647 + 1 > 0",
+        "10ul == 0XAuL",
+        "defined NAME && defined(NAME) && !defined OTHER", "NAME % 2 == -1", "TWICE(NAME) == -6",
+    ],
+)  # fmt: skip
+def test_conditions_have_the_value_that_c_gives_them(condition):
+    macros = "#define NAME (4 - 7)\n#define TWICE(x) (2 * (x))\n"
+    assert last_line(f"{macros}#if {condition}\nyes\n#else\nno\n#endif") == "yes"
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("#if FOO(", "1:5", "FOO is no macro with arguments"),
+        ("#if (1", "1:5", r"expected '\)'"),
+        ("#if 1 +", "1:5", "an operand is missing"),
+        ("#if 1 2", "1:5", "unexpected '2'"),
+        ("#if", "1:2", "malformed directive"),
+        ("#if 1.5", "1:5", "1.5 is no integer"),
+        ("#if 09", "1:5", "09 is no integer"),
+        ("#if 1 / 0", "1:5", "a division by 0"),
+        ("#if 1 << 64", "1:5", "a shift by 64"),
+        ("#if 1 << 63", "1:5", "does not fit into 64 bits"),
+        ("#if defined", "1:5", "defined needs the name"),
+        ("#if !defined (", "1:6", "malformed|defined needs the name"),
+        ("#ifdef", "1:2", "#ifdef without a name"),
+        ("\n#ifdef FOO", "2:1", "Unterminated #ifdef FOO"),
+        ("#endif", "1:2", "Misplaced #endif"),
+        ("#define F(x) x\n#if F(", "2:5", "F is no macro"),
+        ("#ifdef __clang__", "1:8", "__clang__ is a macro of the compiler"),
+        ("#if 1\n# ifndef _MSC_VER", "2:10", "_MSC_VER is a macro of the compiler"),
+        ("#if defined(__IMAGE_SUPPORT__)", "1:13", "__IMAGE_SUPPORT__ is a macro"),
+        ("#ifdef CL_VERSION_2_0", "1:8", "CL_VERSION_2_0 is a macro"),
+        ("#if __clang_major__ > 3", "1:5", "__clang_major__ is a macro"),
+    ],
+)
+def test_conditions_that_cannot_be_decided(text, place, message):
+    with pytest.raises(BuildError) as caught:
+        expanded(text if "nterm" in message else f"{text}\n#endif")
+    lines = str(caught.value).split("\n")
+    assert re.match(rf"a\.cl:{place.split(':')[0]}:\d+: .*({message})", lines[0])
+    assert len(lines) == 2
+
+
+def test_names_that_the_text_defines_may_be_asked_for():
+    guard = "#ifndef __PART_H__\n#define __PART_H__\nyes\n#endif"
+    assert expanded(guard).text.split()[3:] == ["yes"]
+    text = "#if 0\n#ifdef __clang__\n#endif\n#endif\n#ifdef __IMAGE_SUPPORT__\nno\n#endif\nyes"
+    assert expanded(text, __IMAGE_SUPPORT__=None).text.split()[3:] == ["yes"]
+    assert expanded(text, __IMAGE_SUPPORT__="1").text.split()[3:] == ["no", "yes"]
 
 
 def test_pragmas_stay_where_they_are_compiled():

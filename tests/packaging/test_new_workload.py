@@ -1,7 +1,8 @@
 """Does `societies new` write a package that installs, runs, verifies and passes its own tests?
 
 The commands, examples and changes of docs/write-a-workload.md are carried out in order of the page:
-``sh`` and ``python`` blocks are executed, ``diff`` blocks are applied.
+``sh`` and ``python`` blocks are executed, ``diff`` blocks are applied, and what is shown for
+Oclgrind is executed without it.
 """
 
 from __future__ import annotations
@@ -71,8 +72,9 @@ def environment(tmp_path_factory):
 def outputs(environment):
     """Carry out the page; return what each of its commands printed."""
     printed = {}
-    blocks = re.findall(r"^```(sh|python|diff)\n(.*?)^```$", PAGE.read_text(), re.M | re.S)
-    for language, text in blocks:
+    page = re.sub(r"^```text\nSOCIETIES_DEBUG=race ", "```sh\n", PAGE.read_text(), flags=re.M)
+    assert page != PAGE.read_text()
+    for language, text in re.findall(r"^```(sh|python|diff)\n(.*?)^```$", page, re.M | re.S):
         if language == "diff":
             change = environment.folder / "change.diff"
             change.write_text(text)
@@ -92,6 +94,29 @@ def test_the_page_is_true(outputs):
     assert any(re.search(r"\d+ passed", text) for text in others)
     (printed,) = re.findall(r"^It prints `(.*?)`", PAGE.read_text(), re.M)
     assert any(text.startswith(printed) for text in others)
+
+
+def test_a_phase_is_captured(outputs):
+    (said,) = (text for command, text in outputs.items() if command.startswith("societies capture"))
+    folder, *_, last = said.splitlines()
+    assert folder == "capture-exchange-day-3"
+    assert last.startswith("identical: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "folder"),
+    [
+        (["--phase", "seed_streams"], "capture-seed_streams-day-0"),
+        (["--phase", "statistics", "--day", "2", "--set", "agents=13"], "capture-statistics-day-2"),
+        (["--phase", "exchange", "--out", "kept"], "kept"),
+        (["--phase", "exchange", "--out", "kept", "--overwrite"], "kept"),
+    ],
+)
+def test_every_phase_can_be_captured(words, folder, outputs, environment):
+    said = environment.run("societies", "capture", "boltzmann/boltzmann.yaml", *words)
+    assert said == f"{folder}\n"
+    driven = environment.run("python", "-W", "error", f"{folder}/driver.py")
+    assert driven.splitlines()[-1].startswith("identical: ")
 
 
 def test_plain_xarray_opens_the_result(outputs, environment):

@@ -1,0 +1,65 @@
+"""What does a device do while somebody looks: which kernels, with which arguments, on what data?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from societies.device.array import DeviceArray
+from societies.errors import DeviceError
+
+if TYPE_CHECKING:
+    from societies.device.kernel import Kernel
+
+
+class Launched(NamedTuple):
+    """One launch: the kernel, its sizes, and what each parameter had."""
+
+    kernel: Kernel
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...]
+    arguments: dict[str, Any]
+
+
+class Recording:
+    """The launches on a device, in order, and what their arrays held before; `Device.recorded`.
+
+    Attributes
+    ----------
+    launches : list of Launched
+    before : dict
+        For every array of the launches its values when it was first given to one, on the host.
+    """
+
+    def __init__(self) -> None:
+        self.launches: list[Launched] = []
+        self.before: dict[DeviceArray, NDArray[Any]] = {}
+
+    def launch(
+        self,
+        kernel: Kernel,
+        sizes: tuple[tuple[int, ...], tuple[int, ...]],
+        arguments: Mapping[str, Any],
+    ) -> None:
+        """Note a launch that is about to be enqueued."""
+        for value in arguments.values():
+            if isinstance(value, DeviceArray) and value not in self.before:
+                self.before[value] = value.get()
+        self.launches.append(Launched(kernel, *sizes, dict(arguments)))
+
+    def overwrite(self, array: DeviceArray) -> None:
+        """Note that the host is about to write an array.
+
+        Raises
+        ------
+        DeviceError
+            If a launch had it before: launches alone would not reproduce what comes.
+        """
+        if array in self.before:
+            names = [n for n, a in self.launches[-1].arguments.items() if a is array]
+            raise DeviceError(
+                f"the host writes {array!r}{f' ({names[0]})' if names else ''} between two "
+                "launches that are recorded; let a kernel do it"
+            )

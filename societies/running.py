@@ -211,6 +211,19 @@ class Interruption:
         finally:
             self._computing = False
 
+    @contextmanager
+    def building(self) -> Iterator[None]:
+        """Let Ctrl-C end the building of kernels, which a block does, with KeyboardInterrupt."""
+        try:
+            with self.at_once():
+                yield
+        except DeviceError:
+            if self.is_set():  # compilers stop at Ctrl-C with errors of their own
+                raise KeyboardInterrupt from None
+            raise
+        if self.is_set():
+            raise KeyboardInterrupt
+
     def handle(self, number: int, frame: FrameType | None) -> None:
         """Be called for SIGINT."""
         if self._set and self._computing:

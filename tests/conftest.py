@@ -94,3 +94,16 @@ def shell(capsys):
         return int(end.value.code or 0), out, err
 
     return command
+
+
+@pytest.fixture
+def kernel_file(tmp_path):
+    """Write a kernel file and return its path."""
+
+    def write(text, name="test.cl"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    return write

@@ -24,7 +24,6 @@ from societies.daily.engines import (
 from societies.daily.file import Contents
 from societies.daily.model import Model
 from societies.device import Device
-from societies.errors import DeviceError
 from societies.output import ResultFile, open_results
 from societies.output.provenance import reopen, session
 from societies.running import (
@@ -74,7 +73,8 @@ def run(
             if file and start and first > config.days:  # complete: there is nothing to simulate
                 name, digest = str(file.attributes["device"]), state_hash(model, start[1])
             else:
-                engine, name, facts = _built(model, config, device, stop)
+                with stop.building():
+                    engine, name, facts = _engine(model, config, device)
                 file = file or stack.enter_context(
                     contents.create(path, facts, overwrite=overwrite)
                 )
@@ -217,22 +217,6 @@ def _engine(
     chosen, name, facts = chosen_device(device)
     engine = DeviceEngine(model, config, chosen) if chosen else ReferenceEngine(model, config)
     return engine, name, facts
-
-
-def _built(
-    model: Model, config: DailyConfig, device: str | Device, stop: Interruption
-) -> tuple[Engine, str, dict[str, str]]:
-    """Return the engine, its name and facts; Ctrl-C meanwhile ends with KeyboardInterrupt."""
-    try:
-        with stop.at_once():
-            result = _engine(model, config, device)
-    except DeviceError:
-        if stop.is_set():  # compilers stop at Ctrl-C with errors of their own
-            raise KeyboardInterrupt from None
-        raise
-    if stop.is_set():
-        raise KeyboardInterrupt
-    return result
 
 
 def _final(model: Model, path: Path) -> dict[str, float]:

@@ -31,7 +31,7 @@ from societies.economy.file import create, describe_tables, reopen, require_room
 from societies.economy.parameters import Parameters, parameters
 from societies.economy.results import Layout, grouped
 from societies.economy.state import series_of, sizes, state_fields
-from societies.errors import ConfigError, DeviceError
+from societies.errors import ConfigError
 from societies.output import ResultFile, open_results
 from societies.output.provenance import session
 from societies.running import (
@@ -135,15 +135,8 @@ def run(
             if file and start and first > config.days:  # complete: there is nothing to simulate
                 name, last_row, digest = str(file.attributes["device"]), None, state_hash(start[1])
             else:
-                try:
-                    with stop.at_once():
-                        engine, name, facts = _engine(device, p)
-                except DeviceError:
-                    if stop.is_set():  # compilers stop at Ctrl-C with errors of their own
-                        raise KeyboardInterrupt from None
-                    raise
-                if stop.is_set():
-                    raise KeyboardInterrupt
+                with stop.building():
+                    engine, name, facts = _engine(device, p)
                 file = file or stack.enter_context(
                     create(path, p, layout, facts, overwrite=overwrite)
                 )

@@ -1,4 +1,4 @@
-"""The device under test, and a way to write kernel files beside a test."""
+"""The device under test."""
 
 import pytest
 
@@ -15,16 +15,3 @@ def portable_profile(device):
     """No test leaves the shared device with other limits."""
     yield
     device.own_limits = False
-
-
-@pytest.fixture
-def kernel_file(tmp_path):
-    """Write a kernel file and return its path."""
-
-    def write(text, name="test.cl"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return path
-
-    return write

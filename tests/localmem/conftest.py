@@ -1,4 +1,4 @@
-"""Texts to plan, the device to run them on, and files for those that need some."""
+"""Texts to plan, and the device to run them on."""
 
 import pytest
 
@@ -35,16 +35,3 @@ def planned():
         return plan(source, {"cl_khr_fp64": "1"}, **options)
 
     return make
-
-
-@pytest.fixture
-def kernel_file(tmp_path):
-    """Write a kernel file and return its path."""
-
-    def write(text, name="test.cl"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return path
-
-    return write

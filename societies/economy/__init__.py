@@ -44,7 +44,7 @@ def _source(config: EconomyConfig, macros: Mapping[str, Any]) -> Source:
     from societies.economy.parameters import parameters
 
     p = parameters(config)
-    return amalgamate(source.FILES, {**source.macros(p), **macros}, source.header(p))
+    return amalgamate(source.files(p), {**source.macros(p), **macros}, source.header(p))
 
 
 WORKLOAD = Workload(

@@ -28,7 +28,6 @@ from societies.economy.state import (
     sizes,
     state_fields,
 )
-from societies.errors import DeviceError
 from societies.streams import STREAM_GAP
 
 State = dict[str, NDArray[Any]]
@@ -40,6 +39,15 @@ WORKGROUP_LIMIT = 256
 
 AGENTS_PER_COMPUTE_UNIT = 16
 """Beyond it a GPU has more agents to do than it can hold with a work-item for each resource."""
+
+
+ALONE_ON_CPU = frozenset(
+    [
+        *("start_day", "open_device_market", "device_matching", "device_trading"),
+        *("own_use", "production", "invention"),
+    ]
+)
+"""Kernels whose groups have a single work-item on a CPU (kernels/primitives/group.cl)."""
 
 
 class Engine(Protocol):
@@ -98,11 +106,6 @@ class DeviceEngine:
     def __init__(
         self, device: Device, parameters: Parameters, workgroup: int | None = None
     ) -> None:
-        if parameters.device is not None:
-            raise DeviceError(
-                "devices: tools and all run in the reference only so far\n"
-                "add --device reference, or write devices: none"
-            )
         self.device = device
         self.parameters = p = parameters
         self._state: dict[str, DeviceArray] = {
@@ -111,7 +114,7 @@ class DeviceEngine:
         self._log = device.zeros((p.societies, LOG_DAYS, len(series_of(p))), np.float64)
         self._row = 0
         self.program = Program(
-            device, source.FILES, macros=source.macros(p), header=source.header(p)
+            device, source.files(p), macros=source.macros(p), header=source.header(p)
         )
         self.kernels = self._bind(workgroup or workgroup_size(device, p))
 
@@ -128,11 +131,13 @@ class DeviceEngine:
         pairs = p.societies * (p.agents // 2)
 
         def bind(kernel: str, groups: int, **more: Any) -> BoundKernel:
+            items = 1 if on_cpu and kernel in ALONE_ON_CPU else lanes
             return program.kernel(kernel).bind(
-                global_size=(groups * lanes,), local_size=(lanes,), **state, **more
+                global_size=(groups * items,), local_size=(items,), **state, **more
             )
 
         agents = p.societies * p.agents
+        on_cpu = bool(source.macros(p).get("DEVICE_IS_CPU", device.kind == "cpu"))
         launch = {
             "seed_streams": bind(
                 "seed_streams",
@@ -169,6 +174,17 @@ class DeviceEngine:
             launch["trading"] = bind(
                 "trading", pairs, **tables, scores=device.zeros(max(1, scores)), market_round=0
             )
+        if p.device is not None:
+            launch |= {
+                "start_day": bind("start_day", agents),
+                "production": bind("production", agents, **tables),
+                "invention": bind("invention", p.societies, **tables, day=0),
+                "open_device_market": bind("open_device_market", p.societies, type=0),
+                "device_matching": bind("device_matching", p.societies, type=0),
+                "own_use": bind("own_use", agents, **tables, type=0),
+            }
+            if pairs:
+                launch["device_trading"] = bind("device_trading", pairs, **tables, type=0)
         if p.shocks:
             launch["draw_shocks"] = bind("draw_shocks", p.societies)
             launch["shocks"] = bind("shocks", agents, shock=0)
@@ -189,10 +205,14 @@ class DeviceEngine:
     def launches(self, step: Step, day: int) -> list[tuple[str, dict[str, int]]]:
         """Return the kernels that a step launches, with the arguments that change."""
         phase = step.phase
+        if phase not in self.kernels and phase in ("trading", "device_trading"):
+            return []  # a single agent meets nobody
         if phase == "trading":
-            if phase not in self.kernels:  # a single agent meets nobody
-                return []
             return [(phase, {"market_round": step.round})]
+        if step.device >= 0:
+            return [(phase, {"type": step.device})]
+        if phase == "invention":
+            return [(phase, {"day": day})]
         if phase == "society_statistics":
             return [("distributions", {}), (phase, {"row": self._row, "day": day})]
         if phase == "shocks":
@@ -243,7 +263,9 @@ def scratch_bytes(p: Parameters) -> int:
 def launches_per_day(p: Parameters) -> int:
     """Return the kernels launched on a day without shocks."""
     steps = [step.phase for step in schedule.day_schedule(p, 1)]
-    meetings = steps.count("trading") if p.agents == 1 else 0
+    meetings = 0
+    if p.agents == 1:
+        meetings = steps.count("trading") + steps.count("device_trading")
     return len(steps) + steps.count("society_statistics") - meetings
 
 

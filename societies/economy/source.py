@@ -6,6 +6,8 @@ gives both a meaning.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,11 +16,14 @@ from societies.economy.parameters import (
     RANDOM_INDEX,
     REMOVE_AGENT,
     REMOVE_RESOURCE,
+    DeviceParameters,
     Parameters,
 )
 from societies.economy.state import (
+    DEVICE_TYPES,
     PURPOSE_COUNT,
     PURPOSES,
+    SOURCES,
     Field,
     series_of,
     state_fields,
@@ -36,6 +41,20 @@ FILES = (
     "economy/shocks.cl",
 )
 
+DEVICE_FILES = (
+    "economy/devices.cl",
+    "economy/valuation.cl",
+    "economy/promises.cl",
+    "economy/knowledge.cl",
+    "economy/start_day.cl",
+    "economy/device_matching.cl",
+    "economy/device_trading.cl",
+    "economy/own_use.cl",
+    "economy/production.cl",
+    "economy/invention.cl",
+)
+"""What a society with devices needs beside `FILES`."""
+
 DISTRIBUTIONS, MOMENTS = 6, 3
 """Quantities compared between agents, and numbers kept of each (kernels/economy/statistics.cl)."""
 
@@ -48,15 +67,27 @@ _LENGTHS = {
     "shock": "SHOCK_SLOTS",
     "round": "ROUND_SLOTS",
     "series": "SERIES",
+    "device": "TYPES",
+    "source": "SOURCES",
+    "partner": "AGENTS",
+    "price": "PRICE_MEMORY",
+    "memory_day": "PARTNER_MEMORY",
+    "production_day": "PRODUCTION_MEMORY",
+    "component": "COMPONENT_SLOTS",
 }
 PRICES = {"geometric": 0, "inverse_geometric": 1, "unit": 2}
+
+
+def files(p: Parameters) -> tuple[str, ...]:
+    """Return the files of the kernels that a society of these parameters needs."""
+    return FILES if p.device is None else (*FILES, *DEVICE_FILES)
 
 
 def tables(p: Parameters) -> dict[str, NDArray[np.generic]]:
     """Return the constant arrays of the kernels by the name of their parameter."""
     marginal_lengths = p.table_lengths
     effort_lengths = [len(curve.minutes) for curve in p.effort_curves]
-    return {
+    found: dict[str, NDArray[np.generic]] = {
         "group_of_agent_table": p.group_of_agent,
         "marginal_table": np.concatenate([curve.marginal for curve in p.utility_curves]),
         "total_table": np.concatenate([curve.total for curve in p.utility_curves]),
@@ -71,6 +102,21 @@ def tables(p: Parameters) -> dict[str, NDArray[np.generic]]:
         "consumption_threshold_table": p.consumption_threshold,
         "trade_power_table": p.trade_power,
     }
+    if p.device is not None:
+        curves = p.device.effort_curves
+        lengths = [len(curve.minutes) for curve in curves]
+        found |= {
+            "effort_total_table": np.concatenate([curve.total for curve in p.effort_curves]),
+            "making_table": np.concatenate([curve.minutes for curve in curves]),
+            "making_total_table": np.concatenate([curve.total for curve in curves]),
+            "making_start_table": _starts(lengths),
+            "making_length_table": np.array(lengths, dtype=np.uint32),
+            "making_curve_table": p.device.effort_curve_of.astype(np.uint32),
+            "max_making_experience_table": np.array([curve.max_experience for curve in curves]),
+            "device_trade_power_table": p.device.trade_power,
+            "inventiveness_table": p.device.inventiveness,
+        }
+    return found
 
 
 def counts(p: Parameters) -> dict[str, int]:
@@ -127,6 +173,7 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "EFFORT_CURVES": len(p.effort_curves),
         "EFFORT_LENGTH": len(p.effort_curves[0].minutes),
         "PURPOSES": PURPOSE_COUNT,
+        "DEVICES": int(p.device is not None),
         "SERIES": len(series_of(p)),
         "DISTRIBUTIONS": DISTRIBUTIONS,
         "MOMENTS": MOMENTS,
@@ -151,10 +198,40 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "P_daily_experience_penalty": p.daily_experience_penalty,
         "P_near_best_band": p.near_best_band,
     }
+    if p.device is not None:
+        values |= _device_macros(p.device)
     values |= {f"PRICE_{name.upper()}": number for name, number in PRICES.items()}
     values |= {f"PURPOSE_{name.upper()}": number for name, number in PURPOSES.items()}
     values |= {f"SERIES_{name}": number for number, name in enumerate(series_of(p))}
     return values
+
+
+def _device_macros(d: DeviceParameters) -> dict[str, int | float]:
+    """Return what holds for devices; types and sources are numbered as in the state."""
+    return {
+        **{name.upper(): number for number, name in enumerate(DEVICE_TYPES)},
+        "TYPES": len(DEVICE_TYPES),
+        "SOURCES": len(SOURCES),
+        "TOOLS_ONLY": int(d.tools_only),
+        "DEVICE_ATTEMPTS": d.attempts,
+        "PRICE_MEMORY": d.memory,
+        "PARTNER_MEMORY": d.memory,
+        "PRODUCTION_MEMORY": d.production_memory,
+        "RESOURCES_IN_TOOL": d.resources_in_tool,
+        "COMPONENTS": d.components,
+        "COMPONENT_SLOTS": d.component_slots,
+        "MAKING_CURVES": len(d.effort_curves),
+        "MAKING_LENGTH": len(d.effort_curves[0].minutes),
+        "UNEQUAL_DEVICE_POWERS": int(len(set(d.trade_power.tolist())) > 1),
+        "P_days_to_hold": d.days_to_hold,
+        "P_inventor_experience": d.inventor_experience,
+        "P_min_held_experience": d.min_held_experience,
+        "P_daily_decay": d.daily_decay,
+        "P_tool_probability": d.tool_probability,
+        "P_device_probability": d.device_probability,
+        "P_min_held": d.min_held,
+        "P_min_made_for_device_maker": d.min_made_for_device_maker,
+    }
 
 
 def header(p: Parameters) -> str:
@@ -177,17 +254,29 @@ def header(p: Parameters) -> str:
     if p.shocks:
         rows = [f"{{{s.remove}, {s.index}, {s.holdings}}}" for s in p.shocks]
         lines.append(_define("SHOCK_LIST", ["{" + ", ".join(rows) + "}"]))
-    for macro, dims, place in (
-        ("RESET_AGENT", ("agent",), "agent"),
-        ("RESET_AGENT_RESOURCE", ("agent", "resource"), "agent, r"),
-    ):
-        resets = [
-            f"{name}({place}) = {field.initial:g};"
-            for name, field in fields.items()
-            if field.of_agent and field.dims == dims
-        ]
-        lines.append(f"#define {macro} {' '.join(resets)}")
+    if p.device is not None:
+        for name in ("factor", "lifetime", "experience_for_making"):
+            values = ", ".join(value.hex() for value in getattr(p.device, name))
+            lines.append(f"__constant double device_{name}[{len(DEVICE_TYPES)}] = {{{values}}};")
+    lines += _resets(fields)
     return "\n".join(lines) + "\n"
+
+
+def _resets(fields: Mapping[str, Field]) -> list[str]:
+    """Return macros that give an agent's entries of every array their initial values.
+
+    ``RESET_AGENT``, ``RESET_AGENT_RESOURCE`` (of resource ``r``) and so on, a macro for each
+    combination of dimensions; further variables are named like the dimensions.
+    """
+    resets: dict[tuple[str, ...], list[str]] = {("agent",): [], ("agent", "resource"): []}
+    for name, field in fields.items():
+        if field.of_agent:
+            place = ", ".join("r" if dim == "resource" else dim for dim in field.dims)
+            resets.setdefault(field.dims, []).append(f"{name}({place}) = {field.initial:g};")
+    return [
+        f"#define RESET_{'_'.join(dims).upper()} {' '.join(texts)}"
+        for dims, texts in resets.items()
+    ]
 
 
 def _accessor(name: str, field: Field) -> str:

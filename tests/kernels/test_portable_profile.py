@@ -51,7 +51,7 @@ def too_large(kernels, workgroup):
 def test_shipped_sizes_fit_the_portable_profile(device, path, on_cpu):
     p = parameters(load_config(path))
     macros = {**source.macros(p), "DEVICE_IS_CPU": on_cpu}
-    program = Program(device, source.FILES, macros=macros, header=source.header(p))
+    program = Program(device, source.files(p), macros=macros, header=source.header(p))
     kernels = [program.kernel(name) for name in program.kernel_names]
     assert len(kernels) >= 10
     # all of it is static: no kernel of the economy takes local memory as an argument

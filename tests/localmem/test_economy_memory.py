@@ -54,7 +54,8 @@ def test_no_more_than_by_hand(shape, on_cpu):
         config_from_dict({"workload": "economy", "agents": agents, "resources": resources})
     )
     macros = {**source.macros(p), "DEVICE_IS_CPU": on_cpu}
-    program = Program(choose_device("auto"), source.FILES, macros=macros, header=source.header(p))
+    header = source.header(p)
+    program = Program(choose_device("auto"), source.files(p), macros=macros, header=header)
     plans = program.local_memory
     assert {name for name, plan in plans.items() if plan.requested + plan.static} == {
         *BY_HAND[shape]

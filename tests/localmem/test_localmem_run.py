@@ -203,7 +203,7 @@ def economy():
     from societies.economy.parameters import parameters
 
     p = parameters(EconomyConfig(agents=6, resources=9, days=5, seed=7))
-    return amalgamate(source.FILES, {"DEVICE_IS_CPU": 1, **source.macros(p)}, source.header(p))
+    return amalgamate(source.files(p), {"DEVICE_IS_CPU": 1, **source.macros(p)}, source.header(p))
 
 
 def test_the_economy_is_understood(economy):

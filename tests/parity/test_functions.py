@@ -32,7 +32,7 @@ def p():
 def function(p):
     """Return a function of the kernels by name; the curves' tables are passed where it has them."""
     device = choose_device("auto")
-    program = Program(device, source.FILES, macros=source.macros(p), header=source.header(p))
+    program = Program(device, source.files(p), macros=source.macros(p), header=source.header(p))
     tables = {name: device.array(values) for name, values in source.tables(p).items()}
 
     def found(name):

@@ -17,7 +17,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -280,7 +280,7 @@ def mutants(names: list[str]) -> int:
 def mutants_of(path: Path, folder: Path) -> int:
     """Take out every barrier of one file in turn."""
     text = path.read_text()
-    barriers = list(re.finditer(r"\bbarrier\([\w |]*\)", without_comments(text)))
+    barriers = list(re.finditer(r"\b(?:group_)?barrier\([\w |]*\)", without_comments(text)))
     left = 0
     for number, barrier in enumerate(barriers):
         mutant = folder / f"mutant_{number}_{path.name}"
@@ -318,8 +318,12 @@ def is_found(mutant: Path, path: Path) -> bool:
 
 def in_economy(mutant: Path, name: str) -> bool:
     """Return whether any case fails with a changed file of kernels/economy."""
-    files = [str(mutant) if file == f"economy/{name}" else file for file in source.FILES]
-    with mock.patch.object(source, "FILES", files):
+
+    def mutated(files: Sequence[str]) -> tuple[str, ...]:
+        return tuple(str(mutant) if file == f"economy/{name}" else file for file in files)
+
+    changed = {"FILES": mutated(source.FILES), "DEVICE_FILES": mutated(source.DEVICE_FILES)}
+    with mock.patch.multiple(source, **changed):
         for society in SOCIETIES:
             for kind in reversed(KINDS):
                 checks = Checks()

@@ -1,0 +1,31 @@
+// group.cl: who does a workgroup's work: all of its work-items or, on a CPU, one alone.
+//
+// On a GPU the work-items of a group run at the same time; on a CPU they take turns, and every
+// barrier between them costs a round of turns. A kernel with many short steps, or with barriers in
+// loops that end early, is therefore written for one or for many work-items alike:
+//
+//     for (uint i = LANE; i < n; i += LANES) ...
+//     group_barrier(CLK_LOCAL_MEM_FENCE);  // what it orders
+//
+// and is launched on a CPU with groups of ONE work-item, for which all of this is a plain loop. The
+// host sees to that (`ALONE_ON_CPU` in societies/economy/engine.py). Results never depend on it.
+// The index is evaluated once a loop; no local memory.
+//
+// Twin: none; nothing is computed here.
+
+#ifndef PRIMITIVES_GROUP_CL
+#define PRIMITIVES_GROUP_CL
+
+#include "primitives/real.cl"
+
+#if DEVICE_IS_CPU
+#define LANE 0u
+#define LANES 1u
+#define group_barrier(fence)
+#else
+#define LANE ((uint)get_local_id(0))
+#define LANES ((uint)get_local_size(0))
+#define group_barrier(fence) barrier(fence)
+#endif
+
+#endif

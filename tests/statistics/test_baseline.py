@@ -1,6 +1,6 @@
 """Do the paper's first two scenarios come out as recorded? With fewer societies than in full.
 
-In full, with 20 societies each and a plot: experiments/economy/resource_scenarios. One test for
+In full, with 20 societies each and a plot: experiments/economy/scenarios. One test for
 each scenario, because the run is what takes long.
 """
 
@@ -11,7 +11,7 @@ import societies
 from societies.analysis.compare import DAYS, acceptable, misses
 
 ROOT = Path(__file__).parents[2]
-_folder = ROOT / "experiments" / "economy" / "resource_scenarios"
+_folder = ROOT / "experiments" / "economy" / "scenarios"
 _spec = importlib.util.spec_from_file_location("baseline", _folder / "baseline.py")
 baseline = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(baseline)
@@ -29,7 +29,7 @@ def result(scenario, replicates, folder):
 
 
 def compared(dataset, scenario):
-    found = baseline.compare(dataset, baseline.read_baseline(baseline.SCENARIOS[scenario]), DAYS)
+    found = baseline.compare(dataset, scenario)
     assert len(found) == 17 * len(DAYS)
     return found
 

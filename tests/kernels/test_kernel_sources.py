@@ -43,6 +43,7 @@ WITHOUT_TWIN = {
 WITH_TWIN = [name for name in FILES if name not in WITHOUT_TWIN]
 TWINS_ELSEWHERE = {
     "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",
+    "expected_minutes": "costs() of valuation.py returns them too",
     "varray_reset": "a Python list is made anew",
     "varray_append": "list.append",
     "varray_length": "len",

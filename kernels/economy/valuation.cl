@@ -1,0 +1,370 @@
+// What is a device worth to an agent, what would it cost to make, and can the agent make it?
+// Twin: reference_py/economy/valuation.py.
+//
+// What concerns one device is worked out by one work-item alone: any number of work-items can look
+// at as many devices. Costs are worked out by all work-items of a group together, for all wanted
+// devices of a type, a resource each, level by level from tools upwards.
+// Local memory: that of `costs`, 8 bytes a resource (on a CPU 4 more); counts of needed components
+// are in rows of the caller's, see NEED_ROWS.
+#ifndef ECONOMY_VALUATION_CL
+#define ECONOMY_VALUATION_CL
+
+#include "economy/devices.cl"
+#include "primitives/group.cl"
+
+// How many of one component or resource a device needs: at most one for each tool in it, for what a
+// recipe names is different.
+#if COMPONENTS * COMPONENTS * COMPONENTS < 65536
+#define COUNT_BYTES 2
+typedef ushort count_t;
+#else
+#define COUNT_BYTES 4
+typedef uint count_t;
+#endif
+
+// A work-item that looks at what a device needs does so in NEED_ROW entries of its own. On a GPU as
+// many work-items do so at the same time as have room in NEED_SPACE bytes:
+//
+//     __local count_t *rows = local_malloc(NEED_ROWS * NEED_ROW * sizeof(count_t));
+//     if (LANE < NEED_ROWS)
+//         for (uint r = LANE; r < resources; r += NEED_LANES)
+//             ... can_make(AGENT(agent), type, r, rows + LANE * NEED_ROW) ...
+#define NEED_ROW (2 * RESOURCES)
+#define NEED_SPACE 8192
+#if DEVICE_IS_CPU || NEED_ROW * COUNT_BYTES * 2 > NEED_SPACE
+#define NEED_ROWS 1
+#elif NEED_ROW * COUNT_BYTES * 64 > NEED_SPACE
+#define NEED_ROWS (NEED_SPACE / (NEED_ROW * COUNT_BYTES))
+#else
+#define NEED_ROWS 64
+#endif
+#define NEED_LANES (LANES < NEED_ROWS ? LANES : NEED_ROWS)
+
+// How many types lie between a type and the tools it consists of, itself counted.
+__constant int levels_above_tools[TYPES] = {0, 1, 2, 3, 1, 2};
+
+// Which type a device-making device makes.
+__constant int made_type[TYPES] = {-1, -1, -1, -1, TOOL, MACHINE};
+
+// ---------------------------------------------------------------- what it costs
+
+// The mean price that the agent paid lately, or -1 if it bought too rarely.
+static real expected_price(STATE_PARAMETERS, const size_t society, const uint agent,
+                           const uint type, const uint resource)
+{
+    int count = 0;
+    real total = 0.0;
+    for (uint i = 0; i < PRICE_MEMORY; ++i) {  // newest first
+        const real price = prices(agent, type, resource, i);
+        if (price > 0.0) {
+            total += price;
+            ++count;
+        }
+    }
+    return count < PRICE_MEMORY / 2 ? -1.0 : total / (real)count;
+}
+
+// The marginal utility of the last unit held; 0 if there is none.
+static real value_of_last_unit(AGENT_PARAMETERS, const uint resource)
+{
+    return marginal_utility(TABLES, utility_curve(agent, resource),
+                            (long)held(agent, resource) - 1);
+}
+
+// What making one costs, or the minutes it takes, given those of each component.
+static real with_components(AGENT_PARAMETERS, const uint type, const uint resource,
+                            const bool in_minutes, const __local real *below)
+{
+    if (!has_recipe(STATE, society, type, resource)) return 0.0;
+    const real price = expected_price(STATE, society, agent, type, resource);
+    if (price > 0.0) return in_minutes ? 0.0 : price;
+    const real time = making_time(AGENT(agent), type, resource);
+    real total = in_minutes ? time : time * gain_per_minute(agent);
+    for (uint i = 0; i < COMPONENT_SLOTS; ++i) {  // ascending
+        const int k = recipe(type, resource, i);
+        if (k < 0) break;
+        if (type != TOOL) total += below[k];
+        else if (!in_minutes) total += value_of_last_unit(AGENT(agent), k);
+    }
+    return total;
+}
+
+// The type so many levels below.
+static uint type_below(const uint type, const int levels)
+{
+    uint found = type;
+    for (int i = 0; i < levels; ++i) found = component_type[found];
+    return found;
+}
+
+COLLECTIVE void up_from_tools(AGENT_PARAMETERS, const uint type, const __local uchar *wanted,
+                              const bool in_minutes, __local real *result)
+{
+    const int top = levels_above_tools[type];
+    __local real *other = local_malloc(RESOURCES * sizeof(real));
+#if DEVICE_IS_CPU
+    // Here every device counts: those that no wanted one contains are left out.
+    __local uchar *part = local_malloc(4 * RESOURCES * sizeof(uchar));
+    for (uint r = 0; r < resources; ++r) part[r] = wanted[r];
+    for (int depth = 0; depth < top; ++depth) {
+        const uint level = type_below(type, depth);
+        __local uchar *here = part + depth * RESOURCES, *below = here + RESOURCES;
+        for (uint k = 0; k < resources; ++k) below[k] = 0;
+        for (uint r = 0; r < resources; ++r)
+            for (uint i = 0; here[r] && i < COMPONENTS && recipe(level, r, i) >= 0; ++i)
+                below[recipe(level, r, i)] = 1;
+    }
+#endif
+    int depth = top;
+    do {
+        const uint level = type_below(type, depth);
+        __local real *here = depth % 2 == 0 ? result : other;
+        __local real *below = depth % 2 == 0 ? other : result;
+        for (uint r = LANE; r < resources; r += LANES) {
+#if DEVICE_IS_CPU
+            if (!part[depth * RESOURCES + r]) continue;
+#endif
+            here[r] = with_components(AGENT(agent), level, r, in_minutes, below);
+        }
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+        depth -= 1;
+    } while (depth >= 0);
+#if DEVICE_IS_CPU
+    local_free(4 * RESOURCES * sizeof(uchar));
+#endif
+    local_free(RESOURCES * sizeof(real));
+}
+
+// What each wanted device of the type costs the agent: its expected price, or else the value of the
+// time for making it, and its components or, of a tool, the last unit held of each resource. Other
+// entries are undefined. By all work-items; `wanted` has been ordered by a barrier, the costs are.
+COLLECTIVE void costs(AGENT_PARAMETERS, const uint type, const __local uchar *wanted,
+                      __local real *cost)
+{
+    up_from_tools(AGENT(agent), type, wanted, false, cost);
+}
+
+// The minutes that the agent would spend on each, likewise: none on what can be bought.
+COLLECTIVE void expected_minutes(AGENT_PARAMETERS, const uint type, const __local uchar *wanted,
+                                 __local real *spent)
+{
+    up_from_tools(AGENT(agent), type, wanted, true, spent);
+}
+
+// ---------------------------------------------------------------- what it takes
+
+// How many components so many devices of one type need; both are rows over resources.
+static void needed(STATE_PARAMETERS, const size_t society, const uint type,
+                   const __local count_t *count, __local count_t *result)
+{
+    for (uint k = 0; k < resources; ++k) result[k] = 0;
+    for (uint r = 0; r < resources; ++r) {
+        if (count[r] == 0) continue;
+        for (uint i = 0; i < COMPONENT_SLOTS; ++i) {
+            const int k = recipe(type, r, i);
+            if (k < 0) break;
+            result[k] += count[r];
+        }
+    }
+}
+
+// Minutes for `count` devices, of which each adds 1 to the experience.
+static real minutes_in_series(TABLE_PARAMETERS, const uint curve, const real experience,
+                              const long count)
+{
+    __global const real *total = making_total_table + making_start(curve);
+    const long last = making_last(curve);
+    const long begin = (long)experience, end = begin + count;
+    const real inside = total[min(end, last)] - total[min(begin, last)];
+    const long beyond = end - max(begin, last);
+    return inside +
+           (real)(beyond > 0 ? beyond : 0) * making_table[making_start(curve) + (uint)last];
+}
+
+// Whether the agent knows the device and has the time and the resources to make one, if it can buy
+// nothing. Whole owned components are used up first. Making more of one kind teaches: each takes as
+// long as with one experience more, whatever its type teaches. `rows`: NEED_ROW entries.
+static bool can_make(AGENT_PARAMETERS, const uint type, const uint resource,
+                     __local count_t *rows)
+{
+    if (device_experience(agent, type, resource) < 1.0) return false;
+    const real reserved = reserved_minutes(agent);
+    real spent = making_time(AGENT(agent), type, resource);
+    if (!(reserved + spent < P(day_length))) return false;  // it only becomes more
+
+    __local count_t *need = rows, *next = rows + RESOURCES;
+    for (uint r = 0; r < resources; ++r) need[r] = 0;
+    need[resource] = 1;
+    for (uint level = type; level != TOOL; level = component_type[level]) {
+        const uint below = component_type[level];
+        needed(STATE, society, level, need, next);
+        for (uint k = 0; k < resources; ++k) {
+            if (next[k] == 0) continue;
+            const real owned = (real)(long)device_minutes(agent, below, k);
+            const long left = (long)next[k] - (long)(owned / device_lifetime[below]);
+            next[k] = (count_t)(left > 0 ? left : 0);
+            if (left > 0)
+                spent += minutes_in_series(TABLES, making_curve(agent, k),
+                                           device_experience(agent, below, k), left) /
+                         making_speed(AGENT(agent), below, k);
+        }
+        if (!(reserved + spent < P(day_length))) return false;
+        __local count_t *swap = need;
+        need = next;
+        next = swap;
+    }
+    needed(STATE, society, TOOL, need, next);
+    for (uint k = 0; k < resources; ++k)
+        if ((long)next[k] > (long)held(agent, k)) return false;
+    return true;
+}
+
+// ---------------------------------------------------------------- what it brings
+
+// The owned minutes that count against owning more: of all types that extract, from tools on as far
+// as there are recipes. A device that makes devices counts alone.
+static real stock(STATE_PARAMETERS, const size_t society, const uint agent, const uint type,
+                  const uint resource)
+{
+    if (!is_extracting(type)) return device_minutes(agent, type, resource);
+    real total = 0.0;
+    for (uint other = TOOL; other <= INDUSTRY; ++other) {
+        if (!has_recipe(STATE, society, other, resource)) break;
+        total += device_minutes(agent, other, resource);
+    }
+    return total;
+}
+
+// The whole number that is not below x, for x >= 0.
+static long whole_from(const real x)
+{
+    const long below = (long)x;
+    return below + ((real)below < x);
+}
+
+// What is done with a device: units, and experience and time afterwards.
+typedef struct {
+    long units;
+    real experience, time;
+} use_t;
+
+// How many levels of experience are passed completely before `end`.
+static int levels_passed(__global const real *total, const int last, const int level,
+                         const real time, const real end, const real learning)
+{
+    int low = level, high = last;
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (time + (total[middle] - total[level]) / learning < end) low = middle;
+        else high = middle - 1;
+    }
+    return low - level;
+}
+
+// Use a device from `time` on until `end` is reached, in stretches of constant effort: efforts are
+// minutes[0 .. last], total[e] is what those before e add up to. A unit takes effort / factor
+// minutes and adds learning / factor to the experience. Levels that are passed completely are
+// skipped at once if a whole number of units makes one experience.
+static use_t use(__global const real *effort_of, __global const real *total, const int last,
+                 const real experience, const real time, const real end, const real factor,
+                 const real learning)
+{
+    use_t done = {0, experience, time};
+    const real units_a_level = factor / learning;
+    while (done.time < end) {
+        int level = done.experience < (real)last ? (int)done.experience : last;
+        const real effort_now = effort_of[level];
+        const long to_end = whole_from((end - done.time) * factor / effort_now);
+        long count = to_end;
+        if (level < last) {
+            const long of_level =
+                whole_from(((real)(level + 1) - done.experience) * units_a_level);
+            if (of_level < count) count = of_level;
+        }
+        done.units += count;
+        done.experience += (real)count / units_a_level;
+        done.time += (real)count * effort_now / factor;
+        if (count == to_end) break;
+        level = done.experience < (real)last ? (int)done.experience : last;
+        if (units_a_level == (real)(long)units_a_level) {
+            const int passed = levels_passed(total, last, level, done.time, end, learning);
+            done.units += passed * (long)units_a_level;
+            done.experience += (real)passed;
+            done.time += (total[level + passed] - total[level]) / learning;
+        }
+    }
+    return done;
+}
+
+// The utility of the units that one more device would extract, after those owned are used up.
+static real benefit_of_extracting(AGENT_PARAMETERS, const uint type, const uint resource)
+{
+    if (stock(STATE, society, agent, type, resource) > P(days_to_hold) * P(day_length))
+        return 0.0;
+    const uint curve = effort_curve(agent, resource);
+    __global const real *effort_of = effort_table + effort_start(curve);
+    __global const real *total = effort_total_table + effort_start(curve);
+    const int last_level = effort_last(curve);
+    use_t done = {0, experience(agent, resource), 0.0};
+    real owned = 0.0;
+    long before = 0;
+    for (int better = INDUSTRY; better >= (int)type; --better) {
+        owned += device_minutes(agent, better, resource);
+        done = use(effort_of, total, last_level, done.experience, done.time, owned,
+                   device_factor[better], 1.0);
+        before += done.units;
+    }
+    const real end = owned + device_lifetime[type];
+    const real time = done.time;
+    done = use(effort_of, total, last_level, done.experience, time, end, device_factor[type], 1.0);
+    const long units = held(agent, resource);
+    const long last = units + before + done.units;
+    long first = units + before;
+    if (!(time > owned)) first = min(first + 1, last);  // begun at the very first moment
+    const uint utility_of = utility_curve(agent, resource);
+    return total_utility(TABLES, utility_of, last) - total_utility(TABLES, utility_of, first);
+}
+
+// The value of the time that one more device-making device would save.
+static real benefit_of_making(AGENT_PARAMETERS, const uint type, const uint resource)
+{
+    const uint made = made_type[type];
+    const real owned = device_minutes(agent, type, resource);
+    if (owned >= P(days_to_hold) * P(day_length)) return 0.0;
+    const real lifetime = device_lifetime[type], factor = device_factor[type];
+    const long enough = (long)P(min_made_for_device_maker) * ((long)(owned / lifetime) + 1);
+    long lately = 0;
+    for (uint day = 0; day < PRODUCTION_MEMORY; ++day)
+        lately += recently_made(agent, made, resource, day);
+    if (lately <= enough) return 0.0;
+    const uint curve = making_curve(agent, resource);
+    __global const real *effort_of = making_table + making_start(curve);
+    __global const real *total = making_total_table + making_start(curve);
+    const int last = making_last(curve);
+    const real learnt = use(effort_of, total, last, device_experience(agent, made, resource), 0.0,
+                            owned, factor, device_experience_for_making[made])
+                            .experience;
+    const use_t with_device = use(effort_of, total, last, learnt, 0.0, lifetime, factor, 1.0);
+    const real by_hand = minutes_in_series(TABLES, curve, learnt, with_device.units);
+    return (by_hand - with_device.time) * gain_per_minute(agent);
+}
+
+// What one more device would bring the agent over its lifetime, in util.
+static real benefit(AGENT_PARAMETERS, const uint type, const uint resource)
+{
+    if (!available(resource)) return 0.0;
+    return is_extracting(type) ? benefit_of_extracting(AGENT(agent), type, resource)
+                               : benefit_of_making(AGENT(agent), type, resource);
+}
+
+// The most that the agent would pay, of which `cost` is what making one costs it. Where it cannot
+// make the device, its experience being below 1, `cost` does not matter.
+static real buyers_value(AGENT_PARAMETERS, const uint type, const uint resource, const real cost)
+{
+    const real time = gain_per_minute(agent) * device_lifetime[type];
+    const real worth = benefit(AGENT(agent), type, resource) - time;
+    if (worth <= 0.0) return 0.0;
+    return device_experience(agent, type, resource) >= 1.0 && cost < worth ? cost : worth;
+}
+
+#endif

@@ -2,7 +2,7 @@
 
     python benchmarks/economy.py [--device auto] [--societies 1 16] [--days 500] [--append FILE]
 
-Both shipped scenarios (48 agents x 48 resources), timed without the building of kernels and
+The four scenarios of the paper (48 agents x 48 resources), timed without the building of kernels and
 without output: the whole of `DeviceEngine.run_days`, ended by reading the series. Each row also
 gives the processor time over all threads (what counts on a shared machine), the time by phase of
 the day after the last (each phase waited for), and what the launches alone would cost. Rows go to
@@ -118,7 +118,7 @@ def main():
     parser.add_argument("--device", default="auto")
     parser.add_argument("--societies", type=int, nargs="+", default=[1, 16])
     parser.add_argument("--days", type=int, default=500)
-    parser.add_argument("--scenarios", nargs="+", default=["no_trade", "trade"])
+    parser.add_argument("--scenarios", nargs="+", default=["no_trade", "trade", "tools", "devices"])
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--append", type=Path)
     options = parser.parse_args()

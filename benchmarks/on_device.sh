@@ -8,4 +8,4 @@ python=${PYTHON:-python3}
 export PYTHONPATH=.:${PYTHONPATH:-} PYTHONUNBUFFERED=1
 $python -m societies devices
 $python tests/golden/golden.py --device gpu
-$python benchmarks/economy.py --device gpu --societies 1 16 256 1000 --append "$out/economy.csv"
+$python benchmarks/economy.py --device gpu --societies 1 16 256 --append "$out/economy.csv"

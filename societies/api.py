@@ -75,9 +75,18 @@ def verify(
     *,
     device: str | Device = "auto",
     days: int | None = None,
+    start: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Any:
     """Run device and reference side by side and compare every array after every phase.
+
+    Parameters
+    ----------
+    days : int, optional
+        Compare so many days; default: all.
+    start : path, optional
+        A result of this configuration (``days`` and ``record`` may differ): begin with its newest
+        checkpoint instead of day 0.
 
     Returns
     -------
@@ -85,4 +94,6 @@ def verify(
         With ``identical`` and, if they differ, the first ``difference``: day, phase, array,
         index and both values. ``str(report)`` says it in a line.
     """
-    return workload(config.workload).verify(config, device=device, days=days, progress=progress)
+    more = {} if start is None else {"start": start}
+    chosen = workload(config.workload)
+    return chosen.verify(config, device=device, days=days, progress=progress, **more)

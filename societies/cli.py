@@ -146,6 +146,10 @@ def run(
 def verify(
     config: ConfigPath,
     days: Annotated[int | None, typer.Option(min=1, help="Compare N days; default: all.")] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="Begin with the last checkpoint of a result."),
+    ] = None,
     device: Device = "auto",
     seed: Seed = None,
     replicates: Replicates = None,
@@ -157,7 +161,9 @@ def verify(
 
     settings = _load(_find_config(config), override, seed=seed, replicates=replicates)
     with _progress(settings, device) as progress:
-        report = societies.verify(settings, device=device, days=days, progress=progress)
+        report = societies.verify(
+            settings, device=device, days=days, start=start, progress=progress
+        )
     print(report)
     if not report.identical:
         raise typer.Exit(1)

@@ -118,18 +118,27 @@ class Difference:
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """The outcome of running device and reference side by side; ``str`` is the line to print."""
+    """The outcome of running device and reference side by side; ``str`` is the line to print.
+
+    Attributes
+    ----------
+    days : number of days compared, or to be compared if there is a difference
+    arrays : number of arrays compared after every phase
+    after : day of the checkpoint from which both began; 0: from the start
+    """
 
     identical: bool
     days: int
     arrays: int
     device: str
     difference: Difference | None = None
+    after: int = 0
 
     def __str__(self) -> str:
         if self.difference is not None:
             return f"different: {self.difference}"
-        return f"identical: {self.days} days, {self.arrays} arrays"
+        begun = f" from day {self.after + 1} on" if self.after else ""
+        return f"identical: {self.days} days{begun}, {self.arrays} arrays"
 
 
 def first_difference(
@@ -149,14 +158,20 @@ def first_difference(
     return None
 
 
-def days_to_verify(asked: int | None, days: int) -> int:
-    """Return how many days to compare.
+def days_to_verify(asked: int | None, days: int, after: int = 0) -> int:
+    """Return how many days to compare, after the day of a checkpoint.
 
     Raises
     ------
     ConfigError
         If more days are asked for than the configuration has.
     """
+    if after and after + (asked or 1) > days:
+        raise ConfigError(
+            f"verify: the checkpoint is of day {after}, the configuration has {days} days; "
+            f"raise it with --set days={after + (asked or 1)}"
+        )
+    days -= after
     if asked is not None and not 1 <= asked <= days:
         raise ConfigError(
             f"verify: {asked} days are asked for, the configuration has {days}; "

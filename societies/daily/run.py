@@ -25,7 +25,7 @@ from societies.daily.file import Contents
 from societies.daily.model import Model
 from societies.device import Device
 from societies.output import ResultFile, open_results
-from societies.output.provenance import reopen, session
+from societies.output.provenance import checkpoint_of, reopen, session
 from societies.running import (
     Interruption,
     Plan,
@@ -183,22 +183,27 @@ def verify(
     *,
     device: str | Device = "auto",
     days: int | None = None,
+    start: str | Path | None = None,
     progress: Progress | None = None,
 ) -> VerifyReport:
     """Run device and reference side by side, comparing every bit; see `societies.verify`."""
-    last = days_to_verify(days, config.days)
+    after, state = checkpoint_of(Path(start), config, model.version) if start else (0, None)
+    last = days_to_verify(days, config.days, after)
     engine, name, _ = _engine(model, config, device)
     reference = ReferenceEngine(model, config)
-    for day in range(last + 1):
+    if state is not None:
+        engine.load(state)
+        reference.load(state)
+    for day in range(after + 1 if after else 0, after + last + 1):
         for phase in model.day if day else model.start:
             engine.step(phase, day)
             reference.step(phase, day)
             difference = first_difference(day, phase, engine.state(), reference.state())
             if difference is not None:
-                return VerifyReport(False, last, len(model.fields), name, difference)
+                return VerifyReport(False, last, len(model.fields), name, difference, after)
         if progress and day:
-            progress(day, last)
-    return VerifyReport(True, last, len(model.fields), name)
+            progress(day - after, last)
+    return VerifyReport(True, last, len(model.fields), name, after=after)
 
 
 def state_hash(model: Model, state: Mapping[str, NDArray[Any]]) -> str:

@@ -27,13 +27,13 @@ from societies.economy.engine import (
     state_hash,
     workgroup_size,
 )
-from societies.economy.file import create, describe_tables, reopen, require_room
+from societies.economy.file import MODEL_VERSION, create, describe_tables, reopen, require_room
 from societies.economy.parameters import Parameters, parameters
 from societies.economy.results import Layout, grouped
 from societies.economy.state import series_of, sizes, state_fields
 from societies.errors import ConfigError
 from societies.output import ResultFile, open_results
-from societies.output.provenance import session
+from societies.output.provenance import checkpoint_of, session
 from societies.running import (
     Interruption,
     Plan,
@@ -271,32 +271,45 @@ def verify(
     *,
     device: str | Device = "auto",
     days: int | None = None,
+    start: str | Path | None = None,
     progress: Progress | None = None,
 ) -> VerifyReport:
     """Run device and reference side by side and compare every array after every phase.
 
     Equal means equal bits. The comparison stops at the first difference.
 
+    Parameters
+    ----------
+    start : path, optional
+        A result of this configuration (``days`` and ``record`` aside): both begin with its newest
+        checkpoint instead of day 0.
+
     Raises
     ------
     ConfigError
         If more days are asked for than the configuration has.
+    OutputError
+        If there is no such checkpoint.
     """
-    last = days_to_verify(days, config.days)
+    after, state = checkpoint_of(Path(start), config, MODEL_VERSION) if start else (0, None)
+    last = days_to_verify(days, config.days, after)
     p = parameters(config)
     engine, name, _ = _engine(device, p)
     reference = ReferenceEngine(p)
-    for day in range(last + 1):
+    if state is not None:
+        engine.load(state)
+        reference.load(state)
+    for day in range(after + 1 if after else 0, after + last + 1):
         steps = schedule.start(p) if day == 0 else schedule.day_schedule(p, day)
         for step in steps:
             engine.step(step, day)
             reference.step(step, day)
             difference = first_difference(day, str(step), engine.state(), reference.state())
             if difference is not None:
-                return VerifyReport(False, last, len(state_fields(p)), name, difference)
+                return VerifyReport(False, last, len(state_fields(p)), name, difference, after)
         if progress and day:
-            progress(day, last)
-    return VerifyReport(True, last, len(state_fields(p)), name)
+            progress(day - after, last)
+    return VerifyReport(True, last, len(state_fields(p)), name, after=after)
 
 
 def _engine(device: str | Device, p: Parameters) -> tuple[Engine, str, dict[str, str]]:

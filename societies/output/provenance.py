@@ -5,14 +5,20 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import h5py
 import yaml
+from numpy.typing import NDArray
 
 from societies.config import WorkloadConfig, to_yaml
 from societies.errors import OutputError
+from societies.output import checkpoints
+from societies.output.files import explained
+from societies.output.layout import require_ours
 from societies.output.resultfile import ResultFile
 from societies.version import package_version
 
@@ -46,30 +52,65 @@ def reopen(path: Path, config: WorkloadConfig, model_version: str) -> ResultFile
         )
     file = ResultFile.resume(path)
     try:
-        version = str(file.attributes.get("model_version"))
-        if version != model_version:
-            raise OutputError(
-                f"{path} was made by model version {version}, this is {model_version}: results "
-                "differ, so it cannot be continued\nrun it anew with another --out"
-            )
-        try:
-            different = _different_keys(str(file.attributes["configuration"]), to_yaml(config))
-        except (KeyError, TypeError, yaml.YAMLError) as error:
-            raise OutputError(
-                f"{path}: its configuration is missing or damaged, so it cannot be continued\n"
-                "run it anew with another --out"
-            ) from error
-        if different:
-            key, old, new = different[0]
-            more = f" (and {len(different) - 1} more)" if different[1:] else ""
-            raise OutputError(
-                f"{path} was made with another configuration: {key} is {old} in the file and "
-                f"{new} here{more}\nresume it with the configuration and options that made it"
-            )
+        _require_origin(path, file.attributes, config, model_version)
     except BaseException:
         file.close()
         raise
     return file
+
+
+def checkpoint_of(
+    path: Path, config: WorkloadConfig, model_version: str
+) -> tuple[int, dict[str, NDArray[Any]]]:
+    """Return day and state of the newest checkpoint in a file of this configuration.
+
+    The number of days and what is recorded may differ: neither changes a state. The file is only
+    read.
+
+    Raises
+    ------
+    OutputError
+        If the file is of another configuration or version, has no checkpoint or cannot be read.
+    """
+    with explained(path, "read this file"), h5py.File(path, "r") as file:
+        require_ours(file, path)
+        attributes = dict(file.attrs)
+        found = checkpoints.latest(file)
+    _require_origin(path, attributes, config, model_version, but=("days", "record"))
+    if found is None:
+        raise OutputError(f"{path}: has no checkpoint yet; let its run go on for some days")
+    return found[1:]
+
+
+def _require_origin(
+    path: Path,
+    attributes: Mapping[str, Any],
+    config: WorkloadConfig,
+    model_version: str,
+    but: tuple[str, ...] = (),
+) -> None:
+    """Raise OutputError unless a file was made with this configuration, some keys aside."""
+    version = str(attributes.get("model_version"))
+    if version != model_version:
+        raise OutputError(
+            f"{path} was made by model version {version}, this is {model_version}: results "
+            "differ, so it cannot be continued\nrun it anew with another --out"
+        )
+    try:
+        different = _different_keys(str(attributes["configuration"]), to_yaml(config))
+    except (KeyError, TypeError, yaml.YAMLError) as error:
+        raise OutputError(
+            f"{path}: its configuration is missing or damaged, so it cannot be continued\n"
+            "run it anew with another --out"
+        ) from error
+    different = [found for found in different if found[0].split(".")[0] not in but]
+    if different:
+        key, old, new = different[0]
+        more = f" (and {len(different) - 1} more)" if different[1:] else ""
+        raise OutputError(
+            f"{path} was made with another configuration: {key} is {old} in the file and "
+            f"{new} here{more}\nresume it with the configuration and options that made it"
+        )
 
 
 def _different_keys(before: str, now: str) -> list[tuple[str, str, str]]:

@@ -92,6 +92,40 @@ def test_verify_finds_nothing(shell):
     assert os.listdir() == ["run.yaml"]
 
 
+def test_verify_begins_with_the_checkpoint_of_a_result(shell, monkeypatch):
+    assert shell("run", "run.yaml", "--days", "2", "--out", "two.h5", "-q")[0] == 0
+    code, out, err = shell("verify", "run.yaml", "--from", "two.h5")
+    assert (code, err) == (0, "")
+    assert re.fullmatch(r"identical: 2 days from day 3 on, \d+ arrays\n", out)
+
+    days = []
+    original = DeviceEngine.step
+    monkeypatch.setattr(
+        DeviceEngine, "step", lambda s, step, day: (days.append(day), original(s, step, day))
+    )
+    assert shell("verify", "run.yaml", "--from", "two.h5", "--days", "1")[0] == 0
+    assert set(days) == {3}
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--days", "3"], 2, "--set days=5"),
+        (["--set", "agents=7"], 4, "agents is 6 in the file and 7 here"),
+        (["--set", "days=2"], 2, "the checkpoint is of day 2, the configuration has 2 days"),
+    ],
+)
+def test_verify_refuses_a_checkpoint_that_does_not_fit(words, code, said, shell):
+    assert shell("run", "run.yaml", "--days", "2", "--out", "two.h5", "-q")[0] == 0
+    assert_refused(shell("verify", "run.yaml", "--from", "two.h5", *words), code, said)
+
+
+def test_verify_refuses_a_file_that_is_no_result(shell, folder):
+    assert_refused(shell("verify", "run.yaml", "--from", "none.h5"), 4, "none.h5")
+    (folder / "text.h5").write_text("no HDF5")
+    assert_refused(shell("verify", "run.yaml", "--from", "text.h5"), 4, "text.h5")
+
+
 @pytest.mark.parametrize(
     ("phase", "day", "array", "index", "change"),
     [

@@ -1,0 +1,121 @@
+// Who meets whom in a round of device trade: partners of good deals first.
+// Twin: reference_py/economy/device_matching.py (open_device_market has a file of its own).
+//
+// A workgroup is a society. One work-item draws, since the draws of a stream have an order; for each
+// agent drawn all work-items look for its partner, an agent in turn each. Gains do not change in a
+// round, and of an agent that is drawn nobody asks again, so sums are added up where they are needed.
+// Who is free is a set of bits: the k-th free agent is a matter of counting bits, and nothing moves.
+// Local memory: 1 bit an agent and 12 bytes a work-item (GROUP_MOST).
+#include "economy/streams.cl"
+#include "primitives/group.cl"
+
+#define FREE_WORDS ((AGENTS + 31) / 32)
+#if DEVICE_IS_CPU
+#define GROUP_MOST 1
+#else
+#define GROUP_MOST 256
+#endif
+
+static bool is_free(const __local uint *free_set, const uint agent)
+{
+    return (free_set[agent / 32] >> (agent % 32)) & 1u;
+}
+
+static void take(__local uint *free_set, const uint agent)
+{
+    free_set[agent / 32] &= ~(1u << (agent % 32));
+}
+
+// The free agent with `rank` free ones below it, which must exist.
+static uint nth_free(const __local uint *free_set, uint rank)
+{
+    uint word = 0;
+    for (; popcount(free_set[word]) <= rank; ++word) rank -= popcount(free_set[word]);
+    uint bits = free_set[word];
+    for (; rank > 0; --rank) bits &= bits - 1;  // without its lowest one
+    return word * 32 + 31 - clz(bits & (0u - bits));
+}
+
+// What the agent gained by deals with a partner on the days that it remembers, newest first.
+static real remembered_gain(STATE_PARAMETERS, const size_t society, const uint type,
+                            const uint agent, const uint partner)
+{
+    real gain = 0.0;
+    for (uint d = 0; d < PARTNER_MEMORY; ++d) gain += partner_memory(agent, type, partner, d);
+    return gain;
+}
+
+// Whom the agent prefers of those that are free and not yet met: gains[0], picks[0] = NONE if there
+// is none. The largest gain wins, the lower number among equals.
+COLLECTIVE void find_partner(STATE_PARAMETERS, const size_t society, const uint type,
+                             const uint agent, const __local uint *free_set, __local real *gains,
+                             __local uint *picks)
+{
+    const uint lid = LANE, lanes = LANES;
+    real best = -1.0;
+    uint pick = NONE;
+    for (uint b = lid; b < agents; b += lanes)
+        if (is_free(free_set, b) && !met(agent, b)) {
+            const real gain = remembered_gain(STATE, society, type, agent, b);
+            if (gain > best) {
+                best = gain;
+                pick = b;
+            }
+        }
+    gains[lid] = best;
+    picks[lid] = pick;
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // the best of every work-item, before they are compared
+    uint stride = 1;
+    do {
+        for (uint i = lid * 2 * stride; i + stride < lanes; i += lanes * 2 * stride) {
+            const uint other = picks[i + stride];
+            if (gains[i + stride] > gains[i] ||
+                (gains[i + stride] == gains[i] && other < picks[i])) {
+                gains[i] = gains[i + stride];
+                picks[i] = other;
+            }
+        }
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // the winners of this level, before the one above
+        stride *= 2;
+    } while (stride < lanes);
+}
+
+__kernel void device_matching(STATE_PARAMETERS, const uint type)
+{
+    const size_t society = get_group_id(0);
+    const uint lid = LANE, lanes = LANES;
+    __local uint *free_set = local_malloc(FREE_WORDS * sizeof(uint));
+    __local real *gains = local_malloc(GROUP_MOST * sizeof(real));
+    __local uint *picks = local_malloc(GROUP_MOST * sizeof(uint));
+    __local uint drawn;
+    if (!market_open()) return;
+
+    for (uint i = lid; i < (uint)AGENTS * RESOURCES; i += lanes)
+        bought(i / RESOURCES, i % RESOURCES) = 0;
+    for (uint word = lid; word < FREE_WORDS; word += lanes)
+        free_set[word] = word < AGENTS / 32 ? 0xffffffffu : (1u << (AGENTS % 32)) - 1;
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody is free, before the first is drawn
+    rng_t rng;  // of the one who draws
+    if (lid == 0) rng = rng_load(stream(AGENTS, PURPOSE_DEVICE_MATCHING));
+    uint left = agents, placed = 0;
+    do {
+        if (lid == 0) {
+            drawn = nth_free(free_set, rng_below(&rng, left));
+            take(free_set, drawn);
+            device_partners(placed) = drawn;
+        }
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // who is drawn, before its partner is looked for
+        find_partner(STATE, society, type, drawn, free_set, gains, picks);
+        if (lid == 0 && left > 1) {
+            uint b = picks[0];
+            if (b == NONE) b = nth_free(free_set, rng_below(&rng, left - 1));
+            take(free_set, b);
+            device_partners(placed + 1) = b;
+            met(drawn, b) = met(b, drawn) = 1;  // of these two nobody asks in this round again
+        }
+        left -= min(left, 2u);
+        placed += 2;
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // who is free, before the next is drawn
+    } while (left > 0);
+    if (lid == 0) stream(AGENTS, PURPOSE_DEVICE_MATCHING) = rng_pack(rng);
+}

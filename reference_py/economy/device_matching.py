@@ -6,6 +6,7 @@ one. Removed agents are drawn and taken like others; their meetings do nothing.
 """
 
 from reference_py.economy.devices import is_known
+from reference_py.economy.observer import tell
 from reference_py.economy.streams import drawing
 
 
@@ -45,6 +46,7 @@ def matched(p, s, device, below):
         if b is None:
             b = free[below(len(free))]
         free.remove(b)
+        tell(s, "pair", a=a, b=b)
         order += [a, b]
     return order + free
 

@@ -11,6 +11,7 @@ from reference_py.economy import valuation
 from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
 from reference_py.economy.end_day import refresh
 from reference_py.economy.knowledge import know_components
+from reference_py.economy.observer import tell
 from reference_py.economy.own_use import remember_price
 from reference_py.economy.promises import reserve, unreserve
 from reference_py.economy.trading import menu
@@ -45,9 +46,11 @@ def deal(p, s, device, buyer, seller):
     """Let one agent buy one device from the other; return whether it did."""
     goods = for_sale(p, s, device, seller)
     offered = sorted(menu(p, s, buyer))
+    tell(s, "device_offer", buyer=buyer, seller=seller, goods=goods, offered=offered)
     if not goods or not offered:
         return False
     pick, worth = choice(p, s, device, buyer, goods)
+    tell(s, "device_choice", pick=pick, worth=worth)
     if pick is None:
         return False
     cost = valuation.costs(p, s, seller, device)[0][pick]
@@ -56,6 +59,7 @@ def deal(p, s, device, buyer, seller):
     for r in offered:
         paid += loss(utility_curve(p, buyer, r), s.held[buyer][r], units[r])
         received += gain(utility_curve(p, seller, r), s.held[seller][r], units[r])
+    tell(s, "device_price", units=units, cost=cost, paid=paid, received=received)
     if not (paid < worth and cost < received):
         return False
     hand_over(p, s, device, buyer, seller, pick)
@@ -63,6 +67,8 @@ def deal(p, s, device, buyer, seller):
         s.held[buyer][r] -= units[r]
         s.held[seller][r] += units[r]
         s.units_paid[buyer] += units[r]
+        if p.group_of_agent[buyer] != p.group_of_agent[seller]:
+            s.units_paid_outside[buyer] += units[r]
     for agent in (buyer, seller):
         for r in range(p.resources):
             refresh(p, s, agent, r)
@@ -72,6 +78,7 @@ def deal(p, s, device, buyer, seller):
     remember_price(s, seller, device, pick, -(received - cost))
     s.bought[buyer][pick] = 1
     s.devices_sold[seller][device] += 1
+    tell(s, "sale", buyer=buyer, seller=seller, resource=pick)
     return True
 
 

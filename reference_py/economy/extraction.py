@@ -6,6 +6,7 @@ best one that an agent owns for a resource serves it, as long as a minute of use
 
 from reference_py.economy.curves import effort, effort_curve, marginal_utility, utility_curve
 from reference_py.economy.devices import EXTRACTING, extracting_device
+from reference_py.economy.observer import tell
 from reference_py.economy.streams import drawing
 from reference_py.primitives.reduce import reduce_sum
 
@@ -74,6 +75,7 @@ def work(p, s, agent, choose, time, extracted, spent):
         if source[r] > 0:
             left = s.device_minutes[agent][source[r] - 1]
             left[r] = max(0.0, left[r] - minutes[r])
+        tell(s, "unit", agent=agent, resource=r, source=source[r], time=time, minutes=minutes[r])
         time += minutes[r]
         s.gain_per_minute[agent] = gains[r]
         experience[r] += 1.0 / factor[r]

@@ -18,6 +18,7 @@ from reference_py.economy.devices import (
     is_known,
 )
 from reference_py.economy.knowledge import know_components
+from reference_py.economy.observer import tell
 from reference_py.economy.streams import drawing
 
 NEXT = {MACHINE: FACTORY, FACTORY: INDUSTRY, DEVICE_MACHINE: DEVICE_FACTORY}
@@ -50,8 +51,10 @@ def attempt(p, s, agent, known, rng):
     """
     considered = tool_ingredients(p, s, agent, rng)
     if considered is None:
+        tell(s, "attempt", agent=agent, device=TOOL, considered=[], open=[])
         return None
     open_ = untaken(s, TOOL, considered, known)
+    tell(s, "attempt", agent=agent, device=TOOL, considered=considered, open=open_)
     if open_:
         experience = summed(s.experience[agent], considered)
         if not succeeds(p, agent, p.device.tool_probability, experience, rng):
@@ -64,6 +67,7 @@ def attempt(p, s, agent, known, rng):
     while device is not None:
         considered = device_ingredients(p, s, agent, device, known, rng)
         open_ = untaken(s, device, considered, known)
+        tell(s, "attempt", agent=agent, device=device, considered=considered, open=open_)
         if open_:
             experience = summed(s.device_experience[agent][COMPONENT[device]], considered)
             if not succeeds(p, agent, p.device.device_probability, experience, rng):
@@ -147,6 +151,7 @@ def establish(p, s, agent, known, day, device, resource, parts):
     """Make the invention society's recipe, in place of one that nobody remembers."""
     slots = [-1] * (p.device.component_slots - len(parts))
     s.recipe[device][resource] = [*parts, *slots]
+    tell(s, "invented", agent=agent, device=device, resource=resource, parts=parts)
     s.invented_on[device][resource] = day
     s.inventor[device][resource] = agent
     for other in range(p.agents):

@@ -5,6 +5,7 @@ it costs. The device can be used at once, although it is produced later in the d
 """
 
 from reference_py.economy import valuation
+from reference_py.economy.observer import tell
 from reference_py.economy.promises import reserve
 
 
@@ -25,6 +26,7 @@ def decide(p, s, agent, device):
                 benefit = valuation.benefit(p, s, agent, device, r)
                 if benefit - cost[r] > best:
                     best, pick, gain = benefit - cost[r], r, benefit
+        tell(s, "own_use", agent=agent, resource=pick, benefit=gain, cost=cost)
         if pick is None:
             return
         remember_price(s, agent, device, pick, -cost[pick])

@@ -14,6 +14,7 @@ from reference_py.economy.devices import (
     making_time,
     owned_maker,
 )
+from reference_py.economy.observer import tell
 from reference_py.primitives.reduce import reduce_sum
 
 
@@ -45,6 +46,7 @@ def make_all(p, s, agent, device, resource):
         speed = making_speed(p, s, agent, device, resource)
         minutes = making_time(p, s, agent, device, resource)
         total += minutes
+        tell(s, "made", agent=agent, device=device, resource=resource, by=maker, minutes=minutes)
         if maker is not None:
             left = s.device_minutes[agent][maker][resource] - minutes
             s.device_minutes[agent][maker][resource] = max(0.0, left)

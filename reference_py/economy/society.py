@@ -18,7 +18,14 @@ class Society(SimpleNamespace):
         Number of the society; its random streams belong to this number.
     state : dict of nested lists
         One entry per field of the state table, without the society dimension.
+
+    Attributes
+    ----------
+    observer : callable or None
+        Is told what happens; see `reference_py.economy.observer`.
     """
+
+    observer = None
 
     def __init__(self, index, state):
         super().__init__(index=index, **state)

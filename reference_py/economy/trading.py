@@ -9,6 +9,7 @@ import math
 
 from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
 from reference_py.economy.end_day import refresh
+from reference_py.economy.observer import tell
 from reference_py.primitives.select import n_smallest
 from reference_py.primitives.softmath import soft_exp, soft_log
 
@@ -33,6 +34,7 @@ def meet(p, s, agent_a, agent_b):
         menu_a, menu_b = menu(p, s, agent_a), menu(p, s, agent_b)
         sell_a.update(menu_a - menu_b)  # the sets grow over the meeting
         sell_b.update(menu_b - menu_a)
+        tell(s, "menus", a=agent_a, b=agent_b, menu_a=menu_a, menu_b=menu_b)
         if not sell_a or not sell_b:
             return False
         queue.extend(ranked(p, s, agent_a, agent_b, sorted(sell_a), sorted(sell_b), attempt))
@@ -84,6 +86,7 @@ def score(p, s, agent, wanted, given):
 def bargain(p, s, agent_a, agent_b, give, take):
     """Let A, then B, propose quantities; carry out the first that both gain from."""
     held_a, held_b = s.held[agent_a], s.held[agent_b]
+    tell(s, "bargain", a=agent_a, b=agent_b, give=give, take=take)
     if held_a[give] == 0 or held_b[take] == 0:
         return False
     curve_a_give, curve_a_take = (utility_curve(p, agent_a, r) for r in (give, take))
@@ -105,6 +108,7 @@ def bargain(p, s, agent_a, agent_b, give, take):
     rate = price(p.price, most_a, least_b, power_a, power_b)
     for surplus in (surplus_a, surplus_b):
         taken, given = proposal(surplus, rate, held_a[give], held_b[take], p.min_surplus)
+        tell(s, "proposal", by_a=surplus is surplus_a, rate=rate, given=given, taken=taken)
         if (
             taken <= held_b[take]
             and given <= held_a[give]
@@ -120,7 +124,11 @@ def bargain(p, s, agent_a, agent_b, give, take):
                 refresh(p, s, agent, take)
             s.units_sold[agent_a] += given
             s.units_sold[agent_b] += taken
+            if p.group_of_agent[agent_a] != p.group_of_agent[agent_b]:
+                s.units_sold_outside[agent_a] += given
+                s.units_sold_outside[agent_b] += taken
             s.deals[agent_a] += 1
+            tell(s, "swap", a=agent_a, b=agent_b)
             return True
     return False
 

@@ -5,8 +5,8 @@
 // In place: at stride s = 1, 2, 4, ... entry p (a multiple of 2 s) stands for the leaves
 // p .. p + s - 1 and takes in entry p + s, if there is one; if not, it is the odd last one.
 //
-// Contract of every function: called by all work-items of a one-dimensional workgroup of any size
-// L, with the same arguments. The caller has ordered its writes to x by a barrier. x is
+// Contract of every function (but reduce_sum_alone): called by all work-items of a one-dimensional
+// workgroup of any size L, with the same arguments. The caller has ordered its writes to x by a barrier. x is
 // OVERWRITTEN unless const. Every work-item gets the result; the last barrier inside lets x be
 // used again at once. Cost: n / L + log2(n) additions and log2(n) + 1 barriers; no other memory. On
 // a CPU, where work-items take turns, one of them does the tree alone: n additions, 2 barriers.
@@ -53,6 +53,14 @@ COLLECTIVE real reduce_sum_local(__local real *x, const uint n) {
     const real sum = n > 0u ? x[0] : 0.0;
     barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the sum, before x is used again
     return sum;
+}
+
+// The same sum by one work-item alone, without barriers: for where one does all the work (group.cl).
+static real reduce_sum_alone(__local real *x, const uint n) {
+    for (uint stride = 1; stride < n; stride *= 2)
+        for (uint p = 0; p + stride < n; p += 2 * stride)
+            x[p] += x[p + stride];
+    return n > 0u ? x[0] : 0.0;
 }
 
 // The same tree in global memory, by one workgroup; indices are size_t, so any n.

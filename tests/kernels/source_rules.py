@@ -512,8 +512,8 @@ def python_names(source: str) -> set[str]:
 
 
 def twin_names(name: str, file: str) -> set[str]:
-    """Return what the twin of a function may be called: without memory space and prefix."""
-    plain = re.sub(r"_(?:local|global|unmasked)(?=_|$)", "", name)
+    """Return what the twin of a function may be called: without space, who works, prefix."""
+    plain = re.sub(r"_(?:local|global|unmasked|alone)(?=_|$)", "", name)
     stem = {"softmath": "soft"}.get(Path(file).stem, Path(file).stem)
     return {name, plain, plain.removeprefix(f"{stem}_")}
 

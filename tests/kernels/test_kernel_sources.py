@@ -63,7 +63,9 @@ def shipped_text(name):
 
 def accessors():
     """Return the macros that societies.economy.source makes."""
-    config = config_from_dict({"workload": "economy", "agents": 2, "resources": 2})
+    config = config_from_dict(
+        {"workload": "economy", "agents": 2, "resources": 3, "devices": "all"}
+    )
     return re.findall(r"^#define (\w+)\(", source.header(parameters(config)), re.MULTILINE)
 
 

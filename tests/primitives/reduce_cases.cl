@@ -1,7 +1,7 @@
 // reduce_cases.cl: one workgroup per case computes every total of an array of its own.
 #include "primitives/reduce.cl"
 
-// real_sums[case][2][work-item]: local, global (work is overwritten)
+// sums[case][3][work-item]: local, global (work is overwritten), local by one work-item alone
 __kernel void real_sums(__global const real *values, __global real *work,
                         __global const uint *sizes, const uint capacity, const uint local_most,
                         __global real *sums, __local real *x) {
@@ -14,9 +14,17 @@ __kernel void real_sums(__global const real *values, __global real *work,
             x[i] = values[group * capacity + i];
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); // both copies, before they are added up
-    sums[(group * 2 + 1) * lanes + lid] = reduce_sum_global(work + group * capacity, n);
+    sums[(group * 3 + 1) * lanes + lid] = reduce_sum_global(work + group * capacity, n);
     if (n <= local_most)
-        sums[group * 2 * lanes + lid] = reduce_sum_local(x, n);
+        sums[group * 3 * lanes + lid] = reduce_sum_local(x, n);
+    for (uint i = lid; i < n && n <= local_most; i += lanes)
+        x[i] = values[group * capacity + i];
+    barrier(CLK_LOCAL_MEM_FENCE); // the copy again, before it is added up
+    if (lid == 0 && n <= local_most) {
+        const real sum = reduce_sum_alone(x, n);
+        for (uint i = 0; i < lanes; ++i)
+            sums[(group * 3 + 2) * lanes + i] = sum;
+    }
 }
 
 // extremes[case][2][work-item]: in local memory (of the first local_most), in global memory

@@ -77,7 +77,7 @@ def stacked(rows, capacity, dtype):
 
 def check_real_sums(device, program, workgroup, rows):
     groups, capacity = len(rows), max(1, *map(len, rows))
-    sums = device.zeros((groups, 2, workgroup), np.float64)
+    sums = device.zeros((groups, 3, workgroup), np.float64)
     program.real_sums(
         values=device.array(stacked(rows, capacity, np.float64)),
         work=device.zeros((groups, capacity), np.float64),
@@ -91,9 +91,10 @@ def check_real_sums(device, program, workgroup, rows):
     )
     for row, of_row in zip(rows, sums.get().tolist(), strict=True):
         expected = reduce.reduce_sum(row)
-        for in_local, in_global in zip(*of_row, strict=True):
+        for in_local, in_global, alone in zip(*of_row, strict=True):
             assert same(in_global, expected)
             assert len(row) > LOCAL_MOST or same(in_local, expected)
+            assert len(row) > LOCAL_MOST or same(alone, expected)
 
 
 def check_whole_totals(device, program, workgroup, rows):

@@ -1,0 +1,114 @@
+// Which devices does an agent decide to make for itself?
+// Twin: reference_py/economy/own_use.py.
+//
+// A workgroup is an agent, a work-item a resource; on a CPU one work-item does it all (group.cl).
+// As long as one device is worth more than it costs, the best is promised: work-item 0 picks it and
+// sets aside what it takes; what changed by it is worked out anew.
+// Local memory: 25 bytes a resource (on a CPU 29) and rows for needs (valuation.cl).
+#include "economy/promises.cl"
+
+#ifndef ECONOMY_OWN_USE_CL
+#define ECONOMY_OWN_USE_CL
+
+// Put a price event first and forget the oldest. By one work-item.
+static void remember_price(STATE_PARAMETERS, const size_t society, const uint agent,
+                           const uint type, const uint resource, const real price)
+{
+    for (uint i = PRICE_MEMORY - 1; i > 0; --i)
+        prices(agent, type, resource, i) = prices(agent, type, resource, i - 1);
+    prices(agent, type, resource, 0) = price;
+}
+
+// Whether the agent could make the device and does not own enough of it.
+static bool wants(AGENT_PARAMETERS, const uint type, const uint resource, __local count_t *rows)
+{
+    return stock(STATE, society, agent, type, resource) < P(days_to_hold) * P(day_length) &&
+           can_make(AGENT(agent), type, resource, rows);
+}
+
+// The benefit of each device that the agent wants, else 0; `wanted` tells those above 0. Returns
+// whether there are any, to every work-item.
+COLLECTIVE bool benefits(AGENT_PARAMETERS, const uint type, __local real *gain,
+                         __local uchar *wanted)
+{
+    __local uint *any = local_malloc(sizeof(uint));
+    __local count_t *rows = local_malloc(NEED_ROWS * NEED_ROW * sizeof(count_t));
+    if (LANE < NEED_ROWS)
+        for (uint r = LANE; r < resources; r += NEED_LANES) {
+            gain[r] = wants(AGENT(agent), type, r, rows + LANE * NEED_ROW)
+                          ? benefit(AGENT(agent), type, r)
+                          : 0.0;
+            wanted[r] = gain[r] > 0.0;
+        }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // all benefits, before they are looked through
+    if (LANE == 0) {
+        *any = 0;
+        for (uint r = 0; r < resources; ++r) *any |= wanted[r];
+    }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // whether there is any, before it is read
+    const bool found = *any;
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before its memory is used again
+    local_free(NEED_ROWS * NEED_ROW * sizeof(count_t));
+    local_free(sizeof(uint));
+    return found;
+}
+
+// The device of the largest net benefit above 0, the lowest resource among equals, or NONE.
+static uint best_device(const uint count, const __local uchar *wanted, const __local real *gain,
+                        const __local real *cost)
+{
+    uint pick = NONE;
+    real best = 0.0;
+    for (uint r = 0; r < count; ++r) {
+        if (!wanted[r] || !(gain[r] - cost[r] > best)) continue;
+        best = gain[r] - cost[r];
+        pick = r;
+    }
+    return pick;
+}
+
+__kernel void own_use(STATE_PARAMETERS, TABLE_PARAMETERS, const uint type)
+{
+    const size_t society = get_group_id(0) / AGENTS;
+    const uint agent = get_group_id(0) % AGENTS;
+    __local uint picked;
+    __local real price;
+    __local real *gain = local_malloc(RESOURCES * sizeof(real));
+    __local uchar *wanted = local_malloc(RESOURCES * sizeof(uchar));
+    if (!alive(agent)) return;
+
+    do {
+        if (!benefits(AGENT(agent), type, gain, wanted)) return;
+        __local real *cost = local_malloc(RESOURCES * sizeof(real));
+        costs(AGENT(agent), type, wanted, cost);
+        if (LANE == 0) {
+            picked = best_device(resources, wanted, gain, cost);
+            if (picked != NONE) {
+                price = cost[picked];
+                remember_price(STATE, society, agent, type, picked, -price);
+            }
+        }
+        group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the pick, the price event
+        if (picked == NONE) return;
+        for (uint r = LANE; r < resources; r += LANES) wanted[r] = r == picked;
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // what to look at, before its minutes
+        __local real *spent = cost;
+        expected_minutes(AGENT(agent), type, wanted, spent);
+        if (LANE == 0) {
+            const real time = spent[picked] * gain_per_minute(agent);
+            device_gain(agent) += gain[picked] - (price - time);
+        }
+        local_free(RESOURCES * sizeof(real));
+        __local count_t *rows = local_malloc(NEED_ROW * sizeof(count_t));
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // minutes are read, before their memory is used again
+        if (LANE == 0) {
+            reserve(AGENT(agent), type, picked, rows);
+            device_minutes(agent, type, picked) += device_lifetime[type];
+        }
+        local_free(NEED_ROW * sizeof(count_t));
+        // What is promised and owned, before it is valued anew; the rows, before others use them.
+        group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // promise and stock
+    } while (1);
+}
+
+#endif

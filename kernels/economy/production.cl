@@ -1,0 +1,88 @@
+// Which devices are made today, and what does making them take: every promise is kept.
+// Twin: reference_py/economy/production.py.
+//
+// A workgroup is an agent, a work-item a resource; on a CPU one work-item does it all (group.cl).
+// Type by type from tools upwards each work-item makes the devices of its resources; components are
+// counted with whole numbers in any order; minutes are added up in the tree of reduce_sum.
+// Local memory: 12 bytes a resource.
+#include "economy/devices.cl"
+#include "primitives/group.cl"
+#include "primitives/reduce.cl"
+
+// Make the promised devices of one kind, one by one; return the minutes it took. `used` counts the
+// components of all kinds.
+static real make_all(AGENT_PARAMETERS, const uint type, const uint resource, __local int *used)
+{
+    const int count = to_make(agent, type, resource);
+    if (count <= 0) return 0.0;
+    const int maker = maker_type[type];
+    real total = 0.0;
+    for (int i = 0; i < count; ++i) {
+        const int with = owned_maker(AGENT(agent), type, resource);
+        const real speed = making_speed(AGENT(agent), type, resource);
+        const real spent = making_time(AGENT(agent), type, resource);
+        total += spent;
+        if (with != BY_HAND) {
+            const real left = device_minutes(agent, maker, resource) - spent;
+            device_minutes(agent, maker, resource) = left > 0.0 ? left : 0.0;
+            atomic_inc(&made_with_device(agent, type));
+        }
+        device_experience(agent, type, resource) += device_experience_for_making[type] / speed;
+    }
+    practised(agent, type, resource) = 1;
+    recently_made(agent, type, resource, 0) += count;
+    devices_made(agent, type, resource) += count;
+    to_make(agent, type, resource) = 0;
+    for (uint i = 0; i < COMPONENT_SLOTS; ++i) {
+        const int k = recipe(type, resource, i);
+        if (k < 0) break;
+        atomic_add(&used[k], count);
+    }
+    return total;
+}
+
+// Use up what was locked; components that were made on purpose never were.
+static void use_component(STATE_PARAMETERS, const size_t society, const uint agent,
+                          const uint type, const uint component, const int count)
+{
+    if (type == TOOL) {
+        set_aside(agent, component) -= count;
+    } else {
+        const int left = devices_set_aside(agent, component_type[type], component) - count;
+        devices_set_aside(agent, component_type[type], component) = left > 0 ? left : 0;
+    }
+}
+
+__kernel void production(STATE_PARAMETERS, TABLE_PARAMETERS)
+{
+    const size_t society = get_group_id(0) / AGENTS;
+    const uint agent = get_group_id(0) % AGENTS;
+    __local real *spent = local_malloc(RESOURCES * sizeof(real));
+    __local int *used = local_malloc(RESOURCES * sizeof(int));
+    if (!alive(agent)) return;
+
+    for (uint type = 0; type < TYPES; ++type)
+        for (uint r = LANE; r < resources; r += LANES) {
+            for (uint day = PRODUCTION_MEMORY - 1; day > 0; --day)
+                recently_made(agent, type, r, day) = recently_made(agent, type, r, day - 1);
+            recently_made(agent, type, r, 0) = 0;
+        }
+
+    uint place = 0;
+    do {
+        const uint type = bottom_up[place];
+        for (uint r = LANE; r < resources; r += LANES) used[r] = 0;
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // zeros, before components are counted
+        for (uint r = LANE; r < resources; r += LANES)
+            spent[r] = make_all(AGENT(agent), type, r, used);
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // all are made, before minutes and components
+        for (uint k = LANE; k < resources; k += LANES)
+            if (used[k] > 0) use_component(STATE, society, agent, type, k, used[k]);
+        if (LANE == 0) {
+            making_minutes(agent, type) = reduce_sum_alone(spent, resources);
+            overtime(agent) += making_minutes(agent, type);
+        }
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // this type's totals are read, before the next one's
+        ++place;
+    } while (place < TYPES);
+}

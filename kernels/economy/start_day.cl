@@ -1,0 +1,24 @@
+// What begins anew every morning: the day's counts of devices and what their makers gained.
+// Twin: reference_py/economy/start_day.py.
+//
+// A workgroup is an agent, a work-item a resource; on a CPU one work-item does it all (group.cl).
+// No local memory, no barriers.
+#include "economy/devices.cl"
+#include "primitives/group.cl"
+
+__kernel void start_day(STATE_PARAMETERS)
+{
+    const size_t society = get_group_id(0) / AGENTS;
+    const uint agent = get_group_id(0) % AGENTS;
+    if (LANE == 0) {
+        if (overtime(agent) < P(day_length)) device_gain(agent) = 0.0;
+        units_paid(agent) = 0;
+        for (uint type = 0; type < TYPES; ++type) {
+            devices_sold(agent, type) = 0;
+            made_with_device(agent, type) = 0;
+            making_minutes(agent, type) = 0.0;
+        }
+    }
+    for (uint type = 0; type < TYPES; ++type)
+        for (uint r = LANE; r < resources; r += LANES) devices_made(agent, type, r) = 0;
+}

@@ -46,6 +46,249 @@ __kernel void agent_statistics(STATE_PARAMETERS, TABLE_PARAMETERS)
     }
 }
 
+#if DEVICES
+// Add up every living agent's devices. A workgroup is a type of an agent, a work-item a resource.
+// Local memory: 8 bytes a resource and 4 more.
+__kernel void device_holdings(STATE_PARAMETERS)
+{
+    const size_t society = get_group_id(0) / (AGENTS * TYPES);
+    const uint agent = get_group_id(0) / TYPES % AGENTS, type = get_group_id(0) % TYPES;
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    __local real *left = local_malloc(RESOURCES * sizeof(real));
+    __local int sum_made;
+    if (!alive(agent)) return;
+
+    if (lid == 0) sum_made = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);  // zero, before it is added to
+    int my_made = 0;
+    for (uint r = lid; r < resources; r += lanes) {
+        left[r] = device_minutes(agent, type, r);
+        my_made += devices_made(agent, type, r);
+    }
+    atomic_add(&sum_made, my_made);  // whole numbers: any order gives the same sum
+    barrier(CLK_LOCAL_MEM_FENCE);  // minutes and counts of all work-items
+    const real stock = reduce_sum_local(left, resources);
+    if (lid == 0) {
+        device_stock(agent, type) = stock;
+        made_today(agent, type) = sum_made;
+    }
+}
+
+// Count who knows anything about making each device. A workgroup is a type of a society, a
+// work-item a resource. `knowing_log` collects the counts of `rows` days, which the host reads at
+// once. No local memory.
+__kernel void device_knowledge(STATE_PARAMETERS, __global int *knowing_log, const uint rows,
+                               const uint row)
+{
+    const size_t society = get_group_id(0) / TYPES;
+    const uint type = get_group_id(0) % TYPES;
+    const size_t place = ((society * rows + row) * TYPES + type) * RESOURCES;
+    for (uint r = get_local_id(0); r < resources; r += get_local_size(0)) {
+        int knowing = 0;
+        for (uint i = 0; i < agents; ++i) knowing += device_experience(i, type, r) > 0.0;
+        agents_knowing(type, r) = knowing;
+        knowing_log[place + r] = knowing;
+    }
+}
+
+// Of what the mean over agents is a series: minutes extracting by source, minutes making by type,
+// devices held by type, overtime; and where the mean goes. Activities follow each other there.
+#define FIRST_HELD (SOURCES + TYPES)
+#define OF_OVERTIME (SOURCES + 2 * TYPES)
+
+static real amount_of(STATE_PARAMETERS, const size_t society, const uint quantity, const uint agent)
+{
+    if (quantity < SOURCES) return minutes_with(agent, quantity);
+    if (quantity < FIRST_HELD) return making_minutes(agent, quantity - SOURCES);
+    if (quantity < OF_OVERTIME) return device_stock(agent, quantity - FIRST_HELD);
+    return overtime(agent);
+}
+
+static uint mean_series(const uint quantity)
+{
+    if (quantity == 0) return SERIES_minutes_hand;
+    if (quantity < FIRST_HELD) return SERIES_minutes_tool + quantity - 1;
+    if (quantity < OF_OVERTIME) return SERIES_devices_held_tool + quantity - FIRST_HELD;
+    return SERIES_overtime;
+}
+
+// Fill the series that are means of real numbers. A workgroup is a quantity of a society, a
+// work-item an agent. `amounts` has a row of AGENTS reals for each workgroup. Local memory: 4 bytes.
+__kernel void device_means(STATE_PARAMETERS, __global real *amounts)
+{
+    const size_t society = get_group_id(0) / DEVICE_MEANS;
+    const uint quantity = get_group_id(0) % DEVICE_MEANS;
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    __global real *amount = amounts + get_group_id(0) * AGENTS;
+    __local int living;
+
+    if (lid == 0) living = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);  // zero, before it is counted up
+    for (uint i = lid; i < agents; i += lanes) {
+        amount[i] = amount_of(STATE, society, quantity, i);  // those who are gone have 0
+        if (alive(i)) atomic_inc(&living);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // everybody's amount
+    const real mean = reduce_sum_global(amount, agents) / (real)living;
+    if (lid == 0) {
+        const bool is_held = quantity >= FIRST_HELD && quantity < OF_OVERTIME;
+        series(mean_series(quantity)) =
+            is_held ? mean / device_lifetime[quantity - FIRST_HELD] : mean;
+    }
+}
+
+static real share_of(const long part, const long whole)
+{
+    return whole > 0 ? (real)part / (real)whole : 0.0;
+}
+
+// Fill the series that are counts of devices, and the shares of the units extracted. A workgroup
+// is a society, a work-item a type. No local memory.
+__kernel void device_statistics(STATE_PARAMETERS, const uint day)
+{
+    const size_t society = get_group_id(0);
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    int living = 0;
+    for (uint i = 0; i < agents; ++i) living += alive(i);
+    const real count = (real)living;
+
+    for (uint type = lid; type < TYPES; type += lanes) {
+        long made = 0, sold = 0, fast = 0;
+        int known = 0, invented = 0;
+        for (uint i = 0; i < agents; ++i) {
+            made += made_today(i, type);
+            sold += devices_sold(i, type);
+            fast += made_with_device(i, type);
+        }
+        for (uint r = 0; r < resources; ++r) {
+            known += agents_knowing(type, r) > 0;
+            invented += (uint)invented_on(type, r) == day;
+        }
+        series(SERIES_devices_made_tool + type) = (real)made / count;
+        series(SERIES_devices_traded_tool + type) = (real)sold / count;
+        series(SERIES_devices_known_tool + type) = (real)known;
+        series(SERIES_inventions_tool + type) = (real)invented;
+        if (type == TOOL) series(SERIES_device_maker_share_tools) = share_of(fast, made);
+        if (type == MACHINE) series(SERIES_device_maker_share_machines) = share_of(fast, made);
+    }
+
+    if (lid == 0) {
+        long paid = 0, all = 0, by_hand = 0;
+        for (uint i = 0; i < agents; ++i) {
+            paid += units_paid(i);
+            by_hand += extracted_with(i, 0);
+            for (uint source = 0; source < SOURCES; ++source) all += extracted_with(i, source);
+        }
+        series(SERIES_units_paid_for_devices) = (real)paid / count;
+        series(SERIES_extraction_share_hand) = share_of(by_hand, all);
+        real interdependence = 0.0, contained = (real)RESOURCES_IN_TOOL;
+        for (uint source = 1; source < SOURCES; ++source) {
+            long units = 0;
+            for (uint i = 0; i < agents; ++i) units += extracted_with(i, source);
+            const real share = share_of(units, all);
+            series(SERIES_extraction_share_hand + source) = share;
+            interdependence += share * contained;
+            contained *= (real)COMPONENTS;
+        }
+        series(SERIES_interdependence) = interdependence;
+    }
+}
+#endif
+
+#if GROUPS > 1
+// What is counted in a group, in the order of the series.
+#define OF_ALIVE 0
+#define OF_GROUP_EXTRACTED 1
+#define OF_GROUP_HELD 2
+#define OF_GROUP_SOLD 3
+#define OF_SOLD_OUTSIDE 4
+#define OF_PAID 5
+#define OF_PAID_OUTSIDE 6
+#define OF_MADE 7  // and the other types
+#if DEVICES
+#define GROUP_COUNTS (OF_MADE + TYPES)
+#else
+#define GROUP_COUNTS OF_PAID
+#endif
+
+static int count_of(STATE_PARAMETERS, const size_t society, const uint quantity, const uint agent)
+{
+    switch (quantity) {
+    case OF_ALIVE: return alive(agent);
+    case OF_GROUP_EXTRACTED: return units_extracted(agent);
+    case OF_GROUP_HELD: return units_held(agent);
+    case OF_GROUP_SOLD: return units_sold(agent);
+    case OF_SOLD_OUTSIDE: return units_sold_outside(agent);
+#if DEVICES
+    case OF_PAID: return units_paid(agent);
+    case OF_PAID_OUTSIDE: return units_paid_outside(agent);
+    default: return made_today(agent, quantity - OF_MADE);
+#else
+    default: return 0;
+#endif
+    }
+}
+
+static uint group_series(const uint quantity, const uint group)
+{
+    switch (quantity) {
+    case OF_ALIVE: return SERIES_group_agents_alive_0 + group;
+    case OF_GROUP_EXTRACTED: return SERIES_group_units_extracted_0 + group;
+    case OF_GROUP_HELD: return SERIES_group_units_held_0 + group;
+    case OF_GROUP_SOLD: return SERIES_group_units_traded_0 + group;
+    case OF_SOLD_OUTSIDE: return SERIES_group_units_traded_outside_0 + group;
+#if DEVICES
+    case OF_PAID: return SERIES_group_units_paid_for_devices_0 + group;
+    case OF_PAID_OUTSIDE: return SERIES_group_units_paid_outside_0 + group;
+    default: return SERIES_group_devices_made_0_tool + group * TYPES + (quantity - OF_MADE);
+#else
+    default: return 0;
+#endif
+    }
+}
+
+// Fill the series of a group, and start its counts of trade outside anew. A workgroup is a group of
+// a society; a work-item is an agent, then a count. `utilities` has a row of AGENTS reals for each
+// workgroup. Local memory: 4 bytes.
+__kernel void group_statistics(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *utilities)
+{
+    const size_t society = get_group_id(0) / GROUPS;
+    const uint group = get_group_id(0) % GROUPS;
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    __global real *of_members = utilities + get_group_id(0) * AGENTS;
+    __local int living;
+
+    if (lid == 0) living = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);  // zero, before it is counted up
+    for (uint i = lid; i < agents; i += lanes) {
+        const bool is_member = group_of(i) == group;
+        of_members[i] = is_member ? utility(i) : 0.0;
+        if (is_member && alive(i)) atomic_inc(&living);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // every member's utility
+    const real total = reduce_sum_global(of_members, agents);
+    const real count = (real)living;
+    if (lid == 0)
+        series(SERIES_group_utility_0 + group) = living == 0 ? UNDEFINED : total / count;
+    for (uint quantity = lid; quantity < GROUP_COUNTS; quantity += lanes) {
+        long sum = 0;
+        for (uint i = 0; i < agents; ++i)
+            if (group_of(i) == group) sum += count_of(STATE, society, quantity, i);
+        series(group_series(quantity, group)) = quantity == OF_ALIVE ? count
+                                                : living == 0        ? UNDEFINED
+                                                                     : (real)sum / count;
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);  // counts have been read, before they start anew
+    for (uint i = lid; i < agents; i += lanes)
+        if (group_of(i) == group) {
+            units_sold_outside(i) = 0;
+#if DEVICES
+            units_paid_outside(i) = 0;
+#endif
+        }
+}
+#endif
+
 // What is compared between agents: DISTRIBUTIONS rows of one number for each agent.
 #define OF_UTILITY 0
 #define OF_THREE_DAYS 1   // yesterday and the days around it
@@ -121,7 +364,7 @@ __kernel void distributions(STATE_PARAMETERS, __global real *samples, __global r
     }
 }
 
-// Fill the day's series. A workgroup is a society; a work-item is an agent, then a resource. Local
+// Fill the day's other series, and log all. A workgroup is a society; a work-item is an agent, then a resource. Local
 // memory: 16 bytes a resource. `moments` are those of `distributions`; `day_log` collects the
 // series of `rows` days, which the host reads at once.
 __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
@@ -182,7 +425,9 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
         series(SERIES_resources_extracted) = (real)sum_kinds / count;
         series(SERIES_units_held_max) = (real)largest;
         series(SERIES_agents_alive) = count;
+#if !DEVICES  // with devices `device_means` has filled it
         series(SERIES_minutes_hand) = of[OF_MINUTES * MOMENTS + SUM] / count;
+#endif
         series(SERIES_utility) = of[OF_UTILITY * MOMENTS + SUM] / count;
         series(SERIES_utility_median) = of[OF_UTILITY * MOMENTS + MEDIAN];
         series(SERIES_gini) = of[OF_UTILITY * MOMENTS + GINI];

@@ -9,8 +9,7 @@
 // need in turn: ranking takes 4 bytes a resource and 16 a candidate up to CANDIDATE_LIMIT
 // candidates; beyond it their scores are in global memory (a slice of `scores` for each workgroup).
 #include "economy/curves.cl"
-#define SELECT_MOST RESOURCES
-#include "primitives/select.cl"
+#include "economy/menu.cl"
 #include "primitives/softmath.cl"
 
 #define MANY 4000000000000000000L  // more units than anybody can hold
@@ -165,6 +164,12 @@ static void settle(MEETING_PARAMETERS, const uint give, const uint take, const d
     change(STATE, TABLES, society, b, give, deal.given);
     units_sold(a) += deal.given;
     units_sold(b) += deal.taken;
+#if GROUPS > 1
+    if (group_of(a) != group_of(b)) {
+        units_sold_outside(a) += deal.given;
+        units_sold_outside(b) += deal.taken;
+    }
+#endif
     deals(a) += 1;
 }
 
@@ -197,10 +202,7 @@ COLLECTIVE void offer(STATE_PARAMETERS, const size_t society, const uint agent, 
     __local uchar *mask = local_malloc(RESOURCES * sizeof(uchar));
     __local uint *menu = local_malloc(MENU_SIZE * sizeof(uint));
     __local uint *scratch = local_malloc((RESOURCES + 1) / 2 * sizeof(uint));
-    for (uint r = lid; r < resources; r += lanes) {
-        key[r] = value(agent, r);
-        mask[r] = held(agent, r) == 0;
-    }
+    rate_holdings(STATE, society, agent, lid, lanes, key, mask);
     barrier(CLK_LOCAL_MEM_FENCE);  // the agent's values, before they are ranked
     n_smallest(key, mask, resources, menu_size, menu, scratch);
     for (uint i = lid; i < menu_size; i += lanes)

@@ -7,7 +7,7 @@ Source: docs/model.md, "Statistics". Sums of real numbers run over the fixed tre
 import math
 
 from reference_py.economy.curves import total_utility, utility_curve
-from reference_py.economy.devices import EXTRACTING, MACHINE, TOOL, is_known
+from reference_py.economy.devices import EXTRACTING, MACHINE, TOOL
 from reference_py.primitives.reduce import reduce_sum
 
 
@@ -27,6 +27,9 @@ def agent_statistics(p, s):
         s.utility[agent] = reduce_sum(
             [total_utility(utility_curve(p, agent, r), held[r]) for r in range(p.resources)]
         )
+        if p.device is not None:
+            s.device_stock[agent] = [reduce_sum(minutes) for minutes in s.device_minutes[agent]]
+            s.made_today[agent] = [sum(made) for made in s.devices_made[agent]]
 
 
 def society_statistics(p, s, day):
@@ -73,6 +76,8 @@ def society_statistics(p, s, day):
         row[f"hhi_{i}"] = value
     if p.device is not None:
         row |= device_statistics(p, s, day, count)
+    for group in range(len(p.trade_power)) if len(p.trade_power) > 1 else ():
+        row |= group_statistics(p, s, group)
     s.series = [row[name] for name in p.series]
 
 
@@ -97,11 +102,16 @@ def device_statistics(p, s, day, count):
     extracted = [sum(units[source] for units in s.extracted_with) for source in range(5)]
     row["extraction_share_hand"] = share(extracted[0], sum(extracted))
     for device, name in enumerate(p.device_names):
-        made = [sum(agent[device]) for agent in s.devices_made]
+        made = [agent[device] for agent in s.made_today]
+        stock = mean([minutes[device] for minutes in s.device_stock])
+        row[f"devices_held_{name}"] = stock / p.device.lifetime[device]
         row[f"devices_made_{name}"] = per_agent(made)
         row[f"devices_traded_{name}"] = per_agent([sold[device] for sold in s.devices_sold])
-        known = [is_known(s, device, r) for r in range(p.resources)]
-        row[f"devices_known_{name}"] = float(sum(known))
+        s.agents_knowing[device] = [
+            sum(experience[device][r] > 0.0 for experience in s.device_experience)
+            for r in range(p.resources)
+        ]
+        row[f"devices_known_{name}"] = float(sum(n > 0 for n in s.agents_knowing[device]))
         row[f"inventions_{name}"] = float(s.invented_on[device].count(day))
         row[f"minutes_making_{name}"] = mean([minutes[device] for minutes in s.making_minutes])
         if device in (TOOL, MACHINE):
@@ -114,6 +124,41 @@ def device_statistics(p, s, day, count):
         contained = float(p.device.resources_in_tool * p.device.components**device)
         row["interdependence"] += row[f"extraction_share_{name}"] * contained
     return row
+
+
+def group_statistics(p, s, group):
+    """Return the numbers of one of several groups; start its counts of trade outside anew."""
+    members = [agent for agent in range(p.agents) if p.group_of_agent[agent] == group]
+    count = sum(s.alive[agent] for agent in members)
+
+    def per_agent(values):
+        return float(sum(values[agent] for agent in members)) / count if count else math.nan
+
+    of_members = [
+        utility if p.group_of_agent[agent] == group else 0.0
+        for agent, utility in enumerate(s.utility)
+    ]
+    row = {
+        "agents_alive": float(count),
+        "units_extracted": per_agent(s.units_extracted),
+        "units_held": per_agent(s.units_held),
+        "units_traded": per_agent(s.units_sold),
+        "units_traded_outside": per_agent(s.units_sold_outside),
+        "utility": reduce_sum(of_members) / count if count else math.nan,
+    }
+    if p.device is not None:
+        row["units_paid_for_devices"] = per_agent(s.units_paid)
+        row["units_paid_outside"] = per_agent(s.units_paid_outside)
+    named = {f"group_{name}_{group}": value for name, value in row.items()}
+    for agent in members:
+        s.units_sold_outside[agent] = 0
+    if p.device is not None:
+        for device, name in enumerate(p.device_names):
+            made = per_agent([agent[device] for agent in s.made_today])
+            named[f"group_devices_made_{group}_{name}"] = made
+        for agent in members:
+            s.units_paid_outside[agent] = 0
+    return named
 
 
 def gini(values, total):

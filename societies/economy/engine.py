@@ -45,9 +45,20 @@ ALONE_ON_CPU = frozenset(
     [
         *("start_day", "open_device_market", "device_matching", "device_trading"),
         *("own_use", "production", "invention"),
+        "end_day",
     ]
 )
 """Kernels whose groups have a single work-item on a CPU (kernels/primitives/group.cl)."""
+
+STATISTICS: dict[str, tuple[str, ...]] = {
+    "distributions": (),
+    "device_knowledge": ("row",),
+    "device_means": (),
+    "device_statistics": ("day",),
+    "group_statistics": (),
+    "society_statistics": ("row", "day"),
+}
+"""What the statistics of a society launch, if bound, and the arguments that change each day."""
 
 
 class Engine(Protocol):
@@ -138,6 +149,10 @@ class DeviceEngine:
 
         agents = p.societies * p.agents
         on_cpu = bool(source.macros(p).get("DEVICE_IS_CPU", device.kind == "cpu"))
+        self._knowing_log = None
+        working: dict[str, Any] = {}
+        if p.device is not None:
+            working["rows"] = device.zeros(max(1, source.extraction_in_global_memory(p) * agents))
         launch = {
             "seed_streams": bind(
                 "seed_streams",
@@ -147,7 +162,7 @@ class DeviceEngine:
                 stream_base=p.stream_base,
             ),
             "matching": bind("matching", p.societies),
-            "extraction": bind("extraction", agents, **tables),
+            "extraction": bind("extraction", agents, **tables, **working),
             "end_day": bind("end_day", agents, **tables),
             "refresh_values": bind("refresh_values", agents, **tables),
             "agent_statistics": bind("agent_statistics", agents, **tables),
@@ -174,11 +189,45 @@ class DeviceEngine:
             launch["trading"] = bind(
                 "trading", pairs, **tables, scores=device.zeros(max(1, scores)), market_round=0
             )
+        if len(p.trade_power) > 1:
+            groups = p.societies * len(p.trade_power)
+            utilities = device.zeros((groups, p.agents), np.float64)
+            launch["group_statistics"] = bind(
+                "group_statistics", groups, **tables, utilities=utilities
+            )
         if p.device is not None:
+            events = (p.societies, LOG_DAYS * p.agents)
+            self._invention_log = device.zeros((*events, 4 + p.device.component_slots), np.int32)
+            self._invention_count = device.zeros(p.societies, np.uint32)
+            types, means = len(DEVICE_TYPES), p.societies * source.DEVICE_MEANS
+            self._knowing_log = device.zeros((p.societies, LOG_DAYS, types, p.resources), np.int32)
+            launch |= {
+                "device_holdings": bind("device_holdings", agents * types),
+                "device_knowledge": bind(
+                    "device_knowledge",
+                    p.societies * types,
+                    knowing_log=self._knowing_log,
+                    rows=LOG_DAYS,
+                    row=0,
+                ),
+                "device_means": bind(
+                    "device_means", means, amounts=device.zeros((means, p.agents), np.float64)
+                ),
+                "device_statistics": bind("device_statistics", p.societies, day=0),
+            }
             launch |= {
                 "start_day": bind("start_day", agents),
                 "production": bind("production", agents, **tables),
-                "invention": bind("invention", p.societies, **tables, day=0),
+                "invention": bind(
+                    "invention",
+                    p.societies,
+                    **tables,
+                    day=0,
+                    invention_log=self._invention_log,
+                    invention_count=self._invention_count,
+                    log_rows=LOG_DAYS * p.agents,
+                    orders=device.zeros(max(1, source.orders_in_global_memory(p)), np.uint32),
+                ),
                 "open_device_market": bind("open_device_market", p.societies, type=0),
                 "device_matching": bind("device_matching", p.societies, type=0),
                 "own_use": bind("own_use", agents, **tables, type=0),
@@ -214,10 +263,17 @@ class DeviceEngine:
         if phase == "invention":
             return [(phase, {"day": day})]
         if phase == "society_statistics":
-            return [("distributions", {}), (phase, {"row": self._row, "day": day})]
+            today: dict[str, int] = {"row": self._row, "day": day}
+            return [
+                (kernel, {name: today[name] for name in changed})
+                for kernel, changed in STATISTICS.items()
+                if kernel in self.kernels
+            ]
+        if phase == "agent_statistics" and "device_holdings" in self.kernels:
+            return [(phase, {}), ("device_holdings", {})]
         if phase == "shocks":
-            today = [i for i, shock in enumerate(self.parameters.shocks) if shock.day == day]
-            return [(phase, {"shock": i}) for i in today]
+            due = [i for i, shock in enumerate(self.parameters.shocks) if shock.day == day]
+            return [(phase, {"shock": i}) for i in due]
         return [(phase, {})]
 
     def run_days(self, first: int, last: int) -> NDArray[np.float64]:
@@ -256,6 +312,14 @@ def scratch_bytes(p: Parameters) -> int:
     """Return the bytes on the device beside the state: tables, scratch memory and the day log."""
     tables = sum(array.nbytes for array in source.tables(p).values())
     quantities = source.DISTRIBUTIONS * (2 * p.agents + source.MOMENTS)
+    if p.device is not None:  # the log of knowledge has words of 4 bytes
+        quantities += source.DEVICE_MEANS * p.agents
+        quantities += LOG_DAYS * len(DEVICE_TYPES) * p.resources // 2
+    if len(p.trade_power) > 1:
+        quantities += len(p.trade_power) * p.agents
+    if p.device is not None:
+        quantities += source.extraction_in_global_memory(p) * p.agents
+        quantities += LOG_DAYS * p.agents * (4 + p.device.component_slots) // 2
     scores = source.scores_in_global_memory(p) * (p.agents // 2)
     return tables + 8 * p.societies * (quantities + scores + LOG_DAYS * len(series_of(p)))
 
@@ -266,7 +330,12 @@ def launches_per_day(p: Parameters) -> int:
     meetings = 0
     if p.agents == 1:
         meetings = steps.count("trading") + steps.count("device_trading")
-    return len(steps) + steps.count("society_statistics") - meetings
+    more = ["distributions"]
+    if p.device is not None:
+        more += ["device_holdings", "device_knowledge", "device_means", "device_statistics"]
+    if len(p.trade_power) > 1:
+        more += ["group_statistics"]
+    return len(steps) + len(more) - meetings
 
 
 class ReferenceEngine:

@@ -47,6 +47,7 @@ DEVICE_FILES = (
     "economy/promises.cl",
     "economy/knowledge.cl",
     "economy/start_day.cl",
+    "economy/open_device_market.cl",
     "economy/device_matching.cl",
     "economy/device_trading.cl",
     "economy/own_use.cl",
@@ -57,6 +58,9 @@ DEVICE_FILES = (
 
 DISTRIBUTIONS, MOMENTS = 6, 3
 """Quantities compared between agents, and numbers kept of each (kernels/economy/statistics.cl)."""
+
+DEVICE_MEANS = len(SOURCES) + 2 * len(DEVICE_TYPES) + 1
+"""Series of devices that are means of real numbers over agents."""
 
 _C_TYPES = {"int32": "int", "float64": "real", "uint8": "uchar", "uint64": "ulong"}
 _LENGTHS = {
@@ -152,11 +156,31 @@ def candidates(p: Parameters) -> int:
 
 CANDIDATES_IN_LOCAL_MEMORY = 512
 
+INVENTION_ORDER_LIMIT = 4096
+"""Agents whose order of invention fits local memory."""
+
+DEVICE_ROW_LIMIT = 256
+"""Resources whose extraction with devices fits local memory."""
+
+EXTRACTION_ROWS = len(SOURCES) + 3
+"""Numbers that extraction with devices keeps of a resource (kernels/economy/extraction.cl)."""
+
 
 def scores_in_global_memory(p: Parameters) -> int:
     """Return the reals that each meeting needs in global memory for the scores of candidates."""
     count = candidates(p)
     return 0 if count <= CANDIDATES_IN_LOCAL_MEMORY else 2 * count
+
+
+def extraction_in_global_memory(p: Parameters) -> int:
+    """Return the reals that extraction with devices needs in global memory for each agent."""
+    beyond = p.device is not None and p.resources > DEVICE_ROW_LIMIT
+    return EXTRACTION_ROWS * p.resources if beyond else 0
+
+
+def orders_in_global_memory(p: Parameters) -> int:
+    """Return the numbers of agents that inventions of all societies need in global memory."""
+    return 0 if p.agents <= INVENTION_ORDER_LIMIT else p.societies * p.agents
 
 
 def macros(p: Parameters) -> dict[str, int | float]:
@@ -211,7 +235,11 @@ def _device_macros(d: DeviceParameters) -> dict[str, int | float]:
     return {
         **{name.upper(): number for number, name in enumerate(DEVICE_TYPES)},
         "TYPES": len(DEVICE_TYPES),
+        "DEVICE_MEANS": DEVICE_MEANS,
         "SOURCES": len(SOURCES),
+        "DEVICE_ROW_LIMIT": DEVICE_ROW_LIMIT,
+        "EXTRACTION_ROWS": EXTRACTION_ROWS,
+        "INVENTION_ORDER_LIMIT": INVENTION_ORDER_LIMIT,
         "TOOLS_ONLY": int(d.tools_only),
         "DEVICE_ATTEMPTS": d.attempts,
         "PRICE_MEMORY": d.memory,

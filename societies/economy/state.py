@@ -160,6 +160,18 @@ DEVICE_STATE: dict[str, Field] = {
     "minutes_with": Field(
         ("agent", "source"), "float64", "min", "minutes spent extracting so today"
     ),
+    "device_stock": Field(
+        _AD, "float64", "min", "minutes of use left before the night, all resources", kept=False
+    ),
+    "made_today": Field(_AD, "int32", "devices", "devices made today, all resources", kept=False),
+    "agents_knowing": Field(
+        ("device", "resource"),
+        "int32",
+        "agents",
+        "agents that know anything about making the device, in the evening",
+        of_agent=False,
+        kept=False,
+    ),
     "recipe": Field(
         ("device", "resource", "component"),
         "int32",
@@ -187,6 +199,18 @@ DEVICE_STATE: dict[str, Field] = {
     ),
 }
 """What a society with devices remembers beside `STATE`."""
+
+GROUP_STATE: dict[str, Field] = {
+    "units_sold_outside": Field(
+        _A, "int32", "units", "of units_sold, those to other groups; until evening", kept=False
+    ),
+}
+GROUP_DEVICE_STATE: dict[str, Field] = {
+    "units_paid_outside": Field(
+        _A, "int32", "units", "of units_paid, those to other groups; until evening", kept=False
+    ),
+}
+"""What is counted beside where there are groups, and where these have devices."""
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 ACTIVITIES = ("hand",)
@@ -248,6 +272,7 @@ DEVICE_SERIES: dict[str, Series] = {
     },
     **_of_types("devices_made", "devices", "devices made per living agent"),
     **_of_types("devices_traded", "devices", "devices sold per living agent"),
+    **_of_types("devices_held", "devices", "minutes of use over lifetime per living agent"),
     **_of_types("devices_known", "devices", "devices that somebody knows how to make"),
     **_of_types("inventions", "devices", "devices invented today"),
     "device_maker_share_tools": Series("1", "share of the tools made with a device machine"),
@@ -261,15 +286,58 @@ DEVICE_SERIES: dict[str, Series] = {
 }
 """What is recorded beside `SERIES` where there are devices."""
 
+GROUP_SERIES: dict[str, Series] = {
+    "group_agents_alive": Series("agents", "agents in the simulation"),
+    "group_units_extracted": Series("units", "units extracted"),
+    "group_units_held": Series("units", "units held, before consumption"),
+    "group_units_traded": Series("units", "units given away in resource trades"),
+    "group_units_traded_outside": Series("units", "of these, to agents of other groups"),
+    "group_utility": Series("util", "utility of the holdings before consumption"),
+}
+GROUP_DEVICE_SERIES: dict[str, Series] = {
+    "group_units_paid_for_devices": Series("units", "units paid for devices"),
+    "group_units_paid_outside": Series("units", "of these, to agents of other groups"),
+    "group_devices_made": Series("devices", "devices made"),
+}
+"""What is recorded of each group where there are several; `series_table` has one of each a group.
+
+Means over the group's living agents; NaN where nobody is left.
+"""
+
 
 def state_fields(parameters: Any) -> dict[str, Field]:
     """Return the fields that a society of these parameters has."""
-    return STATE if parameters.device is None else STATE | DEVICE_STATE
+    fields = STATE
+    if parameters.device is not None:
+        fields = fields | DEVICE_STATE
+    if len(parameters.trade_power) > 1:
+        fields = fields | GROUP_STATE
+        fields = fields if parameters.device is None else fields | GROUP_DEVICE_STATE
+    return fields
 
 
 def series_of(parameters: Any) -> dict[str, Series]:
     """Return the series of a society of these parameters."""
-    return SERIES if parameters.device is None else SERIES | DEVICE_SERIES
+    return series_table(parameters.device is not None, len(parameters.trade_power))
+
+
+def series_table(devices: bool, groups: int) -> dict[str, Series]:
+    """Return the series of a society with or without devices and of so many groups."""
+    series = SERIES | DEVICE_SERIES if devices else SERIES
+    if groups > 1:
+        of_groups = GROUP_SERIES | GROUP_DEVICE_SERIES if devices else GROUP_SERIES
+        series = series | {
+            f"{name}_{place}": one
+            for name, one in of_groups.items()
+            for place in _places(name, groups)
+        }
+    return series
+
+
+def _places(name: str, groups: int) -> list[str]:
+    """Return what is added to the name of a series of groups: the group, and the type."""
+    types = [f"_{device}" for device in DEVICE_TYPES] if name == "group_devices_made" else [""]
+    return [f"{group}{device}" for group in range(groups) for device in types]
 
 
 def sizes(parameters: Any) -> dict[str, int]:

@@ -5,14 +5,13 @@ import pytest
 
 import societies
 from societies.config import config_from_dict
-from societies.device import choose_device
 from societies.economy import schedule
-from societies.economy.engine import DeviceEngine, ReferenceEngine
+from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.results import inventions
 from societies.economy.run import plan, run
 from societies.economy.state import DEVICE_TYPES, series_of
-from societies.errors import DeviceError, Interrupted
+from societies.errors import Interrupted
 
 DAYS = 16
 SETTINGS = {
@@ -117,11 +116,6 @@ def test_the_plan_counts_the_arrays_of_devices():
         return float(rows["memory on the device"].split()[0])
 
     assert memory("all") > 5 * memory("none")
-
-
-def test_devices_without_kernels_are_refused():
-    with pytest.raises(DeviceError, match="reference"):
-        DeviceEngine(choose_device("auto"), parameters(configuration()))
 
 
 def phases(**more):

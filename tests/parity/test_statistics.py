@@ -1,0 +1,118 @@
+"""Do device and reference count a day with devices, or of groups, alike to the last bit?
+
+Days are run by the reference; its state before the statistics is put onto the device.
+"""
+
+import functools
+
+import numpy as np
+import pytest
+
+from societies.config import config_from_dict
+from societies.device import choose_device
+from societies.economy import engine as engines
+from societies.economy import source
+from societies.economy.engine import DeviceEngine, ReferenceEngine
+from societies.economy.parameters import parameters
+from societies.economy.schedule import day_schedule
+
+SETTINGS = {
+    "workload": "economy",
+    "seed": 3,
+    "devices": "all",
+    "devices_market": {"rounds": 2},
+    "trading": {"rounds": 2},
+    "device": {"resources_in_tool": 2, "components": 2},
+    "invention": {"tool_probability": 0.003, "device_probability": 0.02},
+}
+GROUPS = [
+    {"name": "able", "count": 2, "device": {"max_effort": 20.0}},
+    {"name": "strong", "count": 1, "device_trade_power": 2.5},
+    {"name": "plain", "count": 3},
+]
+SHOCKS = [
+    {"day": 7, "remove": "agent", "index": 2},  # the only strong one
+    {"day": 9, "remove": "resource", "index": 1, "holdings": "lose"},
+]
+CASES = {
+    "5x7": {"agents": 5, "resources": 7, "replicates": 2},
+    "groups and shocks": {
+        "agents": 6,
+        "resources": 6,
+        "replicates": 2,
+        "groups": GROUPS,
+        "shocks": SHOCKS,
+    },
+    "70 resources": {"agents": 3, "resources": 70},
+    "one agent": {"agents": 1, "resources": 6},
+    "groups without devices": {
+        "agents": 6,
+        "resources": 6,
+        "devices": "none",
+        "groups": [{key: g[key] for key in ("name", "count")} for g in GROUPS],
+        "shocks": SHOCKS,
+    },
+}
+DAYS, PHASES = 15, ("agent_statistics", "society_statistics")
+
+
+@functools.cache
+def evenings(name):
+    """Return parameters, the state before and after the statistics of each day, and all series."""
+    p = parameters(config_from_dict({**SETTINGS, "days": DAYS, **CASES[name]}))
+    reference = ReferenceEngine(p)
+    reference.start()
+    found = []
+    for day in range(1, DAYS + 1):
+        for step in day_schedule(p, day):
+            before = reference.state() if step.phase == PHASES[0] else None
+            reference.step(step, day)
+            if before:
+                found.append([before])
+            elif step.phase == PHASES[1]:
+                found[-1].append(reference.state())
+    return p, found
+
+
+@pytest.fixture
+def statistics_alone(monkeypatch):
+    """Build the kernels of statistics and nothing else."""
+    monkeypatch.setattr(source, "files", lambda p: ("economy/statistics.cl",))
+    monkeypatch.setattr(DeviceEngine, "_bind", bind_statistics)
+
+
+def bind_statistics(self, lanes, bind=DeviceEngine._bind):
+    """Bind as ever, leaving out kernels that are not built."""
+    kernel = type(self.program).kernel
+
+    class Missing:
+        def bind(self, **_):
+            return None
+
+    def found(program, name):
+        wanted = (*engines.STATISTICS, "agent_statistics", "device_holdings")
+        return kernel(program, name) if name in wanted else Missing()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(self.program), "kernel", found)
+        return bind(self, lanes)
+
+
+@pytest.mark.parametrize("workgroup", [None, 1, 7])
+@pytest.mark.parametrize("name", CASES)
+def test_statistics(name, workgroup, statistics_alone):
+    p, days = evenings(name)
+    device = DeviceEngine(choose_device("auto"), p, workgroup)
+    steps = [step for step in day_schedule(p, 1) if step.phase in PHASES]
+    for day, (before, after) in enumerate(days, start=1):
+        for field, array in before.items():
+            device._state[field].set(array)
+        device._row = day
+        for step in steps:
+            device.step(step, day)
+        for field, array in device.state().items():
+            assert array.tobytes() == after[field].tobytes(), (day, field)
+        np.testing.assert_array_equal(device._log.get()[:, day], after["series"])
+        if p.device is not None:
+            knowing = device._knowing_log.get()[:, day]
+            np.testing.assert_array_equal(knowing, after["agents_knowing"])

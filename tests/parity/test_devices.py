@@ -1,0 +1,145 @@
+"""Do device and reference agree on every bit of a phase with devices, from states that occur?
+
+The reference runs small inventive societies, in which all types of devices appear within weeks. On
+some days the state before every phase is kept, handed to the device, and what the phase makes of it
+compared, every array in full. `societies verify` compares whole days, one after the other.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from societies.config import config_from_dict
+from societies.device import Program, choose_device
+from societies.economy import engine, schedule, source
+from societies.economy.engine import DeviceEngine, ReferenceEngine
+from societies.economy.parameters import parameters
+from societies.economy.state import DEVICE_TYPES
+
+FILE_OF_PHASE = {
+    "start_day": "economy/start_day.cl",
+    "own_use": "economy/own_use.cl",
+    "production": "economy/production.cl",
+}
+"""The phases that are compared."""
+
+MAKERS = [
+    {"name": "able", "share": 0.5, "device": {"max_effort": 20.0, "max_experience": 12.5}},
+    {
+        "name": "strong",
+        "share": 0.5,
+        "device_trade_power": 2.5,
+        "inventiveness": 3.0,
+        "utility": {"scale": 700.0, "exponent": 2.2},
+        "extraction": {"max_effort": 7.0, "min_effort": 2.5},
+    },
+]
+INVENTIVE = {
+    "device": {"resources_in_tool": 4, "components": 3},
+    "invention": {"tool_probability": 0.0005, "device_probability": 0.01},
+}
+CASES = {
+    "6x9": {"agents": 6, "resources": 9, "devices": "all"},
+    "groups": {
+        "agents": 5,
+        "resources": 7,
+        "devices": "all",
+        "groups": MAKERS,
+        "device": {"resources_in_tool": 3, "components": 3, "factor": {"machine": 5.5}},
+        "shocks": [{"day": 16, "remove": "resource", "index": 2, "holdings": "lose"}],
+    },
+    "tools in three societies": {"agents": 5, "resources": 7, "devices": "tools", "replicates": 3},
+    "no trade": {"agents": 3, "resources": 8, "devices": "all", "trade": False},
+}
+DAYS_KEPT = (6, 12, 18, 24, 30)
+MOST = 12
+"""States compared for each case and phase."""
+
+
+def of_case(name):
+    settings = {"workload": "economy", "seed": 7, "days": DAYS_KEPT[-1], **INVENTIVE}
+    return parameters(config_from_dict({**settings, **CASES[name]}))
+
+
+@cache
+def history(name):
+    """Return for every phase the steps that changed something: day, step, state before, after."""
+    reference, found = ReferenceEngine(of_case(name)), {}
+    reference.start()
+    for day in range(1, DAYS_KEPT[-1] + 1):
+        for step in schedule.day_schedule(reference.parameters, day):
+            kept = day in DAYS_KEPT and step.phase in FILE_OF_PHASE
+            before = reference.state() if kept else None
+            reference.step(step, day)
+            if kept:
+                after = reference.state()
+                if any(before[n].tobytes() != after[n].tobytes() for n in after):
+                    found.setdefault(step.phase, []).append((day, step, before, after))
+    return found
+
+
+def states(name, phase):
+    """Return some of them, of all days and types."""
+    steps = history(name).get(phase, [])
+    return [steps[i] for i in np.linspace(0, len(steps) - 1, min(MOST, len(steps)), dtype=int)]
+
+
+class Parts(Program):
+    """A program without the kernels of other phases, which are bound to nothing."""
+
+    def kernel(self, name):
+        if name in self.kernel_names:
+            return super().kernel(name)
+        return SimpleNamespace(bind=lambda **_: None)
+
+
+@cache
+def device_engine(name, on_cpu, workgroup=None):
+    original = source.macros
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "Program", Parts)
+        patch.setattr(source, "files", lambda p: tuple(FILE_OF_PHASE.values()))
+        if on_cpu is not None:
+            patch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": on_cpu})
+        return DeviceEngine(choose_device("auto"), of_case(name), workgroup)
+
+
+def checked(name, phase, on_cpu=None, workgroup=None):
+    """Run the phase from every state on the device; the results have the reference's bits."""
+    one, steps = device_engine(name, on_cpu, workgroup), states(name, phase)
+    for day, step, before, after in steps:
+        for array, values in before.items():
+            one._state[array].set(values)
+        one.step(step, day)
+        for array, values in one.state().items():
+            same = values.tobytes() == after[array].tobytes()
+            assert same, difference(day, step, array, values, after[array])
+    return steps
+
+
+def difference(day, step, array, found, expected):
+    places = np.argwhere(found != expected)[:5].tolist()
+    shown = [(tuple(i), found[tuple(i)], expected[tuple(i)]) for i in places]
+    return f"day {day}, {step}, {array}: place, device, reference: {shown}"
+
+
+@pytest.mark.parametrize("phase", FILE_OF_PHASE)
+@pytest.mark.parametrize("name", CASES)
+def test_a_phase_is_the_references(name, phase):
+    assert checked(name, phase)
+
+
+@pytest.mark.parametrize("phase", FILE_OF_PHASE)
+def test_every_method_of_the_kernels(phase):
+    """What a GPU does together, and a CPU alone, is tested on every device."""
+    for on_cpu in (0, 1):
+        checked("6x9", phase, on_cpu, 5)
+
+
+def test_the_states_hold_devices_of_every_type():
+    _, _, before, _ = history("6x9")["production"][-1]
+    assert (before["recipe"][0, :, :, 0] >= 0).any(axis=1).all()
+    wanted = {step.device for _, step, _, _ in history("6x9")["own_use"]}
+    assert wanted == set(range(len(DEVICE_TYPES)))

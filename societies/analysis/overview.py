@@ -22,7 +22,13 @@ _PANELS: Panels = (
     ("utility", "Utility", "util per agent", "#009E73"),
     ("gini", "Inequality", "Gini of the day's utility", "#D55E00"),
 )
+_WITH_DEVICES: Panels = (
+    *_PANELS,
+    ("interdependence", "Interdependence", "resources in the devices used", "#CC79A7"),
+)
 _MOST_PANELS = 6
+_SOURCE_COLOURS = ("#C8C8C8", "#56B4E9", "#0072B2", "#E69F00", "#D55E00")
+_TYPE_COLOURS = (*_SOURCE_COLOURS[1:], "#009E73", "#CC79A7")
 _COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#E69F00")
 _INK, _GREY, _GRID = "#222222", "#666666", "#E3E3E3"
 _STYLE: dict[str, Any] = {
@@ -58,13 +64,16 @@ def plot_overview(
     """Draw the overview of a run as PNG and SVG.
 
     Each panel shows one series over the days: the mean over societies as a line and, where there
-    are several societies, the range from the least to the greatest as a band.
+    are several societies, the range from the least to the greatest as a band. A run with devices
+    has two panels more: with what the units were extracted, and how many devices of each type are
+    known, both as means over societies.
 
     Parameters
     ----------
     source : path or xarray.Dataset
         A result file, or what :func:`societies.open_results` returns. Used are the variables
-        ``units_extracted``, ``units_held``, ``units_traded``, ``utility`` and ``gini`` or, where
+        ``units_extracted``, ``units_held``, ``units_traded``, ``utility`` and ``gini`` (with
+        devices also ``interdependence``, ``extraction_share`` and ``devices_known``) or, where
         these are not all there, the first six that are (society, day); and for the title, where
         present, the attributes ``agents``, ``resources`` and ``scenario``, or ``title``.
     directory : path, optional
@@ -104,7 +113,7 @@ def plot_overview(
         _require_series(data, name, panels)
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
-        figure = Figure(figsize=(10, 5.8), layout="constrained")
+        figure = Figure(figsize=(10, 8.7 if _has_devices(data) else 5.8), layout="constrained")
         _draw(figure, data, panels)
         paths = [folder / f"{name}_overview.{kind}" for kind in ("png", "svg")]
         try:
@@ -121,6 +130,8 @@ def plot_overview(
 
 def _panels(data: xr.Dataset) -> Panels:
     """Return variable, title, label and colour of every panel."""
+    if _has_devices(data):
+        return _WITH_DEVICES
     if all(variable in data for variable, *_ in _PANELS):
         return _PANELS
     series = [str(name) for name, a in data.data_vars.items() if set(a.dims) == {"society", "day"}]
@@ -130,6 +141,12 @@ def _panels(data: xr.Dataset) -> Panels:
         title = name.replace("_", " ").capitalize()
         panels.append((name, title, "" if unit == "1" else unit, colour))
     return tuple(panels)
+
+
+def _has_devices(data: xr.Dataset) -> bool:
+    """Whether there is all that the panels about devices show."""
+    names = (*(variable for variable, *_ in _WITH_DEVICES), "extraction_share", "devices_known")
+    return all(name in data for name in names)
 
 
 def _require_series(data: xr.Dataset, name: str, panels: Panels) -> None:
@@ -144,8 +161,10 @@ def _require_series(data: xr.Dataset, name: str, panels: Panels) -> None:
 
 
 def _places(grid: Any, count: int) -> list[Any]:
-    """Return where the panels go: in one row up to three, else in two, the upper one fuller."""
+    """Return where the panels go: in rows of up to three, of two rows the upper one fuller."""
     rows = [count] if count <= 3 else [(count + 1) // 2, count // 2]
+    if count > _MOST_PANELS:
+        rows = [3] * (count // 3) + [count % 3] * (count % 3 > 0)
     return [
         grid[row, i * 6 // n : (i + 1) * 6 // n] for row, n in enumerate(rows) for i in range(n)
     ]
@@ -154,9 +173,13 @@ def _places(grid: Any, count: int) -> list[Any]:
 def _draw(figure: Any, data: xr.Dataset, panels: Panels) -> None:
     days = data["day"].values
     societies = data.sizes["society"]
-    grid = figure.add_gridspec(1 if len(panels) <= 3 else 2, 6)
-    places = _places(grid, len(panels))
-    for place, (variable, title, label, colour) in zip(places, panels, strict=True):
+    by_type = [_draw_sources, _draw_known] if _has_devices(data) else []
+    count = len(panels) + len(by_type)
+    grid = figure.add_gridspec(-(-count // 3), 6)
+    places = _places(grid, count)
+    for draw, place in zip(by_type, places[len(panels) :], strict=True):
+        draw(figure.add_subplot(place), data)
+    for place, (variable, title, label, colour) in zip(places, panels, strict=False):
         axes = figure.add_subplot(place)
         series = data[variable].transpose("society", "day").load()
         if societies > 1:
@@ -176,6 +199,44 @@ def _draw(figure: Any, data: xr.Dataset, panels: Panels) -> None:
         if top >= 1000:
             axes.yaxis.set_major_formatter(_thousands)
     figure.suptitle(_title(data), x=0.01, ha="left", fontsize=12.5, color=_INK, fontweight="normal")
+
+
+def _draw_sources(axes: Any, data: xr.Dataset) -> None:
+    """Draw the shares of the units extracted by hand and with each type, one above the other."""
+    shares = data["extraction_share"].mean("society").transpose("source", "day").load()
+    names = [str(name).replace("_", " ") for name in data["source"].values]
+    axes.stackplot(data["day"], shares, colors=_SOURCE_COLOURS, labels=names, linewidth=0)
+    axes.set_ylim((0, 1))
+    axes.grid(visible=False)
+    _finish(axes, data, "Extracted with", "share of the units")
+
+
+def _draw_known(axes: Any, data: xr.Dataset) -> None:
+    """Draw how many devices of each type somebody knows how to make."""
+    known = data["devices_known"].mean("society").load()
+    for name, colour in zip(known["device_type"].values, _TYPE_COLOURS, strict=True):
+        label = str(name).replace("_", " ")
+        axes.plot(data["day"], known.sel(device_type=name), color=colour, label=label)
+    axes.set_ylim((0, max(1.0, float(known.max()) * 1.08)))
+    _finish(axes, data, "Devices known", "devices of each type")
+
+
+def _finish(axes: Any, data: xr.Dataset, title: str, label: str) -> None:
+    """Label a panel of several lines or areas, and explain them below it."""
+    days = data["day"].values
+    axes.set_title(title)
+    axes.set_ylabel(label)
+    axes.set_xlabel("day")
+    axes.set_xlim((days[0] - 1, days[-1]))
+    axes.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.22),
+        ncols=3,
+        frameon=False,
+        fontsize=8.5,
+        handlelength=1.2,
+        columnspacing=1.2,
+    )
 
 
 def _title(data: xr.Dataset) -> str:

@@ -50,6 +50,47 @@ def file(tmp_path):
     return path
 
 
+def with_devices(societies=4, days=60):
+    """The same with shares of sources and counts of known devices that rise one after another."""
+    data = dataset(societies, days, scenario="trade, all devices")
+    random = np.random.default_rng(8)
+    sources = ["hand", "tool", "machine", "factory", "industry"]
+    types = [*sources[1:], "device_machine", "device_factory"]
+    shares = random.uniform(0.1, 1.0, (societies, days, 5))
+    known = np.minimum(np.arange(days)[:, None] // np.arange(1, 7), 48)
+    data["interdependence"] = data.gini * 1000
+    data["extraction_share"] = ("society", "day", "source"), shares / shares.sum(-1, keepdims=True)
+    data["devices_known"] = (
+        ("society", "day", "device_type"),
+        np.broadcast_to(known, (societies, days, 6)).astype(float),
+    )
+    return data.assign_coords(source=sources, device_type=types)
+
+
+def test_devices_have_panels_of_their_own():
+    data = with_devices()
+    panels = {axes.get_title(): axes for axes in figure_of(data).axes}
+    assert len(panels) == 8
+    sources = panels["Extracted with"]
+    labels = [text.get_text() for text in sources.get_legend().get_texts()]
+    assert labels == list(data.source.values)
+    heights = [area.get_paths()[0].vertices[:, 1].max() for area in sources.collections]
+    shares = data.extraction_share.mean("society").cumsum("source").max("day")
+    assert heights == pytest.approx(list(shares.values))
+    lines = panels["Devices known"].get_lines()
+    for line, name in zip(lines, data.device_type.values, strict=True):
+        expected = data.devices_known.sel(device_type=name).mean("society")
+        assert np.array_equal(line.get_ydata(), expected)
+
+
+def test_devices_are_drawn_into_files(tmp_path):
+    plain = plot_overview(dataset(), tmp_path / "plain")
+    drawn = plot_overview(with_devices(), tmp_path / "devices")
+    assert [path.suffix for path in drawn] == [".png", ".svg"]
+    for path, other in zip(drawn, plain, strict=True):
+        assert path.stat().st_size > other.stat().st_size
+
+
 def figure_of(data):
     from matplotlib.figure import Figure
 

@@ -2,8 +2,8 @@
 
     python benchmarks/economy.py [--device auto] [--societies 1 16] [--days 500] [--append FILE]
 
-The four scenarios of the paper (48 agents x 48 resources), timed without the building of kernels and
-without output: the whole of `DeviceEngine.run_days`, ended by reading the series. Each row also
+The four scenarios of the paper (48 agents x 48 resources), timed without the building of kernels
+and without output: the whole of `DeviceEngine.run_days`, ended by reading the series. Each row also
 gives the processor time over all threads (what counts on a shared machine), the time by phase of
 the day after the last (each phase waited for), and what the launches alone would cost. Rows go to
 standard output and, with --append, to a CSV file.

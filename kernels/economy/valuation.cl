@@ -126,7 +126,8 @@ COLLECTIVE void up_from_tools(AGENT_PARAMETERS, const uint type, const __local u
 #endif
             here[r] = with_components(AGENT(agent), level, r, in_minutes, below);
         }
-        group_barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+        // This level, before the one above; at last all readings of the state, before it changes.
+        group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // this level, and readings
         depth -= 1;
     } while (depth >= 0);
 #if DEVICE_IS_CPU

@@ -6,5 +6,6 @@ One HDF5 file per run: made whole at its start, filled while running, opened by 
 from societies.output.layout import Coordinate, Variable
 from societies.output.reading import open_results
 from societies.output.resultfile import ResultFile
+from societies.output.tables import Column, Table
 
-__all__ = ["Coordinate", "ResultFile", "Variable", "open_results"]
+__all__ = ["Column", "Coordinate", "ResultFile", "Table", "Variable", "open_results"]

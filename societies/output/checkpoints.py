@@ -21,12 +21,14 @@ from societies.output.layout import COMMITTED, NO_DAY, SLOTS
 State = dict[str, NDArray[Any]]
 
 
-def latest(file: h5py.File) -> tuple[str, int, State] | None:
+def latest(file: h5py.File, last: int | None = None) -> tuple[str, int, State] | None:
     """Return slot, day and arrays of the newest intact checkpoint, or None if there is none.
 
     A checkpoint counts only up to the day committed: the order is commit(day), checkpoint(day).
+    With ``last`` those of later days do not count either.
     """
     committed = int(file[COMMITTED][()])
+    committed = committed if last is None else min(committed, last)
     days = {slot: int(file[slot]["day"][()]) for slot in SLOTS}
     for slot in sorted(SLOTS, key=lambda slot: -days[slot]):
         if not 0 <= days[slot] <= committed:

@@ -9,6 +9,7 @@ is too small shows at the start of a run and not on its last day.
 ``/<coordinate>``            dimension scale, one value per index
 ``/<variable>``              the series, dimension scales attached
 ``/days_committed``          int64; days up to this one are complete
+``/events/<table>``          a group: columns of events, one value or row of values for each
 ``/checkpoint/{0,1}``        two slots of the full state: ``day``, ``checksum``, ``state/<array>``
 ``/provenance/sessions``     records of fixed length, one for every process that wrote days
 ===========================  =====================================================================
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import h5py
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from societies.errors import OutputError
+from societies.output.tables import EVENT, EVENTS, Table, read_tables
 
 Attribute = str | int | float
 StateLayout = Mapping[str, tuple[tuple[int, ...], DTypeLike]]
@@ -37,7 +39,7 @@ SESSIONS = "provenance/sessions"
 SESSION_RECORDS, SESSION_BYTES = 64, 1024
 SLOTS = ("checkpoint/0", "checkpoint/1")
 NO_DAY = -1
-_RESERVED = {COMMITTED, "checkpoint", "provenance"}
+_RESERVED = {COMMITTED, "checkpoint", "provenance", EVENTS}
 
 # xarray takes a variable with one of these units for a duration (timedelta64) and one with
 # "since" for a date. The UDUNITS symbols mean the same and are left alone.
@@ -129,6 +131,12 @@ class Layout:
     variables: dict[str, Variable]
     attributes: dict[str, Attribute]
     state: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
+    tables: dict[str, Table] = field(default_factory=dict)
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        """Lengths of the dimensions."""
+        return {name: len(coordinate.values) for name, coordinate in self.coordinates.items()}
 
     def shape(self, variable: Variable) -> tuple[int, ...]:
         """Return the lengths of the variable's dimensions."""
@@ -138,6 +146,7 @@ class Layout:
     def nbytes_on_disk(self) -> int:
         """Bytes that the file takes, both checkpoint slots and a margin for structures included."""
         datasets = len(self.coordinates) + len(self.variables) + len(SLOTS) * len(self.state)
+        datasets += sum(1 + len(table.columns) for table in self.tables.values())
         texts = sum(len(str(item).encode()) for pair in self.attributes.items() for item in pair)
         scales = sum(
             item.values.nbytes + 64 * item.values.size for item in self.coordinates.values()
@@ -149,7 +158,8 @@ class Layout:
         state = sum(math.prod(shape) * dtype.itemsize for shape, dtype in self.state.values())
         structures = 65536 + 2048 * (datasets + len(self.attributes)) + 2 * texts
         records = SESSION_RECORDS * SESSION_BYTES
-        return series + scales + len(SLOTS) * state + records + structures
+        events = sum(table.nbytes(self.lengths) for table in self.tables.values())
+        return series + scales + events + len(SLOTS) * state + records + structures
 
 
 def declare(
@@ -157,6 +167,7 @@ def declare(
     variables: Iterable[Variable],
     attributes: Mapping[str, Attribute],
     state: StateLayout,
+    tables: Iterable[Table] = (),
 ) -> Layout:
     """Put the parts together and check that they fit each other.
 
@@ -176,7 +187,14 @@ def declare(
         {variable.name: variable for variable in variables},
         dict(attributes),
         {name: (tuple(shape), np.dtype(dtype)) for name, (shape, dtype) in state.items()},
+        {table.name: table for table in tables},
     )
+    for table in layout.tables.values():
+        for column in table.columns:
+            _check_name(column.name)
+            _check_units(column.name, column.units)
+            if column.dim and column.dim not in layout.coordinates:
+                raise ValueError(f"column '{column.name}': no coordinate '{column.dim}'")
     for variable in variables:
         for dim in variable.dims:
             if dim not in layout.coordinates:
@@ -220,6 +238,8 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
         for axis, dim in enumerate(variable.dims):
             dataset.dims[axis].attach_scale(file[dim])
         _describe(dataset, variable.units, variable.long_name or variable.name)
+    for table in layout.tables.values():
+        datasets += _build_table(file, table, layout.lengths)
 
     for slot in SLOTS:
         state = file.create_group(f"{slot}/state")
@@ -230,6 +250,26 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
     records = np.dtype(f"S{SESSION_BYTES}")
     provenance = file.create_group("provenance")
     datasets.append(_reserve(provenance, "sessions", (SESSION_RECORDS,), records))
+    return datasets
+
+
+def _build_table(file: h5py.File, table: Table, lengths: Mapping[str, int]) -> list[h5py.Dataset]:
+    group = file.create_group(table.place)
+    scale = group.create_dataset(EVENT, data=np.arange(table.rows, dtype=np.int64))
+    scale.make_scale(EVENT)
+    _describe(scale, "", "number of the event")
+    datasets = [scale]
+    for column in table.columns:
+        shape, dtype = table.shape(column, lengths), np.dtype(column.dtype)
+        dataset = _reserve(group, column.name, shape, dtype, column.fill)
+        dataset.dims[0].attach_scale(scale)
+        if column.dim:
+            dataset.dims[1].attach_scale(file[column.dim])
+        _describe(dataset, column.units, column.long_name)
+        if column.meanings:
+            dataset.attrs["flag_values"] = np.arange(len(column.meanings), dtype=dtype)
+            dataset.attrs["flag_meanings"] = " ".join(column.meanings)
+        datasets.append(dataset)
     return datasets
 
 
@@ -255,7 +295,7 @@ def read_layout(file: h5py.File) -> Layout:
     }
     arrays = file[SLOTS[0]]["state"]
     state = {name: (array.shape, array.dtype) for name, array in arrays.items()}
-    return Layout(coordinates, variables, attributes, state)
+    return Layout(coordinates, variables, attributes, state, read_tables(file))
 
 
 def difference(there: Layout, here: Layout) -> str | None:

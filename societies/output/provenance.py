@@ -60,12 +60,12 @@ def reopen(path: Path, config: WorkloadConfig, model_version: str) -> ResultFile
 
 
 def checkpoint_of(
-    path: Path, config: WorkloadConfig, model_version: str
+    path: Path, config: WorkloadConfig, model_version: str, last: int | None = None
 ) -> tuple[int, dict[str, NDArray[Any]]]:
     """Return day and state of the newest checkpoint in a file of this configuration.
 
     The number of days and what is recorded may differ: neither changes a state. The file is only
-    read.
+    read. With ``last`` the newest of those up to this day.
 
     Raises
     ------
@@ -75,8 +75,14 @@ def checkpoint_of(
     with explained(path, "read this file"), h5py.File(path, "r") as file:
         require_ours(file, path)
         attributes = dict(file.attrs)
-        found = checkpoints.latest(file)
+        found = checkpoints.latest(file, last)
+        newest = found or checkpoints.latest(file)
     _require_origin(path, attributes, config, model_version, but=("days", "record"))
+    if found is None and newest is not None:
+        raise OutputError(
+            f"{path}: has no checkpoint of day {last} or before; its newest is of day {newest[1]}\n"
+            "go without it from day 1, or give a later day"
+        )
     if found is None:
         raise OutputError(f"{path}: has no checkpoint yet; let its run go on for some days")
     return found[1:]

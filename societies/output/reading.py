@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 import h5py
 
+from societies.errors import OutputError
 from societies.output.files import LOCKED, explained
 from societies.output.layout import COMMITTED, require_ours
+from societies.output.tables import EVENT, NO_DAY, read_tables
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
-def open_results(path: str | PathLike[str]) -> xr.Dataset:
+def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dataset:
     """Open a result file lazily, cut to the days that are complete.
 
     Every dimension named ``day`` or ending in ``_day`` ends at ``days_committed``. A file that a
@@ -26,16 +28,19 @@ def open_results(path: str | PathLike[str]) -> xr.Dataset:
     ----------
     path : path
         A file that a run of societies wrote.
+    events : str, optional
+        One of the file's tables of events instead, such as ``"inventions"``.
 
     Returns
     -------
     xarray.Dataset
-        The same as ``xr.open_dataset(path)`` gives, without the days not yet committed.
+        The same as ``xr.open_dataset(path)`` gives (with ``group="events/inventions"``), without
+        the days not yet committed.
 
     Raises
     ------
     OutputError
-        If the file is missing, not ours or damaged.
+        If the file is missing, not ours or damaged, or has no such table.
     """
     import xarray as xr  # here, because importing it takes longer than all the rest of societies
 
@@ -45,7 +50,17 @@ def open_results(path: str | PathLike[str]) -> xr.Dataset:
         with h5py.File(path, "r", **locking) as file:
             require_ours(file, path)
             committed = int(file[COMMITTED][()])
-        whole = xr.open_dataset(path, engine="h5netcdf", driver_kwds=locking)
+            found = read_tables(file)
+        if events is not None and events not in found:
+            names = f"tables of events: {', '.join(found)}" if found else "no tables of events"
+            raise OutputError(f"{path}: has no '{events}'; it has {names}")
+        group = found[events].place if events is not None else None
+        whole = xr.open_dataset(path, engine="h5netcdf", group=group, driver_kwds=locking)
+    if events is not None:
+        rows = int(((whole.day != NO_DAY) & (whole.day <= committed)).sum())
+        trimmed = whole.isel({EVENT: slice(0, rows)})
+        trimmed.set_close(whole.close)
+        return trimmed
     complete = {
         dim: slice(0, int((whole[dim] <= committed).sum()))
         for dim in map(str, whole.sizes)

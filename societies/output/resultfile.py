@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from societies.errors import OutputError
-from societies.output import checkpoints
+from societies.output import checkpoints, tables
 from societies.output.files import (
     MAKING,
     abandon,
@@ -42,6 +43,10 @@ from societies.output.layout import (
     read_layout,
     require_ours,
 )
+from societies.output.tables import Table
+
+COPIED_AT_ONCE = 1 << 26
+"""Bytes of a dataset that are in memory at a time when a file is made anew."""
 
 
 class ResultFile:
@@ -50,6 +55,7 @@ class ResultFile:
     The order of calls for a day, or a block of days::
 
         write(...), write(...), ...     values of days that nobody counts on yet
+        append(table, columns)          events of these days
         commit(day)                     data to the disk, then the counter: from now on they hold
         checkpoint(day, state)          now and then; after the commit of the same day
 
@@ -66,12 +72,19 @@ class ResultFile:
 
     def __init__(self, path: Path, file: h5py.File, layout: Layout) -> None:
         self.path = path
-        self._file = file
-        self._layout = layout
-        # Kept open: HDF5 says nothing when a dataset fails to write at its closing.
-        self._datasets = {name: file[name] for name in (*layout.variables, COMMITTED, SESSIONS)}
+        self._open(file, layout)
         self._committed = int(self._datasets[COMMITTED][()])
         self._latest_slot: str | None = None
+        self._rows = dict.fromkeys(layout.tables, 0)
+        self.rewind(self._committed)
+
+    def _open(self, file: h5py.File, layout: Layout) -> None:
+        self._file = file
+        self._layout = layout
+        names = [*layout.variables, COMMITTED, SESSIONS]
+        names += [f"{t.place}/{c.name}" for t in layout.tables.values() for c in t.columns]
+        # Kept open: HDF5 says nothing when a dataset fails to write at its closing.
+        self._datasets = {name: file[name] for name in names}
 
     @classmethod
     def create(
@@ -82,6 +95,7 @@ class ResultFile:
         variables: Iterable[Variable],
         attributes: Mapping[str, Attribute],
         state: StateLayout,
+        tables: Iterable[Table] = (),
         overwrite: bool = False,
     ) -> Self:
         """Make a complete file without any day in it, and open it for writing.
@@ -99,6 +113,8 @@ class ResultFile:
             Attributes of the file (of the dataset, in xarray).
         state : mapping of name to (shape, dtype)
             The arrays of a checkpoint.
+        tables : iterable
+            Tables of events.
         overwrite : bool
             Replace an existing file. Without it an existing file is not touched.
 
@@ -108,34 +124,12 @@ class ResultFile:
             If the file exists, or cannot be made there; nothing is left behind then.
         """
         path = Path(path)
-        layout = declare(coordinates, variables, attributes, state)
+        layout = declare(coordinates, variables, attributes, state, tables)
         with explained(path, MAKING):
             require_target(path, layout.nbytes_on_disk, overwrite=overwrite)
-        temporary = temporary_name(path)
-        file = None
-        try:
-            with explained(path, MAKING):
-                with temporary.open("xb") as empty:
-                    claim(empty.fileno(), layout.nbytes_on_disk)
-                # Aligned, so that a counter lies within one page and changes as one.
-                file = h5py.File(temporary, "w", libver="earliest", alignment_interval=8)
-                claim(file.id.get_vfd_handle(), layout.nbytes_on_disk)
-                datasets = build(file, layout)
-                to_disk(file)
-                del datasets
-                file.close()
-                # Closed and opened again, HDF5 has settled everything but raw data, and sees and
-                # gives back what was claimed beyond the file's end.
-                file = h5py.File(temporary, "r+", libver="earliest")
-                to_disk(file)
-                place(temporary, path, overwrite=overwrite)
-                return cls(path, file, read_layout(file))
-        except BaseException:
-            if file is not None:
-                abandon(file)
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            raise
+        file = _made(path, layout, None, overwrite=overwrite)
+        with explained(path, "read this file"):
+            return cls(path, file, read_layout(file))
 
     @classmethod
     def resume(
@@ -249,6 +243,52 @@ class ResultFile:
             with self._writing():
                 self._datasets[name][tuple(selection)] = block
 
+    def append(self, table: str, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Write rows of a table after those it has; they count from the next commit on.
+
+        Days do not fall from row to row. A table that is full becomes twice as long, for which the
+        whole file is made anew and replaced in one step: there must be room for both.
+
+        Parameters
+        ----------
+        table : str
+        columns : mapping of name to array (rows) or (rows, positions)
+
+        Raises
+        ------
+        KeyError, ValueError
+            If there is no such table or column, or the values do not fit.
+        OutputError
+            If the file cannot be written.
+        """
+        there = self._layout.tables[table]
+        first, count = self._rows[table], tables.block(there, columns)
+        if first + count > there.rows:
+            self._lengthen(there.longer(first + count))
+        if count:
+            with self._writing():
+                for name, values in columns.items():
+                    self._datasets[f"{there.place}/{name}"][first : first + count] = values
+        self._rows[table] = first + count
+
+    def rewind(self, day: int) -> None:
+        """Let the next rows of every table follow those up to this day, from which a run goes on.
+
+        Rows of later days are written again, and must come out the same.
+        """
+        with explained(self.path, "read this file"):
+            for name, table in self._layout.tables.items():
+                self._rows[name] = tables.rows_until(self._file, table, day)
+
+    def _lengthen(self, table: Table) -> None:
+        layout = replace(self._layout, tables={**self._layout.tables, table.name: table})
+        with self._writing():
+            to_disk(self._file)
+        # A link to the file stays one: what is replaced is the file itself.
+        made = _made(self.path.resolve(), layout, self._file, overwrite=True)
+        self._file.close()
+        self._open(made, layout)
+
     def commit(self, day: int) -> None:
         """Declare every value up to ``day`` complete: data, flush, counter, flush.
 
@@ -358,3 +398,53 @@ class ResultFile:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _made(path: Path, layout: Layout, old: h5py.File | None, *, overwrite: bool) -> h5py.File:
+    """Build a file under another name, with what an old one holds, and give it its own name."""
+    temporary = temporary_name(path)
+    file = None
+    try:
+        with explained(path, MAKING):
+            with temporary.open("xb") as empty:
+                claim(empty.fileno(), layout.nbytes_on_disk)
+            # Aligned, so that a counter lies within one page and changes as one.
+            file = h5py.File(temporary, "w", libver="earliest", alignment_interval=8)
+            claim(file.id.get_vfd_handle(), layout.nbytes_on_disk)
+            datasets = build(file, layout)
+            if old is not None:
+                _copy(old, file)
+            to_disk(file)
+            del datasets
+            file.close()
+            # Closed and opened again, HDF5 has settled everything but raw data, and sees and
+            # gives back what was claimed beyond the file's end.
+            file = h5py.File(temporary, "r+", libver="earliest")
+            to_disk(file)
+            place(temporary, path, overwrite=overwrite)
+            return file
+    except BaseException:
+        if file is not None:
+            abandon(file)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def _copy(old: h5py.File, new: h5py.File) -> None:
+    """Copy the values of every dataset into that of the same name, which may be longer."""
+    names: list[str] = []
+    old.visititems(
+        lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None
+    )
+    for name in names:
+        source, target = old[name], new[name]
+        if source.is_scale or not source.size:
+            continue
+        if not source.shape:
+            target[()] = source[()]
+            continue
+        step = max(1, COPIED_AT_ONCE * len(source) // source.nbytes)
+        for first in range(0, len(source), step):
+            rows = slice(first, min(first + step, len(source)))
+            target[rows] = source[rows]

@@ -1,0 +1,132 @@
+"""How are events kept, of which nobody knows beforehand how many there will be?
+
+A table is a group ``/events/<name>``: columns along the dimension ``event``, rows in the order of
+their ``day``. It is made with room for some rows; unused ones have the day `NO_DAY`. When it is
+full, the whole file is made anew with a table twice as long (`societies.output.resultfile`), so
+that no structure of a file ever changes and a killed process leaves an intact one. Which rows
+count follows from their day, as for everything else in the file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+EVENTS = "events"
+EVENT = "event"
+NO_DAY = -1
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    name : str
+    dtype : signed integer or float type
+    units, long_name : str
+        As of a variable.
+    dim : str
+        A coordinate of the file, if every row has a value for each of its positions.
+    meanings : tuple of str
+        What the values 0, 1, ... stand for, if they are a choice; one word each.
+    """
+
+    name: str
+    dtype: DTypeLike
+    units: str
+    long_name: str
+    dim: str = ""
+    meanings: tuple[str, ...] = ()
+
+    @property
+    def fill(self) -> float:
+        """Value of unused rows."""
+        return np.nan if np.dtype(self.dtype).kind == "f" else -1
+
+
+@dataclass(frozen=True)
+class Table:
+    """Events of one kind; one of the columns is ``day``.
+
+    Attributes
+    ----------
+    name : str
+    columns : tuple of Column
+    rows : int, for how many there is room
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    rows: int
+
+    def __post_init__(self) -> None:
+        if "day" not in (column.name for column in self.columns):
+            raise ValueError(f"table '{self.name}' needs a column 'day'")
+
+    @property
+    def place(self) -> str:
+        """Name of the table's group in the file."""
+        return f"{EVENTS}/{self.name}"
+
+    def shape(self, column: Column, lengths: Mapping[str, int]) -> tuple[int, ...]:
+        """Return the shape of a column, given the lengths of the file's dimensions."""
+        return (self.rows, lengths[column.dim]) if column.dim else (self.rows,)
+
+    def nbytes(self, lengths: Mapping[str, int]) -> int:
+        """Return the bytes of all rows."""
+        sizes = [
+            math.prod(self.shape(column, lengths)) * np.dtype(column.dtype).itemsize
+            for column in self.columns
+        ]
+        return sum(sizes) + 8 * self.rows
+
+    def longer(self, rows: int) -> Table:
+        """Return the table with room for so many rows: doubled as often as it takes."""
+        room = max(1, self.rows)
+        while room < rows:
+            room *= 2
+        return Table(self.name, self.columns, room)
+
+
+def read_tables(file: h5py.File) -> dict[str, Table]:
+    """Return the tables of a file by name."""
+    return {
+        name: Table(name, tuple(_columns(group)), len(group[EVENT]))
+        for name, group in (file[EVENTS].items() if EVENTS in file else ())
+    }
+
+
+def rows_until(file: h5py.File, table: Table, day: int) -> int:
+    """Return how many rows a table has up to a day."""
+    days = file[table.place]["day"][()]
+    return int(np.count_nonzero((days != NO_DAY) & (days <= day)))
+
+
+def block(table: Table, columns: Mapping[str, NDArray[Any]]) -> int:
+    """Check the values of some rows, one array for each column; return how many rows these are."""
+    names = {column.name for column in table.columns}
+    if columns.keys() != names:
+        raise ValueError(f"table '{table.name}' has columns {sorted(names)}, not {sorted(columns)}")
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) != 1:
+        raise ValueError(f"table '{table.name}': columns of {sorted(lengths)} rows")
+    return lengths.pop()
+
+
+def _columns(group: h5py.Group) -> Iterator[Column]:
+    for name, dataset in group.items():
+        if dataset.is_scale:
+            continue
+        attributes = dataset.attrs
+        dim = dataset.dims[1][0].name.removeprefix("/") if dataset.ndim == 2 else ""
+        meanings = tuple(str(attributes.get("flag_meanings", "")).split())
+        units, long_name = attributes["units"], attributes["long_name"]
+        yield Column(name, dataset.dtype, units, long_name, dim, meanings)

@@ -1,0 +1,156 @@
+"""Are events complete and in order, however many there are and whenever the writer is stopped?"""
+
+import h5py
+import numpy as np
+import pytest
+import xarray as xr
+
+from societies.errors import OutputError
+from societies.output import Column, Coordinate, ResultFile, Table, Variable, open_results
+
+COLUMNS = (
+    Column("society", "int32", "", "number of the society"),
+    Column("day", "int32", "day", "day of the event"),
+    Column("kind", "int32", "", "what happened", meanings=("good", "bad")),
+    Column("amount", "float64", "util", "how much"),
+    Column("parts", "int32", "index", "of what", dim="part"),
+)
+STATE = {"x": ((3,), "int32")}
+
+
+def made(path, rows=2, **more):
+    return ResultFile.create(
+        path,
+        coordinates=[Coordinate("day", np.arange(1, 41)), Coordinate("part", np.arange(3))],
+        variables=[Variable("height", ("day",), "float64", "m", "height")],
+        attributes={"title": "a test"},
+        state=STATE,
+        tables=[Table("happenings", COLUMNS, rows)],
+        **more,
+    )
+
+
+def rows(first, last):
+    """Return day % 4 events for every day."""
+    days = np.repeat(np.arange(first, last + 1), np.arange(first, last + 1) % 4)
+    return {
+        "society": np.zeros(len(days), np.int32),
+        "day": days.astype(np.int32),
+        "kind": (days % 2).astype(np.int32),
+        "amount": days / 7.0,
+        "parts": np.stack([days, days + 1, days + 2], axis=1).astype(np.int32),
+    }
+
+
+def write(file, first, last):
+    file.write("height", np.arange(first, last + 1) / 2.0, day=slice(first - 1, last))
+    file.append("happenings", rows(first, last))
+    file.commit(last)
+
+
+def same(found, last):
+    for name, values in rows(1, last).items():
+        np.testing.assert_array_equal(found[name].values, values)
+
+
+@pytest.mark.parametrize("room", [1, 2, 60, 100])
+def test_events_are_complete_and_in_order(tmp_path, room):
+    path = tmp_path / "events.h5"
+    with made(path, room) as file:
+        for first in range(1, 41, 5):
+            write(file, first, first + 4)
+            file.checkpoint(first + 4, {"x": np.full(3, first, np.int32)})
+    with open_results(path, events="happenings") as found:
+        same(found, 40)
+        assert found.sizes == {"event": 60, "part": 3}
+    with open_results(path) as series:  # what a longer table was copied around is all there
+        np.testing.assert_array_equal(series.height, np.arange(1, 41) / 2.0)
+        assert series.attrs["title"] == "a test"
+    with ResultFile.resume(path) as file:
+        day, state = file.latest_checkpoint()
+        assert (day, state["x"].tolist()) == (40, [36] * 3)
+    assert [one.name for one in tmp_path.iterdir()] == ["events.h5"]
+
+
+def test_plain_xarray_and_pandas_read_them(tmp_path):
+    path = tmp_path / "events.h5"
+    with made(path, 100) as file:
+        write(file, 1, 7)
+    with xr.open_dataset(path, group="events/happenings") as plain:
+        same(plain.where(plain.day > 0, drop=True), 7)
+        assert plain.kind.attrs["flag_meanings"] == "good bad"
+        assert plain.amount.attrs["units"] == "util"
+        frame = plain.drop_dims("part").to_dataframe().query("day > 0")
+        assert frame.groupby("day").size().to_dict() == {1: 1, 2: 2, 3: 3, 5: 1, 6: 2, 7: 3}
+    with h5py.File(path) as file:
+        assert file["events/happenings/parts"][0].tolist() == [1, 2, 3]
+    with xr.open_dataset(path) as series:
+        assert list(series.data_vars) == ["days_committed", "height"]
+
+
+def test_what_is_not_committed_does_not_show(tmp_path):
+    path = tmp_path / "events.h5"
+    with made(path) as file:
+        write(file, 1, 6)
+        file.append("happenings", rows(7, 11))
+        with open_results(path, events="happenings") as found:
+            same(found, 6)
+
+
+def test_a_resumed_writer_writes_later_events_again(tmp_path):
+    path, whole = tmp_path / "events.h5", tmp_path / "whole.h5"
+    with made(path) as file:
+        write(file, 1, 10)
+        file.append("happenings", rows(11, 19))  # and is killed
+    with ResultFile.resume(path) as file:
+        file.rewind(6)  # the day of its checkpoint
+        write(file, 7, 23)
+    with made(whole) as file:
+        write(file, 1, 23)
+    with h5py.File(path) as one, h5py.File(whole) as other:
+        for name, column in other["events/happenings"].items():
+            np.testing.assert_array_equal(one["events/happenings"][name], column)
+
+
+def test_a_disk_without_room_for_more_keeps_the_file(tmp_path, monkeypatch):
+    path = tmp_path / "events.h5"
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with made(path) as file:
+        write(file, 1, 2)
+        monkeypatch.setattr("societies.output.resultfile.claim", full)
+        with pytest.raises(OutputError, match="disk is full"):
+            file.append("happenings", rows(3, 11))
+    with open_results(path, events="happenings") as found:
+        same(found.isel(event=slice(0, 3)), 2)
+    assert [one.name for one in tmp_path.iterdir()] == ["events.h5"]
+
+
+def test_a_link_to_a_file_stays_one(tmp_path):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    made(folder / "real.h5").close()
+    link = tmp_path / "events.h5"
+    link.symlink_to(folder / "real.h5")
+    with ResultFile.resume(link) as file:
+        write(file, 1, 20)
+    assert link.is_symlink()
+    with open_results(folder / "real.h5", events="happenings") as found:
+        same(found, 20)
+
+
+def test_mistakes_are_named(tmp_path):
+    path = tmp_path / "events.h5"
+    with made(path) as file:
+        with pytest.raises(ValueError, match="columns"):
+            file.append("happenings", {"day": np.zeros(1)})
+        with pytest.raises(ValueError, match="rows"):
+            file.append("happenings", {**rows(1, 3), "day": np.zeros(1)})
+        with pytest.raises(KeyError):
+            file.append("nothing", {})
+    with pytest.raises(OutputError, match=r"no 'trades'; it has tables of events: happenings"):
+        open_results(path, events="trades")
+    with pytest.raises(ValueError, match="day"):
+        Table("timeless", COLUMNS[:1], 4)

@@ -216,6 +216,51 @@ def capture(
 
 
 @app.command()
+def trace(
+    config: ConfigPath,
+    day: Annotated[int, typer.Option(metavar="N", help="The day, from 1.")],
+    agent: Annotated[int, typer.Option(metavar="A", help="The agent, from 0.")],
+    society: Annotated[
+        int | None, typer.Option(metavar="S", help="The society; default: the first.")
+    ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="Begin with a checkpoint of a result."),
+    ] = None,
+    phase: Annotated[
+        str | None, typer.Option(metavar="P", help="Only this part of the day: own_use.")
+    ] = None,
+    form: Annotated[str, typer.Option("-o", metavar="F", help="text or json.")] = "text",
+    full: Annotated[bool, typer.Option("--full", help="Leave nothing out of the text.")] = False,
+    device: Device = "auto",
+    seed: Seed = None,
+    override: Override = None,
+    debug: Debug = False,
+) -> None:
+    """Tell what an agent of CONFIG did on day N, and why."""
+    from societies.workloads import workload
+
+    if form not in ("text", "json"):
+        raise ConfigError(f"-o {form}: choose text or json")
+    settings = _load(_find_config(config), override, seed=seed)
+    chosen = workload(settings.workload)
+    if chosen.trace is None:
+        raise ConfigError(f"workload {chosen.name} cannot be traced: it does not define how")
+    with _progress(settings, device) as progress:
+        told = chosen.trace(
+            settings,
+            day=day,
+            agent=agent,
+            society=society,
+            start=start,
+            phase=phase,
+            device=device,
+            progress=progress,
+        )
+    print(json.dumps(told.data()) if form == "json" else told.text(full=full))
+
+
+@app.command()
 def check(
     config: ConfigPath,
     override: Override = None,

@@ -36,6 +36,9 @@ class Workload:
     capture : called with the configuration and ``phase``, ``day``, ``market_round``, ``market``,
         ``device``, ``out`` and ``overwrite``, writes a folder (`societies.capture`) and returns
         its path; None if the workload cannot be captured
+    trace : called with the configuration and ``day``, ``agent``, ``society``, ``start``, ``phase``,
+        ``device`` and ``progress``, returns what an agent did that day, with ``text(full=...)`` and
+        ``data()``; None if the workload cannot tell
     source : called with the configuration and further macros, returns the text of its kernels
         (`societies.device.source.Source`) for `societies localmem --config`, or None
     """
@@ -48,6 +51,7 @@ class Workload:
     verify: Callable[..., Any]
     capture: Callable[..., Any] | None = None
     source: Callable[..., Source] | None = None
+    trace: Callable[..., Any] | None = None
 
 
 def workload_names() -> list[str]:

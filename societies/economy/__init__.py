@@ -38,6 +38,12 @@ def _capture(config: EconomyConfig, **options: Any) -> Any:
     return capture(config, **options)
 
 
+def _trace(config: EconomyConfig, **options: Any) -> Any:
+    from societies.economy.trace import trace
+
+    return trace(config, **options)
+
+
 def _source(config: EconomyConfig, macros: Mapping[str, Any]) -> Source:
     from societies.device.source import amalgamate
     from societies.economy import source
@@ -56,4 +62,5 @@ WORKLOAD = Workload(
     verify=_verify,
     capture=_capture,
     source=_source,
+    trace=_trace,
 )

@@ -351,6 +351,16 @@ class ReferenceEngine:
         self._p = _for_reference(parameters)
         self._societies = self._unpack(initial_state(parameters))
 
+    @property
+    def societies(self) -> list[Any]:
+        """The societies as they are now, one object for each."""
+        return self._societies
+
+    @property
+    def plain(self) -> SimpleNamespace:
+        """The parameters as the reference takes them."""
+        return self._p
+
     def start(self) -> None:
         """Put the societies where they are before day 1."""
         self._societies = self._unpack(initial_state(self.parameters))

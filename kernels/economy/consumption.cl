@@ -1,4 +1,5 @@
 // How much is used up overnight: every held unit disappears with probability 1 / lifetime.
+// Devices lose some minutes of use each, in proportion where a device is half used.
 // Twin: reference_py/economy/consumption.py.
 //
 // A workgroup is an agent, a work-item a resource. Each resource draws from a place of its own in
@@ -7,6 +8,23 @@
 #include "economy/streams.cl"
 #include "economy/curves.cl"
 #include "primitives/scan.cl"
+
+#if DEVICES
+// What is left of less than a day's decay is gone. Each work-item serves its resources.
+static void depreciate(STATE_PARAMETERS, const size_t society, const uint agent)
+{
+    for (uint type = 0; type < TYPES; ++type)
+        for (uint r = get_local_id(0); r < resources; r += get_local_size(0)) {
+            const real owned = device_minutes(agent, type, r);
+            real left = 0.0;
+            if (owned > P(daily_decay)) {
+                left = owned - P(daily_decay) * (owned / device_lifetime[type]);
+                left = left > 0.0 ? left : 0.0;
+            }
+            device_minutes(agent, type, r) = left;
+        }
+}
+#endif
 
 __kernel void consumption(STATE_PARAMETERS, TABLE_PARAMETERS)
 {
@@ -41,4 +59,7 @@ __kernel void consumption(STATE_PARAMETERS, TABLE_PARAMETERS)
         rng_skip(&rng, total);
         stream(agent, PURPOSE_CONSUMPTION) = rng_pack(rng);
     }
+#if DEVICES
+    depreciate(STATE, society, agent);
+#endif
 }

@@ -1,7 +1,13 @@
-// What does an agent remember at the end of the day: the marginal value of every resource.
-// Twin: reference_py/economy/end_day.py. A workgroup is an agent, a work-item a resource. No local
-// memory, no barriers.
+// What does an agent remember at the end of the day: the marginal value of every resource, and how
+// to make devices.
+// Twin: reference_py/economy/end_day.py. A workgroup is an agent, a work-item a resource; where
+// there are devices, on a CPU one work-item alone (group.cl). No local memory; barriers only where
+// there are devices.
 #include "economy/curves.cl"
+#if DEVICES
+#include "economy/knowledge.cl"
+#include "primitives/group.cl"
+#endif
 
 static void remember(STATE_PARAMETERS, TABLE_PARAMETERS)
 {
@@ -12,9 +18,38 @@ static void remember(STATE_PARAMETERS, TABLE_PARAMETERS)
         value(agent, r) = marginal_utility(TABLES, utility_curve(agent, r), held(agent, r));
 }
 
+#if DEVICES
+// Take one experience for every device not made today, and the last one altogether. Whoever owns a
+// device does not forget all about it. Each work-item serves its resources.
+static void forget(AGENT_PARAMETERS)
+{
+    for (uint type = 0; type < TYPES; ++type)
+        for (uint r = LANE; r < resources; r += LANES) {
+            real known = device_experience(agent, type, r);
+            if (!practised(agent, type, r)) known -= 1.0;
+            if (known <= 1.0) known = 0.0;
+            const real most = max_making_experience_table[making_curve(agent, r)];
+            if (most < known) known = most;
+            if (device_minutes(agent, type, r) > 0.0 && known < P(min_held_experience))
+                known = P(min_held_experience);
+            device_experience(agent, type, r) = known;
+            practised(agent, type, r) = 0;
+        }
+}
+#endif
+
 __kernel void end_day(STATE_PARAMETERS, TABLE_PARAMETERS)
 {
     remember(STATE, TABLES);
+#if DEVICES
+    const size_t society = get_group_id(0) / AGENTS;
+    const uint agent = get_group_id(0) % AGENTS;
+    if (!alive(agent)) return;
+    forget(AGENT(agent));
+    if (LANE == 0) reserved_minutes(agent) = overtime(agent);
+    group_barrier(CLK_GLOBAL_MEM_FENCE);  // what is left of all types, before components are known
+    if (LANE == 0) know_components(STATE, society, agent);
+#endif
 }
 
 // The same at the start of a market call (option trading.fresh_values).

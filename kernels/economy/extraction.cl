@@ -6,11 +6,18 @@
 // changes one leaf and the path above it, so one work-item then walks the day: log2(resources)
 // steps a unit instead of a reduction of the whole workgroup with its barriers.
 // Local memory: 24 bytes a leaf, and 20 a resource up to ROW_LIMIT resources; beyond it the agent's
-// rows stay in global memory.
+// rows stay in global memory. With devices 60 more a resource: with what it is extracted, how long
+// that lasts, and the minutes spent on it by source (by hand, or with a type of device).
 #include "economy/curves.cl"
 #include "economy/streams.cl"
 
+#if DEVICES
+#include "economy/devices.cl"
+#include "primitives/reduce.cl"
+#define ROW_LIMIT DEVICE_ROW_LIMIT
+#else
 #define ROW_LIMIT 512
+#endif
 
 // What a node of the tree knows of the leaves below it: the largest gain, how many have it, and
 // one that has it (the only one, if there is one).
@@ -96,7 +103,44 @@ static uint pick_near_best(const __local real *gain, uint pick)
     return NONE;
 }
 
+#if DEVICES
+#if RESOURCES <= ROW_LIMIT
+#define ROW __local
+#else
+#define ROW __global
+#endif
+// PoCL 3.0 gives wrong results where a function that takes a __local pointer is not inlined.
+#define INLINED static __attribute__((always_inline))
+
+// A source is a type of device, or no device; they are numbered from 0.
+#define source_of(type) ((type) - BY_HAND)
+
+static real speed(const uint source)
+{
+    return source == source_of(BY_HAND) ? 1.0 : device_factor[source - source_of(TOOL)];
+}
+
+// See with what the agent extracts the resource and how long that lasts.
+INLINED void take_device(AGENT_PARAMETERS, const uint resource, ROW int *source, ROW real *left)
+{
+    const int type = extracting_device(AGENT(agent), resource);
+    source[resource] = source_of(type);
+    left[resource] = type == BY_HAND ? 0.0 : device_minutes(agent, type, resource);
+}
+
+// See how long a unit takes, and return what it brings per minute.
+INLINED real look(AGENT_PARAMETERS, const uint resource, const real experienced, const int owned,
+                  const real factor, ROW real *minutes)
+{
+    const real by_hand = effort(TABLES, effort_curve(agent, resource), experienced);
+    minutes[resource] = by_hand / factor;
+    return marginal_utility(TABLES, utility_curve(agent, resource), owned) / by_hand * factor;
+}
+
+__kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *rows)
+#else
 __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
+#endif
 {
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;
@@ -112,6 +156,19 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
     __global real *know = &experience(agent, 0);
     __global int *units = &held(agent, 0);
 #endif
+#if DEVICES
+    __local int *units_with = local_malloc(SOURCES * sizeof(int));
+#if RESOURCES <= ROW_LIMIT
+    __local real *spent = local_malloc(SOURCES * RESOURCES * sizeof(real));
+    __local real *left = local_malloc(RESOURCES * sizeof(real));
+    __local int *source = local_malloc(RESOURCES * sizeof(int));
+#else
+    __global real *spent = rows + get_group_id(0) * EXTRACTION_ROWS * RESOURCES;
+    __global real *left = spent + SOURCES * RESOURCES;
+    __global real *minutes = left + RESOURCES;
+    __global int *source = (__global int *)(minutes + RESOURCES);
+#endif
+#endif
     if (!alive(agent)) return;
 
     // Each work-item values its resources. A resource that is gone has a gain below all others.
@@ -120,14 +177,23 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
         if (r < RESOURCES) {
             const int owned = held(agent, r);
             const real experienced = experience(agent, r);
-            const real m = effort(TABLES, effort_curve(agent, r), experienced);
 #if RESOURCES <= ROW_LIMIT
             know[r] = experienced;
             units[r] = owned;
-            minutes[r] = m;
 #endif
             extracted(agent, r) = owned;  // until the end of the day: units held this morning
+#if DEVICES
+            for (uint s = 0; s < SOURCES; ++s) spent[s * RESOURCES + r] = 0.0;
+            take_device(AGENT(agent), r, source, left);
+            const real now = look(AGENT(agent), r, experienced, owned, speed(source[r]), minutes);
+            if (available(r)) g = now;
+#else
+            const real m = effort(TABLES, effort_curve(agent, r), experienced);
+#if RESOURCES <= ROW_LIMIT
+            minutes[r] = m;
+#endif
             if (available(r)) g = marginal_utility(TABLES, utility_curve(agent, r), owned) / m;
+#endif
         }
         gain[LEAVES + r] = g;
         count[LEAVES + r] = 1;
@@ -149,6 +215,13 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
     if (lid == 0) {
         rng_t rng = rng_load(stream(agent, PURPOSE_EXTRACTION));
         real time = 0.0, last = gain_per_minute(agent);
+#if DEVICES
+        for (uint s = 0; s < SOURCES; ++s) units_with[s] = 0;
+        const real start = overtime(agent);
+        overtime(agent) = start > P(day_length) ? start - P(day_length) : 0.0;
+        if (start >= P(day_length)) last = device_gain(agent) / start;  // the day went on making
+        time = start;
+#endif
         best_t best = read_node(gain, count, which, 1);
         while (time < P(day_length)) {
 #if NEAR_BEST_BAND
@@ -157,6 +230,25 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
             const uint r = best.count == 1 ? best.which
                                            : pick_best(gain, count, rng_below(&rng, best.count));
 #endif
+#if DEVICES
+            const uint s = source[r];
+            const real m = minutes[r], factor = speed(s);
+            time += m;
+            last = gain[LEAVES + r];
+            spent[s * RESOURCES + r] += m;
+            ++units_with[s];
+            if (s != source_of(BY_HAND)) {
+                left[r] = left[r] > m ? left[r] - m : 0.0;
+                if (!(left[r] > 0.0)) {
+                    device_minutes(agent, s - source_of(TOOL), r) = 0.0;
+                    take_device(AGENT(agent), r, source, left);
+                }
+            }
+            know[r] += 1.0 / factor;
+            units[r] += 1;
+            best = update(gain, count, which, r,
+                          look(AGENT(agent), r, know[r], units[r], speed(source[r]), minutes));
+#else
 #if RESOURCES <= ROW_LIMIT
             time += minutes[r];
 #else
@@ -173,8 +265,13 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
 #endif
             best = update(gain, count, which, r,
                           marginal_utility(TABLES, utility_curve(agent, r), owned) / m);
+#endif
         }
+#if DEVICES
+        minutes(agent) = time - start;
+#else
         minutes(agent) = time;
+#endif
         gain_per_minute(agent) = last;
         stream(agent, PURPOSE_EXTRACTION) = rng_pack(rng);
     }
@@ -192,5 +289,23 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
         experience(agent, r) = experienced < most ? experienced : most;
         extracted(agent, r) = today;
         held(agent, r) = units[r];
+#if DEVICES
+        if (source[r] != source_of(BY_HAND))
+            device_minutes(agent, source[r] - source_of(TOOL), r) = left[r];
+#endif
     }
+#if DEVICES
+    uint s = 0;
+    do {
+#if RESOURCES <= ROW_LIMIT
+        const real total = reduce_sum_local(spent + s * RESOURCES, resources);
+#else
+        const real total = reduce_sum_global(spent + s * RESOURCES, resources);
+#endif
+        if (lid == 0) {
+            minutes_with(agent, s) = total;
+            extracted_with(agent, s) = units_with[s];
+        }
+    } while (++s < SOURCES);
+#endif
 }

@@ -39,6 +39,38 @@ __kernel void draw_shocks(STATE_PARAMETERS)
     stream(AGENTS, PURPOSE_SHOCKS) = rng_pack(rng);
 }
 
+#if DEVICES
+// What an agent knows of devices, owns and has promised, and whom it remembers.
+static void reset_devices(STATE_PARAMETERS, const size_t society, const uint agent)
+{
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    for (uint device = 0; device < TYPES; ++device) {
+        for (uint r = lid; r < resources; r += lanes) {
+            RESET_AGENT_DEVICE_RESOURCE
+            for (uint price = 0; price < PRICE_MEMORY; ++price) {
+                RESET_AGENT_DEVICE_RESOURCE_PRICE
+            }
+            for (uint production_day = 0; production_day < PRODUCTION_MEMORY; ++production_day) {
+                RESET_AGENT_DEVICE_RESOURCE_PRODUCTION_DAY
+            }
+        }
+        for (uint partner = lid; partner < agents; partner += lanes)
+            for (uint memory_day = 0; memory_day < PARTNER_MEMORY; ++memory_day) {
+                RESET_AGENT_DEVICE_PARTNER_MEMORY_DAY
+            }
+        if (lid == 0) {
+            RESET_AGENT_DEVICE
+        }
+    }
+    for (uint partner = lid; partner < agents; partner += lanes) {
+        RESET_AGENT_PARTNER
+    }
+    for (uint source = lid; source < SOURCES; source += lanes) {
+        RESET_AGENT_SOURCE
+    }
+}
+#endif
+
 // A workgroup is an agent, a work-item a resource. No local memory, no barriers.
 __kernel void shocks(STATE_PARAMETERS, const uint shock)
 {
@@ -48,6 +80,10 @@ __kernel void shocks(STATE_PARAMETERS, const uint shock)
     const uint target = shock_target(shock);
     if (shock_list[shock][0] == REMOVE_RESOURCE) {
         if (lid == 0 && agent == 0) available(target) = 0;
+#if DEVICES
+        for (uint type = lid; type < TYPES; type += lanes)
+            device_minutes(agent, type, target) = 0.0;
+#endif
         if (lid == 0 && shock_list[shock][2] == LOSE) {
             held(agent, target) = 0;
             experience(agent, target) = 0.0;
@@ -56,6 +92,9 @@ __kernel void shocks(STATE_PARAMETERS, const uint shock)
         for (uint r = lid; r < resources; r += lanes) {
             RESET_AGENT_RESOURCE
         }
+#if DEVICES
+        reset_devices(STATE, society, agent);
+#endif
         if (lid == 0) {
             RESET_AGENT
             alive(agent) = 0;

@@ -16,18 +16,18 @@
 #define GROUP_MOST 256
 #endif
 
-static bool is_free(const __local uint *free_set, const uint agent)
+INLINED bool is_free(const __local uint *free_set, const uint agent)
 {
     return (free_set[agent / 32] >> (agent % 32)) & 1u;
 }
 
-static void take(__local uint *free_set, const uint agent)
+INLINED void mark_taken(__local uint *free_set, const uint agent)
 {
     free_set[agent / 32] &= ~(1u << (agent % 32));
 }
 
 // The free agent with `rank` free ones below it, which must exist.
-static uint nth_free(const __local uint *free_set, uint rank)
+INLINED uint nth_free(const __local uint *free_set, uint rank)
 {
     uint word = 0;
     for (; popcount(free_set[word]) <= rank; ++word) rank -= popcount(free_set[word]);
@@ -101,7 +101,7 @@ __kernel void device_matching(STATE_PARAMETERS, const uint type)
     do {
         if (lid == 0) {
             drawn = nth_free(free_set, rng_below(&rng, left));
-            take(free_set, drawn);
+            mark_taken(free_set, drawn);
             device_partners(placed) = drawn;
         }
         group_barrier(CLK_LOCAL_MEM_FENCE);  // who is drawn, before its partner is looked for
@@ -109,7 +109,7 @@ __kernel void device_matching(STATE_PARAMETERS, const uint type)
         if (lid == 0 && left > 1) {
             uint b = picks[0];
             if (b == NONE) b = nth_free(free_set, rng_below(&rng, left - 1));
-            take(free_set, b);
+            mark_taken(free_set, b);
             device_partners(placed + 1) = b;
             met(drawn, b) = met(b, drawn) = 1;  // of these two nobody asks in this round again
         }

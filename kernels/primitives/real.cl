@@ -22,6 +22,11 @@ typedef double real;
 // front of the loop twice.
 #define COLLECTIVE static __attribute__((always_inline))
 
+// A function without barriers that takes a pointer to local memory is declared INLINED: PoCL 3.0
+// reads and writes elsewhere, or crashes, if such a function stays one (because it is large, or
+// called twice).
+#define INLINED static __attribute__((always_inline))
+
 // The number itself, unknown to the compiler. Where PoCL knows that a loop that work-items share,
 //     for (uint i = lid; i < n; i += lanes)
 // ends at 1, it lets all of them in. A collective function whose n may be written as 1 by its

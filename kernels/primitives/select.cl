@@ -249,28 +249,33 @@ COLLECTIVE uint extreme_min_unmasked_random(rng_t *rng, const __local real *valu
 
 // ---------------------------------------------------------------- the k first
 
+// Insertion into the ordered list of the first k so far. A later entry goes behind its equals. By
+// one work-item; no barriers.
+INLINED void select_k_alone(const __local real *values, __local uchar *mask, const uint n,
+                           const uint k, __local uint *results, const bool largest) {
+    uint found = 0u;
+    for (uint i = 0u; i < n; ++i) {
+        if (!select_is_candidate(values, mask, true, i))
+            continue;
+        if (found == k && (k == 0u || !select_precedes(values, i, results[k - 1u], largest)))
+            continue;
+        uint place = found < k ? found++ : k - 1u;
+        for (; place > 0u && select_precedes(values, i, results[place - 1u], largest); --place)
+            results[place] = results[place - 1u];
+        results[place] = i;
+    }
+    for (uint place = 0u; place < found; ++place)
+        mask[results[place]] = 1;
+    for (uint place = found; place < k; ++place)
+        results[place] = NONE;
+}
+
 #if SELECT_SERIALLY
-// Insertion into the ordered list of the first k so far. A later entry goes behind its equals.
 COLLECTIVE void select_k(const __local real *values, __local uchar *mask, const uint n,
                          const uint k, __local uint *results, __local uint *scratch,
                          const bool largest) {
-    if (get_local_id(0) == 0) {
-        uint found = 0u;
-        for (uint i = 0u; i < n; ++i) {
-            if (!select_is_candidate(values, mask, true, i))
-                continue;
-            if (found == k && (k == 0u || !select_precedes(values, i, results[k - 1u], largest)))
-                continue;
-            uint place = found < k ? found++ : k - 1u;
-            for (; place > 0u && select_precedes(values, i, results[place - 1u], largest); --place)
-                results[place] = results[place - 1u];
-            results[place] = i;
-        }
-        for (uint place = 0u; place < found; ++place)
-            mask[results[place]] = 1;
-        for (uint place = found; place < k; ++place)
-            results[place] = NONE;
-    }
+    if (get_local_id(0) == 0)
+        select_k_alone(values, mask, n, k, results, largest);
     barrier(CLK_LOCAL_MEM_FENCE); // winners and mask, for the caller
 }
 #else
@@ -339,6 +344,12 @@ COLLECTIVE void n_largest(const __local real *values, __local uchar *mask, const
 COLLECTIVE void n_smallest(const __local real *values, __local uchar *mask, const uint n,
                            const uint k, __local uint *results, __local uint *scratch) {
     select_k(values, mask, n, k, results, scratch, false);
+}
+
+// The same by one work-item alone, for kernels of groups of one (group.cl): no barriers.
+INLINED void n_smallest_alone(const __local real *values, __local uchar *mask, const uint n,
+                             const uint k, __local uint *results) {
+    select_k_alone(values, mask, n, k, results, false);
 }
 
 #endif

@@ -42,6 +42,8 @@ WITHOUT_TWIN = {
 }
 WITH_TWIN = [name for name in FILES if name not in WITHOUT_TWIN]
 TWINS_ELSEWHERE = {
+    "rate_holdings": "what menu() of trading.py hands to n_smallest",
+    "n_smallest_alone": "n_smallest of select.py, whoever carries it out",
     "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",
     "expected_minutes": "costs() of valuation.py returns them too",
     "varray_reset": "a Python list is made anew",
@@ -63,8 +65,9 @@ def shipped_text(name):
 
 def accessors():
     """Return the macros that societies.economy.source makes."""
+    groups = [{"name": "one", "count": 1}, {"name": "other", "count": 1}]
     config = config_from_dict(
-        {"workload": "economy", "agents": 2, "resources": 3, "devices": "all"}
+        {"workload": "economy", "agents": 2, "resources": 3, "devices": "all", "groups": groups}
     )
     return re.findall(r"^#define (\w+)\(", source.header(parameters(config)), re.MULTILINE)
 

@@ -1,8 +1,8 @@
 // select_cases.cl: one workgroup per case runs every selection on values and mask of its own.
 #include "primitives/select.cl"
 
-static void stage(__global const real *values, __global const uchar *mask, const uint n,
-                  __local real *v, __local uchar *m) {
+COLLECTIVE void stage(__global const real *values, __global const uchar *mask, const uint n,
+                      __local real *v, __local uchar *m) {
     for (uint i = get_local_id(0); i < n; i += get_local_size(0)) {
         v[i] = values[i];
         m[i] = mask[i];
@@ -10,7 +10,7 @@ static void stage(__global const real *values, __global const uchar *mask, const
     barrier(CLK_LOCAL_MEM_FENCE); // values and mask, before they are searched
 }
 
-// extremes[case][4][work-item]; winners[case][2][most]; mask_after[case][2][capacity]
+// extremes[case][4][work-item]; winners[case][3][most]; mask_after[case][3][capacity]
 __kernel void select_cases(__global const real *values, __global const uchar *mask,
                            __global const uint *sizes, __global const uint *wanted,
                            const uint capacity, const uint most, __global uint *extremes,
@@ -30,16 +30,25 @@ __kernel void select_cases(__global const real *values, __global const uchar *ma
     extremes[(group * 4 + 3) * lanes + lid] = extreme_min_unmasked(v, n, scratch);
     n_largest(v, m, n, k, found, scratch);
     for (uint i = lid; i < k; i += lanes)
-        winners[group * 2 * most + i] = found[i];
+        winners[group * 3 * most + i] = found[i];
     for (uint i = lid; i < n; i += lanes)
-        mask_after[group * 2 * capacity + i] = m[i];
+        mask_after[group * 3 * capacity + i] = m[i];
     barrier(CLK_LOCAL_MEM_FENCE); // all have read found and mask, before they are filled again
     stage(values, mask, n, v, m);
     n_smallest(v, m, n, k, found, scratch);
     for (uint i = lid; i < k; i += lanes)
-        winners[(group * 2 + 1) * most + i] = found[i];
+        winners[(group * 3 + 1) * most + i] = found[i];
     for (uint i = lid; i < n; i += lanes)
-        mask_after[(group * 2 + 1) * capacity + i] = m[i];
+        mask_after[(group * 3 + 1) * capacity + i] = m[i];
+    barrier(CLK_LOCAL_MEM_FENCE); // all have read found and mask, before they are filled again
+    stage(values, mask, n, v, m);
+    if (lid == 0)
+        n_smallest_alone(v, m, n, k, found);
+    barrier(CLK_LOCAL_MEM_FENCE); // winners and mask, before everybody reads them
+    for (uint i = lid; i < k; i += lanes)
+        winners[(group * 3 + 2) * most + i] = found[i];
+    for (uint i = lid; i < n; i += lanes)
+        mask_after[(group * 3 + 2) * capacity + i] = m[i];
 }
 
 // chosen[case][work-item] by what each case asks for. Only work-item 0 loads its stream.

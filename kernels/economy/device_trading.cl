@@ -1,0 +1,488 @@
+// How do two agents trade devices: what is for sale, what it is worth, and what is paid.
+// Twin: reference_py/economy/device_trading.py.
+//
+// A workgroup is a pair of agents; on a CPU one work-item does it all (group.cl). A work-item is a
+// device (what it is worth, whether the seller can make it) or, in the search for what is paid, a
+// resource of the menu. What is cheap and fails often comes first: nothing that the seller knows is
+// worth anything to the buyer, the menu is not worth the seller's cost. Everything up to the deal
+// only looks, so the order does not matter to the result.
+// A meeting draws no random numbers, and no agent is in two meetings of a round.
+// Local memory: 12 bytes an entry of the menu and the most of what the steps need in turn: 17 bytes a
+// resource and that of `costs`, or 17 an entry of the menu (on a CPU 16), or rows (valuation.cl).
+#include "economy/menu.cl"
+#include "economy/knowledge.cl"
+#include "economy/own_use.cl"
+
+// The two agents of a deal, and the type of the device.
+#define DEAL_PARAMETERS \
+    STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint type, \
+        const uint buyer, const uint seller
+#define DEAL STATE, TABLES, society, type, buyer, seller
+
+// ---------------------------------------------------------------- what is bought
+
+#define WORTH_SOMETHING 1u
+#define COST_COUNTS 2u
+
+// What each device that the seller may be able to make is worth to the buyer, before the buyer asks
+// what making it itself would cost; 0 for all others. `wanted` are those for which it has to ask.
+// Returns what there is, to every work-item.
+COLLECTIVE uint worth_of_goods(DEAL_PARAMETERS, __local real *worth, __local uchar *wanted)
+{
+    __local uint *found = local_malloc(sizeof(uint));
+    if (LANE == 0) *found = 0;
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // nothing yet, before anything is found
+    for (uint r = LANE; r < resources; r += LANES) {
+        worth[r] = 0.0;
+        wanted[r] = 0;
+        if (device_experience(seller, type, r) < 1.0 || bought(seller, r)) continue;
+        worth[r] = buyers_value(AGENT(buyer), type, r, INFINITY);
+        wanted[r] = (worth[r] > 0.0 && device_experience(buyer, type, r) >= 1.0) ||
+                    to_make(buyer, type, r) > 0;
+        const uint news = (worth[r] > 0.0 ? WORTH_SOMETHING : 0) | (wanted[r] ? COST_COUNTS : 0);
+        if (news) atomic_or(found, news);
+    }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // worths of all devices, and what was found
+    const uint all = *found;
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before its memory is used again
+    local_free(sizeof(uint));
+    return all;
+}
+
+// Nobody pays more than making it itself would cost; and a promise that the buyer would have to keep
+// itself is worth at least that.
+COLLECTIVE void compare_with_making(DEAL_PARAMETERS, const uint found, __local real *worth,
+                                    const __local uchar *wanted)
+{
+    if (!(found & COST_COUNTS)) return;
+    __local real *cost = local_malloc(RESOURCES * sizeof(real));
+    costs(AGENT(buyer), type, wanted, cost);
+    for (uint r = LANE; r < resources; r += LANES) {
+        if (!wanted[r]) continue;
+        const real own = cost[r];
+        if (worth[r] > 0.0 && own < worth[r] && device_experience(buyer, type, r) >= 1.0)
+            worth[r] = own;
+        if (own > worth[r] && to_make(buyer, type, r) > 0) worth[r] = own;
+    }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // worths, before they are compared; costs are read
+    local_free(RESOURCES * sizeof(real));
+}
+
+// The device that is worth most, the lowest resource among equals; NONE if none is worth anything.
+INLINED uint most_wanted(const uint count, const __local real *worth)
+{
+    uint pick = NONE;
+    real best = 0.0;
+    for (uint r = 0; r < count; ++r)
+        if (worth[r] > best) {
+            best = worth[r];
+            pick = r;
+        }
+    return pick;
+}
+
+// Of what the seller can make the device that the buyer wants most: its resource, or NONE, and what
+// it is worth.
+COLLECTIVE uint choice(DEAL_PARAMETERS, real *best)
+{
+    __local uint *picked = local_malloc(sizeof(uint));
+    __local real *worth = local_malloc(RESOURCES * sizeof(real));
+    __local uchar *wanted = local_malloc(RESOURCES * sizeof(uchar));
+    uint pick = NONE;
+    const uint found = worth_of_goods(DEAL, worth, wanted);
+    compare_with_making(DEAL, found, worth, wanted);
+    __local count_t *rows = local_malloc(NEED_ROWS * NEED_ROW * sizeof(count_t));
+#if DEVICE_IS_CPU
+    // One after the other, the best first, for most of them need not be looked at.
+    pick = found ? most_wanted(resources, worth) : NONE;
+    while (pick != NONE && !can_make(AGENT(seller), type, pick, rows)) {
+        worth[pick] = 0.0;
+        pick = most_wanted(resources, worth);
+    }
+#else
+    if (found && LANE < NEED_ROWS)
+        for (uint r = LANE; r < resources; r += NEED_LANES)
+            if (worth[r] > 0.0 && !can_make(AGENT(seller), type, r, rows + LANE * NEED_ROW))
+                worth[r] = 0.0;
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // what is for sale, before the best is picked
+    if (LANE == 0) *picked = found ? most_wanted(resources, worth) : NONE;
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // the pick, before everybody reads it
+    pick = *picked;
+#endif
+    if (pick != NONE) *best = worth[pick];
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // the pick and its worth are read; the memory may be used
+    local_free(NEED_ROWS * NEED_ROW * sizeof(count_t));
+    local_free(RESOURCES * sizeof(uchar));
+    local_free(RESOURCES * sizeof(real));
+    local_free(sizeof(uint));
+    return pick;
+}
+
+// What making the device costs the seller.
+COLLECTIVE real sellers_cost(DEAL_PARAMETERS, const uint resource)
+{
+    __local real *cost = local_malloc(RESOURCES * sizeof(real));
+    __local uchar *wanted = local_malloc(RESOURCES * sizeof(uchar));
+    for (uint r = LANE; r < resources; r += LANES) wanted[r] = r == resource;
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // which cost is asked for, before it is worked out
+    costs(AGENT(seller), type, wanted, cost);
+    const real found = cost[resource];
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before its memory is used again
+    local_free(RESOURCES * sizeof(uchar));
+    local_free(RESOURCES * sizeof(real));
+    return found;
+}
+
+// ---------------------------------------------------------------- what is paid
+
+// The resources that the buyer offers, ascending. Returns how many.
+COLLECTIVE uint list_offers(DEAL_PARAMETERS, __local uint *offered)
+{
+    __local real *key = local_malloc(RESOURCES * sizeof(real));
+    __local uchar *mask = local_malloc(RESOURCES * sizeof(uchar));
+    __local uint *least = local_malloc(MENU_SIZE * sizeof(uint));
+    rate_holdings(STATE, society, buyer, LANE, LANES, key, mask);
+#if DEVICE_IS_CPU
+    n_smallest_alone(key, mask, resources, menu_size, least);
+#else
+    __local uint *scratch = local_malloc((RESOURCES + 1) / 2 * sizeof(uint));
+    barrier(CLK_LOCAL_MEM_FENCE);  // the buyer's values, before they are ranked
+    n_smallest(key, mask, resources, menu_size, least, scratch);
+    local_free((RESOURCES + 1) / 2 * sizeof(uint));
+#endif
+    uint count = 0;
+    while (count < menu_size && least[count] != NONE) ++count;
+    for (uint i = LANE; i < count; i += LANES) {
+        uint place = 0;
+        for (uint j = 0; j < count; ++j) place += least[j] < least[i];
+        offered[place] = least[i];
+    }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // the menu in order, before it is read
+    local_free(MENU_SIZE * sizeof(uint));
+    local_free(RESOURCES * sizeof(uchar));
+    local_free(RESOURCES * sizeof(real));
+    return count;
+}
+
+// The two searches for a bundle: the seller takes what is just enough for it, the buyer gives what
+// is just too much for it. Arrays over both have MENU_SIZE entries for each.
+#define TAKES 0u
+#define GIVES 1u
+
+// What a number of units, which the buyer has, are worth to the one who takes or gives them.
+static real units_value(DEAL_PARAMETERS, const uint role, const uint resource, const long units)
+{
+    const uint agent = role == GIVES ? buyer : seller;
+    const uint curve = utility_curve(agent, resource);
+    const long owned = held(agent, resource);
+    const real now = total_utility(TABLES, curve, owned);
+    return role == GIVES ? now - total_utility(TABLES, curve, owned - units)
+                         : total_utility(TABLES, curve, owned + units) - now;
+}
+
+// The place of a unit in the order in which units are taken or given: by its key, which does not
+// fall from unit to unit of one resource, and among equals by resource.
+typedef struct {
+    real key;
+    uint resource;
+} place_t;
+
+static place_t place_of(DEAL_PARAMETERS, const uint role, const uint resource, const long unit)
+{
+    const uint agent = role == GIVES ? buyer : seller;
+    const uint curve = utility_curve(agent, resource);
+    const long owned = held(agent, resource);
+    const place_t place = {role == GIVES ? marginal_utility(TABLES, curve, owned - unit - 1)
+                                         : -marginal_utility(TABLES, curve, owned + unit),
+                           resource};
+    return place;
+}
+
+static bool comes_before(const place_t a, const place_t b)
+{
+    return a.key < b.key || (a.key == b.key && a.resource < b.resource);
+}
+
+// How many units of a resource come before a place: at least `low`, at most `high`.
+static int units_before(DEAL_PARAMETERS, const uint role, const uint resource, const place_t place,
+                        int low, int high)
+{
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (comes_before(place_of(DEAL, role, resource, middle), place)) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+// What all units up to this one are worth: the sum over the menu, ascending.
+INLINED real value_up_to(DEAL_PARAMETERS, const uint role, const __local uint *offered,
+                        const uint count, const uint last, const int unit,
+                        const __local int *low, const __local int *high)
+{
+    const place_t place = place_of(DEAL, role, offered[last], unit);
+    real total = 0.0;
+    for (uint i = 0; i < count; ++i) {
+        const uint r = offered[i];
+        const int units =
+            i == last ? unit + 1 : units_before(DEAL, role, r, place, low[i], high[i]);
+        total += units_value(DEAL, role, r, units);
+    }
+    return total;
+}
+
+// The first unit of one resource with which the bundle is worth `enough`, between the bounds of a
+// bundle that is not and one that is; the upper bound if it is none of these.
+INLINED int first_enough(DEAL_PARAMETERS, const uint role, const __local uint *offered,
+                        const uint count, const uint last, const real enough,
+                        const __local int *low, const __local int *high)
+{
+    int from = low[last], to = high[last];
+    while (from < to) {
+        const int middle = from + (to - from) / 2;
+        if (value_up_to(DEAL, role, offered, count, last, middle, low, high) >= enough) to = middle;
+        else from = middle + 1;
+    }
+    return from;
+}
+
+#if DEVICE_IS_CPU
+// Narrow `low`, a bundle that is not worth enough, and `high`, one that is, to the shortest that is,
+// resource by resource. Returns the place on the menu of its last unit.
+INLINED uint shortest(DEAL_PARAMETERS, const uint role, const __local uint *offered,
+                     const uint count, const real enough, __local int *low, __local int *high)
+{
+    uint pick = NONE;
+    for (uint last = 0; last < count; ++last) {
+        const int first = first_enough(DEAL, role, offered, count, last, enough, low, high);
+        const bool up = first > low[last], down = first < high[last];
+        const place_t before = place_of(DEAL, role, offered[last], (long)first - 1);
+        const place_t place = place_of(DEAL, role, offered[last], first);
+        for (uint i = 0; i < count; ++i) {
+            const uint r = offered[i];
+            const int from = low[i], to = high[i];
+            if (up)
+                low[i] = i == last ? first : units_before(DEAL, role, r, before, from, to);
+            if (down)
+                high[i] = i == last ? first + 1 : units_before(DEAL, role, r, place, from, to);
+        }
+        if (down) pick = last;
+    }
+    return pick;
+}
+#endif
+
+// The bundles in which both searches end, `least` and `most`: for each resource of the menu, what
+// the seller takes at least and the buyer gives at most. Who need not search takes nothing or gives
+// all.
+COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint count,
+                        const real cost, const real worth, const bool takes_nothing,
+                        const bool gives_all, __local int *least, __local int *most)
+{
+    __local int *low = local_malloc(MENU_SIZE * sizeof(int));
+#if DEVICE_IS_CPU
+    for (uint role = TAKES; role <= GIVES; ++role) {
+        __local int *high = role == TAKES ? least : most;
+        const bool nothing = role == TAKES && takes_nothing, all = role == GIVES && gives_all;
+        for (uint i = 0; i < count; ++i) {
+            low[i] = 0;
+            high[i] = nothing ? 0 : held(buyer, offered[i]);
+        }
+        if (nothing || all) continue;
+        const real enough = role == TAKES ? cost : worth;
+        const uint last = shortest(DEAL, role, offered, count, enough, low, high);
+        if (role == GIVES) high[last] -= 1;  // this unit was too much
+    }
+#else
+    // Every resource is searched by itself, between nothing and the whole stock: for the first unit
+    // with which the bundle suffices. The shortest bundle ends with the one that comes first.
+    __local int *high = local_malloc(MENU_SIZE * sizeof(int));
+    __local uint *lasts = local_malloc(2 * sizeof(uint));
+    __local int *units = local_malloc(2 * sizeof(int));
+    for (uint i = LANE; i < count; i += LANES) {
+        low[i] = 0;
+        high[i] = held(buyer, offered[i]);
+    }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // the bounds, before anybody searches between them
+    for (uint w = LANE; w < 2 * count; w += LANES) {
+        const uint role = w < count ? TAKES : GIVES, i = w < count ? w : w - count;
+        const real enough = role == TAKES ? cost : worth;
+        const bool known = role == TAKES ? takes_nothing : gives_all;
+        const int found =
+            known ? 0 : first_enough(DEAL, role, offered, count, i, enough, low, high);
+        if (role == TAKES) least[i] = found;
+        else most[i] = found;
+    }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // what every resource found, before the first is picked
+    for (uint role = LANE; role < 2; role += LANES) {
+        const __local int *found = role == TAKES ? least : most;
+        uint last = NONE;
+        for (uint i = 0; i < count; ++i)
+            if (found[i] < high[i] &&
+                (last == NONE || comes_before(place_of(DEAL, role, offered[i], found[i]),
+                                              place_of(DEAL, role, offered[last], found[last]))))
+                last = i;
+        lasts[role] = last;
+        units[role] = last == NONE ? 0 : found[last];
+    }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // the last units, before all others are compared with them
+    for (uint w = LANE; w < 2 * count; w += LANES) {
+        const uint role = w < count ? TAKES : GIVES, i = w < count ? w : w - count;
+        const uint last = lasts[role];
+        int all;
+        if (role == TAKES ? takes_nothing : gives_all) {
+            all = role == TAKES ? 0 : high[i];
+        } else if (i == last) {
+            all = units[role] + (role == TAKES ? 1 : 0);  // given, this unit would be too much
+        } else {
+            const place_t place = place_of(DEAL, role, offered[last], units[role]);
+            all = units_before(DEAL, role, offered[i], place, 0, high[i]);
+        }
+        if (role == TAKES) least[i] = all;
+        else most[i] = all;
+    }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // both bundles, before they are read
+    local_free(2 * sizeof(int));
+    local_free(2 * sizeof(uint));
+    local_free(MENU_SIZE * sizeof(int));
+#endif
+    local_free(MENU_SIZE * sizeof(int));
+}
+
+// Between the least and the most, weighted by bargaining power; halves are rounded up.
+static long middle_of(DEAL_PARAMETERS, const long least, const long most)
+{
+#if UNEQUAL_DEVICE_POWERS
+    const real buyers = device_trade_power_table[group_of(buyer)];
+    const real sellers = device_trade_power_table[group_of(seller)];
+    if (buyers != sellers)
+        return (long)(((real)least * buyers + (real)most * sellers) / (buyers + sellers) + 0.5);
+#endif
+    return (least + most + 1) / 2;
+}
+
+// What a deal comes to.
+typedef struct {
+    bool agreed;
+    real cost, worth, paid, received;
+} terms_t;
+
+// The units of each resource of the menu to be paid for a device of this worth to the buyer and
+// this cost to the seller, and whether both gain.
+COLLECTIVE void payment(DEAL_PARAMETERS, const __local uint *offered, const uint count,
+                        terms_t *terms, __local int *units)
+{
+    real all_given = 0.0, all_taken = 0.0;
+    for (uint i = 0; i < count; ++i) {
+        const int stock_of = held(buyer, offered[i]);
+        all_given += units_value(DEAL, GIVES, offered[i], stock_of);
+        all_taken += units_value(DEAL, TAKES, offered[i], stock_of);
+    }
+    if (count == 0 || !(terms->cost < all_taken)) return;  // no bundle is worth more
+    __local int *least = local_malloc(MENU_SIZE * sizeof(int));
+    bundles(DEAL, offered, count, terms->cost, terms->worth, terms->cost <= 0.0,
+            all_given < terms->worth, least, units);
+    for (uint i = LANE; i < count; i += LANES) {
+        const long middle = middle_of(DEAL, least[i], units[i]);
+        units[i] = (int)min((long)held(buyer, offered[i]), middle);
+    }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // what is to be paid, before it is added up
+    for (uint i = 0; i < count; ++i) {
+        terms->paid += units_value(DEAL, GIVES, offered[i], units[i]);
+        terms->received += units_value(DEAL, TAKES, offered[i], units[i]);
+    }
+    terms->agreed = terms->paid < terms->worth && terms->cost < terms->received;
+    local_free(MENU_SIZE * sizeof(int));
+}
+
+// ---------------------------------------------------------------- what changes hands
+
+// Move the device: from stock or as a promise, into stock or in place of a promise. The buyer takes
+// it apart and learns something about it. By one work-item.
+INLINED void hand_over(DEAL_PARAMETERS, const uint resource, __local count_t *rows)
+{
+    const real lifetime = device_lifetime[type];
+    if (device_minutes(seller, type, resource) < lifetime)
+        reserve(AGENT(seller), type, resource, rows);
+    else
+        device_minutes(seller, type, resource) -= lifetime;
+    if (device_experience(buyer, type, resource) < P(min_held_experience))
+        device_experience(buyer, type, resource) = P(min_held_experience);
+    know_components(STATE, society, buyer);
+    if (to_make(buyer, type, resource) > 0)
+        unreserve(AGENT(buyer), type, resource, rows);
+    else
+        device_minutes(buyer, type, resource) += lifetime;
+}
+
+// Carry out the deal, if there is one; both remember it.
+COLLECTIVE void settle_deal(DEAL_PARAMETERS, const uint resource, const terms_t terms,
+                            const __local uint *offered, const uint count,
+                            const __local int *units)
+{
+    if (!terms.agreed) return;
+    __local count_t *rows = local_malloc(NEED_ROW * sizeof(count_t));
+    if (LANE == 0) {
+        hand_over(DEAL, resource, rows);
+        for (uint i = 0; i < count; ++i) {
+            held(buyer, offered[i]) -= units[i];
+            held(seller, offered[i]) += units[i];
+            units_paid(buyer) += units[i];
+#if GROUPS > 1
+            if (group_of(buyer) != group_of(seller)) units_paid_outside(buyer) += units[i];
+#endif
+        }
+        partner_memory(seller, type, buyer, 0) += terms.received - terms.cost;
+        partner_memory(buyer, type, seller, 0) += terms.worth - terms.paid;
+        remember_price(STATE, society, buyer, type, resource, terms.paid);
+        remember_price(STATE, society, seller, type, resource, -(terms.received - terms.cost));
+        bought(buyer, resource) = 1;
+        devices_sold(seller, type) += 1;
+    }
+    group_barrier(CLK_GLOBAL_MEM_FENCE);  // new holdings, before their values are remembered
+    for (uint r = LANE; r < resources; r += LANES) {
+        value(buyer, r) = marginal_utility(TABLES, utility_curve(buyer, r), held(buyer, r));
+        value(seller, r) = marginal_utility(TABLES, utility_curve(seller, r), held(seller, r));
+    }
+    group_barrier(CLK_GLOBAL_MEM_FENCE);  // values and holdings, before the next deal is tried
+    local_free(NEED_ROW * sizeof(count_t));
+}
+
+// One buys one device from the other, if both gain; returns whether they do.
+COLLECTIVE bool deal(DEAL_PARAMETERS)
+{
+    terms_t terms = {false, 0.0, 0.0, 0.0, 0.0};
+    const uint resource = choice(DEAL, &terms.worth);
+    if (resource == NONE) return false;
+    __local uint *offered = local_malloc(MENU_SIZE * sizeof(uint));
+    __local int *units = local_malloc(MENU_SIZE * sizeof(int));
+    const uint count = list_offers(DEAL, offered);
+    terms.cost = sellers_cost(DEAL, resource);
+    payment(DEAL, offered, count, &terms, units);
+    settle_deal(DEAL, resource, terms, offered, count, units);
+    local_free(MENU_SIZE * sizeof(int));
+    local_free(MENU_SIZE * sizeof(uint));
+    return terms.agreed;
+}
+
+// The first buys, then the second, and so on; who succeeds may try again. When both have failed in
+// turn, nothing has changed and nothing will: the rest is left out.
+__kernel void device_trading(STATE_PARAMETERS, TABLE_PARAMETERS, const uint type)
+{
+    const size_t society = get_group_id(0) / PAIRS;
+    const uint pair = get_group_id(0) % PAIRS;
+    if (!market_open()) return;
+    uint buyer = device_partners(2 * pair), seller = device_partners(2 * pair + 1);
+    if (!alive(buyer) || !alive(seller)) return;
+    uint attempt = 0, failures = 0;
+    do {
+        const bool done = deal(DEAL);
+        failures = done ? 0 : failures + 1;
+        if (!done) {
+            const uint other = buyer;
+            buyer = seller;
+            seller = other;
+        }
+        attempt += 1;
+    } while (attempt < DEVICE_ATTEMPTS && failures < 2);
+}

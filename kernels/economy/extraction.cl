@@ -26,7 +26,7 @@ typedef struct {
     uint count, which;
 } best_t;
 
-static best_t better(const best_t x, const best_t y)
+static best_t better_node(const best_t x, const best_t y)
 {
     best_t z;
     z.gain = x.gain >= y.gain ? x.gain : y.gain;
@@ -63,7 +63,7 @@ static best_t update(TREE, const uint resource, const real new_gain)
     gain[LEAVES + resource] = new_gain;
 #pragma unroll
     for (uint level = 0; level < LEVELS; ++level) {
-        x = better(x, brothers[level]);
+        x = better_node(x, brothers[level]);
         write_node(gain, count, which, (LEAVES + resource) >> (level + 1), x);
     }
     return x;
@@ -115,7 +115,7 @@ static uint pick_near_best(const __local real *gain, uint pick)
 // A source is a type of device, or no device; they are numbered from 0.
 #define source_of(type) ((type) - BY_HAND)
 
-static real speed(const uint source)
+static real source_speed(const uint source)
 {
     return source == source_of(BY_HAND) ? 1.0 : device_factor[source - source_of(TOOL)];
 }
@@ -130,17 +130,20 @@ INLINED void take_device(AGENT_PARAMETERS, const uint resource, ROW int *source,
 
 // See how long a unit takes, and return what it brings per minute.
 INLINED real look(AGENT_PARAMETERS, const uint resource, const real experienced, const int owned,
-                  const real factor, ROW real *minutes)
+                  const uint source, ROW real *minutes)
 {
+    const real factor = source_speed(source);
     const real by_hand = effort(TABLES, effort_curve(agent, resource), experienced);
     minutes[resource] = by_hand / factor;
     return marginal_utility(TABLES, utility_curve(agent, resource), owned) / by_hand * factor;
 }
 
-__kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *rows)
+#define EXTRACTION_PARAMETERS STATE_PARAMETERS, TABLE_PARAMETERS, __global real *rows
 #else
-__kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
+#define EXTRACTION_PARAMETERS STATE_PARAMETERS, TABLE_PARAMETERS
 #endif
+
+__kernel void extraction(EXTRACTION_PARAMETERS)
 {
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;
@@ -185,7 +188,7 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
 #if DEVICES
             for (uint s = 0; s < SOURCES; ++s) spent[s * RESOURCES + r] = 0.0;
             take_device(AGENT(agent), r, source, left);
-            const real now = look(AGENT(agent), r, experienced, owned, speed(source[r]), minutes);
+            const real now = look(AGENT(agent), r, experienced, owned, source[r], minutes);
             if (available(r)) g = now;
 #else
             const real m = effort(TABLES, effort_curve(agent, r), experienced);
@@ -206,8 +209,8 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
     do {
         for (uint node = level + lid; node < 2 * level; node += lanes)
             write_node(gain, count, which, node,
-                       better(read_node(gain, count, which, 2 * node),
-                              read_node(gain, count, which, 2 * node + 1)));
+                       better_node(read_node(gain, count, which, 2 * node),
+                                   read_node(gain, count, which, 2 * node + 1)));
         barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
         level /= 2;
     } while (level > 0);
@@ -232,7 +235,7 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
 #endif
 #if DEVICES
             const uint s = source[r];
-            const real m = minutes[r], factor = speed(s);
+            const real m = minutes[r], factor = source_speed(s);
             time += m;
             last = gain[LEAVES + r];
             spent[s * RESOURCES + r] += m;
@@ -247,7 +250,7 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
             know[r] += 1.0 / factor;
             units[r] += 1;
             best = update(gain, count, which, r,
-                          look(AGENT(agent), r, know[r], units[r], speed(source[r]), minutes));
+                          look(AGENT(agent), r, know[r], units[r], source[r], minutes));
 #else
 #if RESOURCES <= ROW_LIMIT
             time += minutes[r];
@@ -295,17 +298,17 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
 #endif
     }
 #if DEVICES
-    uint s = 0;
+    uint from = 0;
     do {
 #if RESOURCES <= ROW_LIMIT
-        const real total = reduce_sum_local(spent + s * RESOURCES, resources);
+        const real total = reduce_sum_local(spent + from * RESOURCES, resources);
 #else
-        const real total = reduce_sum_global(spent + s * RESOURCES, resources);
+        const real total = reduce_sum_global(spent + from * RESOURCES, resources);
 #endif
         if (lid == 0) {
-            minutes_with(agent, s) = total;
-            extracted_with(agent, s) = units_with[s];
+            minutes_with(agent, from) = total;
+            extracted_with(agent, from) = units_with[from];
         }
-    } while (++s < SOURCES);
+    } while (++from < SOURCES);
 #endif
 }

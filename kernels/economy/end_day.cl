@@ -40,7 +40,6 @@ static void forget(AGENT_PARAMETERS)
 
 __kernel void end_day(STATE_PARAMETERS, TABLE_PARAMETERS)
 {
-    remember(STATE, TABLES);
 #if DEVICES
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;
@@ -50,6 +49,7 @@ __kernel void end_day(STATE_PARAMETERS, TABLE_PARAMETERS)
     group_barrier(CLK_GLOBAL_MEM_FENCE);  // what is left of all types, before components are known
     if (LANE == 0) know_components(STATE, society, agent);
 #endif
+    remember(STATE, TABLES);
 }
 
 // The same at the start of a market call (option trading.fresh_values).

@@ -1,0 +1,287 @@
+"""Is an agent's day told truly and completely, in words and as data, wherever it begins?"""
+
+from __future__ import annotations
+
+import json
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import yaml
+
+from societies.config import config_from_dict
+from societies.economy.engine import ReferenceEngine, state_hash
+from societies.economy.parameters import parameters
+from societies.economy.replay import DeviceTry, Witness, replay, require_same, sales, swaps
+from societies.economy.telling import name_of
+from societies.economy.trace import AgentWitness, Made, OwnUse, Trace, Unit, trace
+from societies.errors import DeviceError
+
+SETTINGS = {
+    "workload": "economy",
+    "agents": 6,
+    "resources": 6,
+    "days": 12,
+    "day_length": 150.0,
+    "seed": 4,
+    "devices": "all",
+    "utility": {"min_marginal": 2.5},
+    "extraction": {"max_experience": 150.0},
+    "trading": {"rounds": 2, "menu_size": 3},
+    "devices_market": {"rounds": 4},
+    "device": {"resources_in_tool": 3, "components": 3},
+    "invention": {
+        "tool_probability": 0.02,
+        "device_probability": 0.1,
+        "min_made_for_device_maker": 1,
+    },
+    "shocks": [{"day": 11, "remove": "agent", "index": 2}],
+}
+DAYS = (4, 8, 11)
+REFERENCE = ("--device", "reference")
+
+
+@pytest.fixture(scope="module")
+def run():
+    """Return a run of the reference: states and series, and what witnesses saw on some days."""
+    config = config_from_dict(SETTINGS)
+    p = parameters(config)
+    engine = ReferenceEngine(p)
+    engine.start()
+    states, series, witnesses, agents = [engine.state()], [None], {}, {}
+    for day in range(1, SETTINGS["days"] + 1):
+        series.append(dict(zip(engine.plain.series, engine.run_days(day, day)[0, 0], strict=True)))
+        states.append(engine.state())
+        if day in DAYS:
+            witnesses[day] = Witness()
+            replay(p, states[day - 1], day, witnesses[day])
+    for day in DAYS[1:]:
+        for agent in (0, 2, 5):
+            agents[day, agent] = AgentWitness(agent)
+            agents[day, agent].after = replay(p, states[day - 1], day, agents[day, agent])
+    return SimpleNamespace(
+        config=config, p=p, states=states, series=series, witnesses=witnesses, agents=agents
+    )
+
+
+def told(run, day, agent, full=False):
+    witness = run.agents[day, agent]
+    sections = [section for section in witness.sections if section.phase]
+    begin, end = witness.sections[0].before, witness.sections[-1].after
+    words = Trace(run.p, 0, day, agent, sections, begin, end, [], "way", "checked", "0" * 64)
+    return words.text(full=full)
+
+
+def events(witness, kind):
+    found = [e for section in witness.sections for _, e in section.events]
+    return [event for event in found if isinstance(event, kind)]
+
+
+# -- truth ---------------------------------------------------------------------------------------
+
+
+def test_an_observer_changes_no_bit(run):
+    assert len(run.agents) == 6
+    for (day, _), witness in run.agents.items():
+        assert state_hash(witness.after) == state_hash(run.states[day])
+        for name, array in witness.after.items():
+            assert array.tobytes() == run.states[day][name].tobytes(), name
+
+
+def test_trades_add_up_to_the_series(run):
+    assert sum(len(sales(witness.events)) for witness in run.witnesses.values()) > 10
+    for day, witness in run.witnesses.items():
+        alive = run.series[day]["agents_alive"]
+        deals = [event for _, event in swaps(witness.events)]
+        units = sum(deal.swap.given + deal.swap.taken for deal in deals)
+        assert units / alive == run.series[day]["units_traded"]
+        assert len(deals) / alive == run.series[day]["deals"]
+        sold = [event for _, event in sales(witness.events)]
+        assert (
+            sum(sum(one.units) for one in sold) / alive == run.series[day]["units_paid_for_devices"]
+        )
+        for device, name in enumerate(("tool", "machine", "factory", "industry")):
+            count = sum(one.device == device for one in sold)
+            assert count / alive == run.series[day][f"devices_traded_{name}"]
+
+
+def test_who_trades_gains_and_who_refuses_would_not(run):
+    least = run.p.min_surplus
+    for witness in run.witnesses.values():
+        for _, event in witness.events:
+            if isinstance(event, DeviceTry):
+                gains = event.paid < event.worth and event.cost < event.received
+                assert gains == (not event.refused)
+                continue
+            for one in event.proposals:
+                both = one.surplus_a > least and one.surplus_b > least
+                assert both or one.refused
+            assert bool(event.swap) == (not event.refused)
+
+
+def test_marginal_utility_falls_of_what_is_taken_and_rises_of_what_is_given(run):
+    for witness in run.witnesses.values():
+        for _, deal in swaps(witness.events):
+            assert deal.value_a_after[0] >= deal.value_a[0]
+            assert deal.value_a_after[1] <= deal.value_a[1]
+            assert deal.value_b_after[0] <= deal.value_b[0]
+            assert deal.value_b_after[1] >= deal.value_b[1]
+
+
+def test_what_an_agent_extracts_and_makes_is_what_the_state_counts(run):
+    for (day, agent), witness in run.agents.items():
+        if (day, agent) == (11, 2):
+            continue  # removed in the end, its counters with it
+        state = run.states[day]
+        units = np.bincount([unit.resource for unit in events(witness, Unit)], minlength=6)
+        assert units.tolist() == state["extracted"][0, agent].tolist()
+        made = np.zeros((6, 6), int)
+        for one in events(witness, Made):
+            made[one.device, one.resource] += 1
+        assert made.tolist() == state["devices_made"][0, agent].tolist()
+
+
+def test_an_agent_makes_for_itself_what_gains_and_stops_when_nothing_does(run):
+    decisions = [one for w in run.agents.values() for one in events(w, OwnUse)]
+    assert any(one.resource is not None for one in decisions)
+    for one in decisions:
+        if one.resource is None:
+            assert all(device.refused for device in one.considered)
+        else:
+            assert one.benefit > one.cost
+
+
+def test_a_device_that_differs_is_an_error(run):
+    other = {name: array.copy() for name, array in run.states[8].items()}
+    other["held"][0, 3, 2] += 1
+    with pytest.raises(DeviceError, match=r"day 8, .* array held, index \[0, 3, 2\]"):
+        require_same(run.p, 8, other, run.states[8])
+
+
+# -- words ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_the_text_names_every_trade(run, full):
+    named = 0
+    for day, agent in run.agents:
+        text = " ".join(told(run, day, agent, full).split())
+        mine = [e for _, e in swaps(run.witnesses[day].events) if agent in (e.a, e.b)]
+        for deal in mine:
+            swap, first = deal.swap, agent == deal.a
+            gives, gets = (swap.given, deal.give), (swap.taken, deal.take)
+            (n, give), (m, get) = (gives, gets) if first else (gets, gives)
+            other = deal.b if first else deal.a
+            assert f"gives a{other} {n} r{give} for {m} r{get}" in text
+        assert len(re.findall(r"gives a\d+ \d+ r", text)) == len(mine)
+        deals = [e for _, e in sales(run.witnesses[day].events) if agent in (e.buyer, e.seller)]
+        for one in deals:
+            verb = "buys" if one.buyer == agent else "sells"
+            assert f"{verb} {name_of(one.device)} r{one.resource} (" in text
+        assert len(re.findall(r"(?:buys|sells) [a-z ]+ r\d+ \(", text)) == len(deals)
+        named += len(mine) * len(deals)
+    assert named > 0
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_the_text_fits_the_page(run, full):
+    for day, agent in run.agents:
+        lines = told(run, day, agent, full).splitlines()
+        assert max(map(len, lines)) <= 100
+        assert all(line == line.rstrip() for line in lines)
+
+
+def test_everything_is_more_than_the_summary(run):
+    for day, agent in run.agents:
+        assert len(told(run, day, agent, full=True)) > len(told(run, day, agent))
+
+
+def test_a_removal_is_told(run):
+    assert "is removed from the society" in told(run, 11, 2)
+
+
+# -- the command ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.yaml").write_text(yaml.safe_dump({**SETTINGS, "replicates": 2}))
+
+
+def test_a_day_is_the_same_from_a_checkpoint(config, shell, run):
+    words = ("--day", "6", "--agent", "1", "--society", "1")
+    code, from_start, _ = shell("trace", "run.yaml", *words, *REFERENCE)
+    assert code == 0
+    record = ("--set", "record.checkpoint=4", "--set", "days=5")
+    assert shell("run", "run.yaml", "-q", *record, *REFERENCE, "--set", "shocks=[]")[0] == 0
+    unlike = shell("trace", "run.yaml", *words, *REFERENCE, "--from", "run.h5")
+    assert unlike[0] == 4
+    assert "shocks" in unlike[2]
+    again = (*words, *REFERENCE, "--from", "run.h5", "--set", "shocks=[]")
+    code, from_file, _ = shell("trace", "run.yaml", *again)
+    assert code == 0
+    days = from_start.split("\nReached by ")[0], from_file.split("\nReached by ")[0]
+    assert days[0] == days[1]
+    assert "from the checkpoint of day 5 in run.h5;" in from_file
+    early = shell("trace", "run.yaml", "--day", "2", *again[2:])
+    assert early[0] == 4
+    assert "no checkpoint of day 1 or before" in early[2]
+
+
+def test_the_data_hold_the_day(config, shell):
+    words = ("--day", "5", "--agent", "4", *REFERENCE, "-o", "json")
+    code, out, err = shell("trace", "run.yaml", *words)
+    assert (code, err) == (0, "")
+    data = json.loads(out)
+    assert (data["society"], data["day"], data["agent"]) == (0, 5, 4)
+    phases = [section["phase"] for section in data["sections"]]
+    assert phases[:3] == ["trading", "device_trading", "own_use"]
+    units = [e for s in data["sections"] for e in s["events"] if e["event"] == "Unit"]
+    assert units
+    assert all(unit["value"] / unit["minutes"] == unit["gain"] for unit in units)
+
+
+def test_a_part_of_the_day_is_told_alone(config, shell):
+    words = ("--day", "3", "--agent", "4", *REFERENCE, "--phase", "extraction")
+    code, out, _ = shell("trace", "run.yaml", *words)
+    titles = [line for line in out.splitlines()[2:] if line and not line.startswith(" ")]
+    assert code == 0
+    assert [title for title in titles if not title.startswith("Reached")] == [
+        "Morning",
+        "Extraction",
+        "After the day",
+    ]
+
+
+def test_the_devices_day_ends_as_told(config, shell):
+    words = ("--day", "9", "--agent", "3", "--set", "devices=none", "--device", "cpu")
+    code, out, err = shell("trace", "run.yaml", *words)
+    assert (code, err) == (0, "")
+    end = " ".join(out[out.index("Reached by days 1 to 8 on ") :].split())
+    assert "; the day ends in the same state on " in end
+    alone = trace(
+        config_from_dict({**SETTINGS, "devices": "none"}), day=9, agent=3, device="reference"
+    )
+    assert alone.state_sha256[:16] in end
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--day", "0", "--agent", "1"), "--day 0: the configuration has days 1 to 12"),
+        (("--day", "13", "--agent", "1"), "raise it with --set days=13"),
+        (("--day", "1", "--agent", "6"), "--agent 6: the agents are 0 to 5"),
+        (("--day", "1", "--agent", "-1"), "--agent -1: the agents are 0 to 5"),
+        (("--day", "12", "--agent", "2"), "--agent 2: was removed at the end of day 11"),
+        (("--day", "1", "--agent", "1", "--society", "2"), "2 (numbers 0 to 1)"),
+        (("--day", "1", "--agent", "1", "--phase", "shocks"), "the parts of day 1 are trading,"),
+        (("--day", "1", "--agent", "1", "-o", "xml"), "-o xml: choose text or json"),
+    ],
+)
+def test_what_is_not_there_is_refused(config, shell, words, message):
+    code, out, err = shell("trace", "run.yaml", *words, *REFERENCE)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) <= 2

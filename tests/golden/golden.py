@@ -75,9 +75,6 @@ CONFIGS = {
     ),
 }
 
-NO_KERNELS = ("tools", "all devices", "devices, groups, shocks", "devices without trade")
-"""Configurations that only the reference runs so far."""
-
 
 def configuration(name):
     source, overrides = CONFIGS[name]
@@ -114,8 +111,7 @@ def main():
     if options.device != "reference":
         device = societies.choose_device(options.device)
         print(f"{device}; driver {device.driver}; {device.version}")
-    runnable = [n for n in CONFIGS if options.device == "reference" or n not in NO_KERNELS]
-    names = options.names or runnable
+    names = options.names or list(CONFIGS)
     for name in names:
         began = time.perf_counter()
         found = final_hash(name, options.device)

@@ -17,13 +17,17 @@ def test_every_configuration_has_a_hash():
     assert set(golden.committed()) == set(golden.CONFIGS)
 
 
-@pytest.mark.parametrize("name", [name for name in golden.CONFIGS if name not in golden.NO_KERNELS])
+@pytest.mark.parametrize("name", golden.CONFIGS)
 def test_device(name):
     assert golden.final_hash(name, "auto") == golden.committed()[name]
 
 
 @pytest.mark.parametrize(
-    "name", ["quickstart", "6x9", "groups", "shocks", "1x2", *golden.NO_KERNELS]
+    "name",
+    [
+        *("quickstart", "6x9", "groups", "shocks", "1x2"),
+        *("tools", "all devices", "devices, groups, shocks", "devices without trade"),
+    ],
 )
 def test_reference(name):
     assert golden.final_hash(name, "reference") == golden.committed()[name]

@@ -20,6 +20,8 @@ from societies.economy.state import DEVICE_TYPES
 
 FILE_OF_PHASE = {
     "start_day": "economy/start_day.cl",
+    "device_matching": "economy/device_matching.cl",
+    "device_trading": "economy/device_trading.cl",
     "own_use": "economy/own_use.cl",
     "production": "economy/production.cl",
 }
@@ -128,7 +130,8 @@ def difference(day, step, array, found, expected):
 @pytest.mark.parametrize("phase", FILE_OF_PHASE)
 @pytest.mark.parametrize("name", CASES)
 def test_a_phase_is_the_references(name, phase):
-    assert checked(name, phase)
+    happens = {step.phase for step in schedule.day_schedule(of_case(name), 1)}
+    assert bool(checked(name, phase)) == (phase in happens)
 
 
 @pytest.mark.parametrize("phase", FILE_OF_PHASE)

@@ -443,6 +443,17 @@ class ShockConfig(Section):
         return "keep" if holdings is None and info.data.get("remove") == "resource" else holdings
 
 
+class TradeLogConfig(Section):
+    """Of which days all trades are written down, one by one."""
+
+    days: ListOf[Annotated[int, Field(ge=1, le=MOST_DAYS)]] = key(
+        (), "Days whose trades are recorded; each takes the reference one more day", "day"
+    )
+    societies: int = key(
+        1, "In how many societies, the first ones", "societies", ge=1, le=LARGEST_INTEGER
+    )
+
+
 class RecordConfig(Section):
     """How much detail the output file holds."""
 
@@ -459,12 +470,27 @@ class RecordConfig(Section):
         ge=0,
         le=LARGEST_INTEGER,
     )
+    device: int = key(
+        1,
+        "Record how many agents know each device every this many days; 0: never; of no effect "
+        "without devices",
+        "day",
+        ge=0,
+        le=LARGEST_INTEGER,
+    )
     checkpoint: int = key(
         50,
         "Save the full state, from which a run can be resumed, every this many days",
         "day",
         ge=1,
         le=LARGEST_INTEGER,
+    )
+    trade_log: TradeLogConfig = key(
+        TradeLogConfig(), "Every single trade of chosen days, of resources and of devices"
+    )
+    input_output: bool = key(
+        False,
+        "Record what went into what on the last day: resources, minutes of devices, labour",
     )
 
 

@@ -307,6 +307,16 @@ def _record_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
                 f"{every} days are more than the run has ({config.days}); nothing would be recorded"
             )
             yield Conflict(("record", name), message, (("days",),))
+    log = config.record.trade_log
+    for i, day in enumerate(log.days):
+        path: Path = ("record", "trade_log", "days", i)
+        if day > config.days:
+            yield Conflict(path, f"day {day} is after the last day, {config.days}", (("days",),))
+        if day in log.days[:i]:
+            yield Conflict(path, f"day {day} is listed twice")
+    if log.societies > config.replicates:
+        message = f"{log.societies} are more than the {config.replicates} that are run"
+        yield Conflict(("record", "trade_log", "societies"), message, (("replicates",),))
 
 
 def _each(path: Path, value: PerResource[float]) -> Iterator[tuple[Path, float]]:

@@ -287,17 +287,18 @@ class Witness(Observer):
         bargain.rate = rate
         surplus_a = self._surplus(a, take, taken, give, given)
         surplus_b = self._surplus(b, give, given, take, taken)
-        too_little = [
-            f"a{agent} would gain too little"
+        short = [
+            f"a{agent}"
             for agent, surplus in ((a, surplus_a), (b, surplus_b))
             if not surplus > self.p.min_surplus
         ]
+        too_little = "both" if len(short) == 2 else "".join(short)
         if taken > self.s.held[b][take]:
             refused = f"a{b} has not so many"
         elif given > self.s.held[a][give]:
             refused = f"a{a} has not so many"
         else:
-            refused = " and ".join(too_little)
+            refused = f"{too_little} would gain too little" if too_little else ""
         by = a if by_a else b
         bargain.proposals.append(Proposal(by, given, taken, surplus_a, surplus_b, refused))
         bargain.refused = refused

@@ -495,7 +495,7 @@ def trace(
     if chosen:
         engine.run_days(day, day)
         require_same(p, day, engine.state(), after)
-        checked = f"the day ends in the same state on {name}"
+        checked = "the day ends in the same state there"
     if progress:
         progress(day, day)
     if begin < day - 1:

@@ -260,7 +260,7 @@ def test_the_devices_day_ends_as_told(config, shell):
     code, out, err = shell("trace", "run.yaml", *words)
     assert (code, err) == (0, "")
     end = " ".join(out[out.index("Reached by days 1 to 8 on ") :].split())
-    assert "; the day ends in the same state on " in end
+    assert "; the day ends in the same state there" in end
     alone = trace(
         config_from_dict({**SETTINGS, "devices": "none"}), day=9, agent=3, device="reference"
     )

@@ -9,32 +9,30 @@
 // Promise to make one device: lock what it consists of and reserve the time.
 static void reserve(AGENT_PARAMETERS, const uint type, const uint resource, __local count_t *rows)
 {
-    __local count_t *promise = rows, *need = rows + RESOURCES;
-    for (uint r = 0; r < resources; ++r) promise[r] = 0;
-    promise[resource] = 1;
+    counts_t promise = one_device(rows, resource);
     real reserved = reserved_minutes(agent);
     for (int level = (int)type; level >= 0; level = component_type[level]) {
-        for (uint r = 0; r < resources; ++r) {
-            if (promise[r] == 0) continue;
-            reserved += (real)promise[r] * making_time(AGENT(agent), level, r);
-            to_make(agent, level, r) += promise[r];
+        FOR_COUNTED(promise, r)
+        {
+            reserved += (real)promise.count[r] * making_time(AGENT(agent), level, r);
+            to_make(agent, level, r) += promise.count[r];
         }
-        needed(STATE, society, level, promise, need);
+        promise = needed(STATE, society, level, rows, promise);
         const int below = component_type[level];
-        for (uint k = 0; k < resources; ++k) {
-            promise[k] = 0;
-            if (need[k] == 0) continue;
+        FOR_COUNTED(promise, k)
+        {
+            const int need = promise.count[k];
             if (below < 0) {
-                held(agent, k) -= need[k];
-                set_aside(agent, k) += need[k];
-                continue;
+                held(agent, k) -= need;
+                set_aside(agent, k) += need;
+            } else {
+                const real lifetime = device_lifetime[below];
+                const int taken =
+                    min(need, whole_devices(device_minutes(agent, below, k), lifetime));
+                device_minutes(agent, below, k) -= (real)taken * lifetime;
+                devices_set_aside(agent, below, k) += taken;
+                set_count(&promise, k, (count_t)(need - taken));
             }
-            const real lifetime = device_lifetime[below];
-            const int whole = whole_devices(device_minutes(agent, below, k), lifetime);
-            const int taken = min((int)need[k], whole);
-            device_minutes(agent, below, k) -= (real)taken * lifetime;
-            devices_set_aside(agent, below, k) += taken;
-            promise[k] = (count_t)((int)need[k] - taken);
         }
     }
     reserved_minutes(agent) = reserved;
@@ -45,31 +43,28 @@ static void reserve(AGENT_PARAMETERS, const uint type, const uint resource, __lo
 static void unreserve(AGENT_PARAMETERS, const uint type, const uint resource,
                       __local count_t *rows)
 {
-    __local count_t *promise = rows, *need = rows + RESOURCES;
-    for (uint r = 0; r < resources; ++r) promise[r] = 0;
-    promise[resource] = 1;
+    counts_t promise = one_device(rows, resource);
     real reserved = reserved_minutes(agent);
     for (int level = (int)type; level >= 0; level = component_type[level]) {
-        for (uint r = 0; r < resources; ++r) {
-            if (promise[r] == 0) continue;
-            reserved -= (real)promise[r] * making_time(AGENT(agent), level, r);
-            to_make(agent, level, r) -= promise[r];
+        FOR_COUNTED(promise, r)
+        {
+            reserved -= (real)promise.count[r] * making_time(AGENT(agent), level, r);
+            to_make(agent, level, r) -= promise.count[r];
         }
-        needed(STATE, society, level, promise, need);
+        promise = needed(STATE, society, level, rows, promise);
         const int below = component_type[level];
-        for (uint k = 0; k < resources; ++k) {
-            promise[k] = 0;
-            if (need[k] == 0) continue;
+        FOR_COUNTED(promise, k)
+        {
+            const int need = promise.count[k];
             if (below < 0) {
-                held(agent, k) += need[k];
-                set_aside(agent, k) -= need[k];
-                continue;
+                held(agent, k) += need;
+                set_aside(agent, k) -= need;
+            } else {
+                const int given = min(need, devices_set_aside(agent, below, k));
+                device_minutes(agent, below, k) += (real)given * device_lifetime[below];
+                devices_set_aside(agent, below, k) -= given;
+                set_count(&promise, k, (count_t)min(need - given, to_make(agent, below, k)));
             }
-            const int given = min((int)need[k], devices_set_aside(agent, below, k));
-            device_minutes(agent, below, k) += (real)given * device_lifetime[below];
-            devices_set_aside(agent, below, k) -= given;
-            const int promised = min((int)need[k] - given, to_make(agent, below, k));
-            promise[k] = (count_t)promised;
         }
     }
     reserved_minutes(agent) = reserved;

@@ -30,6 +30,7 @@ typedef uint count_t;
 //         for (uint r = LANE; r < resources; r += NEED_LANES)
 //             ... can_make(AGENT(agent), type, r, rows + LANE * NEED_ROW) ...
 #define NEED_ROW (2 * RESOURCES)
+#define COUNT_WORDS ((RESOURCES + 63) / 64)
 #define NEED_SPACE 8192
 #if DEVICE_IS_CPU || NEED_ROW * COUNT_BYTES * 2 > NEED_SPACE
 #define NEED_ROWS 1
@@ -154,19 +155,63 @@ COLLECTIVE void expected_minutes(AGENT_PARAMETERS, const uint type, const __loca
 
 // ---------------------------------------------------------------- what it takes
 
-// How many components so many devices of one type need; both are rows over resources.
-static void needed(STATE_PARAMETERS, const size_t society, const uint type,
-                   const __local count_t *count, __local count_t *result)
+// Counts of resources, of which few are not 0: those in `in`, as bits. Other entries are undefined.
+typedef struct {
+    __local count_t *count;
+    ulong in[COUNT_WORDS];
+} counts_t;
+
+static uint lowest_bit(const ulong word)
 {
-    for (uint k = 0; k < resources; ++k) result[k] = 0;
-    for (uint r = 0; r < resources; ++r) {
-        if (count[r] == 0) continue;
+    return 63 - (uint)clz(word & (~word + 1));
+}
+
+// For each resource r of some counts, ascending.
+#define FOR_COUNTED(counts, r)                                                              \
+    for (uint word_of_##r = 0; word_of_##r < COUNT_WORDS; ++word_of_##r)                    \
+        for (ulong left_of_##r = (counts).in[word_of_##r]; left_of_##r != 0;                \
+             left_of_##r &= left_of_##r - 1)                                                \
+            for (uint r = 64 * word_of_##r + lowest_bit(left_of_##r), once = 1; once; once = 0)
+
+static counts_t no_counts(__local count_t *count)
+{
+    counts_t none;
+    none.count = count;
+    for (uint word = 0; word < COUNT_WORDS; ++word) none.in[word] = 0;
+    return none;
+}
+
+static void set_count(counts_t *counts, const uint resource, const count_t count)
+{
+    const ulong bit = 1UL << resource % 64;
+    counts->count[resource] = count;
+    if (count > 0) counts->in[resource / 64] |= bit;
+    else counts->in[resource / 64] &= ~bit;
+}
+
+// The first of a work-item's rows: one device.
+static counts_t one_device(__local count_t *rows, const uint resource)
+{
+    counts_t one = no_counts(rows);
+    set_count(&one, resource, 1);
+    return one;
+}
+
+// How many components so many devices of one type need, in the other of the two rows.
+static counts_t needed(STATE_PARAMETERS, const size_t society, const uint type,
+                       __local count_t *rows, const counts_t devices)
+{
+    counts_t result = no_counts(devices.count == rows ? rows + RESOURCES : rows);
+    FOR_COUNTED(devices, r)
+    {
         for (uint i = 0; i < COMPONENT_SLOTS; ++i) {
             const int k = recipe(type, r, i);
             if (k < 0) break;
-            result[k] += count[r];
+            const bool counted = result.in[k / 64] >> k % 64 & 1;
+            set_count(&result, k, (counted ? result.count[k] : 0) + devices.count[r]);
         }
     }
+    return result;
 }
 
 // Minutes for `count` devices, of which each adds 1 to the experience.
@@ -193,30 +238,27 @@ static bool can_make(AGENT_PARAMETERS, const uint type, const uint resource,
     real spent = making_time(AGENT(agent), type, resource);
     if (!(reserved + spent < P(day_length))) return false;  // it only becomes more
 
-    __local count_t *need = rows, *next = rows + RESOURCES;
-    for (uint r = 0; r < resources; ++r) need[r] = 0;
-    need[resource] = 1;
+    counts_t need = one_device(rows, resource);
     for (uint level = type; level != TOOL; level = component_type[level]) {
         const uint below = component_type[level];
-        needed(STATE, society, level, need, next);
-        for (uint k = 0; k < resources; ++k) {
-            if (next[k] == 0) continue;
+        need = needed(STATE, society, level, rows, need);
+        FOR_COUNTED(need, k)
+        {
             const real owned = (real)(long)device_minutes(agent, below, k);
-            const long left = (long)next[k] - (long)(owned / device_lifetime[below]);
-            next[k] = (count_t)(left > 0 ? left : 0);
+            const long left = (long)need.count[k] - (long)(owned / device_lifetime[below]);
+            set_count(&need, k, (count_t)(left > 0 ? left : 0));
             if (left > 0)
                 spent += minutes_in_series(TABLES, making_curve(agent, k),
                                            device_experience(agent, below, k), left) /
                          making_speed(AGENT(agent), below, k);
         }
         if (!(reserved + spent < P(day_length))) return false;
-        __local count_t *swap = need;
-        need = next;
-        next = swap;
     }
-    needed(STATE, society, TOOL, need, next);
-    for (uint k = 0; k < resources; ++k)
-        if ((long)next[k] > (long)held(agent, k)) return false;
+    need = needed(STATE, society, TOOL, rows, need);
+    FOR_COUNTED(need, k)
+    {
+        if ((long)need.count[k] > (long)held(agent, k)) return false;
+    }
     return true;
 }
 

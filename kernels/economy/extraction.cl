@@ -10,10 +10,10 @@
 // that lasts, and the minutes spent on it by source (by hand, or with a type of device).
 #include "economy/curves.cl"
 #include "economy/streams.cl"
+#include "primitives/reduce.cl"
 
 #if DEVICES
 #include "economy/devices.cl"
-#include "primitives/reduce.cl"
 #define ROW_LIMIT DEVICE_ROW_LIMIT
 #else
 #define ROW_LIMIT 512

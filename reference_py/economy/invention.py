@@ -154,6 +154,7 @@ def establish(p, s, agent, known, day, device, resource, parts):
     tell(s, "invented", agent=agent, device=device, resource=resource, parts=parts)
     s.invented_on[device][resource] = day
     s.inventor[device][resource] = agent
+    s.inventions.append((day, agent, device, resource, s.recipe[device][resource]))
     for other in range(p.agents):
         s.device_experience[other][device][resource] = 0.0
         s.practised[other][device][resource] = 0

@@ -23,9 +23,12 @@ class Society(SimpleNamespace):
     ----------
     observer : callable or None
         Is told what happens; see `reference_py.economy.observer`.
+    inventions : list of (day, inventor, type, resource, components)
+        What was invented since somebody emptied it; no part of the state.
     """
 
     observer = None
 
     def __init__(self, index, state):
         super().__init__(index=index, **state)
+        self.inventions = []

@@ -75,6 +75,15 @@ class Engine(Protocol):
     def run_days(self, first: int, last: int) -> NDArray[np.float64]:
         """Run days first to last (at most `LOG_DAYS`); (society, day, series) float64."""
 
+    def inventions(self) -> NDArray[np.int32]:
+        """Return the inventions of the last `run_days`, a row each, by day and society.
+
+        Columns: society, day, inventor, type, resource, and the components, filled up with -1.
+        """
+
+    def agents_knowing(self) -> NDArray[np.int32]:
+        """Return how many knew each device; (society, day, device, resource), as `run_days`."""
+
     def state(self) -> State:
         """Return a copy of every array of the state."""
 
@@ -123,7 +132,7 @@ class DeviceEngine:
             name: device.array(array) for name, array in initial_state(p).items()
         }
         self._log = device.zeros((p.societies, LOG_DAYS, len(series_of(p))), np.float64)
-        self._row = 0
+        self._row = self._ran = 0
         self.program = Program(
             device, source.files(p), macros=source.macros(p), header=source.header(p)
         )
@@ -149,7 +158,6 @@ class DeviceEngine:
 
         agents = p.societies * p.agents
         on_cpu = bool(source.macros(p).get("DEVICE_IS_CPU", device.kind == "cpu"))
-        self._knowing_log = None
         working: dict[str, Any] = {}
         if p.device is not None:
             working["rows"] = device.zeros(max(1, source.extraction_in_global_memory(p) * agents))
@@ -278,13 +286,32 @@ class DeviceEngine:
 
     def run_days(self, first: int, last: int) -> NDArray[np.float64]:
         """Run days first to last (at most `LOG_DAYS`); (society, day, series) float64."""
+        self._ran = last - first + 1
+        if self.parameters.device is not None:
+            self._invention_count.set(np.zeros(self.parameters.societies, np.uint32))
         for day in range(first, last + 1):
             self._row = day - first
             for step in schedule.day_schedule(self.parameters, day):
                 self.step(step, day)
         self._row = 0
         log: NDArray[np.float64] = self._log.get()
-        return log[:, : last - first + 1]
+        return log[:, : self._ran]
+
+    def inventions(self) -> NDArray[np.int32]:
+        """Return the inventions of the last `run_days`, a row each, by day and society."""
+        counts = self._invention_count.get()
+        log = self._invention_log.get() if counts.any() else np.empty((0, 0, 0), np.int32)
+        rows = [
+            np.insert(log[society, :count], 0, society, axis=1)
+            for society, count in enumerate(counts)
+            if count
+        ]
+        return _by_day(np.concatenate(rows) if rows else None, self.parameters)
+
+    def agents_knowing(self) -> NDArray[np.int32]:
+        """Return how many knew each device; (society, day, device, resource), as `run_days`."""
+        log: NDArray[np.int32] = self._knowing_log.get()
+        return log[:, : self._ran]
 
     def state(self) -> State:
         """Return a copy of every array of the state."""
@@ -350,6 +377,7 @@ class ReferenceEngine:
         self.parameters = parameters
         self._p = _for_reference(parameters)
         self._societies = self._unpack(initial_state(parameters))
+        self._knowing: list[list[list[list[int]]]] = []
 
     @property
     def societies(self) -> list[Any]:
@@ -376,12 +404,30 @@ class ReferenceEngine:
 
     def run_days(self, first: int, last: int) -> NDArray[np.float64]:
         """Run days first to last; (society, day, series) float64."""
-        rows = []
+        rows: list[list[list[float]]] = []
+        self._knowing = []
+        for society in self._societies:
+            society.inventions.clear()
         for day in range(first, last + 1):
             for step in schedule.day_schedule(self.parameters, day):
                 self.step(step, day)
             rows.append([society.series for society in self._societies])
+            if self.parameters.device is not None:
+                self._knowing.append([list(one.agents_knowing) for one in self._societies])
         return np.array(rows, dtype=np.float64).transpose(1, 0, 2)
+
+    def inventions(self) -> NDArray[np.int32]:
+        """Return the inventions of the last `run_days`, a row each, by day and society."""
+        rows = [
+            [i, *facts, *parts]
+            for i, society in enumerate(self._societies)
+            for *facts, parts in society.inventions
+        ]
+        return _by_day(np.array(rows, np.int32) if rows else None, self.parameters)
+
+    def agents_knowing(self) -> NDArray[np.int32]:
+        """Return how many knew each device; (society, day, device, resource), as `run_days`."""
+        return np.array(self._knowing, dtype=np.int32).swapaxes(0, 1)
 
     def state(self) -> State:
         """Return a copy of every array of the state."""
@@ -406,6 +452,14 @@ class ReferenceEngine:
             )
             for i in range(self.parameters.societies)
         ]
+
+
+def _by_day(inventions: NDArray[np.int32] | None, p: Parameters) -> NDArray[np.int32]:
+    """Sort rows of society, day and so on by day, those of a day by society."""
+    if inventions is None:
+        assert p.device is not None
+        return np.empty((0, 5 + p.device.component_slots), np.int32)
+    return inventions[np.argsort(inventions[:, 1], kind="stable")]
 
 
 def _for_reference(p: Parameters) -> SimpleNamespace:

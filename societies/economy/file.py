@@ -33,6 +33,7 @@ def _parts(p: Parameters, layout: Layout) -> dict[str, Any]:
     return {
         "coordinates": layout.coordinates(),
         "variables": layout.variables(),
+        "tables": layout.tables(),
         "state": state,
     }
 
@@ -51,7 +52,10 @@ def create(
         **provenance.origin(config, MODEL_VERSION),
         **facts,
     }
-    return ResultFile.create(path, **_parts(p, layout), attributes=attributes, overwrite=overwrite)
+    parts = _parts(p, layout)
+    file = ResultFile.create(path, **parts, attributes=attributes, overwrite=overwrite)
+    layout.write_groups(file)
+    return file
 
 
 def reopen(path: Path, config: EconomyConfig) -> ResultFile:

@@ -10,35 +10,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.economy.config import EconomyConfig
+from societies.economy.ledger import Ledger
 from societies.economy.state import (
     ACTIVITIES,
     DEVICE_ACTIVITIES,
-    DEVICE_SERIES,
+    DEVICE_STATE,
     DEVICE_TYPES,
+    GROUP_DEVICE_SERIES,
+    GROUP_SERIES,
     QUANTILES,
-    SERIES,
     SOURCES,
     STATE,
+    Series,
+    series_table,
 )
-from societies.output import Coordinate, ResultFile, Variable
+from societies.output import Column, Coordinate, ResultFile, Table, Variable
 
 HHI = "Herfindahl-Hirschman index of extraction, quantiles over resources"
 
-GROUPED = {
-    "hhi": ("quantile", "1", HHI),
-    "minutes": ("activity", "min", "minutes per living agent by activity"),
-    "extraction_share": ("source", "1", "share of the units extracted by hand and by device type"),
-    "devices_made": ("device_type", "devices", "devices made per living agent"),
-    "devices_traded": ("device_type", "devices", "devices sold per living agent"),
-    "devices_known": ("device_type", "devices", "devices that somebody knows how to make"),
-    "inventions": ("device_type", "devices", "devices invented today"),
+_TYPE, _GROUP = ("device_type",), ("group",)
+GROUPED: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "hhi": (("quantile",), "1", HHI),
+    "minutes": (("activity",), "min", "minutes per living agent by activity"),
+    "extraction_share": (
+        ("source",),
+        "1",
+        "share of the units extracted by hand and by device type",
+    ),
+    "devices_made": (_TYPE, "devices", "devices made per living agent"),
+    "devices_traded": (_TYPE, "devices", "devices sold per living agent"),
+    "devices_held": (
+        _TYPE,
+        "devices",
+        "minutes of use left over lifetime, per living agent, before the night",
+    ),
+    "devices_known": (_TYPE, "devices", "devices that somebody knows how to make"),
+    "inventions": (_TYPE, "devices", "devices invented today"),
     "device_maker_share": (
-        "made_type",
+        ("made_type",),
         "1",
         "share of the tools (machines) made with a device machine (device factory)",
     ),
+    **{
+        name: (
+            (*_GROUP, *_TYPE) if name == "group_devices_made" else _GROUP,
+            one.unit,
+            one.meaning if name == "group_agents_alive" else f"{one.meaning}, per living member",
+        )
+        for name, one in (GROUP_SERIES | GROUP_DEVICE_SERIES).items()
+    },
 }
-"""Variables that hold several series: their dimension beside society and day, unit and meaning."""
+"""Variables that hold several series: their dimensions beside society and day, unit and meaning."""
 
 MADE_TYPES = ("tools", "machines")
 """What device-making devices make."""
@@ -47,64 +69,88 @@ MADE_TYPES = ("tools", "machines")
 def grouped(series: str) -> str | None:
     """Return the variable that holds the series together with others, None if it is its own."""
     prefixes = [name for name in GROUPED if series.startswith(f"{name}_")]
-    return prefixes[0] if prefixes else None
-
-
-ALL_SERIES = SERIES | DEVICE_SERIES
-
-AGENT_DETAIL = {
-    "agent_units_extracted": "units_extracted",
-    "agent_units_held": "units_held",
-    "agent_units_traded": "units_traded",
-    "agent_utility": "utility",
-}
-"""Variable of the file and field of the state, per agent."""
-
-RESOURCE_DETAIL = {
-    "held": "units owned at the end of the day, after consumption",
-    "experience": "experience in extracting, at the end of the day",
-    "value": "remembered marginal value of one more unit, at the end of the day",
-    "extracted": STATE["extracted"].meaning,
-}
-"""Fields of the state that are recorded per agent and resource, and what they mean by then."""
+    return max(prefixes, key=len, default=None)
 
 
 @dataclass(frozen=True)
-class Invention:
-    """An event: who found on which day how to make a device, and of what.
+class Detail:
+    """What is recorded of every agent on chosen days.
 
-    ``recipe`` holds resources of a tool; else resources, whose device of the type below it takes.
+    Attributes
+    ----------
+    fields : of the state, one after the other along the last dimension if several
+    dims : beside society, day and agent
+    meaning : by the end of the day; "" for what the state says
     """
 
-    society: int
-    day: int
-    inventor: int
-    device_type: str
-    resource: int
-    recipe: tuple[int, ...]
+    fields: tuple[str, ...]
+    dims: tuple[str, ...] = ()
+    meaning: str = ""
+
+    def variable(self, name: str, day: str) -> Variable:
+        """Return the variable of the file, along this dimension of days."""
+        kind = (STATE | DEVICE_STATE)[self.fields[0]]
+        fill = float("nan") if kind.dtype == "float64" else -1
+        dims = ("society", day, "agent", *self.dims)
+        return Variable(name, dims, kind.dtype, kind.unit, self.meaning or kind.meaning, fill)
 
 
-def inventions(state: Mapping[str, NDArray[Any]], first: int, last: int) -> list[Invention]:
-    """Return what was invented on days first to last, by society, day, type and resource.
+AGENT_DETAIL = {
+    "agent_units_extracted": Detail(("units_extracted",)),
+    "agent_units_held": Detail(("units_held",)),
+    "agent_units_traded": Detail(("units_traded",)),
+    "agent_utility": Detail(("utility",)),
+}
+AGENT_DEVICE_DETAIL = {
+    "agent_minutes": Detail(
+        ("minutes_with", "making_minutes"), ("activity",), "minutes spent today by activity"
+    ),
+    "agent_extracted_with": Detail(("extracted_with",), ("source",)),
+    "agent_devices_made": Detail(("made_today",), _TYPE),
+    "agent_devices_sold": Detail(("devices_sold",), _TYPE),
+    "agent_device_minutes": Detail(("device_stock",), _TYPE),
+    "agent_units_paid": Detail(("units_paid",)),
+    "agent_overtime": Detail(("overtime",)),
+}
+"""Variables per agent, and those beside where there are devices."""
 
-    Of a device that was forgotten and invented again in between only the last time is known; to
-    forget takes days, so nothing is missed if this is asked every day.
-    """
-    days = state["invented_on"]
-    return sorted(
-        (
-            Invention(
-                society=int(society),
-                day=int(days[society, device, r]),
-                inventor=int(state["inventor"][society, device, r]),
-                device_type=DEVICE_TYPES[device],
-                resource=int(r),
-                recipe=tuple(int(k) for k in state["recipe"][society, device, r] if k >= 0),
-            )
-            for society, device, r in np.argwhere((days >= first) & (days <= last))
-        ),
-        key=lambda event: (event.society, event.day),
-    )
+_RESOURCE = ("resource",)
+RESOURCE_DETAIL = {
+    "held": Detail(("held",), _RESOURCE, "units owned at the end of the day, after consumption"),
+    "experience": Detail(
+        ("experience",), _RESOURCE, "experience in extracting, at the end of the day"
+    ),
+    "value": Detail(
+        ("value",),
+        _RESOURCE,
+        "remembered marginal value of one more unit, at the end of the day",
+    ),
+    "extracted": Detail(("extracted",), _RESOURCE),
+}
+RESOURCE_DEVICE_DETAIL = {
+    "device_minutes": Detail(
+        ("device_minutes",),
+        (*_TYPE, *_RESOURCE),
+        "minutes of use left in the devices owned, at the end of the day",
+    ),
+    "device_experience": Detail(
+        ("device_experience",),
+        (*_TYPE, *_RESOURCE),
+        "experience in making the device, at the end of the day",
+    ),
+    "made": Detail(("devices_made",), (*_TYPE, *_RESOURCE)),
+}
+"""Variables per agent and resource, and those beside where there are devices."""
+
+RECIPES = {
+    "recipe": ((*_TYPE, *_RESOURCE, "component"), -1),
+    "invented_on": ((*_TYPE, *_RESOURCE), 0),
+    "inventor": ((*_TYPE, *_RESOURCE), -1),
+}
+"""Fields of the state that say of what devices are made: dimensions, value before an invention."""
+
+ROOM_FOR_INVENTIONS = 4
+"""Inventions of each device for which a file has room at first."""
 
 
 def recorded_days(every: int, days: int) -> NDArray[np.int64]:
@@ -124,20 +170,35 @@ class Layout:
 
     def __init__(self, config: EconomyConfig) -> None:
         self.config = config
+        self.devices = config.devices != "none"
+        self.ledger = Ledger(config)
+        self.groups = len(config.group_sizes())
         record = config.record
         self._every = {
             "day": record.society,
             "agent_day": record.agent,
             "resource_day": record.agent_resource,
+            "device_day": record.device if self.devices else 0,
         }
         # Detail recorded as often as the series shares their coordinate.
         self.agent_day = "day" if record.agent == record.society else "agent_day"
         self.resource_day = "day" if record.agent_resource == record.society else "resource_day"
+        self.device_day = "day" if record.device == record.society else "device_day"
+        dims = ("day", self.agent_day, self.resource_day, self.device_day)
         self._days = {
             name: recorded_days(every, config.days)
             for name, every in self._every.items()
-            if every and name in ("day", self.agent_day, self.resource_day)
+            if every and name in dims
         }
+        self._details = [
+            (record.agent, self.agent_day, AGENT_DETAIL),
+            (record.agent_resource, self.resource_day, RESOURCE_DETAIL),
+        ]
+        if self.devices:
+            self._details += [
+                (record.agent, self.agent_day, AGENT_DEVICE_DETAIL),
+                (record.agent_resource, self.resource_day, RESOURCE_DEVICE_DETAIL),
+            ]
 
     def coordinates(self) -> list[Coordinate]:
         """Return the named coordinates of the file."""
@@ -148,53 +209,87 @@ class Layout:
             "day": "day, counted from 1",
             "agent_day": "day of per-agent detail",
             "resource_day": "day of per-agent and per-resource detail",
+            "device_day": "day on which those who know a device are counted",
         }
         result += [Coordinate(name, days, "day", names[name]) for name, days in self._days.items()]
         if config.record.agent or config.record.agent_resource:
             result.append(Coordinate("agent", np.arange(config.agents), "", "number of the agent"))
-        if config.record.agent_resource:
+        if config.record.agent_resource or self.devices:
             numbers = np.arange(config.resources)
             result.append(Coordinate("resource", numbers, "", "number of the resource"))
         result.append(Coordinate("quantile", np.array(QUANTILES), "1", "quantile over resources"))
-        activities = ACTIVITIES if config.devices == "none" else ACTIVITIES + DEVICE_ACTIVITIES
+        activities = ACTIVITIES + DEVICE_ACTIVITIES if self.devices else ACTIVITIES
         result.append(Coordinate("activity", np.array(activities), "", "what time is spent on"))
-        if config.devices != "none":
+        if self.groups > 1:
+            names_of_groups = np.array([group.name for group in config.groups])
+            result.append(Coordinate("group", names_of_groups, "", "group of agents"))
+        if self.devices:
+            slots = np.arange(max(config.device.resources_in_tool, config.device.components))
             result += [
+                Coordinate("component", slots, "", "place in a recipe"),
                 Coordinate("source", np.array(SOURCES), "", "with what units are extracted"),
                 Coordinate("device_type", np.array(DEVICE_TYPES), "", "type of device"),
                 Coordinate("made_type", np.array(MADE_TYPES), "", "what is made with devices"),
             ]
-        return result
+        return result + self.ledger.coordinates()
 
     def variables(self) -> list[Variable]:
         """Return the variables of the file."""
         nan = float("nan")
         result = []
+        for name, _, series in self._columns():
+            dims, unit, meaning = GROUPED.get(name, ((), series.unit, series.meaning))
+            result.append(Variable(name, ("society", "day", *dims), "float64", unit, meaning, nan))
+        if self.devices:
+            result += self._knowledge()
+        for every, day, details in self._details:
+            if every:
+                result += [detail.variable(name, day) for name, detail in details.items()]
+        if self.groups > 1 and (self.config.record.agent or self.config.record.agent_resource):
+            result.append(
+                Variable("agent_group", ("agent",), "int32", "index", "group of the agent")
+            )
+        return result + self.ledger.variables()
+
+    def _knowledge(self) -> list[Variable]:
+        result = []
         dims: tuple[str, ...]
-        for name, columns, _ in _columns(self.config):
-            if len(columns) > 1 or name in GROUPED:
-                dim, unit, meaning = GROUPED[name]
-                dims = ("society", "day", dim)
-                result.append(Variable(name, dims, "float64", unit, meaning, nan))
-            else:
-                series, dims = ALL_SERIES[name], ("society", "day")
-                result.append(Variable(name, dims, "float64", series.unit, series.meaning, nan))
-        if self.config.record.agent:
-            dims = ("society", self.agent_day, "agent")
-            result += [
-                _detail(name, field, dims, STATE[field].meaning)
-                for name, field in AGENT_DETAIL.items()
-            ]
-        if self.config.record.agent_resource:
-            dims = ("society", self.resource_day, "agent", "resource")
-            result += [
-                _detail(name, name, dims, meaning) for name, meaning in RESOURCE_DETAIL.items()
-            ]
+        if self.config.record.device:
+            dims = ("society", self.device_day, *_TYPE, *_RESOURCE)
+            meaning = "agents that know anything about making the device"
+            result.append(Variable("agents_knowing", dims, self._counts, "agents", meaning))
+        for name, (places, fill) in RECIPES.items():
+            field = DEVICE_STATE[name]
+            dims = ("society", *places)
+            result.append(Variable(name, dims, field.dtype, field.unit, field.meaning, fill))
         return result
+
+    @property
+    def _counts(self) -> np.dtype[Any]:
+        """The smallest type for a number of agents, with one number more for "not written"."""
+        return np.min_scalar_type(self.config.agents + 1)
+
+    def tables(self) -> list[Table]:
+        """Return the tables of events in the file."""
+        if not self.devices:
+            return self.ledger.tables()
+        config = self.config
+        types = len(DEVICE_TYPES) if config.devices == "all" else 1
+        room = min(config.agents * config.days, ROOM_FOR_INVENTIONS * types * config.resources)
+        meaning = "resource whose device it is"
+        columns = (
+            Column("society", "int32", "", "number of the society"),
+            Column("day", "int32", "day", "day of the invention"),
+            Column("inventor", "int32", "index", "agent that invented it"),
+            Column("device_type", "int32", "", "type of device", meanings=DEVICE_TYPES),
+            Column("resource", "int32", "index", meaning),
+            Column("recipe", "int32", "index", DEVICE_STATE["recipe"].meaning, dim="component"),
+        )
+        return [Table("inventions", columns, config.replicates * room), *self.ledger.tables()]
 
     def detail_days(self) -> set[int]:
         """Return the days after which the state itself is recorded."""
-        days: set[int] = set()
+        days = self.ledger.stops()
         if self.config.record.agent:
             days.update(self._days[self.agent_day].tolist())
         if self.config.record.agent_resource:
@@ -203,40 +298,70 @@ class Layout:
 
     def write_series(self, file: ResultFile, first: int, series: NDArray[np.float64]) -> None:
         """Write the series of days from ``first`` on, (society, day, series) float64."""
-        for name, columns, lag in _columns(self.config):
-            days = np.arange(first, first + series.shape[1]) - lag
+        lengths = {c.name: len(c.values) for c in self.coordinates()}
+        for name, columns, one in self._columns():
+            days = np.arange(first, first + series.shape[1]) - one.lag
             wanted = (days % self._every["day"] == 0) & (days >= 1)
             if not wanted.any():
                 continue
             rows = days[wanted] // self._every["day"] - 1
             block = series[:, wanted][:, :, columns]
-            values = block if name in GROUPED else block[:, :, 0]
+            places = [lengths[dim] for dim in GROUPED[name][0]] if name in GROUPED else []
+            values = block.reshape(*block.shape[:2], *places)
             file.write(name, values, day=slice(int(rows[0]), int(rows[-1]) + 1))
+
+    def write_inventions(self, file: ResultFile, inventions: NDArray[np.int32]) -> None:
+        """Append inventions, a row each as `Engine.inventions` gives them."""
+        society, day, inventor, device, resource = inventions[:, :5].T
+        columns = {
+            "society": society + self.config.first_society,
+            "day": day,
+            "inventor": inventor,
+            "device_type": device,
+            "resource": resource,
+            "recipe": inventions[:, 5:],
+        }
+        file.append("inventions", columns)
+
+    def write_knowledge(self, file: ResultFile, first: int, knowing: NDArray[np.int32]) -> None:
+        """Write how many knew each device from day ``first`` on, if it is recorded.
+
+        ``knowing`` is (society, day, device, resource) int32.
+        """
+        every = self.config.record.device
+        days = np.arange(first, first + knowing.shape[1])
+        wanted = days % every == 0 if every else np.zeros(len(days), bool)
+        if wanted.any():
+            rows = days[wanted] // every - 1
+            values = knowing[:, wanted].astype(self._counts)
+            place = {self.device_day: slice(int(rows[0]), int(rows[-1]) + 1)}
+            file.write("agents_knowing", values, **place)
+
+    def write_recipes(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
+        """Write of what every device is made, as society knows by now."""
+        for name in RECIPES:
+            file.write(name, state[name])
+
+    def write_groups(self, file: ResultFile) -> None:
+        """Write to which group each agent belongs, if agents are recorded."""
+        if "agent_group" in file.variables:
+            sizes = self.config.group_sizes()
+            file.write("agent_group", np.repeat(np.arange(len(sizes), dtype=np.int32), sizes))
 
     def write_detail(self, file: ResultFile, day: int, state: dict[str, NDArray[Any]]) -> None:
         """Write what is recorded of the state on this day, if anything is."""
-        record = self.config.record
-        by_name = {name: name for name in RESOURCE_DETAIL}
-        for every, dim, fields in (
-            (record.agent, self.agent_day, AGENT_DETAIL),
-            (record.agent_resource, self.resource_day, by_name),
-        ):
+        for every, dim, details in self._details:
             if every and day % every == 0:
-                for name, field in fields.items():
-                    file.write(name, state[field], **{dim: day // every - 1})
+                for name, detail in details.items():
+                    parts = [state[field] for field in detail.fields]
+                    values = np.concatenate(parts, axis=-1) if len(parts) > 1 else parts[0]
+                    file.write(name, values, **{dim: day // every - 1})
 
-
-def _detail(name: str, field: str, dims: tuple[str, ...], meaning: str) -> Variable:
-    kind = STATE[field]
-    fill = float("nan") if kind.dtype == "float64" else -1
-    return Variable(name, dims, kind.dtype, kind.unit, meaning, fill)
-
-
-def _columns(config: EconomyConfig) -> Iterator[tuple[str, list[int], int]]:
-    """Yield each variable with its columns of the series and its lag in days."""
-    names = list(SERIES if config.devices == "none" else ALL_SERIES)
-    columns: dict[str, list[int]] = {}
-    for i, name in enumerate(names):
-        columns.setdefault(grouped(name) or name, []).append(i)
-    for variable, places in columns.items():
-        yield variable, places, ALL_SERIES[names[places[0]]].lag
+    def _columns(self) -> Iterator[tuple[str, list[int], Series]]:
+        """Yield each variable with its columns of the series and the first of these series."""
+        table = series_table(self.devices, self.groups)
+        columns: dict[str, list[int]] = {}
+        for i, name in enumerate(table):
+            columns.setdefault(grouped(name) or name, []).append(i)
+        for variable, places in columns.items():
+            yield variable, places, list(table.values())[places[0]]

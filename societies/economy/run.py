@@ -21,6 +21,7 @@ from societies.economy.engine import (
     DeviceEngine,
     Engine,
     ReferenceEngine,
+    State,
     kept,
     launches_per_day,
     scratch_bytes,
@@ -179,6 +180,10 @@ def _simulate(
     config = layout.config
     details, days, every = layout.detail_days(), config.days, config.record.checkpoint
     block, day, last_row = 1, first - 1, None
+    ledger, morning = layout.ledger, None
+    if ledger.societies(first):
+        ledger.begin(day, engine.state())
+    file.rewind(day)
     if progress:
         progress(day, days)
     while day < days and not stop.is_set():
@@ -188,20 +193,33 @@ def _simulate(
             series = engine.run_days(day + 1, end)
         _refuse_beyond_tables(series, engine.parameters)
         layout.write_series(file, day + 1, series)
+        if layout.devices:
+            layout.write_inventions(file, engine.inventions())
+            layout.write_knowledge(file, day + 1, engine.agents_knowing())
         state = engine.state() if end in details else None
         if state is not None:
             layout.write_detail(file, end, state)
+            morning = ledger.write(file, engine.parameters, end, state, stop)
+            if morning is not None:
+                break  # the day is left out, and begun again by who resumes
+            ledger.begin(end, state)
         file.commit(end)
         if end % every == 0 or end == days:
-            file.checkpoint(end, kept(state or engine.state()))
+            _checkpoint(file, layout, end, state or engine.state())
         block = next_block(end - day, time.perf_counter() - began, LOG_DAYS)
         last_row, day = series[:, -1], end
         if progress:
             progress(day, days)
     if day < days:
-        file.checkpoint(day, kept(engine.state()))
+        _checkpoint(file, layout, day, morning or engine.state())
         raise KeyboardInterrupt
     return last_row
+
+
+def _checkpoint(file: ResultFile, layout: Layout, day: int, state: State) -> None:
+    if layout.devices:
+        layout.write_recipes(file, state)
+    file.checkpoint(day, kept(state))
 
 
 def _refuse_beyond_tables(series: NDArray[np.float64], p: Parameters) -> None:

@@ -434,12 +434,10 @@ def _made(path: Path, layout: Layout, old: h5py.File | None, *, overwrite: bool)
 def _copy(old: h5py.File, new: h5py.File) -> None:
     """Copy the values of every dataset into that of the same name, which may be longer."""
     names: list[str] = []
-    old.visititems(
-        lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None
-    )
+    old.visit(names.append)
     for name in names:
         source, target = old[name], new[name]
-        if source.is_scale or not source.size:
+        if isinstance(source, h5py.Group) or source.is_scale or not source.size:
             continue
         if not source.shape:
             target[()] = source[()]

@@ -21,7 +21,7 @@ SETTINGS = {
     "seed": 3,
     "devices": "all",
     "devices_market": {"rounds": 2},
-    "trading": {"rounds": 2},
+    "trading": {"rounds": 2, "menu_size": 2},
     "device": {"resources_in_tool": 2, "components": 2},
     "invention": {"tool_probability": 0.003, "device_probability": 0.02},
 }

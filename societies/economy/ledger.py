@@ -213,13 +213,13 @@ class Ledger:
             return None
         events: list[tuple[int, Place, Any]] = []
         for place in range(count):
+            if stop.is_set():
+                return before
             number = p.first_society + place
             one = parameters_of_one(p, number)
             observer = _Bookkeeper(self.config)
             with stop.at_once():
                 after = replay(one, state_of_one(before, place), day, observer)
-            if stop.is_set():
-                return before
             require_same(one, day, state_of_one(state, place), after)
             if place in self._logged.get(day, ()):
                 events += [(number, when, event) for when, event in observer.events]

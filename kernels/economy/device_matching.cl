@@ -111,11 +111,15 @@ __kernel void device_matching(STATE_PARAMETERS, const uint type)
             if (b == NONE) b = nth_free(free_set, rng_below(&rng, left - 1));
             mark_taken(free_set, b);
             device_partners(placed + 1) = b;
-            met(drawn, b) = met(b, drawn) = 1;  // of these two nobody asks in this round again
         }
         left -= min(left, 2u);
         placed += 2;
         group_barrier(CLK_LOCAL_MEM_FENCE);  // who is free, before the next is drawn
     } while (left > 0);
+    group_barrier(CLK_GLOBAL_MEM_FENCE);  // pairs are formed, and nobody asks who has met
+    for (uint first = 2 * lid; first + 1 < agents; first += 2 * lanes) {
+        const uint a = device_partners(first), b = device_partners(first + 1);
+        met(a, b) = met(b, a) = 1;
+    }
     if (lid == 0) stream(AGENTS, PURPOSE_DEVICE_MATCHING) = rng_pack(rng);
 }

@@ -422,6 +422,7 @@ COLLECTIVE void settle_deal(DEAL_PARAMETERS, const uint resource, const terms_t 
 {
     if (!terms.agreed) return;
     __local count_t *rows = local_malloc(NEED_ROW * sizeof(count_t));
+    group_barrier(CLK_GLOBAL_MEM_FENCE);  // all have read what both hold, before it changes hands
     if (LANE == 0) {
         hand_over(DEAL, resource, rows);
         for (uint i = 0; i < count; ++i) {

@@ -21,11 +21,12 @@
 #if DEVICE_IS_CPU
 #define LANE 0u
 #define LANES 1u
-#define group_barrier(fence)
+#define group_barrier(fence)  // nothing to order: one work-item's own steps
 #else
 #define LANE ((uint)get_local_id(0))
 #define LANES ((uint)get_local_size(0))
-#define group_barrier(fence) barrier(fence)
+#define group_barrier(fence) /* orders what the caller's comment says */ \
+    barrier(fence)           /* orders what the caller's comment says */
 #endif
 
 #endif

@@ -22,6 +22,7 @@ from source_rules import (
 from societies.config import config_from_dict
 from societies.device.source import amalgamate
 from societies.economy import schedule, source
+from societies.economy.engine import STATISTICS
 from societies.economy.parameters import parameters
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,6 +47,9 @@ TWINS_ELSEWHERE = {
     "n_smallest_alone": "n_smallest of select.py, whoever carries it out",
     "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",
     "expected_minutes": "costs() of valuation.py returns them too",
+    "is_extracting": "`in EXTRACTING` of devices.py",
+    "set_count": "an item of a list",
+    "one_device": "a list with a single 1",
     "varray_reset": "a Python list is made anew",
     "varray_append": "list.append",
     "varray_length": "len",
@@ -126,9 +130,10 @@ def test_every_public_primitive_is_named_by_a_test(name):
 def test_every_kernel_is_a_phase_that_the_parity_tests_compare():
     shocks = [{"day": 0, "remove": "agent", "index": 0}]
     settings = {"agents": 3, "resources": 3, "shocks": shocks, "trading": {"fresh_values": True}}
+    settings |= {"devices": "all"}
     p = parameters(config_from_dict({"workload": "economy", "days": 1, **settings}))
     phases = {step.phase for step in [*schedule.start(p), *schedule.day_schedule(p, 1)]}
-    phases.add("distributions")  # launched by society_statistics, which keeps its results
+    phases |= {"device_holdings", *STATISTICS}  # launched with a phase that keeps their results
     kernels = {
         name
         for text in map(blanked, TEXTS.values())

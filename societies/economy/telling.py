@@ -9,10 +9,10 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from societies.economy.replay import Bargain, DeviceTry
-from societies.economy.state import A_DEVICE, DEVICE_TYPES
+from societies.economy.state import DEVICE_TYPES
 from societies.economy.trace import (
     Attempt,
     Invented,
@@ -37,7 +37,7 @@ def told(trace: Trace, *, full: bool) -> Iterator[str]:
     yield f"Agent {trace.agent} of society {trace.society} on day {trace.day}"
     yield from wrapped(
         f"{p.agents} agents, {p.resources} resources; r4 is resource 4, a4 agent 4; "
-        "values and gains are in util"
+        "values and gains are in util, a price is units got for a unit given"
     )
     yield from _part("Morning", _holdings(trace, trace.morning, full))
     markets = max((section.market for section in trace.sections), default=0)
@@ -46,7 +46,8 @@ def told(trace: Trace, *, full: bool) -> Iterator[str]:
         change = section.after.utility - section.before.utility
         if change:
             lines.append(f"utility of what it holds: {_change(section.before, section.after)}")
-        yield from _part(_title(section, markets), lines or ["nothing"])
+        if lines or full or len(trace.sections) == 1:
+            yield from _part(_title(section, markets), lines or ["nothing"])
     if trace.evening.alive:
         lines = list(_holdings(trace, trace.evening, full))
         lines.append(f"utility since the morning: {_change(trace.morning, trace.evening)}")
@@ -89,6 +90,11 @@ def wrapped(line: str, indent: str = "") -> list[str]:
 def number(x: float) -> str:
     """Write a number as people read it: four digits, or all before the point."""
     return f"{x:,.0f}" if abs(x) >= 10000 else f"{x:.4g}"
+
+
+def short(x: float) -> str:
+    """Write a number in a table: three digits, or all before the point."""
+    return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
 
 
 def _title(section: Section, markets: int) -> str:
@@ -183,6 +189,7 @@ def _trading(trace: Trace, section: Section, full: bool) -> Iterator[str]:
         meetings.setdefault(place.step.round, []).append(event)
     idle: dict[str, list[int]] = {}
     refusals: Counter[str] = Counter()
+    table: list[list[str]] = []
     for round_ in section.rounds:
         events = meetings.get(round_, [])
         menus = [event for event in events if isinstance(event, Meeting)]
@@ -200,8 +207,10 @@ def _trading(trace: Trace, section: Section, full: bool) -> Iterator[str]:
                 f"{resources(mine)}, a{other}'s {resources(theirs)}"
             )
         for bargain in bargains:
-            if bargain.swap:
-                yield f"{'  ' if full else f'round {round_}: '}{_swap(bargain, me)}"
+            if bargain.swap and full:
+                yield f"  {_swap(bargain, me)}"
+            elif bargain.swap:
+                table.append([str(round_), *_row(bargain, me)])
             elif full:
                 yield f"  {_refused(bargain, me)}"
             else:
@@ -209,6 +218,8 @@ def _trading(trace: Trace, section: Section, full: bool) -> Iterator[str]:
         if not swaps:
             why = "could not agree" if bargains else _nothing_to_swap(met, me)
             idle.setdefault(why, []).append(round_)
+    if table:
+        yield from aligned([SWAP_HEAD, *table])
     for why, numbers in idle.items():
         yield f"{rounds(numbers)}: {why}"
     if refusals:
@@ -225,29 +236,99 @@ def _nothing_to_swap(met: Meeting, me: int) -> str:
     return "the offers left nothing to swap"
 
 
-def _swap(bargain: Bargain, me: int) -> str:
+SWAP_HEAD = [
+    *("round", "with", "gives for gets", "price", "at the margin", "one more given, got"),
+    *("gains", "other", "proposal"),
+]
+"""Columns of the swaps of a market.
+
+The price and its limits by marginal utilities are units got for a unit given. What one more unit
+is worth to the agent is told before and after the swap.
+"""
+
+
+class _View(NamedTuple):
+    """A swap as one of the two sees it.
+
+    Attributes
+    ----------
+    give, gets : (units, resource)
+    worth_given, worth_got : (before, after), util of one more unit
+    price, low, high : units got for a unit given, and the limits by marginal utilities
+    gains : util of the agent and of the other
+    """
+
+    other: int
+    gives: tuple[int, int]
+    gets: tuple[int, int]
+    worth_given: tuple[float, float]
+    worth_got: tuple[float, float]
+    price: float
+    low: float
+    high: float
+    gains: tuple[float, float]
+    own_proposal: bool
+
+
+def _view(bargain: Bargain, me: int) -> _View:
     swap = bargain.swap
     assert swap is not None
     mine = bargain.a == me
-    other = bargain.b if mine else bargain.a
-    sides = ((swap.given, bargain.give, 0), (swap.taken, bargain.take, 1))
-    (gives, give, i), (gets, get, j) = sides if mine else sides[::-1]
     before, after = (
         (bargain.value_a, bargain.value_a_after)
         if mine
         else (bargain.value_b, bargain.value_b_after)
     )
-    gains = (swap.surplus_a, swap.surplus_b) if mine else (swap.surplus_b, swap.surplus_a)
-    rate = bargain.rate if mine else 1.0 / bargain.rate
+    given, taken = (swap.given, bargain.give), (swap.taken, bargain.take)
     low, high = bargain.least_b, bargain.most_a
-    limits = (1.0 / high, 1.0 / low) if mine else (low, high)
-    by = "its own" if swap.by == me else f"a{other}'s"
+    worth = (before[0], after[0]), (before[1], after[1])
+    own = swap.by == me
+    if mine:
+        limits = 1.0 / high, 1.0 / low
+        gains = swap.surplus_a, swap.surplus_b
+        return _View(bargain.b, given, taken, *worth, bargain.rate, *limits, gains, own)
+    gains = swap.surplus_b, swap.surplus_a
+    price = 1.0 / bargain.rate
+    return _View(bargain.a, taken, given, *worth[::-1], price, low, high, gains, own)
+
+
+def _row(bargain: Bargain, me: int) -> list[str]:
+    one = _view(bargain, me)
+    worth = (
+        f"{short(before)}>{short(after)}" for before, after in (one.worth_given, one.worth_got)
+    )
+    return [
+        f"a{one.other}",
+        f"{one.gives[0]} r{one.gives[1]} for {one.gets[0]} r{one.gets[1]}",
+        short(one.price),
+        f"{short(one.low)}-{short(one.high)}",
+        ", ".join(worth),
+        *(short(gain) for gain in one.gains),
+        "own" if one.own_proposal else "other's",
+    ]
+
+
+def aligned(rows: list[list[str]]) -> Iterator[str]:
+    """Yield the rows with their columns under each other; wider ones than a page are wrapped."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        yield "  ".join(cells).rstrip()
+
+
+def _swap(bargain: Bargain, me: int) -> str:
+    one = _view(bargain, me)
+    (gives, give), (gets, get) = one.gives, one.gets
+    by = "its own" if one.own_proposal else f"a{one.other}'s"
+    given, got = (
+        f"{number(before)}, now {number(after)}"
+        for before, after in (one.worth_given, one.worth_got)
+    )
     return (
-        f"gives a{other} {gives} r{give} for {gets} r{get}, {by} proposal: one more r{give} was "
-        f"worth {number(before[i])}, now {number(after[i])}, one more r{get} {number(before[j])}, "
-        f"now {number(after[j])}; price {number(rate)} r{get} for a r{give} (by marginal utility "
-        f"between {number(min(limits))} and {number(max(limits))}); it gains {number(gains[0])}, "
-        f"a{other} {number(gains[1])}"
+        f"gives a{one.other} {gives} r{give} for {gets} r{get}, {by} proposal: one more r{give} "
+        f"was worth {given}, one more r{get} {got}; price {number(one.price)} r{get} "
+        f"for a r{give} (by marginal utility between {number(one.low)} and {number(one.high)}); it gains "
+        f"{number(one.gains[0])}, a{one.other} {number(one.gains[1])}"
     )
 
 
@@ -261,7 +342,7 @@ def _refused(bargain: Bargain, me: int) -> str:
     for one in bargain.proposals:
         gives, gets = (one.given, one.taken) if mine else (one.taken, one.given)
         gains = (one.surplus_a, one.surplus_b) if mine else (one.surplus_b, one.surplus_a)
-        by = "itself" if one.by == me else f"a{other}"
+        by = "it" if one.by == me else f"a{other}"
         offers.append(
             f"{by} proposes {gives} r{give} for {gets} r{get} (it would gain {number(gains[0])}, "
             f"a{other} {number(gains[1])}): {_of_me(one.refused, me)}"
@@ -271,7 +352,7 @@ def _refused(bargain: Bargain, me: int) -> str:
 
 
 def _of_me(reason: str, me: int) -> str:
-    words = ["itself" if word == f"a{me}" else word for word in reason.split()]
+    words = ["it" if word == f"a{me}" else word for word in reason.split()]
     return " ".join(words)
 
 
@@ -279,13 +360,14 @@ def _reason(bargain: Bargain, me: int) -> str:
     """Return why the last proposal was refused, without the number of the other."""
     reason = bargain.refused
     other = bargain.b if bargain.a == me else bargain.a
-    words = {f"a{me}": "itself", f"a{other}": "the other"}
+    words = {f"a{me}": "it", f"a{other}": "the other"}
     return " ".join(words.get(word, word) for word in reason.split())
 
 
 def _device_trading(trace: Trace, section: Section, full: bool) -> Iterator[str]:
     if not any(isinstance(event, Pairing) for _, event in section.events):
-        yield "no meetings: nobody knows any, or no partner was left"
+        if full:
+            yield "no meetings: nobody knows any, or no partner was left"
         return
     me = trace.agent
     failures: Counter[str] = Counter()
@@ -395,7 +477,8 @@ def _own_use(trace: Trace, section: Section, full: bool) -> Iterator[str]:
             )
             continue
         if not event.considered:
-            yield "knows how to make none"
+            if full:
+                yield "knows how to make none"
             continue
         if full:
             for one in event.considered:
@@ -421,7 +504,7 @@ def _production(trace: Trace, section: Section, full: bool) -> Iterator[str]:
             groups.setdefault((event.device, event.resource, event.by), []).append(event)
     for (device, resource, by), made in groups.items():
         minutes = sum(one.minutes for one in made)
-        with_ = "by hand" if by is None else f"with {A_DEVICE[by]}"
+        with_ = "by hand" if by is None else f"with {name_of(by)}"
         parts = resources(made[0].parts)
         if device in COMPONENT:
             parts = f"a {name_of(COMPONENT[device])} for each of {parts}"
@@ -442,7 +525,7 @@ def _extraction(trace: Trace, section: Section, full: bool) -> Iterator[str]:
         yield "extracted nothing: making devices filled the day"
     if full:
         for one in units:
-            with_ = "by hand" if one.source == 0 else f"with {A_DEVICE[one.source - 1]}"
+            with_ = "by hand" if one.source == 0 else f"with {name_of(one.source - 1)}"
             yield (
                 f"minute {one.start:.1f}: a unit of r{one.resource} {with_}, "
                 f"{number(one.minutes)} min, worth {number(one.value)}, "
@@ -475,17 +558,17 @@ def _invention(trace: Trace, section: Section, full: bool) -> Iterator[str]:
     me = trace.agent
     attempts = [event for _, event in section.events if isinstance(event, Attempt)]
     inventions = [event for _, event in section.events if isinstance(event, Invented)]
-    mine = [one for one in inventions if one.agent == me]
+    found_one = any(one.agent == me for one in inventions)
     for one in attempts:
         kind = name_of(one.device)
         if not one.considered:
             yield f"{kind}: too few ingredients to try"
             continue
-        tried = f"tinkers with {resources(one.considered)} to find {A_DEVICE[one.device]}"
+        tried = f"tinkers with {resources(one.considered)} to find a device: {kind}"
         if not one.open:
             yield f"{tried}: all are known already"
             continue
-        outcome = "found one" if mine else "found nothing"
+        outcome = "found one" if found_one else "found nothing"
         yield (
             f"{tried}, unknown for {resources(one.open)}: probability {number(one.probability)} "
             f"by experience {number(one.experience)}; {outcome}"

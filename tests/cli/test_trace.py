@@ -173,8 +173,8 @@ def test_the_text_names_every_trade(run, full):
             gives, gets = (swap.given, deal.give), (swap.taken, deal.take)
             (n, give), (m, get) = (gives, gets) if first else (gets, gives)
             other = deal.b if first else deal.a
-            assert f"gives a{other} {n} r{give} for {m} r{get}" in text
-        assert len(re.findall(r"gives a\d+ \d+ r", text)) == len(mine)
+            assert f" a{other} {n} r{give} for {m} r{get}" in text
+        assert len(re.findall(r" a\d+ \d+ r\d+ for \d+ r\d+", text)) == len(mine)
         deals = [e for _, e in sales(run.witnesses[day].events) if agent in (e.buyer, e.seller)]
         for one in deals:
             verb = "buys" if one.buyer == agent else "sells"

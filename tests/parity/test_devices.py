@@ -24,6 +24,12 @@ FILE_OF_PHASE = {
     "device_trading": "economy/device_trading.cl",
     "own_use": "economy/own_use.cl",
     "production": "economy/production.cl",
+    "open_device_market": "economy/open_device_market.cl",
+    "extraction": "economy/extraction.cl",
+    "invention": "economy/invention.cl",
+    "end_day": "economy/end_day.cl",
+    "consumption": "economy/consumption.cl",
+    "shocks": "economy/shocks.cl",
 }
 """The phases that are compared."""
 
@@ -41,6 +47,8 @@ MAKERS = [
 INVENTIVE = {
     "device": {"resources_in_tool": 4, "components": 3},
     "invention": {"tool_probability": 0.0005, "device_probability": 0.01},
+    "trading": {"rounds": 4},
+    "devices_market": {"rounds": 4},
 }
 CASES = {
     "6x9": {"agents": 6, "resources": 9, "devices": "all"},
@@ -50,7 +58,10 @@ CASES = {
         "devices": "all",
         "groups": MAKERS,
         "device": {"resources_in_tool": 3, "components": 3, "factor": {"machine": 5.5}},
-        "shocks": [{"day": 16, "remove": "resource", "index": 2, "holdings": "lose"}],
+        "shocks": [
+            {"day": 12, "remove": "resource", "index": 2, "holdings": "lose"},
+            {"day": 24, "remove": "agent", "index": "random"},
+        ],
     },
     "tools in three societies": {"agents": 5, "resources": 7, "devices": "tools", "replicates": 3},
     "no trade": {"agents": 3, "resources": 8, "devices": "all", "trade": False},
@@ -61,7 +72,7 @@ MOST = 12
 
 
 def of_case(name):
-    settings = {"workload": "economy", "seed": 7, "days": DAYS_KEPT[-1], **INVENTIVE}
+    settings = {"workload": "economy", "seed": 10, "days": DAYS_KEPT[-1], **INVENTIVE}
     return parameters(config_from_dict({**settings, **CASES[name]}))
 
 
@@ -98,11 +109,11 @@ class Parts(Program):
 
 
 @cache
-def device_engine(name, on_cpu, workgroup=None):
+def device_engine(name, on_cpu=None, workgroup=None, phases=tuple(FILE_OF_PHASE)):
     original = source.macros
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine, "Program", Parts)
-        patch.setattr(source, "files", lambda p: tuple(FILE_OF_PHASE.values()))
+        patch.setattr(source, "files", lambda p: tuple(map(FILE_OF_PHASE.get, phases)))
         if on_cpu is not None:
             patch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": on_cpu})
         return DeviceEngine(choose_device("auto"), of_case(name), workgroup)
@@ -110,7 +121,12 @@ def device_engine(name, on_cpu, workgroup=None):
 
 def checked(name, phase, on_cpu=None, workgroup=None):
     """Run the phase from every state on the device; the results have the reference's bits."""
-    one, steps = device_engine(name, on_cpu, workgroup), states(name, phase)
+    steps = states(name, phase)
+    compare(device_engine(name, on_cpu, workgroup), steps)
+    return steps
+
+
+def compare(one, steps):
     for day, step, before, after in steps:
         for array, values in before.items():
             one._state[array].set(values)
@@ -118,7 +134,6 @@ def checked(name, phase, on_cpu=None, workgroup=None):
         for array, values in one.state().items():
             same = values.tobytes() == after[array].tobytes()
             assert same, difference(day, step, array, values, after[array])
-    return steps
 
 
 def difference(day, step, array, found, expected):
@@ -130,7 +145,8 @@ def difference(day, step, array, found, expected):
 @pytest.mark.parametrize("phase", FILE_OF_PHASE)
 @pytest.mark.parametrize("name", CASES)
 def test_a_phase_is_the_references(name, phase):
-    happens = {step.phase for step in schedule.day_schedule(of_case(name), 1)}
+    days = [schedule.day_schedule(of_case(name), day) for day in DAYS_KEPT]
+    happens = {step.phase for steps in days for step in steps}
     assert bool(checked(name, phase)) == (phase in happens)
 
 
@@ -138,7 +154,47 @@ def test_a_phase_is_the_references(name, phase):
 def test_every_method_of_the_kernels(phase):
     """What a GPU does together, and a CPU alone, is tested on every device."""
     for on_cpu in (0, 1):
-        checked("6x9", phase, on_cpu, 5)
+        checked("groups" if phase == "shocks" else "6x9", phase, on_cpu, 5)
+
+
+def test_what_fits_local_memory_may_be_in_global_memory(monkeypatch):
+    monkeypatch.setattr(source, "DEVICE_ROW_LIMIT", 8)
+    monkeypatch.setattr(source, "INVENTION_ORDER_LIMIT", 5)
+    phases = ("extraction", "invention")
+    one = device_engine.__wrapped__("6x9", phases=phases)
+    for phase in phases:
+        compare(one, states("6x9", phase))
+
+
+def test_who_made_devices_all_day_extracts_nothing():
+    day, step, before, _ = states("6x9", "extraction")[-1]
+    overtime = np.array([[0.0, 599.5, 600.0, 600.5, 1300.0, 3.25]])
+    before = {**before, "overtime": overtime, "device_gain": np.full((1, 6), 5000.0)}
+    reference = ReferenceEngine(of_case("6x9"))
+    reference.load(before)
+    before = reference.state()
+    reference.step(step, day)
+    after = reference.state()
+    worked = after["extracted"].sum(axis=2) > 0
+    assert worked.tolist() == (overtime < 600.0).tolist()
+    compare(device_engine("6x9", None, None), [(day, step, before, after)])
+
+
+def test_the_log_tells_every_invention():
+    one, logged = device_engine("6x9", None, None), 0
+    for day, step, before, after in states("6x9", "invention"):
+        one._invention_count.set(np.zeros(1, np.uint32))
+        compare(one, [(day, step, before, after)])
+        count = one._invention_count.get()[0]
+        rows = one._invention_log.get()[0, :count]
+        new = {(t, r) for _, t, r in np.argwhere(after["invented_on"] == day)}
+        assert {(t, r) for t, r in rows[:, 2:4]} == new
+        for _, agent, device, resource, *recipe in rows:
+            assert agent == after["inventor"][0, device, resource]
+            assert recipe == after["recipe"][0, device, resource].tolist()
+            assert set(rows[:, 0]) == {day}
+        logged += count
+    assert logged > 1
 
 
 def test_the_states_hold_devices_of_every_type():

@@ -15,7 +15,7 @@ from societies.config import config_from_dict, json_schema
 from societies.config.model import LARGEST_INTEGER, LARGEST_REAL
 from societies.economy.config import LARGEST_SEED, EconomyConfig
 from societies.economy.results import Layout
-from societies.economy.state import DEVICE_STATE, STATE
+from societies.economy.state import DEVICE_STATE, GROUP_DEVICE_STATE, GROUP_STATE, STATE
 
 DOCS = Path(__file__).resolve().parent
 NO_LIMIT = (LARGEST_INTEGER, LARGEST_REAL, LARGEST_SEED)  # said once on the page
@@ -28,8 +28,13 @@ def configuration() -> Iterator[str]:
 
 
 def state() -> Iterator[str]:
-    """Yield the state, one row a field: of every society, then of societies with devices."""
-    for lead, fields in ("", STATE), ("With devices also:", DEVICE_STATE):
+    """Yield the state, one row a field: of every society, with devices, with groups."""
+    of_groups = GROUP_STATE | GROUP_DEVICE_STATE
+    for lead, fields in (
+        ("", STATE),
+        ("With devices also:", DEVICE_STATE),
+        ("With groups also (the second with devices):", of_groups),
+    ):
         if lead:
             yield f"\n{lead}\n"
         yield from _table(
@@ -42,9 +47,11 @@ def state() -> Iterator[str]:
 
 
 def variables() -> Iterator[str]:
-    """Yield the variables of a file with devices and all the detail there is, one row each."""
-    record = {"agent": 10, "agent_resource": 50}
-    config = config_from_dict({"workload": "economy", "devices": "all", "record": record})
+    """Yield the variables of a file with devices, groups and all detail, one row each."""
+    record = {"agent": 10, "agent_resource": 50, "device": 5}
+    groups = [{"name": name, "share": 0.5} for name in ("one", "other")]
+    settings = {"workload": "economy", "devices": "all", "groups": groups, "record": record}
+    config = config_from_dict(settings)
     assert isinstance(config, EconomyConfig)
     yield from _table(
         ["variable", "dimensions", "type", "unit", "meaning"],

@@ -255,6 +255,7 @@ def plan(
         int(np.prod([lengths_of[dim] for dim in v.dims])) * np.dtype(v.dtype).itemsize
         for v in layout.variables()
     )
+    output += sum(table.nbytes(lengths_of) for table in layout.tables())
     rows = [
         ("societies", society_numbers(p.first_society, p.societies)),
         ("agents x resources", f"{p.agents} x {p.resources}"),

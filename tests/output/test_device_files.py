@@ -1,5 +1,8 @@
 """Does the file of an economy with devices say what happened, and can the run be continued?"""
 
+import re
+from pathlib import Path
+
 import h5py
 import numpy as np
 import pytest
@@ -184,6 +187,18 @@ def test_groups_add_up_to_the_society(detailed):
         ):
             assert (found[outside] <= found[whole]).all()
             assert 0 < found[outside].sum() < found[whole].sum()
+
+
+def test_what_is_one_line_away_is_one_line_away(detailed):
+    page = (Path(__file__).parents[2] / "docs" / "results.md").read_text()
+    rows = re.findall(r"^\|.*\| `run\..*$", page, re.MULTILINE)
+    lines = [line for row in rows for line in re.findall(r"`(run\..*?)`", row)]
+    assert len(lines) > 25
+    with xr.open_dataset(detailed) as run:
+        for line in lines:
+            assert {"society", "day"} <= set(eval(line, {"run": run}).dims), line
+        making = run.minutes.isel(activity=slice(5, None)).activity.values
+        assert all(name.startswith("making") for name in making)
 
 
 def test_in_groups_of_one_all_trade_is_outside(tmp_path):

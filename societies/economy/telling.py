@@ -53,7 +53,7 @@ def told(trace: Trace, *, full: bool) -> Iterator[str]:
         lines.append(f"utility since the morning: {_change(trace.morning, trace.evening)}")
         yield from _part("After the day", lines)
     yield ""
-    yield from wrapped(f"Reached by {trace.reached}; {trace.checked} (sha256 {_short(trace)}).")
+    yield from wrapped(f"Reached {trace.reached}; {trace.checked} (sha256 {_short(trace)}).")
 
 
 def _change(before: Snapshot, after: Snapshot) -> str:
@@ -327,8 +327,8 @@ def _swap(bargain: Bargain, me: int) -> str:
     return (
         f"gives a{one.other} {gives} r{give} for {gets} r{get}, {by} proposal: one more r{give} "
         f"was worth {given}, one more r{get} {got}; price {number(one.price)} r{get} "
-        f"for a r{give} (by marginal utility between {number(one.low)} and {number(one.high)}); it gains "
-        f"{number(one.gains[0])}, a{one.other} {number(one.gains[1])}"
+        f"for a r{give} (by marginal utility between {number(one.low)} and {number(one.high)}); "
+        f"it gains {number(one.gains[0])}, a{one.other} {number(one.gains[1])}"
     )
 
 
@@ -509,7 +509,7 @@ def _production(trace: Trace, section: Section, full: bool) -> Iterator[str]:
         if device in COMPONENT:
             parts = f"a {name_of(COMPONENT[device])} for each of {parts}"
         yield (
-            f"made {len(made)} {name_of(device)} r{resource} {with_}, made of {parts}: "
+            f"made {len(made)} x {name_of(device)} r{resource} {with_}, made of {parts}: "
             f"{number(minutes)} min, experience {number(made[0].experience)}"
         )
     before, after = section.before.overtime, section.after.overtime

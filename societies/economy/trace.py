@@ -479,7 +479,8 @@ def trace(
         begin, ensemble = checkpoint_of(Path(start), config, MODEL_VERSION, day - 1)
         state = state_of_one(ensemble, number - whole.first_society)
         reached = f"from the checkpoint of day {begin} in {start}"
-    chosen, name, _ = chosen_device(device)
+    chosen, _, facts = chosen_device(device)
+    name = facts["device"]
     engine: Engine = DeviceEngine(chosen, p) if chosen else ReferenceEngine(p)
     if state is None:
         engine.start()
@@ -495,13 +496,14 @@ def trace(
     if chosen:
         engine.run_days(day, day)
         require_same(p, day, engine.state(), after)
-        checked = "the day ends in the same state there"
+        checked = f"the day ends in the same state on {name}"
     if progress:
         progress(day, day)
     if begin < day - 1:
-        days = "day 1" if begin + 1 == day - 1 == 1 else f"days {begin + 1} to {day - 1}"
+        one = begin + 1 == day - 1
+        days = f"day {day - 1}" if one else f"days {begin + 1} to {day - 1}"
         reached = f"{reached}, " if reached else ""
-        reached += f"{days} on {name}"
+        reached += f"by {days} on {name}"
     return Trace(
         parameters=p,
         society=number,
@@ -511,7 +513,7 @@ def trace(
         morning=witness.sections[0].before,
         evening=witness.sections[-1].after,
         recipes=_recipes(before),
-        reached=reached or "the first day",
+        reached=reached or "at once, on the first day",
         checked=checked,
         state_sha256=digest,
     )

@@ -222,7 +222,7 @@ def test_a_day_is_the_same_from_a_checkpoint(config, shell, run):
     again = (*words, *REFERENCE, "--from", "run.h5", "--set", "shocks=[]")
     code, from_file, _ = shell("trace", "run.yaml", *again)
     assert code == 0
-    days = from_start.split("\nReached by ")[0], from_file.split("\nReached by ")[0]
+    days = from_start.split("\nReached ")[0], from_file.split("\nReached ")[0]
     assert days[0] == days[1]
     assert "from the checkpoint of day 5 in run.h5;" in from_file
     early = shell("trace", "run.yaml", "--day", "2", *again[2:])
@@ -260,7 +260,7 @@ def test_the_devices_day_ends_as_told(config, shell):
     code, out, err = shell("trace", "run.yaml", *words)
     assert (code, err) == (0, "")
     end = " ".join(out[out.index("Reached by days 1 to 8 on ") :].split())
-    assert "; the day ends in the same state there" in end
+    assert "; the day ends in the same state on " in end
     alone = trace(
         config_from_dict({**SETTINGS, "devices": "none"}), day=9, agent=3, device="reference"
     )

@@ -29,7 +29,7 @@ def result(scenario, replicates, folder):
 
 
 def compared(dataset, scenario):
-    found = baseline.compare(dataset, scenario)
+    found = baseline.compare(baseline.ours(dataset), scenario)
     assert len(found) == 17 * len(DAYS)
     return found
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import xarray as xr
 
 from societies.analysis.compare import DAYS, compare_series
 
@@ -75,7 +76,15 @@ HHI = ("hhi_min", "hhi_q1", "hhi_med", "hhi_q3", "hhi_max")
 
 
 def ours(dataset):
-    """Return our series by the recorded name, each (society, day)."""
+    """Return our series by the recorded name, each (society, day), as a dataset."""
+    found = {
+        name: values.drop_vars(set(values.coords) - {"society", "day"})
+        for name, values in _series(dataset).items()
+    }
+    return xr.Dataset(found, attrs=dataset.attrs).transpose("society", "day")
+
+
+def _series(dataset):
     found = {recorded: dataset[name] for recorded, name in PLAIN.items()}
     found |= {name: dataset.hhi.isel(quantile=i) for i, name in enumerate(HHI)}
     minutes = dataset.minutes
@@ -110,23 +119,23 @@ def read_baseline(name):
     return table
 
 
-def compare(dataset, scenario, baseline=None, shift=0):
+def compare(series, scenario, baseline=None, shift=0):
     """Compare every recorded series of one scenario; a list of Comparison.
 
     Parameters
     ----------
-    dataset : of a run of the scenario
-    scenario : str
+    series : dataset, of `ours`
+    scenario : str, whose recorded runs to compare with
     baseline : of `read_baseline`, optional
     shift : days by which ours are later; day d of theirs is compared with day d + shift of ours
     """
     known = SCENARIOS[scenario]
     baseline = baseline or read_baseline(known.recorded)
-    last = int(dataset.day[-1])
+    last = int(series.day[-1])
     days = [day for day in known.days if 1 <= day + shift <= last]
     result = []
-    for name, values in ours(dataset).items():
-        chosen = values.transpose("society", "day").sel(day=[day + shift for day in days])
+    for name, values in series.items():
+        chosen = values.sel(day=[day + shift for day in days])
         result += compare_series(name, chosen, days, baseline[name], known.seeds)
     return result
 
@@ -136,12 +145,11 @@ def half_known(means, half):
     return 1 + int(np.argmax(np.asarray(means) >= half))
 
 
-def delay(dataset, scenario):
+def delay(series, scenario):
     """Return how many days later than in the recorded runs half of the tools are known."""
     known = SCENARIOS[scenario]
     if not known.half:
         return 0
     recorded = read_baseline(known.recorded)["known_tool"]
     theirs = half_known([recorded[day]["mean"] for day in sorted(recorded)], known.half)
-    tools = dataset.devices_known.sel(device_type="tool").mean("society")
-    return half_known(tools, known.half) - theirs
+    return half_known(series.known_tool.mean("society"), known.half) - theirs

@@ -4,20 +4,17 @@ Source of the claims: Haney, Haarsma and Ditta (2016), Figures 7 to 13.
 """
 
 import numpy as np
-from baseline import ours
 
 SOURCES = ("hand", "tool", "machine", "factory", "industry")
 
 
-def table(datasets, recorded):
+def table(ensembles, recorded):
     """Return the claims as Markdown, for the scenarios that there are."""
     rows = ["| figure | the paper | ours | recorded runs |", "|---|---|---|---|"]
     for scenario, claims in CLAIMS.items():
-        if scenario in datasets:
-            mine = {
-                name: values.mean("society") for name, values in ours(datasets[scenario]).items()
-            }
-            own = Runs({n: np.asarray(values) for n, values in mine.items()})
+        if scenario in ensembles:
+            means = ensembles[scenario].mean("society")
+            own = Runs({name: values.values for name, values in means.items()})
             theirs = Runs(
                 {
                     n: np.array([t[d]["mean"] for d in sorted(t)])

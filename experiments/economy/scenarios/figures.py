@@ -5,7 +5,6 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from baseline import ours
 
 COLOURS = {"no_trade": "#555555", "trade": "#0072B2", "tools": "#009E73", "devices": "#D55E00"}
 LABELS = {
@@ -26,15 +25,15 @@ SOURCES = ("hand", "tool", "machine", "factory", "industry")
 SHADES = ("#BBBBBB", "#56B4E9", "#0072B2", "#E69F00", "#D55E00")
 
 
-def draw(datasets, recorded, folder):
-    """Draw what there are datasets for."""
-    four = {name: datasets[name] for name in COLOURS if name in datasets}
+def draw(ensembles, recorded, folder):
+    """Draw what there are ensembles for."""
+    four = {name: ensembles[name] for name in COLOURS if name in ensembles}
     if len(four) == len(COLOURS):
         save(scenarios(four, recorded), folder / "scenarios.png")
-    if "long_run" in datasets:
-        save(long_run(datasets["long_run"], recorded["long_run"]), folder / "long_run.png")
-    if "shock" in datasets:
-        save(shock(datasets["shock"], recorded["shock"]), folder / "shock.png")
+    if "long_run" in ensembles:
+        save(long_run(ensembles["long_run"], recorded["long_run"]), folder / "long_run.png")
+    if "shock" in ensembles:
+        save(shock(ensembles["shock"], recorded["shock"]), folder / "shock.png")
 
 
 def save(figure, path):
@@ -61,12 +60,11 @@ def finish(axis, label, last):
     axis.set_xlim(0, last)
 
 
-def scenarios(datasets, recorded):
+def scenarios(ensembles, recorded):
     """The paper's Figures 7 and 8 and what goes with them."""
     figure, axes = plt.subplots(2, 3, figsize=(13, 7), constrained_layout=True)
     for axis, (name, label, scale) in zip(axes.flat, PANELS, strict=True):
-        for scenario, dataset in datasets.items():
-            series = ours(dataset)
+        for scenario, series in ensembles.items():
             if name in series:
                 band(axis, series[name], COLOURS[scenario], LABELS[scenario])
                 one = "recorded runs" if scenario == "devices" else None
@@ -76,22 +74,22 @@ def scenarios(datasets, recorded):
         if scale != "log":
             axis.set_ylim(bottom=0)
     axes.flat[0].legend(frameon=False, fontsize=8)
-    count = next(iter(datasets.values())).sizes["society"]
+    count = next(iter(ensembles.values())).sizes["society"]
     figure.suptitle(f"48 agents x 48 resources, {count} societies: mean and range")
     return figure
 
 
-def long_run(dataset, recorded):
+def long_run(series, recorded):
     """Figures 9 to 12: what extracts, who makes devices, concentration, interdependence."""
-    series, last = ours(dataset), int(dataset.day[-1])
+    last = int(series.day[-1])
     figure, axes = plt.subplots(2, 2, figsize=(11, 7.5), constrained_layout=True)
     shares = [series[f"pct_{name}"].mean("society") for name in SOURCES]
-    axes[0, 0].stackplot(dataset.day, shares, colors=SHADES, labels=SOURCES, lw=0)
+    axes[0, 0].stackplot(series.day, shares, colors=SHADES, labels=SOURCES, lw=0)
     total = np.zeros(last)
     for name in SOURCES[:-1]:
         table = recorded[f"pct_{name}"]
         total = total + [table[d]["mean"] for d in range(1, last + 1)]
-        axes[0, 0].plot(dataset.day, total, "k--", lw=0.8)
+        axes[0, 0].plot(series.day, total, "k--", lw=0.8)
     axes[0, 0].set_ylim(0, 1)
     axes[0, 0].legend(loc="lower right", fontsize=8)
     finish(axes[0, 0], "share of the units extracted", last)
@@ -105,7 +103,7 @@ def long_run(dataset, recorded):
     finish(axes[0, 1], "share made with device-making devices", last)
     for name in ("hhi_min", "hhi_q1", "hhi_med", "hhi_q3", "hhi_max"):
         colour = SHADES[4] if name == "hhi_med" else SHADES[2]
-        axes[1, 0].plot(dataset.day, series[name].mean("society"), color=colour)
+        axes[1, 0].plot(series.day, series[name].mean("society"), color=colour)
         dashed(axes[1, 0], recorded[name])
     finish(axes[1, 0], "HHI of extraction: quartiles over resources", last)
     band(axes[1, 1], series["complexity"], SHADES[4])
@@ -115,14 +113,14 @@ def long_run(dataset, recorded):
     axes[1, 1].set_yscale("symlog", linthresh=1.0)
     axes[1, 1].legend(frameon=False, fontsize=8)
     finish(axes[1, 1], "resource interdependence", last)
-    count = dataset.sizes["society"]
+    count = series.sizes["society"]
     figure.suptitle(f"24 agents x 24 resources, all devices, {count} societies; dashed: recorded")
     return figure
 
 
-def shock(dataset, recorded):
+def shock(series, recorded):
     """Figure 13: extraction and utility before and after a resource is removed."""
-    series, last = ours(dataset), int(dataset.day[-1])
+    last = int(series.day[-1])
     figure, axes = plt.subplots(1, 2, figsize=(11, 4), constrained_layout=True)
     labels = {"gathered": "units extracted (per agent and day)", "mean_util": "utility (util)"}
     for axis, (name, label) in zip(axes, labels.items(), strict=True):
@@ -132,6 +130,6 @@ def shock(dataset, recorded):
         axis.set_yscale("log")
         finish(axis, label, last)
     axes[0].legend(frameon=False, fontsize=8)
-    count = dataset.sizes["society"]
+    count = series.sizes["society"]
     figure.suptitle(f"24 x 24, {count} societies: resource 5 is gone after day 600")
     return figure

@@ -4,8 +4,9 @@
 
 Runs the shipped configurations no_trade, trade, tools, devices, long_run and shock, compares every
 series of the recorded runs (tests/data/societies-baseline), checks what the paper claims, and
-writes comparison.csv, comparison.md, claims.md and three figures. Result files that are in --out
-already are read, not made again. README.md beside this tells what to expect and how long it takes.
+writes comparison.csv, comparison.md, claims.md and three figures. The compared series of each
+scenario are kept in --out as SCENARIO.nc, small enough to carry from machine to machine, and are
+not made again. README.md beside this tells what to expect and how long it takes.
 """
 
 import argparse
@@ -15,7 +16,8 @@ from pathlib import Path
 
 import claims
 import figures
-from baseline import ROOT, SCENARIOS, compare, delay, read_baseline
+import xarray as xr
+from baseline import ROOT, SCENARIOS, compare, delay, ours, read_baseline
 
 import societies
 from societies.analysis.compare import acceptable, misses
@@ -23,19 +25,23 @@ from societies.analysis.compare import acceptable, misses
 HERE = Path(__file__).parent
 
 
-def ensemble(scenario, societies_, device, folder):
-    """Return the dataset of a scenario and how it was made; run it if that was not done yet."""
-    path = folder / f"{scenario}.h5"
-    if not path.exists():
+def ensemble(scenario, count, device, folder):
+    """Return the series of so many societies; run them if that was not done yet."""
+    kept = folder / f"{scenario}.nc"
+    if not kept.exists():
         config = societies.load_config(
-            ROOT / "configs" / "economy" / f"{scenario}.yaml",
-            [f"replicates={societies_}", "record.checkpoint=500"],
+            ROOT / "configs" / "economy" / f"{scenario}.yaml", [f"replicates={count}"]
         )
+        path = folder / f"{scenario}.h5"
         began = time.perf_counter()
-        societies.run(config, device=device, out=path)
+        societies.run(config, device=device, out=path, overwrite=True)
         print(f"{scenario}: {time.perf_counter() - began:.1f} s", flush=True)
-    with societies.open_results(path) as dataset:
-        return dataset.load()
+        with societies.open_results(path) as dataset:
+            series = ours(dataset).astype("float32")
+            packing = {name: {"zlib": True} for name in series}
+            series.to_netcdf(kept, engine="h5netcdf", encoding=packing)
+    with xr.open_dataset(kept, engine="h5netcdf") as series:
+        return series.load().astype("float64")
 
 
 def write_tables(found, verdicts, folder):
@@ -69,13 +75,13 @@ def write_tables(found, verdicts, folder):
         )
 
 
-def compared(datasets):
+def compared(ensembles):
     """Compare all scenarios, those with devices also aligned in time; return rows and verdicts."""
     found, verdicts = {}, []
-    for scenario, dataset in datasets.items():
-        late = delay(dataset, scenario)
+    for scenario, series in ensembles.items():
+        late = delay(series, scenario)
         for shift in dict.fromkeys((0, late)):
-            comparisons = compare(dataset, scenario, shift=shift)
+            comparisons = compare(series, scenario, shift=shift)
             found[scenario, shift] = comparisons
             missed = misses(comparisons)
             name = f"{scenario}, aligned by {shift:+d} days" if shift else scenario
@@ -83,7 +89,7 @@ def compared(datasets):
             verdicts.append(
                 f"{name}: {len(comparisons) - len(missed)} of {len(comparisons)} comparisons "
                 f"within three standard errors: {verdict} "
-                f"({dataset.sizes['society']} societies, {dataset.attrs['device']})"
+                f"({series.sizes['society']} societies, {series.attrs['device']})"
             )
     return found, verdicts
 
@@ -97,18 +103,18 @@ def main():
     parser.add_argument("--no-tables", action="store_true", help="make the result files only")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    datasets = {
+    ensembles = {
         scenario: ensemble(scenario, options.societies, options.device, options.out)
         for scenario in options.scenarios or SCENARIOS
     }
     if options.no_tables:
         return
-    found, verdicts = compared(datasets)
+    found, verdicts = compared(ensembles)
     print("\n".join(verdicts))
     write_tables(found, verdicts, options.out)
-    recorded = {name: read_baseline(SCENARIOS[name].recorded) for name in datasets}
-    (options.out / "claims.md").write_text(claims.table(datasets, recorded))
-    figures.draw(datasets, recorded, options.out)
+    recorded = {name: read_baseline(SCENARIOS[name].recorded) for name in ensembles}
+    (options.out / "claims.md").write_text(claims.table(ensembles, recorded))
+    figures.draw(ensembles, recorded, options.out)
 
 
 if __name__ == "__main__":

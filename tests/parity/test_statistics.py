@@ -116,3 +116,25 @@ def test_statistics(name, workgroup, statistics_alone):
         if p.device is not None:
             knowing = device._knowing_log.get()[:, day]
             np.testing.assert_array_equal(knowing, after["agents_knowing"])
+
+
+def test_events_and_knowledge_of_whole_days():
+    """What the device logs over several days is what the reference lists, block after block."""
+    inventive = {
+        "device": {"resources_in_tool": 4, "components": 3},
+        "invention": {"tool_probability": 0.0005, "device_probability": 0.01},
+    }
+    settings = {"workload": "economy", "agents": 6, "resources": 9, "devices": "all", **inventive}
+    p = parameters(config_from_dict({**settings, "days": 14, "seed": 7, "replicates": 2}))
+    device, reference = DeviceEngine(choose_device("auto"), p), ReferenceEngine(p)
+    for engine in (device, reference):
+        engine.start()
+    found = 0
+    for first, last in ((1, 4), (5, 13), (14, 14)):
+        np.testing.assert_array_equal(device.run_days(first, last), reference.run_days(first, last))
+        events = reference.inventions()
+        np.testing.assert_array_equal(device.inventions(), events)
+        assert np.isin(events[:, 1], np.arange(first, last + 1)).all()
+        np.testing.assert_array_equal(device.agents_knowing(), reference.agents_knowing())
+        found += len(events)
+    assert found > 10

@@ -134,6 +134,20 @@ SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
         (8,),
     ),
     "rows in global memory": ({"agents": 2, "resources": 515, "trade": False}, 1, (31,)),
+    "all devices": (
+        {
+            "agents": 3,
+            "resources": 5,
+            "seed": 7,
+            "devices": "all",
+            "trading": {"menu_size": 1, "rounds": 1},
+            "devices_market": {"rounds": 2},
+            "device": {"resources_in_tool": 2, "components": 2},
+            "invention": {"tool_probability": 0.05, "device_probability": 1.0},
+        },
+        6,
+        (5,),
+    ),
 }
 SIZES = (0, 1, 2, 5, 37, 70)
 QUICK_SIZES = (1, 5, 37)

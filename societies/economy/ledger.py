@@ -31,8 +31,8 @@ from societies.running import Interruption
 
 PAYMENT = "payment"
 LABOUR = "labour"
-ROOM = 256
-"""Rows that a table is made with; it becomes longer where it has to."""
+ROOM = 16
+"""Rows for every agent and day with which a table is made; it becomes longer where it has to."""
 
 _WHEN = (
     Column("society", "int32", "", "number of the society"),
@@ -182,9 +182,11 @@ class Ledger:
         """Return the tables of the trade log."""
         if not self._logged:
             return []
-        result = [Table("resource_trades", RESOURCE_TRADES, ROOM)]
+        log = self.config.record.trade_log
+        room = ROOM * self.config.agents * len(log.days) * log.societies
+        result = [Table("resource_trades", RESOURCE_TRADES, room)]
         if self.config.devices != "none":
-            result.append(Table("device_trades", DEVICE_TRADES, ROOM))
+            result.append(Table("device_trades", DEVICE_TRADES, room))
         return result
 
     def begin(self, day: int, state: State) -> None:

@@ -6,9 +6,10 @@ itself runs in the reference, before an observer. `societies.economy.telling` pu
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from societies.device import Device
 from societies.economy.config import EconomyConfig
@@ -256,8 +257,8 @@ class Trace:
         return self.text()
 
     def data(self) -> dict[str, Any]:
-        """Return the day as plain data, everything included."""
-        return {
+        """Return the day as plain data, everything included; None for a number that is not."""
+        whole = {
             "society": self.society,
             "day": self.day,
             "agent": self.agent,
@@ -287,6 +288,16 @@ class Trace:
             ],
             "evening": asdict(self.evening),
         }
+        return cast(dict[str, Any], _without_nan(whole))
+
+
+def _without_nan(data: Any) -> Any:
+    """Return nested data with None for every real number that JSON does not have."""
+    if isinstance(data, dict):
+        return {name: _without_nan(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_without_nan(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 class AgentWitness(Witness):

@@ -28,8 +28,13 @@ def agent_statistics(p, s):
             [total_utility(utility_curve(p, agent, r), held[r]) for r in range(p.resources)]
         )
         if p.device is not None:
-            s.device_stock[agent] = [reduce_sum(minutes) for minutes in s.device_minutes[agent]]
-            s.made_today[agent] = [sum(made) for made in s.devices_made[agent]]
+            device_holdings(s, agent)
+
+
+def device_holdings(s, agent):
+    """Add up an agent's devices of every type."""
+    s.device_stock[agent] = [reduce_sum(minutes) for minutes in s.device_minutes[agent]]
+    s.made_today[agent] = [sum(made) for made in s.devices_made[agent]]
 
 
 def society_statistics(p, s, day):
@@ -75,17 +80,42 @@ def society_statistics(p, s, day):
     for i, value in enumerate(quartiles(concentration(p, s))):
         row[f"hhi_{i}"] = value
     if p.device is not None:
+        device_knowledge(p, s)
+        row |= device_means(p, s, count)
         row |= device_statistics(p, s, day, count)
     for group in range(len(p.trade_power)) if len(p.trade_power) > 1 else ():
         row |= group_statistics(p, s, group)
     s.series = [row[name] for name in p.series]
 
 
-def device_statistics(p, s, day, count):
-    """Return the numbers of a day with devices; ``count`` is that of the living agents."""
+def device_knowledge(p, s):
+    """Count who knows anything about making each device."""
+    for device in range(p.device_types):
+        s.agents_knowing[device] = [
+            sum(experience[device][r] > 0.0 for experience in s.device_experience)
+            for r in range(p.resources)
+        ]
+
+
+def device_means(p, s, count):
+    """Return what is a mean of real numbers over the living agents, ``count`` of them."""
 
     def mean(values):
         return reduce_sum(values) / count
+
+    row = {"overtime": mean(s.overtime)}
+    sources = ["hand", *(p.device_names[device] for device in EXTRACTING)]
+    for source, name in enumerate(sources):
+        row[f"minutes_{name}"] = mean([minutes[source] for minutes in s.minutes_with])
+    for device, name in enumerate(p.device_names):
+        row[f"minutes_making_{name}"] = mean([minutes[device] for minutes in s.making_minutes])
+        stock = mean([minutes[device] for minutes in s.device_stock])
+        row[f"devices_held_{name}"] = stock / p.device.lifetime[device]
+    return row
+
+
+def device_statistics(p, s, day, count):
+    """Return the counts of devices and the shares of units; ``count`` is that of living agents."""
 
     def per_agent(counts):
         return float(sum(counts)) / count
@@ -95,31 +125,21 @@ def device_statistics(p, s, day, count):
 
     row = {
         "units_paid_for_devices": per_agent(s.units_paid),
-        "overtime": mean(s.overtime),
-        "minutes_hand": mean([minutes[0] for minutes in s.minutes_with]),
         "interdependence": 0.0,
     }
     extracted = [sum(units[source] for units in s.extracted_with) for source in range(5)]
     row["extraction_share_hand"] = share(extracted[0], sum(extracted))
     for device, name in enumerate(p.device_names):
         made = [agent[device] for agent in s.made_today]
-        stock = mean([minutes[device] for minutes in s.device_stock])
-        row[f"devices_held_{name}"] = stock / p.device.lifetime[device]
         row[f"devices_made_{name}"] = per_agent(made)
         row[f"devices_traded_{name}"] = per_agent([sold[device] for sold in s.devices_sold])
-        s.agents_knowing[device] = [
-            sum(experience[device][r] > 0.0 for experience in s.device_experience)
-            for r in range(p.resources)
-        ]
         row[f"devices_known_{name}"] = float(sum(n > 0 for n in s.agents_knowing[device]))
         row[f"inventions_{name}"] = float(s.invented_on[device].count(day))
-        row[f"minutes_making_{name}"] = mean([minutes[device] for minutes in s.making_minutes])
         if device in (TOOL, MACHINE):
             fast = sum(agent[device] for agent in s.made_with_device)
             row[f"device_maker_share_{name}s"] = share(fast, sum(made))
     for device in EXTRACTING:
         name = p.device_names[device]
-        row[f"minutes_{name}"] = mean([minutes[1 + device] for minutes in s.minutes_with])
         row[f"extraction_share_{name}"] = share(extracted[1 + device], sum(extracted))
         contained = float(p.device.resources_in_tool * p.device.components**device)
         row["interdependence"] += row[f"extraction_share_{name}"] * contained

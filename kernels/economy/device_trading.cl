@@ -7,8 +7,9 @@
 // worth anything to the buyer, the menu is not worth the seller's cost. Everything up to the deal
 // only looks, so the order does not matter to the result.
 // A meeting draws no random numbers, and no agent is in two meetings of a round.
-// Local memory: 12 bytes an entry of the menu and the most of what the steps need in turn: 17 bytes a
-// resource and that of `costs`, or 17 an entry of the menu (on a CPU 16), or rows (valuation.cl).
+// Local memory: the most of what the steps need in turn. Choosing: 17 bytes a resource, and what
+// `costs` or rows take (valuation.cl); the menu: 11 a resource and 12 an entry of it; paying: 16 an
+// entry, on a GPU 20.
 #include "economy/menu.cl"
 #include "economy/knowledge.cl"
 #include "economy/own_use.cl"

@@ -171,7 +171,7 @@ COLLECTIVE uint list_offers(DEAL_PARAMETERS, __local uint *offered)
 #define GIVES 1u
 
 // What a number of units, which the buyer has, are worth to the one who takes or gives them.
-static real units_value(DEAL_PARAMETERS, const uint role, const uint resource, const long units)
+INLINED real units_value(DEAL_PARAMETERS, const uint role, const uint resource, const long units)
 {
     const uint agent = role == GIVES ? buyer : seller;
     const uint curve = utility_curve(agent, resource);
@@ -188,7 +188,7 @@ typedef struct {
     uint resource;
 } place_t;
 
-static place_t place_of(DEAL_PARAMETERS, const uint role, const uint resource, const long unit)
+INLINED place_t place_of(DEAL_PARAMETERS, const uint role, const uint resource, const long unit)
 {
     const uint agent = role == GIVES ? buyer : seller;
     const uint curve = utility_curve(agent, resource);
@@ -205,8 +205,8 @@ static bool comes_before(const place_t a, const place_t b)
 }
 
 // How many units of a resource come before a place: at least `low`, at most `high`.
-static int units_before(DEAL_PARAMETERS, const uint role, const uint resource, const place_t place,
-                        int low, int high)
+INLINED int units_before(DEAL_PARAMETERS, const uint role, const uint resource, const place_t place,
+                         int low, int high)
 {
     while (low < high) {
         const int middle = low + (high - low) / 2;
@@ -351,7 +351,7 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
 }
 
 // Between the least and the most, weighted by bargaining power; halves are rounded up.
-static long middle_of(DEAL_PARAMETERS, const long least, const long most)
+INLINED long middle_of(DEAL_PARAMETERS, const long least, const long most)
 {
 #if UNEQUAL_DEVICE_POWERS
     const real buyers = device_trade_power_table[group_of(buyer)];

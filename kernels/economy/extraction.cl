@@ -38,13 +38,13 @@ static best_t better_node(const best_t x, const best_t y)
 // Node i has the children 2i and 2i + 1; the leaf of resource r is LEAVES + r.
 #define TREE __local real *gain, __local ushort *count, __local ushort *which
 
-static best_t read_node(TREE, const uint node)
+INLINED best_t read_node(TREE, const uint node)
 {
     const best_t x = {gain[node], count[node], which[node]};
     return x;
 }
 
-static void write_node(TREE, const uint node, const best_t x)
+INLINED void write_node(TREE, const uint node, const best_t x)
 {
     gain[node] = x.gain;
     count[node] = x.count;
@@ -53,7 +53,7 @@ static void write_node(TREE, const uint node, const best_t x)
 
 // Give a leaf a new gain and return the root. The brothers on the way up are read first, all at
 // once: what follows has nothing to wait for but itself.
-static best_t update(TREE, const uint resource, const real new_gain)
+INLINED best_t update(TREE, const uint resource, const real new_gain)
 {
     best_t brothers[LEVELS];
 #pragma unroll
@@ -70,7 +70,7 @@ static best_t update(TREE, const uint resource, const real new_gain)
 }
 
 // The pick-th (ascending) of the resources that have the largest gain.
-static uint pick_best(const __local real *gain, const __local ushort *count, uint pick)
+INLINED uint pick_best(const __local real *gain, const __local ushort *count, uint pick)
 {
     const real best = gain[1];
     uint node = 1;
@@ -86,7 +86,7 @@ static uint pick_best(const __local real *gain, const __local ushort *count, uin
 }
 
 // The same with a band below the largest gain: how many are in it, and the pick-th of them.
-static uint count_near_best(const __local real *gain)
+INLINED uint count_near_best(const __local real *gain)
 {
     const real limit = gain[1] - P(near_best_band);
     uint count = 0;
@@ -95,7 +95,7 @@ static uint count_near_best(const __local real *gain)
     return count;
 }
 
-static uint pick_near_best(const __local real *gain, uint pick)
+INLINED uint pick_near_best(const __local real *gain, uint pick)
 {
     const real limit = gain[1] - P(near_best_band);
     for (uint r = 0; r < RESOURCES; ++r)
@@ -109,8 +109,6 @@ static uint pick_near_best(const __local real *gain, uint pick)
 #else
 #define ROW __global
 #endif
-// PoCL 3.0 gives wrong results where a function that takes a __local pointer is not inlined.
-#define INLINED static __attribute__((always_inline))
 
 // A source is a type of device, or no device; they are numbered from 0.
 #define source_of(type) ((type) - BY_HAND)

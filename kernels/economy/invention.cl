@@ -17,8 +17,6 @@
 #define ORDER __global uint
 #endif
 
-// PoCL 3.0 gives wrong results where a function that takes a __local pointer is not inlined.
-#define INLINED static __attribute__((always_inline))
 
 #define NO_TYPE (-1)
 

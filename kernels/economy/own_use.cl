@@ -20,7 +20,7 @@ static void remember_price(STATE_PARAMETERS, const size_t society, const uint ag
 }
 
 // Whether the agent could make the device and does not own enough of it.
-static bool wants(AGENT_PARAMETERS, const uint type, const uint resource, __local count_t *rows)
+INLINED bool wants(AGENT_PARAMETERS, const uint type, const uint resource, __local count_t *rows)
 {
     return stock(STATE, society, agent, type, resource) < P(days_to_hold) * P(day_length) &&
            can_make(AGENT(agent), type, resource, rows);
@@ -54,8 +54,8 @@ COLLECTIVE bool benefits(AGENT_PARAMETERS, const uint type, __local real *gain,
 }
 
 // The device of the largest net benefit above 0, the lowest resource among equals, or NONE.
-static uint best_device(const uint count, const __local uchar *wanted, const __local real *gain,
-                        const __local real *cost)
+INLINED uint best_device(const uint count, const __local uchar *wanted, const __local real *gain,
+                         const __local real *cost)
 {
     uint pick = NONE;
     real best = 0.0;

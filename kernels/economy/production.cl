@@ -11,7 +11,7 @@
 
 // Make the promised devices of one kind, one by one; return the minutes it took. `used` counts the
 // components of all kinds.
-static real make_all(AGENT_PARAMETERS, const uint type, const uint resource, __local int *used)
+INLINED real make_all(AGENT_PARAMETERS, const uint type, const uint resource, __local int *used)
 {
     const int count = to_make(agent, type, resource);
     if (count <= 0) return 0.0;

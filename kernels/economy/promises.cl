@@ -7,7 +7,7 @@
 #include "economy/valuation.cl"
 
 // Promise to make one device: lock what it consists of and reserve the time.
-static void reserve(AGENT_PARAMETERS, const uint type, const uint resource, __local count_t *rows)
+INLINED void reserve(AGENT_PARAMETERS, const uint type, const uint resource, __local count_t *rows)
 {
     counts_t promise = one_device(rows, resource);
     real reserved = reserved_minutes(agent);
@@ -40,8 +40,8 @@ static void reserve(AGENT_PARAMETERS, const uint type, const uint resource, __lo
 
 // Take one promise back: unlock what it consists of and give back the time, which is what making
 // takes now and can differ from what was reserved.
-static void unreserve(AGENT_PARAMETERS, const uint type, const uint resource,
-                      __local count_t *rows)
+INLINED void unreserve(AGENT_PARAMETERS, const uint type, const uint resource,
+                       __local count_t *rows)
 {
     counts_t promise = one_device(rows, resource);
     real reserved = reserved_minutes(agent);

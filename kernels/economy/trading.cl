@@ -185,7 +185,7 @@ static real score(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, cons
 }
 
 // The candidate with the highest score, lowest index among ties.
-static uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
+INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
 {
     uint best = 0;
     for (uint c = 1; c < candidates; ++c)

@@ -73,8 +73,8 @@ static real value_of_last_unit(AGENT_PARAMETERS, const uint resource)
 }
 
 // What making one costs, or the minutes it takes, given those of each component.
-static real with_components(AGENT_PARAMETERS, const uint type, const uint resource,
-                            const bool in_minutes, const __local real *below)
+INLINED real with_components(AGENT_PARAMETERS, const uint type, const uint resource,
+                             const bool in_minutes, const __local real *below)
 {
     if (!has_recipe(STATE, society, type, resource)) return 0.0;
     const real price = expected_price(STATE, society, agent, type, resource);
@@ -173,7 +173,7 @@ static uint lowest_bit(const ulong word)
              left_of_##r &= left_of_##r - 1)                                                \
             for (uint r = 64 * word_of_##r + lowest_bit(left_of_##r), once = 1; once; once = 0)
 
-static counts_t no_counts(__local count_t *count)
+INLINED counts_t no_counts(__local count_t *count)
 {
     counts_t none;
     none.count = count;
@@ -181,7 +181,7 @@ static counts_t no_counts(__local count_t *count)
     return none;
 }
 
-static void set_count(counts_t *counts, const uint resource, const count_t count)
+INLINED void set_count(counts_t *counts, const uint resource, const count_t count)
 {
     const ulong bit = 1UL << resource % 64;
     counts->count[resource] = count;
@@ -190,7 +190,7 @@ static void set_count(counts_t *counts, const uint resource, const count_t count
 }
 
 // The first of a work-item's rows: one device.
-static counts_t one_device(__local count_t *rows, const uint resource)
+INLINED counts_t one_device(__local count_t *rows, const uint resource)
 {
     counts_t one = no_counts(rows);
     set_count(&one, resource, 1);
@@ -198,8 +198,8 @@ static counts_t one_device(__local count_t *rows, const uint resource)
 }
 
 // How many components so many devices of one type need, in the other of the two rows.
-static counts_t needed(STATE_PARAMETERS, const size_t society, const uint type,
-                       __local count_t *rows, const counts_t devices)
+INLINED counts_t needed(STATE_PARAMETERS, const size_t society, const uint type,
+                        __local count_t *rows, const counts_t devices)
 {
     counts_t result = no_counts(devices.count == rows ? rows + RESOURCES : rows);
     FOR_COUNTED(devices, r)
@@ -230,8 +230,8 @@ static real minutes_in_series(TABLE_PARAMETERS, const uint curve, const real exp
 // Whether the agent knows the device and has the time and the resources to make one, if it can buy
 // nothing. Whole owned components are used up first. Making more of one kind teaches: each takes as
 // long as with one experience more, whatever its type teaches. `rows`: NEED_ROW entries.
-static bool can_make(AGENT_PARAMETERS, const uint type, const uint resource,
-                     __local count_t *rows)
+INLINED bool can_make(AGENT_PARAMETERS, const uint type, const uint resource,
+                      __local count_t *rows)
 {
     if (device_experience(agent, type, resource) < 1.0) return false;
     const real reserved = reserved_minutes(agent);

@@ -56,7 +56,7 @@ COLLECTIVE real reduce_sum_local(__local real *x, const uint n) {
 }
 
 // The same sum by one work-item alone, without barriers: for where one does all the work (group.cl).
-static real reduce_sum_alone(__local real *x, const uint n) {
+INLINED real reduce_sum_alone(__local real *x, const uint n) {
     for (uint stride = 1; stride < n; stride *= 2)
         for (uint p = 0; p + stride < n; p += 2 * stride)
             x[p] += x[p + stride];

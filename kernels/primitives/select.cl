@@ -41,22 +41,22 @@
 
 // ---------------------------------------------------------------- order
 
-static bool select_is_candidate(const __local real *values, const __local uchar *mask,
-                                const bool masked, const uint i) {
+INLINED bool select_is_candidate(const __local real *values, const __local uchar *mask,
+                                 const bool masked, const uint i) {
     return !(masked && mask[i]) && !isnan(values[i]);
 }
 
 // Does candidate i come before candidate j?
-static bool select_precedes(const __local real *values, const uint i, const uint j,
-                            const bool largest) {
+INLINED bool select_precedes(const __local real *values, const uint i, const uint j,
+                             const bool largest) {
     const real a = values[i], b = values[j];
     return (largest ? a > b : a < b) || (a == b && i < j);
 }
 
 // The one of two that comes first; either may be NONE. Associative and commutative, so the shape
 // of the tree, and with it L, does not matter.
-static uint select_first(const __local real *values, const uint i, const uint j,
-                         const bool largest) {
+INLINED uint select_first(const __local real *values, const uint i, const uint j,
+                          const bool largest) {
     if (i == NONE)
         return j;
     if (j == NONE)
@@ -69,8 +69,8 @@ static uint select_first(const __local real *values, const uint i, const uint j,
 // `masked` and `largest` are literals at every call, so the compiler drops what is not needed.
 
 // Lowest level of the tree: winners of neighbours, of which the second may not exist.
-static void select_pairs(const __local real *values, const __local uchar *mask, const bool masked,
-                         const uint n, __local uint *scratch, const bool largest) {
+INLINED void select_pairs(const __local real *values, const __local uchar *mask, const bool masked,
+                          const uint n, __local uint *scratch, const bool largest) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     for (uint p = lid; 2u * p < n; p += lanes) {
         const uint i = 2u * p, j = i + 1u;
@@ -81,8 +81,8 @@ static void select_pairs(const __local real *values, const __local uchar *mask, 
 }
 
 // A level above: entries p and p + stride meet in p. No work where stride covers all pairs.
-static void select_level(const __local real *values, const uint pairs, const uint stride,
-                         __local uint *scratch, const bool largest) {
+INLINED void select_level(const __local real *values, const uint pairs, const uint stride,
+                          __local uint *scratch, const bool largest) {
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     for (uint p = lid * 2u * stride; p + stride < pairs; p += lanes * 2u * stride)
         scratch[p] = select_first(values, scratch[p], scratch[p + stride], largest);
@@ -181,7 +181,7 @@ COLLECTIVE uint select_random(rng_t *rng, const __local real *values, const __lo
 }
 #else
 // Index of the set bit with `rank` set bits below it, which must exist.
-static uint select_bit(const __local uint *words, uint rank) {
+INLINED uint select_bit(const __local uint *words, uint rank) {
     uint word = 0u;
     while (popcount(words[word]) <= rank)
         rank -= popcount(words[word++]);
@@ -281,8 +281,8 @@ COLLECTIVE void select_k(const __local real *values, __local uchar *mask, const 
 #else
 // Ranks: the place of a candidate is the number of candidates before it. Each work-item counts for
 // its own entries; places are distinct, so nobody writes where another does.
-static void select_places(const __local real *values, const __local uchar *mask, const uint n,
-                          const uint k, __local uint *results, const bool largest) {
+INLINED void select_places(const __local real *values, const __local uchar *mask, const uint n,
+                           const uint k, __local uint *results, const bool largest) {
     for (uint i = (uint)get_local_id(0); i < n; i += (uint)get_local_size(0)) {
         if (!select_is_candidate(values, mask, true, i))
             continue;

@@ -39,8 +39,8 @@ typedef struct {
     uint word, payload;
 } sort_entry;
 
-static sort_entry sort_load(const __local void *keys, const __local uint *payload, const bool reals,
-                            const uint i) {
+INLINED sort_entry sort_load(const __local void *keys, const __local uint *payload, const bool reals,
+                             const uint i) {
     sort_entry entry;
     entry.key = reals ? ((const __local real *)keys)[i] : 0.0;
     entry.word = reals ? 0u : ((const __local uint *)keys)[i];
@@ -48,8 +48,8 @@ static sort_entry sort_load(const __local void *keys, const __local uint *payloa
     return entry;
 }
 
-static void sort_store(__local void *keys, __local uint *payload, const bool reals, const uint i,
-                       const sort_entry entry) {
+INLINED void sort_store(__local void *keys, __local uint *payload, const bool reals, const uint i,
+                        const sort_entry entry) {
     if (reals)
         ((__local real *)keys)[i] = entry.key;
     else
@@ -108,8 +108,8 @@ COLLECTIVE void sort_entries(__local void *keys, __local uint *payload, const bo
 // One stage of the network: pair t is entry i with bit `stride` clear and entry i ^ across, always
 // the later one. Entries from n on do not exist; they would come last, and stay where they are,
 // as every exchange puts the first of two into the lower place.
-static void sort_stage(__local void *keys, __local uint *payload, const bool reals, const uint n,
-                       const bool descending, const uint stride, const uint across) {
+INLINED void sort_stage(__local void *keys, __local uint *payload, const bool reals, const uint n,
+                        const bool descending, const uint stride, const uint across) {
     const uint lanes = (uint)get_local_size(0);
     for (uint t = (uint)get_local_id(0);; t += lanes) {
         const uint i = t + (t & ~(stride - 1u)), j = i ^ across;

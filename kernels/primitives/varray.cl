@@ -29,8 +29,8 @@ COLLECTIVE void varray_reset(__local uint *count) {
 }
 
 // Called by any work-item, also in a branch. What does not fit is counted, not stored.
-static void varray_append(__local uint *count, __local uint *items, const uint capacity,
-                          const uint item) {
+INLINED void varray_append(__local uint *count, __local uint *items, const uint capacity,
+                           const uint item) {
     const uint slot = atomic_inc(count);
     if (slot < capacity)
         items[slot] = item;
@@ -57,7 +57,7 @@ COLLECTIVE uint varray_length(__local uint *count, __local uint *items, const ui
 
 // 1 if more was appended than fits. Which entries were stored is then not defined: an error, to
 // be excluded or reported. By all work-items, between varray_length and a barrier of the caller.
-static int varray_overflow(const __local uint *count, const uint capacity) {
+INLINED int varray_overflow(const __local uint *count, const uint capacity) {
     return *count > capacity ? 1 : 0;
 }
 

@@ -156,6 +156,22 @@ def comments(text: str) -> list[str]:
     return problems
 
 
+def local_pointers(text: str) -> list[str]:
+    """Every function that is handed local memory is inlined; PoCL 3.0 gives it other memory.
+
+    Macros that stand for such a parameter count, if the text itself defines them.
+    """
+    code = without_comments(text)
+    macros = re.findall(r"^#define (\w+) [^\n]*__local\b", code, re.MULTILINE)
+    local = re.compile("|".join([r"\b__local\b", *(rf"\b{name}\b" for name in macros)]))
+    head = re.compile(r"^((?:static|inline)\b[\w \*]*?)\b(\w+)\(([^{;]*?)\)\s*\{", re.MULTILINE)
+    return [
+        f"{_line(code, match.start())}: {match[2]} takes local memory; declare it INLINED"
+        for match in head.finditer(code)
+        if local.search(match[3]) and "always_inline" not in match[1]
+    ]
+
+
 def _says_something(comment: str) -> bool:
     """Return whether a comment has two words or more that do not just name the barrier again."""
     return len([w for w in re.findall(r"[a-z]+", comment.lower()) if w not in _EMPTY_WORDS]) >= 2

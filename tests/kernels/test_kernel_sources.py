@@ -13,6 +13,7 @@ from source_rules import (
     contraction,
     is_named,
     kernel_text,
+    local_pointers,
     public_functions,
     python_names,
     twin_names,
@@ -96,6 +97,11 @@ def test_only_exact_functions_are_called(name):
 @pytest.mark.parametrize("name", FILES)
 def test_every_barrier_says_what_it_orders(name):
     assert comments(TEXTS[name]) == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_handed_local_memory_is_inlined(name):
+    assert local_pointers(TEXTS[name]) == []
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -245,6 +251,15 @@ def test_barriers_may_speak_on_their_line_or_before():
     assert comments("barrier(fence); /* x, before y */ \\") == []
     assert comments("barrier(fence); /* */")
     assert comments("// barrier(CLK_LOCAL_MEM_FENCE);") == []
+
+
+def test_planted_functions_with_local_memory_are_found():
+    assert local_pointers("static int f(const uint n, __local int *x)\n{\n}")
+    assert local_pointers("static void f(const uint n,\n              __local int *x) {\n}")
+    assert local_pointers("#define ROW __local\nstatic int f(ROW int *x) {\n}")
+    assert local_pointers("INLINED int f(__local int *x) {\n}") == []
+    assert local_pointers("COLLECTIVE int f(__local int *x) {\n}") == []
+    assert local_pointers("static int f(__global int *x) {\n    __local int y;\n}") == []
 
 
 B = "barrier(CLK_LOCAL_MEM_FENCE);"

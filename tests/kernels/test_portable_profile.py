@@ -1,19 +1,22 @@
 """Do the shipped sizes run on every device we care about: 256 work-items, 32 KiB local memory?"""
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from societies.config import load_config
+from societies.config import config_from_dict, load_config
 from societies.device import Local, Program, choose_device
 from societies.device.device import PORTABLE_LOCAL_MEMORY, PORTABLE_WORKGROUP
 from societies.economy import source
 from societies.economy.engine import workgroup_size
 from societies.economy.parameters import parameters
 from societies.errors import DeviceError
+from societies.localmem import plan_source
+from societies.workloads import workload
 
-CONFIGS = sorted((Path(__file__).resolve().parents[2] / "configs" / "economy").glob("*.yaml"))
+FOLDER = Path(__file__).resolve().parents[2] / "configs" / "economy"
 DEVICES = [
     SimpleNamespace(kind="cpu", warp=1, max_workgroup=4096, compute_units=2),
     SimpleNamespace(kind="gpu", warp=32, max_workgroup=1024, compute_units=132),
@@ -46,20 +49,45 @@ def too_large(kernels, workgroup):
     }
 
 
+def planned(settings, on_cpu):
+    """Return the parameters and, by kernel, the local memory that is fixed when it is built."""
+    config = load_config(settings) if isinstance(settings, Path) else config_from_dict(settings)
+    text = partial(workload("economy").source, config)
+    plan = plan_source(text, {"DEVICE_IS_CPU": str(int(on_cpu))})
+    return parameters(config), {name: kernel.total for name, kernel in plan.kernels.items()}
+
+
+SIZES = {
+    "trade": FOLDER / "trade.yaml",
+    "devices": FOLDER / "devices.yaml",
+    "heterogeneous": FOLDER / "heterogeneous.yaml",
+    "256 resources": {"workload": "economy", "resources": 256, "devices": "all"},
+    "1024 resources": {"workload": "economy", "resources": 1024, "devices": "all"},
+}
+
+
 @pytest.mark.parametrize("on_cpu", [True, False], ids=["as on a CPU", "as on a GPU"])
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
-def test_shipped_sizes_fit_the_portable_profile(device, path, on_cpu):
-    p = parameters(load_config(path))
-    macros = {**source.macros(p), "DEVICE_IS_CPU": on_cpu}
-    program = Program(device, source.files(p), macros=macros, header=source.header(p))
+@pytest.mark.parametrize("name", SIZES)
+def test_shipped_and_large_sizes_fit_the_portable_profile(name, on_cpu):
+    p, needs = planned(SIZES[name], on_cpu)
+    assert {"extraction", "trading"} <= set(needs)
+    assert ({"device_trading", "own_use", "invention"} <= set(needs)) == (p.device is not None)
+    assert {name: n for name, n in needs.items() if n > PORTABLE_LOCAL_MEMORY} == {}
+    for one in DEVICES:
+        assert workgroup_size(one, p) <= min(PORTABLE_WORKGROUP, one.max_workgroup)
+
+
+@pytest.mark.parametrize("name", ["quickstart", "devices"])
+def test_what_is_planned_is_what_the_device_sees(device, name):
+    p, needs = planned(FOLDER / f"{name}.yaml", device.kind == "cpu")
+    program = Program(device, source.files(p), macros=source.macros(p), header=source.header(p))
     kernels = [program.kernel(name) for name in program.kernel_names]
-    assert len(kernels) >= 10
     # all of it is static: no kernel of the economy takes local memory as an argument
     assert not [q for kernel in kernels for q in kernel.parameters if q.space == "local"]
-    assert any(kernel.static_local_memory for kernel in kernels), "the device reports no sizes"
-    for one in DEVICES:
-        if (one.kind == "cpu") == on_cpu:
-            assert too_large(kernels, workgroup_size(one, p)) == {}
+    assert too_large(kernels, workgroup_size(device, p)) == {}
+    seen = {kernel.name: kernel.static_local_memory for kernel in kernels}
+    for kernel, need in needs.items():
+        assert need <= seen[kernel] + 16, kernel
 
 
 def planted(device, tmp_path, entries):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from societies.daily.config import DailyConfig
 from societies.daily.model import SERIES, Model, State
-from societies.device import Device, DeviceArray
+from societies.device import Device, DeviceArray, get_all
 from societies.device.debug import opencl, translated_errors
 
 LOG_DAYS = 64
@@ -102,7 +102,7 @@ class DeviceEngine:
 
     def state(self) -> State:
         """Return a copy of every array of the state."""
-        return {name: array.get() for name, array in self._state.items()}
+        return get_all(self._state)
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Replace the kept arrays of the state."""

@@ -3,7 +3,7 @@
 Thin over pyopencl, and knows nothing of economics.
 """
 
-from societies.device.array import Counters, DeviceArray, In, InOut, Local, Out
+from societies.device.array import Counters, DeviceArray, In, InOut, Local, Out, get_all
 from societies.device.device import Device
 from societies.device.kernel import BoundKernel, Kernel, Launch
 from societies.device.program import Program
@@ -25,5 +25,6 @@ __all__ = [
     "Program",
     "Recording",
     "choose_device",
+    "get_all",
     "list_devices",
 ]

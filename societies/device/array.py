@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,16 @@ class Local:
         return int(np.dtype(self.dtype).itemsize) * max(int(self.n), 1)
 
 
+def get_all(arrays: Mapping[str, DeviceArray]) -> dict[str, NDArray[Any]]:
+    """Copy several arrays of one device to the host, waiting once for all of them."""
+    with translated_errors("reading arrays"):
+        copies = {name: array._begin_get() for name, array in arrays.items()}
+        for array in arrays.values():
+            array.device.queue.finish()
+            break
+    return {name: host for name, (host, _) in copies.items()}
+
+
 class DeviceArray:
     """A contiguous array in the memory of one device.
 
@@ -68,6 +79,15 @@ class DeviceArray:
                 opencl().enqueue_copy(self.device.queue, host, self.buffer, is_blocking=True)
             self.device.counters.downloads += 1
         return host
+
+    def _begin_get(self) -> tuple[NDArray[Any], Any]:
+        """Begin to copy to the host; return where to, and what to keep until the queue is done."""
+        host: NDArray[Any] = np.empty(self.shape, self.dtype)
+        if not self.nbytes:
+            return host, None
+        self.device.counters.downloads += 1
+        copy = opencl().enqueue_copy(self.device.queue, host, self.buffer, is_blocking=False)
+        return host, copy
 
     def set(self, values: ArrayLike) -> None:
         """Overwrite the array with values of the same shape and dtype.

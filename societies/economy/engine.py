@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.device import BoundKernel, Device, DeviceArray, Program
+from societies.device import BoundKernel, Device, DeviceArray, Program, get_all
 from societies.economy import schedule, source
 from societies.economy.parameters import EffortCurve, Parameters
 from societies.economy.schedule import Step
@@ -315,7 +315,7 @@ class DeviceEngine:
 
     def state(self) -> State:
         """Return a copy of every array of the state."""
-        return {name: array.get() for name, array in self._state.items()}
+        return get_all(self._state)
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Replace the kept arrays of the state."""

@@ -255,7 +255,10 @@ def test_powers_of_any_equal_size_change_no_bit_of_a_society(endow):
     assert plain.run_days(5, 5)[0, 0, list(SERIES).index("units_traded")] > 0
     strong.run_days(5, 5)
     for name, array in plain.state().items():
-        assert array.tobytes() == strong.state()[name].tobytes(), name
+        other = strong.state()[name]
+        if name == "series":  # with groups there are some of each group besides
+            other = other[:, : array.shape[1]]
+        assert array.tobytes() == other.tobytes(), name
 
 
 def test_the_strong_do_better(endow):

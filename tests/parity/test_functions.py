@@ -108,7 +108,7 @@ def test_surplus(function, p, curve, held, got, lost):
 @given(gains=st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 7.0]), min_size=1, max_size=30))
 def test_better_in_any_tree_is_the_best_of_all(function, gains):
     """Structs in, structs out: the best gain, how many have it, and one that has it."""
-    better = function("better")
+    better = function("better_node")
     level = [(gain, 1, i) for i, gain in enumerate(gains)]
     while len(level) > 1:
         left, right = level[: len(level) // 2], level[len(level) // 2 :]

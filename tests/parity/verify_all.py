@@ -1,0 +1,166 @@
+"""Verify the whole economy at full length on a device: every array after every phase of every day.
+
+    python tests/parity/verify_all.py [--device auto] [--jobs 2] [--only TEXT] [--csv FILE]
+
+What the test suite has no time for: the paper's four scenarios in full size, from the start and
+from day 150, when machines are about; small and middling societies over 120 days with shocks,
+groups and all price rules; ensembles. Each case is a process of its own; a line for each tells what
+was compared. Ends with 1 if anything differs. The reference is plain Python and everything is compared
+after every phase: on two cores this takes more than an hour.
+"""
+
+import argparse
+import csv
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+import societies  # noqa: E402
+
+SCENARIOS = ("no_trade", "trade", "tools", "devices")
+GROUPS = [
+    {"name": "able", "share": 0.4, "extraction": {"max_effort": 7.0, "min_effort": 2.5}},
+    {
+        "name": "strong",
+        "share": 0.3,
+        "trade_power": 2.5,
+        "device_trade_power": 2.0,
+        "utility": {"exponent": 2.2},
+        "consumption": {"resource_lifetime": 4.0},
+    },
+    {
+        "name": "inventive",
+        "share": 0.3,
+        "inventiveness": 3.0,
+        "device": {"max_effort": 20.0, "max_experience": 12.5},
+    },
+]
+SHOCKS = [
+    {"day": 30, "remove": "resource", "index": 2, "holdings": "lose"},
+    {"day": 60, "remove": "resource", "index": "random", "holdings": "keep"},
+    {"day": 75, "remove": "agent", "index": "random"},
+]
+SOON = {
+    "device": {"resources_in_tool": 4, "components": 3},
+    "invention": {"tool_probability": 0.0005, "device_probability": 0.01},
+}
+"""Small societies with few components, in which all types appear within weeks."""
+
+
+def society(agents, resources, **more):
+    return {
+        "workload": "economy",
+        "agents": agents,
+        "resources": resources,
+        "days": 120,
+        "seed": 5,
+        "devices": "all",
+        **(SOON if agents < 20 else {}),
+        **more,
+    }
+
+
+def cases():
+    """Return name: (configuration, days before the comparison, days compared)."""
+    found = {}
+    for name in SCENARIOS:
+        found[f"{name} 48x48"] = (name, 0, 3)
+        found[f"{name} 48x48 from day 150"] = (name, 150, 3)
+    variants = {
+        "": {},
+        ", shocks": {"shocks": SHOCKS},
+        ", groups": {"groups": GROUPS},
+        ", inverse_geometric": {"trading": {"price": "inverse_geometric"}},
+        ", unit price": {"trading": {"price": "unit"}},
+    }
+    for agents, resources in ((6, 9), (13, 7)):
+        for variant, more in variants.items():
+            for replicates in (1, 5):
+                label = f"{agents}x{resources}{variant}, {replicates} replicates"
+                settings = society(agents, resources, replicates=replicates, **more)
+                found[label] = (settings, 0, 120)
+    for variant in ("", ", shocks", ", groups"):
+        found[f"24x24{variant}"] = (society(24, 24, **variants[variant]), 0, 120)
+    for number in range(1, 5):  # society 0 is the one above
+        found[f"24x24, society {number} of 5"] = (society(24, 24, first_society=number), 0, 120)
+    return found
+
+
+def verified(name, device):
+    """Verify one case; return the report's line, the device, whether all was equal, seconds."""
+    settings, before, days = cases()[name]
+    began = time.perf_counter()
+    if isinstance(settings, str):
+        config = societies.load_config(ROOT / "configs" / "economy" / f"{settings}.yaml")
+    else:
+        config = societies.config_from_dict(settings)
+    with tempfile.TemporaryDirectory() as folder:
+        start = None
+        if before:
+            start = Path(folder) / "before.h5"
+            shortened = config.model_copy(update={"days": before})
+            societies.run(shortened, device=device, out=start)
+        report = societies.verify(config, device=device, days=days, start=start)
+    return str(report), report.device, report.identical, time.perf_counter() - began
+
+
+def ensemble(device):
+    """Compare five societies in one launch with each of them alone, which `verified` verifies."""
+    from societies.economy.engine import LOG_DAYS, DeviceEngine, kept
+    from societies.economy.parameters import parameters
+
+    def states(**settings):
+        config = societies.config_from_dict(society(24, 24, **settings))
+        engine = DeviceEngine(societies.choose_device(device), parameters(config))
+        engine.start()
+        for first in range(1, config.days + 1, LOG_DAYS):
+            engine.run_days(first, min(config.days, first + LOG_DAYS - 1))
+        return kept(engine.state())
+
+    began, together = time.perf_counter(), states(replicates=5)
+    for number in range(5):
+        alone = states(first_society=number)
+        for name, array in alone.items():
+            if array[0].tobytes() != together[name][number].tobytes():
+                said = f"different: society {number} of 5, array {name}"
+                return said, device, False, time.perf_counter() - began
+    said = f"identical: 5 societies, 120 days, {len(together)} arrays"
+    return said, device, True, time.perf_counter() - began
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", default="", help="cases whose name has this in it")
+    parser.add_argument("--csv", type=Path)
+    options = parser.parse_args()
+    names = [name for name in cases() if options.only in name]
+    names.sort(key=lambda name: "24x24" not in name)  # the longest first
+    rows = []
+    with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
+        waiting = {pool.submit(verified, name, options.device): name for name in names}
+        if options.only in "24x24, five in one launch":
+            waiting[pool.submit(ensemble, options.device)] = "24x24, five in one launch"
+        for done in as_completed(waiting):
+            said, device, same, seconds = done.result()
+            rows.append((waiting[done], said, device, f"{seconds:.1f}", int(same)))
+            print(f"{waiting[done]}: {said} ({seconds:.0f} s)", flush=True)
+    if options.csv:
+        with open(options.csv, "w", newline="") as lines:
+            writer = csv.writer(lines)
+            writer.writerow(["case", "report", "device", "seconds", "identical"])
+            writer.writerows(sorted(rows))
+    wrong = sum(1 for row in rows if not row[-1])
+    print(f"{len(rows) - wrong} identical, {wrong} different; {rows[0][2] if rows else ''}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -5,8 +5,8 @@
 What the test suite has no time for: the paper's four scenarios in full size, from the start and
 from day 150, when machines are about; small and middling societies over 120 days with shocks,
 groups and all price rules; ensembles. Each case is a process of its own; a line for each tells what
-was compared. Ends with 1 if anything differs. The reference is plain Python and everything is compared
-after every phase: on two cores this takes more than an hour.
+was compared. Ends with 1 if anything differs. The reference is plain Python, and everything is
+compared after every phase: on two cores this takes more than an hour.
 """
 
 import argparse

@@ -41,7 +41,7 @@ SCENARIOS = {
     "tools": Scenario("canon-s3.csv", 16, DAYS, half=24),
     "devices": Scenario("canon-s4.csv", 8, DAYS, half=24),
     "long_run": Scenario("canon-d24.csv", 8, LONG, half=12),
-    "shock": Scenario("canon-shk24.csv", 6, AROUND_THE_SHOCK, half=12),
+    "shock": Scenario("canon-shk24.csv", 6, AROUND_THE_SHOCK),
 }
 
 TYPES = {

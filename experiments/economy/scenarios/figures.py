@@ -73,7 +73,8 @@ def scenarios(ensembles, recorded):
         finish(axis, label, 500)
         if scale != "log":
             axis.set_ylim(bottom=0)
-    axes.flat[0].legend(frameon=False, fontsize=8)
+    handles, labels = axes.flat[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
     count = next(iter(ensembles.values())).sizes["society"]
     figure.suptitle(f"48 agents x 48 resources, {count} societies: mean and range")
     return figure
@@ -111,6 +112,7 @@ def long_run(series, recorded):
     for contained in (5, 30, 180, 1080):
         axes[1, 1].axhline(contained, color="0.8", lw=0.6, zorder=0)
     axes[1, 1].set_yscale("symlog", linthresh=1.0)
+    axes[1, 1].set_ylim(bottom=0)
     axes[1, 1].legend(frameon=False, fontsize=8)
     finish(axes[1, 1], "resource interdependence", last)
     count = series.sizes["society"]

@@ -90,9 +90,9 @@ __kernel void device_matching(STATE_PARAMETERS, const uint type)
     __local uint drawn;
     if (!market_open()) return;
 
-    for (uint i = lid; i < (uint)AGENTS * RESOURCES; i += lanes)
+    for (uint i = lid; i < agents * resources; i += lanes)
         bought(i / RESOURCES, i % RESOURCES) = 0;
-    for (uint word = lid; word < FREE_WORDS; word += lanes)
+    for (uint word = lid; word < (agents + 31) / 32; word += lanes)
         free_set[word] = word < AGENTS / 32 ? 0xffffffffu : (1u << (AGENTS % 32)) - 1;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody is free, before the first is drawn
     rng_t rng;  // of the one who draws

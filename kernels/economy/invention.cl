@@ -274,7 +274,7 @@ __kernel void invention(STATE_PARAMETERS, TABLE_PARAMETERS, const uint day,
 #else
     __global uint *order = orders + society * AGENTS;
 #endif
-    for (uint a = LANE; a < AGENTS; a += LANES)
+    for (uint a = LANE; a < agents; a += LANES)
         if (alive(a)) know_components(STATE, society, a);
     if (LANE == 0) {
         rng_t rng = rng_load(stream(AGENTS, PURPOSE_INVENTION_ORDER));
@@ -283,7 +283,7 @@ __kernel void invention(STATE_PARAMETERS, TABLE_PARAMETERS, const uint day,
         winner = NONE;
     }
     group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // what agents know of components
-    for (uint i = LANE; i < TYPES * RESOURCES; i += LANES) {
+    for (uint i = LANE; i < TYPES * resources; i += LANES) {
         bool somebody = false;
         for (uint a = 0; a < AGENTS; ++a)
             somebody |= device_experience(a, i / RESOURCES, i % RESOURCES) > 0.0;
@@ -313,7 +313,7 @@ __kernel void invention(STATE_PARAMETERS, TABLE_PARAMETERS, const uint day,
         }
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the recipe, before all forget
         if (first != NONE)
-            for (uint a = LANE; a < AGENTS; a += LANES) {
+            for (uint a = LANE; a < agents; a += LANES) {
                 device_experience(a, new_type, new_resource) = 0.0;
                 practised(a, new_type, new_resource) = 0;
             }

@@ -12,7 +12,7 @@ __kernel void open_device_market(STATE_PARAMETERS, const uint type)
     const size_t society = get_group_id(0);
     __local uint open;
     if (LANE == 0) open = 0;
-    for (size_t pair = LANE; pair < (size_t)AGENTS * AGENTS; pair += LANES) {
+    for (size_t pair = LANE; pair < (size_t)agents * agents; pair += LANES) {
         const uint agent = pair / AGENTS, partner = pair % AGENTS;
         met(agent, partner) = 0;
         __global real *memory = &partner_memory(agent, type, partner, 0);
@@ -24,7 +24,7 @@ __kernel void open_device_market(STATE_PARAMETERS, const uint type)
         }
     }
     bool known = false;
-    for (uint i = LANE; i < AGENTS * RESOURCES; i += LANES)
+    for (uint i = LANE; i < agents * resources; i += LANES)
         known |= device_experience(i / RESOURCES, type, i % RESOURCES) > 0.0;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // no device found yet, before some are
     if (known) atomic_or(&open, 1u);

@@ -278,9 +278,11 @@ static real stock(STATE_PARAMETERS, const size_t society, const uint agent, cons
     return total;
 }
 
-// The whole number that is not below x, for x >= 0.
+// The whole number that is not below x, for x >= 0; never more than MANY_USES.
+#define MANY_USES 4000000000000000000L
 static long whole_from(const real x)
 {
+    if (!(x < (real)MANY_USES)) return MANY_USES;
     const long below = (long)x;
     return below + ((real)below < x);
 }
@@ -329,7 +331,7 @@ static use_t use(__global const real *effort_of, __global const real *total, con
         done.time += (real)count * effort_now / factor;
         if (count == to_end) break;
         level = done.experience < (real)last ? (int)done.experience : last;
-        if (units_a_level == (real)(long)units_a_level) {
+        if (units_a_level == (real)whole_from(units_a_level)) {
             const int passed = levels_passed(total, last, level, done.time, end, learning);
             done.units += passed * (long)units_a_level;
             done.experience += (real)passed;

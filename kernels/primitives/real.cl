@@ -24,8 +24,13 @@ typedef double real;
 
 // A function without barriers that takes a pointer to local memory is declared INLINED: PoCL 3.0
 // reads and writes elsewhere, or crashes, if such a function stays one (because it is large, or
-// called twice).
+// called twice). Oclgrind must not inline one that returns a struct: it does not know what Clang
+// leaves behind (llvm.experimental.noalias.scope.decl), and needs no inlining.
+#if DEVICE_IS_INTERPRETED
+#define INLINED static
+#else
 #define INLINED static __attribute__((always_inline))
+#endif
 
 // The number itself, unknown to the compiler. Where PoCL knows that a loop that work-items share,
 //     for (uint i = lid; i < n; i += lanes)

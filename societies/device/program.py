@@ -13,6 +13,7 @@ import numpy as np
 from societies.device.build import RawParameter, compile_program
 from societies.device.device import Device
 from societies.device.kernel import Kernel, Parameter
+from societies.device.race import race_mode
 from societies.device.signature import TypeNames
 from societies.device.source import Source, amalgamate, without_comments
 from societies.device.structs import layouts, struct_type
@@ -76,6 +77,8 @@ class Program:
         if isinstance(sources, (str, Path)):
             sources = [sources]
         known = {"DEVICE_IS_CPU": device.kind == "cpu", **(macros or {})}
+        if race_mode():
+            known["DEVICE_IS_INTERPRETED"] = True
         self._set_up(device, amalgamate(sources, known, header), tuple(options))
 
     def _set_up(self, device: Device, source: Source, options: tuple[str, ...]) -> None:

@@ -4,9 +4,14 @@ A small society in which inventions come fast, in the reference: every type of d
 made, traded, worn out and forgotten within the run, and a resource and an agent are removed.
 """
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
+from reference_py.economy import device_trading
+from reference_py.economy.curves import effort
+from reference_py.economy.devices import device_curve, making_speed, making_time
 from societies.config import config_from_dict
 from societies.economy.engine import ReferenceEngine, state_hash
 from societies.economy.parameters import parameters
@@ -297,7 +302,13 @@ def test_deals_are_between_partners_and_please_both(steps):
         gained = after["partner_memory"] - before["partner_memory"]
         pairs = after["device_partners"][: AGENTS - 1].reshape(-1, 2)
         assert not sold[:, np.arange(6) != step.device].any()
+        moved = (after["held"] + after["set_aside"] - before["held"] - before["set_aside"]).copy()
+        paid = after["units_paid"] - before["units_paid"]
         for a, b in pairs:
+            assert np.array_equal(moved[a], -moved[b])  # what one pays the other gets
+            assert np.abs(moved[a]).sum() <= paid[a] + paid[b]
+            assert moved[a].sum() == paid[b] - paid[a]
+            moved[a] = moved[b] = 0
             happened = sold[a].sum() + sold[b].sum()
             mutual = gained[a, step.device, b, 0], gained[b, step.device, a, 0]
             assert [surplus > 0 for surplus in mutual] == [happened > 0] * 2
@@ -306,7 +317,48 @@ def test_deals_are_between_partners_and_please_both(steps):
         for a, b in pairs:
             outside[a, step.device, b, 0] = outside[b, step.device, a, 0] = 0.0
         assert not outside.any()
+        assert not moved.any()
     assert deals > 50
+
+
+def worst_case(p, s, agent, device, resource):
+    """Return minutes and resources for one device if nothing can be bought, unit by unit."""
+    minutes, need = making_time(p, s, agent, device, resource), {resource: 1}
+    while device in COMPONENT_OF:
+        below, parts = COMPONENT_OF[device], Counter()
+        for r, count in need.items():
+            for k in s.recipe[device][r]:
+                parts[k] += count if k >= 0 else 0
+        device, need = below, {}
+        for k, count in parts.items():
+            owned = int(s.device_minutes[agent][device][k])
+            need[k] = max(0, count - int(owned / p.device.lifetime[device]))
+            known, curve = s.device_experience[agent][device][k], device_curve(p, agent, k)
+            series = sum(effort(curve, known + i) for i in range(need[k]))
+            minutes += series / making_speed(p, s, agent, device, k)
+    units = Counter()
+    for r, count in need.items():
+        for k in s.recipe[device][r]:
+            units[k] += count if k >= 0 else 0
+    return minutes, units
+
+
+def test_nobody_sells_what_it_cannot_make(monkeypatch):
+    sales, original = [], device_trading.hand_over
+
+    def hand_over(p, s, device, buyer, seller, resource):
+        assert s.device_experience[seller][device][resource] >= 1.0
+        minutes, units = worst_case(p, s, seller, device, resource)
+        assert s.reserved_minutes[seller] + minutes < p.day_length + 1e-9
+        assert all(count <= s.held[seller][k] for k, count in units.items())
+        assert not s.bought[seller][resource]
+        sales.append(device)
+        original(p, s, device, buyer, seller, resource)
+
+    monkeypatch.setattr(device_trading, "hand_over", hand_over)
+    final(30, day_length=300.0)
+    assert len(set(sales)) > 2
+    assert len(sales) > 100
 
 
 def test_what_is_removed_takes_its_devices_along(steps):

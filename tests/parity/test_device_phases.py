@@ -180,6 +180,21 @@ def test_who_made_devices_all_day_extracts_nothing():
     compare(device_engine("6x9", None, None), [(day, step, before, after)])
 
 
+def test_more_units_an_experience_than_64_bits_count(monkeypatch):
+    """Practice that teaches next to nothing, with a device that is very fast."""
+    device = {"resources_in_tool": 2, "components": 2, "factor": {"device_machine": 1e7}}
+    often = {"tool_probability": 0.01, "device_probability": 0.1, "min_made_for_device_maker": 0}
+    case = {
+        **{"agents": 3, "resources": 4, "seed": 4, "devices": "all", "invention": often},
+        **{"utility": {"min_marginal": 2.5}, "trading": {"rounds": 1, "menu_size": 2}},
+        "devices_market": {"rounds": 2},
+        "device": {**device, "experience_for_making": {"tool": 1e-12}},
+    }
+    monkeypatch.setitem(CASES, "slow to learn", case)
+    one = device_engine("slow to learn", phases=("own_use",))
+    compare(one, [step for step in history("slow to learn")["own_use"] if step[1].device == 4])
+
+
 def test_the_log_tells_every_invention():
     one, logged = device_engine("6x9", None, None), 0
     for day, step, before, after in states("6x9", "invention"):

@@ -264,6 +264,38 @@ def test_the_days_minutes_add_up(p, steps):
         assert np.array_equal(after["extracted_with"].sum(axis=1), after["extracted"].sum(axis=1))
 
 
+def test_a_day_filled_by_making_is_spent_and_the_rest_carried_on(p, steps):
+    day, step, _, after = of_phase(steps, "production")[-1]
+    overtime = np.array([0.0, 599.5, 600.0, 600.5, 1300.0])
+    state = {name: array[None] for name, array in after.items()}
+    state |= {"overtime": overtime[None], "device_gain": np.full((1, AGENTS), 5000.0)}
+    state["alive"] = np.ones_like(state["alive"])
+    engine = ReferenceEngine(p)
+    engine.load(state)
+    engine.step(next(s for s in day_schedule(p, day) if s.phase == "extraction"), day)
+    found = {name: array[0] for name, array in engine.state().items()}
+    busy = overtime >= p.day_length
+    assert busy.sum() == 3
+    assert np.array_equal(found["overtime"], np.where(busy, overtime - p.day_length, 0.0))
+    assert np.array_equal(found["minutes"] > 0.0, ~busy)
+    assert np.array_equal(found["gain_per_minute"][busy], 5000.0 / overtime[busy])
+    assert step.phase == "production"
+
+
+def test_buyers_learn_what_they_take_apart(p, steps):
+    learnt = 0
+    for _, step, before, after in of_phase(steps, "device_trading"):
+        bought = (after["bought"] > before["bought"]).nonzero()
+        for agent, r in zip(*bought, strict=True):
+            experience = after["device_experience"][agent]
+            assert experience[step.device, r] >= p.device.min_held_experience
+            below = COMPONENT_OF.get(step.device)
+            parts = [k for k in after["recipe"][step.device, r] if k >= 0]
+            assert below is None or (experience[below, parts] >= 1.0).all()
+            learnt += before["device_experience"][agent, step.device, r] < 2.0
+    assert learnt > 5
+
+
 def test_recipes_stay_while_somebody_knows_them(steps):
     inventions = 0
     for day, step, before, after in steps:
@@ -377,7 +409,7 @@ def test_what_is_removed_takes_its_devices_along(steps):
 
 
 def test_the_days_series_follow_from_the_agents(p, steps):
-    names = list(parameters_series(p))
+    names, fast_days = list(parameters_series(p)), 0
     for day, _, before, after in of_phase(steps, "society_statistics"):
         row = dict(zip(names, after["series"], strict=True))
         living = before["alive"].sum()
@@ -393,10 +425,21 @@ def test_the_days_series_follow_from_the_agents(p, steps):
             known = (before["device_experience"][:, device] > 0).any(axis=0).sum()
             assert row[f"devices_known_{name}"] == known
             assert row[f"inventions_{name}"] == (before["invented_on"][device] == day).sum()
+            made_fast = before["made_with_device"][:, device].sum()
+            if name in ("tool", "machine"):
+                share = made_fast / made if made else 0.0
+                assert row[f"device_maker_share_{name}s"] == share
+                fast_days += share > 0.0
+            minutes = before["making_minutes"][:, device].sum() / living
+            np.testing.assert_allclose(row[f"minutes_making_{name}"], minutes, rtol=1e-12)
+            lifetimes = before["device_minutes"][:, device].sum() / p.device.lifetime[device]
+            np.testing.assert_allclose(row[f"devices_held_{name}"], lifetimes / living, rtol=1e-12)
         shares = [row[f"extraction_share_{name}"] for name in DEVICE_TYPES[:4]]
         contained = np.dot(shares, [3, 9, 27, 81])
         np.testing.assert_allclose(row["interdependence"], contained, rtol=1e-12)
+        np.testing.assert_allclose(row["overtime"], before["overtime"].sum() / living, rtol=1e-12)
         assert row["units_paid_for_devices"] == before["units_paid"].sum() / living
+    assert fast_days > 5
 
 
 def parameters_series(p):

@@ -15,6 +15,8 @@ from societies.economy.parameters import parameters
 from societies.economy.schedule import Step, day_schedule
 from societies.economy.state import SERIES, STATE
 
+pytestmark = pytest.mark.xdist_group("accounting")  # its runs are shared
+
 AGENTS, RESOURCES, SOCIETIES, DAYS = 7, 9, 40, 20
 
 SETTINGS = {

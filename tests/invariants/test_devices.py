@@ -18,6 +18,8 @@ from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 from societies.economy.state import DEVICE_STATE, DEVICE_TYPES, STATE, state_fields
 
+pytestmark = pytest.mark.xdist_group("devices")  # its runs are shared
+
 AGENTS, RESOURCES, DAYS = 5, 6, 45
 COMPONENT_OF = {1: 0, 2: 1, 3: 2, 4: 0, 5: 4}
 

@@ -17,6 +17,8 @@ from societies.economy.run import plan, run
 from societies.economy.state import DEVICE_TYPES, series_of
 from societies.errors import Interrupted
 
+pytestmark = pytest.mark.xdist_group("device files")  # its runs are shared
+
 DAYS = 16
 SETTINGS = {
     "workload": "economy",

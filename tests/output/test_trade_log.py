@@ -18,6 +18,8 @@ from societies.economy.results import Layout
 from societies.economy.state import DEVICE_TYPES
 from societies.errors import DeviceError, Interrupted
 
+pytestmark = pytest.mark.xdist_group("trade log")  # its runs are shared
+
 DAYS, LOGGED, AGENTS, RESOURCES = 8, (5, 8), 6, 6
 SETTINGS = {
     "workload": "economy",

@@ -21,6 +21,8 @@ import xarray as xr
 
 from societies.scaffold import template_files
 
+pytestmark = pytest.mark.xdist_group("new workload")  # its runs are shared
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/write-a-workload.md"
 

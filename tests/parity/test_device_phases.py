@@ -18,6 +18,8 @@ from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.state import DEVICE_TYPES
 
+pytestmark = pytest.mark.xdist_group("device phases")  # its runs and programs are shared
+
 FILE_OF_PHASE = {
     "start_day": "economy/start_day.cl",
     "device_matching": "economy/device_matching.cl",
@@ -67,7 +69,7 @@ CASES = {
     "no trade": {"agents": 3, "resources": 8, "devices": "all", "trade": False},
 }
 DAYS_KEPT = (6, 12, 18, 24, 30)
-MOST = 12
+MOST = 8
 """States compared for each case and phase."""
 
 

@@ -182,6 +182,20 @@ def test_who_made_devices_all_day_extracts_nothing():
     compare(device_engine("6x9", None, None), [(day, step, before, after)])
 
 
+def test_a_lone_agent_in_the_form_for_gpus(monkeypatch):
+    """PoCL crashed where a loop that work-items share was known to end at 1."""
+    alone = {"agents": 1, "resources": 2, "devices": "all"}
+    alone["device"] = {"resources_in_tool": 1, "components": 2}
+    alone["invention"] = {"tool_probability": 0.01, "device_probability": 0.1}
+    monkeypatch.setitem(CASES, "alone", alone)
+    phases = ("open_device_market", "invention")
+    one = device_engine("alone", 0, 4, phases=phases)
+    for phase in phases:
+        steps = states("alone", phase)
+        assert steps
+        compare(one, steps)
+
+
 def test_more_units_an_experience_than_64_bits_count(monkeypatch):
     """Practice that teaches next to nothing, with a device that is very fast."""
     device = {"resources_in_tool": 2, "components": 2, "factor": {"device_machine": 1e7}}

@@ -480,7 +480,7 @@ def kernel_names() -> set[str]:
 
 
 def uncovered(files: set[str]) -> list[str]:
-    """Return what nothing was run of: kernels, and files of primitives (group.cl has names only)."""
+    """Return what nothing was run of: kernels, and files of primitives (group.cl: only names)."""
     missed = kernel_names() - set(race.launched()) - set(NOT_UNDER_OCLGRIND)
     unseen = {path.name for path in (KERNELS / "primitives").glob("*.cl")} - files - {"group.cl"}
     return [

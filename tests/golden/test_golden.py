@@ -25,8 +25,8 @@ def test_device(name):
 @pytest.mark.parametrize(
     "name",
     [
-        *("quickstart", "6x9", "groups", "shocks", "1x2"),
-        *("tools", "all devices", "devices, groups, shocks", "devices without trade"),
+        *("quickstart", "groups", "shocks", "1x2"),
+        *("all devices", "devices, groups, shocks", "devices without trade"),
     ],
 )
 def test_reference(name):

@@ -68,8 +68,8 @@ CASES = {
     "tools in three societies": {"agents": 5, "resources": 7, "devices": "tools", "replicates": 3},
     "no trade": {"agents": 3, "resources": 8, "devices": "all", "trade": False},
 }
-DAYS_KEPT = (6, 12, 18, 24, 30)
-MOST = 8
+DAYS_KEPT = (6, 18, 24, 30)
+MOST = 6
 """States compared for each case and phase."""
 
 

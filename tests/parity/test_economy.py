@@ -98,10 +98,10 @@ LONG = (
 )
 
 
-@pytest.mark.parametrize("replicates", [1, 5])
+@pytest.mark.parametrize(("days", "replicates"), [(60, 1), (15, 5)])
 @pytest.mark.parametrize("name", LONG)
-def test_sixty_days(name, replicates):
-    checked(CASES[name], days=60, replicates=replicates)
+def test_many_days_and_many_societies(name, days, replicates):
+    checked(CASES[name], days=days, replicates=replicates)
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in LONG])

@@ -182,7 +182,7 @@ def capture(
         int | None, typer.Option("--round", min=0, help="Economy: which round of trading, from 0.")
     ] = None,
     market: Annotated[
-        int, typer.Option(min=1, help="Economy: which market, 1 before work, 2 after it.")
+        int, typer.Option(min=1, help="Economy: which time that P comes on the day, from 1.")
     ] = 1,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder; default: capture-P-day-N.")

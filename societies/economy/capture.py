@@ -14,6 +14,7 @@ from societies.economy.config import EconomyConfig
 from societies.economy.engine import LOG_DAYS, DeviceEngine, state_hash
 from societies.economy.parameters import Parameters, parameters
 from societies.economy.schedule import Step
+from societies.economy.state import DEVICE_TYPES
 from societies.errors import ConfigError
 
 
@@ -34,13 +35,14 @@ def capture(
     ----------
     config : EconomyConfig
     phase : str
-        As `verify` names it: ``extraction``, ``trading``, ``trading (round 2)``.
+        As `verify` names it: ``extraction``, ``trading (round 2)``, ``own_use (machine)``,
+        ``device_trading (machine, round 2)``; without a type, of whichever comes.
     day : int, optional
         Default: day 1 or, for a phase that it has not, the first day that has it.
     market_round : int, optional
         Which round of ``trading``, from 0; default 0.
     market : int
-        Which of the day's markets, where a phase comes in both: 1 before work, 2 after it.
+        Which time, from 1, where the phase (and round) comes several times on a day.
     device : str or Device
     out : path, optional
         Default: ``capture-PHASE-day-N`` in the current folder.
@@ -58,10 +60,10 @@ def capture(
         As `societies.errors` says.
     """
     p = parameters(config)
-    name, number = _named(phase, market_round)
+    name, device_type, number = _named(phase, market_round)
     day = _day(p, config.days, name) if day is None else day
     require_day(day, config.days)
-    at = _place(p, config.days, day, name, number, market)
+    at = _place(p, config.days, day, Step(name, number, device_type), market)
     folder, chosen, shown = prepare(name, day, device=device, out=out, overwrite=overwrite)
     engine = DeviceEngine(chosen, p)
     capture_step(
@@ -79,14 +81,18 @@ def capture(
     return folder
 
 
-def _named(phase: str, market_round: int | None) -> tuple[str, int]:
-    """Return the phase's name and round, which may be written as `verify` prints it."""
-    match = re.fullmatch(r"\s*(\w+)\s*(?:\(round (\d+)\))?\s*", phase)
+def _named(phase: str, market_round: int | None) -> tuple[str, int, int]:
+    """Return the phase's name, device type (-1: any) and round, written as `verify` prints it."""
+    types = "|".join(DEVICE_TYPES)
+    match = re.fullmatch(
+        rf"\s*(\w+)\s*(?:\((?:({types})(?:, (?=round)|(?=\))))?(?:round (\d+))?\))?\s*", phase
+    )
     name = match[1] if match else phase.strip()
-    written = int(match[2]) if match and match[2] else None
+    device = DEVICE_TYPES.index(match[2]) if match and match[2] else -1
+    written = int(match[3]) if match and match[3] else None
     if written is not None and market_round not in (None, written):
         raise ConfigError(f"--phase '{phase}' and --round {market_round} contradict each other")
-    return name, written if written is not None else market_round or 0
+    return name, device, written if written is not None else market_round or 0
 
 
 def _steps(p: Parameters, day: int) -> list[Step]:
@@ -104,9 +110,10 @@ def _day(p: Parameters, days: int, name: str) -> int:
     return next(iter(_days_with(p, days, name)), 1)
 
 
-def _place(p: Parameters, days: int, day: int, name: str, number: int, market: int) -> int:
+def _place(p: Parameters, days: int, day: int, wanted: Step, market: int) -> int:
     """Return which step of the day is meant."""
     steps = _steps(p, day)
+    name, number = wanted.phase, wanted.round
     if not any(step.phase == name for step in steps):
         elsewhere = _days_with(p, days, name)
         hint = f"\n{name} comes on day {_listed(elsewhere)}" if elsewhere else ""
@@ -117,10 +124,22 @@ def _place(p: Parameters, days: int, day: int, name: str, number: int, market: i
     rounds = sorted({step.round for step in steps if step.phase == name})
     if number not in rounds:
         raise ConfigError(f"--round {number}: the rounds of {name} are {_listed(rounds)}")
-    places = [i for i, step in enumerate(steps) if step == Step(name, number)]
+    places = [
+        i
+        for i, step in enumerate(steps)
+        if (step.phase, step.round) == (name, number) and wanted.device in (-1, step.device)
+    ]
+    if not places:
+        types = {
+            DEVICE_TYPES[step.device] for step in steps if step.phase == name and step.device >= 0
+        }
+        there = _listed(t for t in DEVICE_TYPES if t in types) or "not about one type of device"
+        raise ConfigError(
+            f"--phase '{wanted}': {name} of day {day} is {'of ' if types else ''}{there}"
+        )
     if not 1 <= market <= len(places):
         times = "once" if len(places) == 1 else f"{len(places)} times"
-        raise ConfigError(f"--market {market}: {Step(name, number)} comes {times} on day {day}")
+        raise ConfigError(f"--market {market}: {wanted} comes {times} on day {day}")
     return places[market - 1]
 
 

@@ -519,7 +519,7 @@ class EconomyConfig(WorkloadConfig):
         ge=0,
         le=LARGEST_INTEGER,
     )
-    trade: bool = key(True, "Whether agents barter resources")
+    trade: bool = key(True, "Whether agents trade, resources as well as devices")
     devices: Literal["none", "tools", "all"] = key("none", "Which devices agents may invent")
     utility: UtilityConfig = key(UtilityConfig(), "How much a unit is worth")
     extraction: ExtractionConfig = key(ExtractionConfig(), "How many minutes a unit takes")

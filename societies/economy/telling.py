@@ -628,10 +628,8 @@ def _shocks(trace: Trace, section: Section, full: bool) -> Iterator[str]:
     if not section.after.alive:
         yield "is removed from the society"
         return
-    for shock in trace.parameters.shocks:
-        if shock.day == trace.day:
-            what = "a resource" if shock.remove == 0 else "an agent"
-            yield f"{what} is removed from the society"
+    for _, event in section.events:
+        yield f"{event.what} {event.index} is removed from the society"
 
 
 TELL: dict[str, Callable[[Trace, Section, bool], Iterator[str]]] = {

@@ -166,6 +166,20 @@ class Invented:
 
 
 @dataclass
+class Removed:
+    """A shock takes a resource, or an agent, from the society.
+
+    Attributes
+    ----------
+    what : resource or agent
+    index : which one, also where the configuration says random
+    """
+
+    what: str
+    index: int
+
+
+@dataclass
 class Snapshot:
     """What is the agent's at some moment.
 
@@ -324,8 +338,14 @@ class AgentWitness(Witness):
         self.events = self.sections[-1].events
 
     def end(self) -> None:
-        """Note where the agent stands after every step."""
+        """Note where the agent stands after every step, and what a shock took."""
         self.sections[-1].after = self.snapshot()
+        if self.step.phase != "shocks":
+            return
+        for shock, target in zip(self.p.shocks, self.s.shock_target, strict=True):
+            if shock.day == self.day:
+                what = "agent" if shock.remove == REMOVE_AGENT else "resource"
+                self.keep(Removed(what, int(target)))
 
     def snapshot(self) -> Snapshot:
         """Return what is the agent's now."""

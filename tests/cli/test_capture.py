@@ -18,6 +18,7 @@ from societies import workloads
 from societies.capture import capture_launches
 from societies.config import load_config
 from societies.device import Program, choose_device
+from societies.economy import capture as economy_capture
 from societies.economy import schedule
 from societies.economy.parameters import parameters
 from societies.errors import DeviceError
@@ -167,6 +168,39 @@ def test_the_second_market_of_the_day(shell, tmp_path):
     assert first["state_sha256_before"] != second["state_sha256_before"]
 
 
+DEVICES = ["--set", "devices=all", "--set", "shocks=[]"]
+
+
+@pytest.mark.parametrize(
+    "phase, market, step",
+    [
+        ("own_use", "1", "own_use (industry)"),
+        ("own_use", "6", "own_use (tool)"),
+        ("own_use (machine)", "1", "own_use (machine)"),
+        ("open_device_market", "2", "open_device_market (factory)"),
+        ("device_matching (tool, round 1)", "1", "device_matching (tool, round 1)"),
+        ("device_trading (round 2)", "1", "device_trading (industry, round 2)"),
+        ("trading (round 1)", "9", "trading (round 1)"),
+    ],
+)
+def test_phases_of_the_device_market(phase, market, step):
+    p = parameters(load_config("run.yaml", DEVICES[1::2]))
+    at = economy_capture._place(p, 20, 1, *_wanted(phase), int(market))
+    assert str(schedule.day_schedule(p, 1)[at]) == step
+
+
+def _wanted(phase):
+    name, device, number = economy_capture._named(phase, None)
+    return (schedule.Step(name, number, device),)
+
+
+def test_a_device_market_reproduces_itself(shell, tmp_path):
+    phase = "own_use (tool)"
+    captured(shell, tmp_path / "c", "--phase", phase, "--day", "2", *DEVICES)
+    code, out, err = drive(tmp_path / "c")
+    assert (code, err) == (0, ""), out
+
+
 @pytest.mark.parametrize(
     "words, said",
     [
@@ -183,6 +217,11 @@ def test_the_second_market_of_the_day(shell, tmp_path):
         (["--phase", "trading (round 0)", "--round", "1"], "contradict each other"),
         (["--phase", "extraction", "--market", "2"], "extraction comes once on day 1"),
         (["--phase", "extraction", "--device", "reference"], "choose an OpenCL device"),
+        (["--phase", "extraction (tool)"], "extraction of day 1 is not about one type of device"),
+        (
+            ["--phase", "own_use (machine)", "--set", "devices=tools"],
+            "own_use of day 1 is of tool",
+        ),
     ],
 )
 def test_mistakes(words, said, shell, tmp_path):

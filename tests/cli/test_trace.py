@@ -198,7 +198,8 @@ def test_everything_is_more_than_the_summary(run):
 
 
 def test_a_removal_is_told(run):
-    assert "is removed from the society" in told(run, 11, 2)
+    assert "\n  is removed from the society" in told(run, 11, 2)
+    assert "\n  agent 2 is removed from the society" in told(run, 11, 5)
 
 
 # -- the command ---------------------------------------------------------------------------------

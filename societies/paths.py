@@ -1,11 +1,19 @@
-"""Where the kernels and the shipped configurations are, in a wheel and in a checkout alike."""
+"""Where the kernels and the shipped configurations are; and what is no file at all."""
 
 from __future__ import annotations
 
+import os
+import stat
 from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
+_KINDS = (
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
 
 
 @cache
@@ -23,3 +31,18 @@ def data_directory(name: str) -> Path:
         if candidate.is_dir():
             return candidate
     raise FileNotFoundError(f"the folder '{name}' is missing from this installation of societies")
+
+
+def kind_unless_file(path: str | os.PathLike[str]) -> str | None:
+    """Say what is at ``path`` if reading it could wait for ever or never end: a pipe, a device.
+
+    Returns None for files, for folders and for what is not there, which the system itself refuses.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return None
+    for is_kind, kind in _KINDS:
+        if is_kind(mode):
+            return kind
+    return None

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import h5py
 import yaml
 from numpy.typing import NDArray
 
@@ -20,6 +19,7 @@ from societies.output import checkpoints
 from societies.output.files import explained
 from societies.output.layout import require_ours
 from societies.output.resultfile import ResultFile
+from societies.output.trust import opened
 from societies.version import package_version
 
 
@@ -72,7 +72,7 @@ def checkpoint_of(
     OutputError
         If the file is of another configuration or version, has no checkpoint or cannot be read.
     """
-    with explained(path, "read this file"), h5py.File(path, "r") as file:
+    with explained(path, "read this file"), opened(path) as file:
         require_ours(file, path)
         attributes = dict(file.attrs)
         found = checkpoints.latest(file, last)

@@ -6,12 +6,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import h5py
-
 from societies.errors import OutputError
 from societies.output.files import LOCKED, explained
 from societies.output.layout import COMMITTED, require_ours
 from societies.output.tables import EVENT, NO_DAY, read_tables
+from societies.output.trust import opened
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -47,7 +46,7 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     path = Path(path)
     with explained(path, "read this file"):
         locking = _locking(path)
-        with h5py.File(path, "r", **locking) as file:
+        with opened(path, "r", **locking) as file:
             require_ours(file, path)
             committed = int(file[COMMITTED][()])
             found = read_tables(file)
@@ -78,7 +77,7 @@ def _locking(path: Path) -> dict[str, bool]:
     days beyond those committed are cut off.
     """
     try:
-        h5py.File(path, "r").close()
+        opened(path).close()
     except OSError as error:
         if any(words in str(error) for words in LOCKED):
             return {"locking": False}

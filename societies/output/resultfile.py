@@ -44,6 +44,7 @@ from societies.output.layout import (
     require_ours,
 )
 from societies.output.tables import Table
+from societies.output.trust import opened
 
 COPIED_AT_ONCE = 1 << 26
 """Bytes of a dataset that are in memory at a time when a file is made anew."""
@@ -153,9 +154,9 @@ class ResultFile:
         """
         path = Path(path)
         with explained(path, "write this file"):
-            with h5py.File(path, "r") as file:  # opening "r+" may write, even to an empty file
+            with opened(path) as file:  # opening "r+" may write, even to an empty file
                 require_ours(file, path)
-            file = h5py.File(path, "r+", libver="earliest")
+            file = opened(path, "r+", libver="earliest")
         try:
             with explained(path, "read this file"):
                 there = read_layout(file)

@@ -1,0 +1,177 @@
+"""A file from somebody else can neither reach other files nor make a reader wait for ever."""
+
+import os
+import threading
+
+import h5py
+import numpy as np
+import pytest
+
+import societies
+from societies.errors import OutputError
+from societies.output import Coordinate, ResultFile, Variable, open_results
+from societies.output.trust import opened
+
+DECLARED = {
+    "coordinates": [Coordinate("society", np.arange(2)), Coordinate("day", np.arange(1, 6))],
+    "variables": [Variable("gini", ("society", "day"), "float64", "1", "inequality")],
+    "attributes": {"workload": "economy"},
+    "state": {"held": ((2, 3), np.int32)},
+}
+SECRET = b"the only copy of somebody's thesis, 100 bytes of it at least".ljust(128, b".")
+
+
+@pytest.fixture
+def path(tmp_path):
+    found = tmp_path / "run.h5"
+    ResultFile.create(found, **DECLARED).close()
+    return found
+
+
+@pytest.fixture
+def victim(tmp_path):
+    """Another file of the user, which no stranger's file may reach."""
+    found = tmp_path / "thesis.txt"
+    found.write_bytes(SECRET)
+    return found
+
+
+def external_storage(file, victim):
+    del file["checkpoint/0/state/held"]
+    file["checkpoint/0/state"].create_dataset(
+        "held", (2, 3), np.int32, external=[(str(victim), 0, 24)]
+    )
+
+
+def external_link(file, victim):
+    with h5py.File(victim.with_suffix(".h5"), "w") as other:
+        other["gini"] = np.zeros((2, 5))
+    del file["gini"]
+    file["gini"] = h5py.ExternalLink(victim.with_suffix(".h5"), "/gini")
+
+
+def external_group(file, victim):
+    with h5py.File(victim.with_suffix(".h5"), "w") as other:
+        other.create_group("checkpoint")
+    del file["checkpoint"]
+    file["checkpoint"] = h5py.ExternalLink(victim.with_suffix(".h5"), "/checkpoint")
+
+
+def virtual_dataset(file, victim):
+    with h5py.File(victim.with_suffix(".h5"), "w") as other:
+        other["gini"] = np.zeros((2, 5))
+    del file["gini"]
+    parts = h5py.VirtualLayout((2, 5), np.float64)
+    parts[:] = h5py.VirtualSource(victim.with_suffix(".h5"), "gini", (2, 5))
+    file.create_virtual_dataset("gini", parts)
+
+
+def soft_link(file, victim):
+    file["elsewhere"] = h5py.SoftLink("/gini")
+
+
+def dangling_soft_link(file, victim):
+    file["nowhere"] = h5py.SoftLink("/elsewhere/gini")
+
+
+def cycle_of_groups(file, victim):
+    file["checkpoint/0/state/again"] = file["checkpoint"]
+
+
+def cycle_to_the_root(file, victim):
+    file["checkpoint/root"] = file["/"]
+
+
+def two_names(file, victim):
+    file["checkpoint/0/state/more"] = file["checkpoint/1/state/held"]
+
+
+def too_many_objects(file, victim):
+    for i in range(300):
+        file.create_group(f"g{i}/inner")
+
+
+def larger_than_the_file(file, victim):
+    del file["gini"]
+    file.create_dataset("gini", (10**6, 10**6), np.float64)
+
+
+def compressed_beyond_reason(file, victim):
+    del file["gini"]
+    file.create_dataset("gini", (10**6, 10**6), np.float64, chunks=(100, 100), compression="gzip")
+
+
+ATTACKS = (
+    *(external_storage, external_link, external_group, virtual_dataset, soft_link),
+    *(dangling_soft_link, cycle_of_groups, cycle_to_the_root, two_names, too_many_objects),
+    *(larger_than_the_file, compressed_beyond_reason),
+)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
+def test_a_file_that_leads_out_of_itself_is_refused(path, victim, attack, monkeypatch):
+    monkeypatch.setattr("societies.output.trust.MOST_OBJECTS", 500)
+    with h5py.File(path, "r+") as file:
+        attack(file, victim)
+    before = path.read_bytes()
+    for opening in (ResultFile.resume, open_results, opened):
+        with pytest.raises(OutputError) as caught:
+            opening(path)
+        told = str(caught.value)
+        assert str(path) in told and ("is refused" in told or "is damaged" in told)
+        assert len(told.splitlines()) <= 2
+    assert path.read_bytes() == before and victim.read_bytes() == SECRET
+
+
+def test_what_a_run_writes_is_not_refused(path):
+    opened(path).close()
+    open_results(path).close()
+    ResultFile.resume(path).close()
+
+
+@pytest.fixture
+def patience():
+    """Fail, and end the waiting, where a test waits for a pipe that nobody writes to."""
+    pipes = []
+
+    def wake():
+        for pipe in pipes:
+            os.close(os.open(pipe, os.O_RDWR | os.O_NONBLOCK))
+
+    timer = threading.Timer(20, wake)
+    timer.start()
+    yield pipes.append
+    timer.cancel()
+
+
+def test_pipes_and_devices_are_no_results(tmp_path, patience):
+    pipe = tmp_path / "pipe.h5"
+    os.mkfifo(pipe)
+    patience(pipe)
+    for place, kind in ((pipe, "a pipe"), ("/dev/null", "a device"), ("/dev/zero", "a device")):
+        for opening in (ResultFile.resume, open_results):
+            with pytest.raises(OutputError, match=f"is {kind}, not"):
+                opening(place)
+        with pytest.raises(OutputError, match="not a file"):
+            ResultFile.create(place, **DECLARED, overwrite=True)
+
+
+def test_a_stranger_s_file_cannot_be_resumed_by_the_economy(tmp_path, monkeypatch, victim):
+    monkeypatch.chdir(tmp_path)
+    config = societies.config_from_dict(
+        {"workload": "economy", "agents": 4, "resources": 4, "days": 3, "devices": "none"},
+    )
+    societies.run(config, device="reference", out="run.h5")
+    with h5py.File("run.h5", "r+") as file:
+        shape = file["checkpoint/0/state/held"].shape
+        del file["checkpoint/0/state/held"]
+        file["checkpoint/0/state"].create_dataset(
+            "held", shape, np.int32, external=[(str(victim), 0, 4 * int(np.prod(shape)))]
+        )
+    for call in (
+        lambda: societies.run(config, device="reference", out="run.h5", resume=True),
+        lambda: societies.verify(config, device="reference", start="run.h5", days=1),
+    ):
+        with pytest.raises(OutputError, match="external storage"):
+            call()
+    assert victim.read_bytes() == SECRET

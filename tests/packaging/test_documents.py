@@ -83,7 +83,7 @@ def test_commands_and_examples_run_as_written(page, installation, tmp_path):
 def test_example_configurations_are_valid(page, tmp_path):
     for _, text in blocks(page, "yaml"):
         (tmp_path / "example.yaml").write_text(text)
-        assert load_config(tmp_path / "example.yaml").workload == "economy"
+        load_config(tmp_path / "example.yaml")  # or it raises, with a line for each problem
 
 
 def test_tables_made_from_the_code_are_up_to_date():

@@ -1,0 +1,217 @@
+"""Does every module import only what stands below it, and do no modules import each other?
+
+All imports count: at the top of a module, inside of functions, and those for types alone. A module
+that needs a type from above knows what is above it, whenever the import is carried out.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+FLOORS = (
+    {"__main__"},
+    {"cli"},
+    {"societies"},  # the public names: societies/__init__.py
+    {"api"},
+    {"sweep", "analysis", "view", "scaffold"},
+    {"economy", "games", "physics"},
+    {"workload"},
+    {"output", "config"},
+    {"opencl"},
+    {"localmem"},
+    {"kerneltext"},
+    {"errors", "paths", "streams", "version"},
+)
+"""Rooms of the package from the top down. None imports from its own floor or from one above."""
+
+MOVING = {
+    **dict.fromkeys(("capture", "daily", "running", "workloads"), "workload"),
+    "device": "opencl",
+}
+"""Modules and packages that still stand beside the room that they will be part of."""
+
+UPWARDS = {
+    "societies.config.check -> societies.workloads",
+    "societies.config.load -> societies.workloads",
+    "societies.localmem.places -> societies.device.source",
+    "societies.localmem.plan -> societies.device.cache",
+    "societies.localmem.plan -> societies.device.source",
+    "societies.localmem.planner -> societies.device.source",
+    "societies.localmem.preprocess -> societies.device.source",
+    "societies.localmem.table -> societies.device.source",
+    "societies.output.provenance -> societies.config",
+}
+"""Imports against the direction. Take out what is mended; add nothing."""
+
+CIRCLES = {
+    frozenset({"societies.device.debug", "societies.device.race"}),
+    frozenset(
+        {
+            "societies.device.array",
+            "societies.device.build",
+            "societies.device.cache",
+            "societies.device.device",
+            "societies.device.function",
+            "societies.device.kernel",
+            "societies.device.program",
+            "societies.device.record",
+            "societies.device.shim",
+            "societies.device.signature",
+            "societies.device.structs",
+            "societies.localmem",
+            "societies.localmem.plan",
+            "societies.localmem.planner",
+            "societies.localmem.table",
+        }
+    ),
+    frozenset(
+        {
+            "societies.daily.capture",
+            "societies.daily.engines",
+            "societies.daily.file",
+            "societies.daily.model",
+            "societies.daily.run",
+        }
+    ),
+    frozenset(
+        {"societies.economy.bounds", "societies.economy.config", "societies.economy.conflicts"}
+    ),
+    frozenset({"societies.economy.telling", "societies.economy.trace"}),
+}
+"""Modules that import each other. Take out what is mended; add nothing."""
+
+
+def modules(package: str) -> dict[str, str]:
+    """Return the text of every module by its name; templates of other packages are none."""
+    found = {}
+    for path in sorted((ROOT / package).rglob("*.py")):
+        if "template" not in path.parts:
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path.read_text()
+    return found
+
+
+def imported(texts: Mapping[str, str]) -> dict[str, set[str]]:
+    """Return what each module imports: a module of `texts`, or whatever the statement names."""
+    found: dict[str, set[str]] = {name: set() for name in texts}
+    for name, text in texts.items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Import):
+                found[name].update(one.name for one in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                assert node.module and not node.level, f"{name}: write imports out in full"
+                for one in node.names:
+                    full = f"{node.module}.{one.name}"
+                    found[name].add(full if full in texts else node.module)
+    return found
+
+
+def room(module: str) -> str:
+    """Return the room that a module of the package stands in."""
+    part = module.split(".")[1] if "." in module else module
+    return MOVING.get(part, part)
+
+
+def upwards(imports: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return the imports of another room that does not stand on a lower floor."""
+    floor = {name: number for number, names in enumerate(FLOORS) for name in names}
+    return {
+        f"{module} -> {other}"
+        for module, others in imports.items()
+        for other in others
+        if other in imports
+        and room(module) != room(other)
+        and floor[room(module)] >= floor[room(other)]
+    }
+
+
+def circles(imports: Mapping[str, Iterable[str]]) -> set[frozenset[str]]:
+    """Return the sets of modules that reach each other: strongly connected components."""
+    reached = {module: _reached(module, imports) for module in imports}
+    return {
+        frozenset({module, *(one for one in reached[module] if module in reached[one])})
+        for module in imports
+        if module in reached[module]
+    }
+
+
+def _reached(module: str, imports: Mapping[str, Iterable[str]]) -> set[str]:
+    seen: set[str] = set()
+    todo = [module]
+    while todo:
+        new = {one for one in imports[todo.pop()] if one in imports} - seen
+        seen |= new
+        todo += new
+    return seen
+
+
+OURS = imported(modules("societies"))
+
+
+def test_every_module_has_a_floor():
+    known = {name for names in FLOORS for name in names}
+    assert {module for module in OURS if room(module) not in known} == set()
+    there = {module.split(".")[1] for module in OURS if "." in module}
+    assert set(MOVING) <= there, "take what has moved out of MOVING"
+
+
+def test_imports_point_downwards():
+    found = upwards(OURS)
+    assert found - UPWARDS == set()
+    assert UPWARDS - found == set(), "mended: take them out of UPWARDS"
+
+
+def test_no_modules_import_each_other():
+    found = circles(OURS)
+    assert found - CIRCLES == set()
+    assert CIRCLES - found == set(), "mended: take them out of CIRCLES"
+
+
+def test_the_reference_stands_alone():
+    for module, others in imported(modules("reference_py")).items():
+        assert not [one for one in others if one.split(".")[0] == "societies"], module
+
+
+def test_the_package_needs_nothing_of_the_checkout():
+    shipped = {"societies", "reference_py"}
+    for module, others in OURS.items():
+        beside = {path.name for path in ROOT.iterdir() if path.is_dir()} - shipped
+        assert not [one for one in others if one.split(".")[0] in beside], module
+
+
+# ---------------------------------------------------------------- each rule finds what it is for
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import societies.economy.run",
+        "from societies.economy import run",
+        "from societies.economy.run import plan",
+        "def f():\n    from societies.economy import run",
+        "if TYPE_CHECKING:\n    from societies.economy.run import plan",
+    ],
+)
+def test_planted_imports_from_above_are_found(text):
+    texts = {
+        "societies.output.files": text,
+        "societies.economy.run": "from societies import output",
+    }
+    texts["societies.output"] = ""
+    assert upwards(imported(texts)) == {"societies.output.files -> societies.economy.run"}
+
+
+def test_planted_imports_between_rooms_of_a_floor_are_found():
+    texts = {"societies.games.chess": "import societies.physics", "societies.physics": ""}
+    assert upwards(imported(texts)) == {"societies.games.chess -> societies.physics"}
+
+
+def test_planted_circles_are_found():
+    imports = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": {"numpy"}}
+    assert circles(imports) == {frozenset("abc")}

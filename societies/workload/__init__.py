@@ -1,0 +1,27 @@
+"""What must be declared of a workload, so that it is run, resumed, verified, captured and timed?
+
+A workload advances in ticks (days, steps, depths) and declares arrays, phases and their order. The
+rest follows: ensembles, one HDF5 file that is resumed on any device, the comparison of every bit
+with plain Python, folders that reproduce one launch, timings. `societies new NAME` writes an
+example; docs/write-a-workload.md explains it.
+"""
+
+from societies.workload.fields import Events, Field, Series, series_macros
+from societies.workload.phases import Launch, Phase, Scratch, Step, phase
+from societies.workload.protocol import Block, Contents, Source, Workload
+
+__all__ = [
+    "Block",
+    "Contents",
+    "Events",
+    "Field",
+    "Launch",
+    "Phase",
+    "Scratch",
+    "Series",
+    "Source",
+    "Step",
+    "Workload",
+    "phase",
+    "series_macros",
+]

@@ -1,0 +1,83 @@
+"""Which keys do configurations of many workloads share?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from societies.config.model import LARGEST_INTEGER, Conflict, Section, WorkloadConfig, key
+from societies.streams import RANDOM_STREAMS, STREAM_GAP, stream_base
+
+LARGEST_SEED = 2**64 - 1
+MOST_DAYS = 10_000_000
+
+
+class RecordConfig(Section):
+    """What is kept in the file, and how often."""
+
+    detail: int = key(
+        0, "Record the arrays of the state every this many days; 0: never", "day", ge=0
+    )
+    checkpoint: int = key(
+        50,
+        "Save the full state, from which a run can be resumed, every this many days",
+        "day",
+        ge=1,
+        le=LARGEST_INTEGER,
+    )
+
+
+class DailyConfig(WorkloadConfig):
+    """Base of the configuration of such a model: days, seed, ensemble, what is recorded."""
+
+    days: int = key(100, "Number of days to simulate", "day", ge=1, le=MOST_DAYS)
+    seed: int = key(
+        1, "Seed of every random draw: the same seed, the same bits", "1", ge=0, le=LARGEST_SEED
+    )
+    replicates: int = key(
+        1,
+        "Number of societies, alike but for their random draws, that run side by side",
+        "societies",
+        ge=1,
+        le=LARGEST_INTEGER,
+    )
+    first_society: int = key(
+        0,
+        "Number of the first society; society k of an ensemble is first_society k, replicates 1",
+        "index",
+        ge=0,
+        le=LARGEST_INTEGER,
+    )
+    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+
+    @property
+    def stream_base(self) -> int:
+        """Where on the generator's orbit this seed's streams begin."""
+        return stream_base(self.seed)
+
+    @property
+    def stream_gap(self) -> int:
+        """Draws between the starts of neighbouring streams."""
+        return STREAM_GAP
+
+    def streams(self) -> int:
+        """Return the random streams of one society; a model with more than one overrides it."""
+        return 1
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what contradicts itself: more streams than there are, records of no day."""
+        streams = (self.first_society + self.replicates) * self.streams()
+        if streams > RANDOM_STREAMS:
+            names = ("replicates", "first_society")
+            largest = max(names, key=lambda name: int(getattr(self, name)))
+            yield Conflict(
+                (largest,),
+                f"{streams} random streams are needed, more than the {RANDOM_STREAMS} there are",
+                tuple((name,) for name in names),
+            )
+        if self.record.detail > self.days:
+            yield Conflict(
+                ("record", "detail"),
+                f"{self.record.detail} days are more than the run has ({self.days}); "
+                "nothing would be recorded",
+                (("days",),),
+            )

@@ -1,0 +1,125 @@
+"""What does the file of a workload hold that says nothing of its own: its series and its detail.
+
+A variable (copy, tick) for each series, and the recorded fields every ``record.detail`` ticks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.output import Coordinate, ResultFile, Table, Variable
+from societies.workload.fields import SERIES, Field, State
+from societies.workload.protocol import Block, Contents, Workload
+
+
+def contents_of(workload: Workload[Any, Any], config: Any) -> Contents:
+    """Return what the file of a configuration holds, as the workload says or by default."""
+    return workload.contents(config) or SeriesAndDetail(workload, config)
+
+
+class SeriesAndDetail:
+    """Coordinates and variables of a configuration's file, and the writing of blocks into it.
+
+    Parameters
+    ----------
+    workload : Workload
+    config : its configuration
+    """
+
+    def __init__(self, workload: Workload[Any, Any], config: Any) -> None:
+        self.workload, self.config = workload, config
+        self._p = workload.parameters(config)
+        self.series = workload.series(self._p)
+        ticks, every = workload.ticks(config), getattr(config.record, "detail", 0)
+        self._detail_ticks = range(every, ticks + 1, every) if every else range(0)
+        self._detail_dim = f"detail_{workload.clock}"
+        self._detail: dict[str, Field] = {
+            name: one
+            for name, one in workload.arrays(self._p).items()
+            if one.recorded and self._detail_ticks
+        }
+
+    def coordinates(self) -> list[Coordinate]:
+        """Return the coordinates of the file."""
+        workload, config = self.workload, self.config
+        first, clock = workload.first(config), workload.clock
+        numbers = np.arange(first, first + workload.count(config))
+        ticks = np.arange(1, workload.ticks(config) + 1)
+        unit = clock if clock == "day" else ""
+        result = [
+            Coordinate(workload.copies, numbers, "", f"number of the {workload.copies}"),
+            Coordinate(clock, ticks, unit, f"{clock}, counted from 1"),
+        ]
+        if self._detail:
+            meaning = f"{clock} of detail"
+            result.append(Coordinate(self._detail_dim, np.array(self._detail_ticks), unit, meaning))
+        dims = {dim for one in self._detail.values() for dim in one.dims}
+        return result + [
+            Coordinate(dim, np.arange(length), "", f"number of the {dim}")
+            for dim, length in workload.lengths(self._p).items()
+            if dim in dims
+        ]
+
+    def variables(self) -> list[Variable]:
+        """Return the variables of the file."""
+        copies, clock = self.workload.copies, self.workload.clock
+        result = [
+            Variable(name, (copies, clock), "float64", one.unit, one.meaning)
+            for name, one in self.series.items()
+        ]
+        return result + [
+            Variable(name, (copies, self._detail_dim, *one.dims), one.dtype, one.unit, one.meaning)
+            for name, one in self._detail.items()
+        ]
+
+    def tables(self) -> list[Table]:
+        """Return no tables of events."""
+        return []
+
+    def attributes(self) -> dict[str, str | int]:
+        """Return title and sizes."""
+        sizes = self.workload.sizes(self._p)
+        shape = " x ".join(f"{length} {dim}s" for dim, length in sizes.items())
+        title = f"{self.workload.name}, {shape}" if shape else self.workload.name
+        return {"title": title, **{f"{dim}s": length for dim, length in sizes.items()}}
+
+    def stops(self) -> Collection[int]:
+        """Return the ticks of detail."""
+        return self._detail_ticks
+
+    def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
+        """Need nothing from before the first block."""
+
+    def write(self, file: ResultFile, block: Block) -> None:
+        """Write the series of a block, and the state at its end if it is recorded."""
+        if SERIES in block.logs:
+            ticks = slice(block.first - 1, block.last)
+            for i, name in enumerate(self.series):
+                values = block.logs[SERIES][:, :, i]
+                file.write(name, values, **{self.workload.clock: ticks})
+        if block.last in self._detail_ticks:
+            state, place = block.state(), self._detail_ticks.index(block.last)
+            for name in self._detail:
+                file.write(name, state[name], **{self._detail_dim: place})
+
+    def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
+        """Write nothing of the end."""
+
+    def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
+        """Write nothing besides the checkpoint."""
+
+    def means(self, block: Block) -> dict[str, float]:
+        """Return means over copies of the series at the block's last tick."""
+        if SERIES not in block.logs:
+            return {}
+        last = block.logs[SERIES][:, -1]
+        return dict(zip(self.series, last.mean(axis=0).tolist(), strict=True))
+
+    def recorded_means(self, dataset: Any, tick: int) -> dict[str, float]:
+        """Return the same of a file's last tick."""
+        last = dataset.sel({self.workload.clock: tick})
+        return {name: float(last[name].mean()) for name in self.series}

@@ -1,0 +1,429 @@
+"""Who carries out the steps: an OpenCL device or plain Python, behind the same few methods."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.device import Device, DeviceArray, Program, get_all
+from societies.device.debug import opencl, translated_errors
+from societies.workload.fields import State, initial_state, kept, state_hash
+from societies.workload.phases import BoundPhases, Step, kernel_files
+from societies.workload.protocol import Workload
+
+P = TypeVar("P")
+
+LOG_TICKS = 64
+"""Most ticks of a block: the rows of the logs on the device, which the host reads at once."""
+
+ENDED = "ended"
+"""Field of the tick at which a copy's run ended, -1 while it goes on.
+
+Kernels leave the kept arrays of a copy that has ended as they are, so that it does not matter when
+the host looks. The reference does not call phases for such a copy.
+"""
+
+
+class Engine(Protocol):
+    """What a run needs of whoever carries it out."""
+
+    def start(self) -> None:
+        """Put all copies where they are before the first tick."""
+
+    def step(self, step: Step, tick: int) -> None:
+        """Run one step of a tick."""
+
+    def steps(self, tick: int) -> Iterator[Step]:
+        """Yield the steps of a tick, one at a time: a step may depend on what is seen by then."""
+
+    def run_ticks(self, first: int, last: int) -> None:
+        """Run whole ticks, at most `LOG_TICKS`, and log them."""
+
+    def logs(self) -> State:
+        """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
+
+    def events(self) -> dict[str, NDArray[np.int32]]:
+        """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
+
+    def ended(self) -> int | None:
+        """Return the tick at which the last copy ended, None while one goes on."""
+
+    def finish(self) -> None:
+        """Run the steps after the last tick."""
+
+    def wait(self) -> None:
+        """Return when everything asked for is done."""
+
+    def state(self) -> State:
+        """Return a copy of every array of the state."""
+
+    def load(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the kept arrays of the state."""
+
+    def hash(self) -> str:
+        """Return the hash of the kept state."""
+
+
+FINISH = -1
+"""What phases of `Workload.finish` are handed as their tick."""
+
+
+class _Seen(Mapping[str, NDArray[Any]]):
+    """Arrays of the state as they are when they are read; only the reading of one waits."""
+
+    def __init__(self, read: Callable[[tuple[str, ...]], State]) -> None:
+        self._read = read
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self._read((name,))[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+class _Attributes(dict[str, Any]):
+    """The attributes of an object by name, looked up when they are asked for."""
+
+    def __init__(self, of: Any) -> None:
+        super().__init__()
+        self._of = of
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and hasattr(self._of, name)
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(self._of, name)
+
+
+class _Base(Generic[P]):
+    """What both engines know of their workload.
+
+    Parameters
+    ----------
+    workload : Workload
+    p : its parameters
+    first, copies : int
+        Number of the first copy, and how many there are.
+    """
+
+    def __init__(self, workload: Workload[Any, P], p: P, first: int, copies: int) -> None:
+        self.workload, self.parameters, self.first, self.copies = workload, p, first, copies
+        self.fields = dict(workload.arrays(p))
+        self.sizes = dict(workload.lengths(p))
+        self._event_kinds = dict(workload.events(p))
+
+    def initial(self) -> State:
+        """Return every array as it is before the first phase."""
+        return initial_state(self.fields, self.sizes, self.copies, self.parameters)
+
+    def state(self) -> State:
+        """Return a copy of every array of the state."""
+        raise NotImplementedError
+
+    def step(self, step: Step, tick: int) -> None:
+        """Run one step of a tick."""
+        raise NotImplementedError
+
+    def _arrays(self, names: tuple[str, ...]) -> State:
+        """Return copies of some arrays of the state."""
+        raise NotImplementedError
+
+    def steps(self, tick: int) -> Iterator[Step]:
+        """Yield the steps of a tick, one at a time: a step may depend on what is seen by then."""
+        yield from self.workload.schedule(self.parameters, tick, _Seen(self._arrays))
+
+    def start(self) -> None:
+        """Put all copies where they are before the first tick."""
+        self._reset()
+        for step in self.steps(0):
+            self.step(step, 0)
+
+    def load(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the kept arrays of the state."""
+        if any(field.constant for field in self.fields.values()):
+            self.start()  # makes the constant arrays again
+        else:
+            self._reset()
+        self._set(kept(self.fields, state))
+
+    def finish(self) -> None:
+        """Run the steps after the last tick."""
+        for step in self.workload.finish(self.parameters):
+            self.step(step, FINISH)
+
+    def _reset(self) -> None:
+        self._set(self.initial())
+
+    def _set(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace some arrays of the state."""
+        raise NotImplementedError
+
+    def ended(self) -> int | None:
+        """Return the tick at which the last copy ended, None while one goes on."""
+        if ENDED not in self.fields:
+            return None
+        ticks = self._arrays((ENDED,))[ENDED]
+        return int(ticks.max()) if (ticks >= 0).all() else None
+
+    def hash(self) -> str:
+        """Return the hash of the kept state."""
+        return state_hash(self.fields, self.state())
+
+
+class DeviceEngine(_Base[P]):
+    """All copies on an OpenCL device.
+
+    Parameters
+    ----------
+    workload, p, first, copies
+        As for `_Base`.
+    device : Device
+    work_items : int, optional
+        Work-items per workgroup; the results do not depend on it.
+
+    Raises
+    ------
+    DeviceError
+        If the kernels do not build or the arrays do not fit.
+    """
+
+    def __init__(
+        self,
+        workload: Workload[Any, P],
+        p: P,
+        device: Device,
+        *,
+        first: int = 0,
+        copies: int = 1,
+        work_items: int | None = None,
+    ) -> None:
+        super().__init__(workload, p, first, copies)
+        self.device = device
+        self._state: dict[str, DeviceArray] = {
+            name: device.array(array) for name, array in self.initial().items()
+        }
+        self._logs = {
+            name: device.zeros((LOG_TICKS, *self._state[name].shape), self._state[name].dtype)
+            for name, field in self.fields.items()
+            if field.logged and self._state[name].nbytes
+        }
+        arguments = self._event_arrays()
+        self._ran = 0
+        source, phases = workload.source(p), workload.phases(p, copies)
+        size = work_items or workload.work_items(p, copies, device)
+        macros = {**source.macros, **({source.work_items: size} if source.work_items else {})}
+        files = source.files or kernel_files(phases)
+        self.program = Program(device, files, macros=macros, header=source.header)
+        self.run_step = BoundPhases(
+            phases,
+            self.program,
+            arrays=self._state,
+            arguments=ChainMap(dict(source.arguments), arguments, *self._numbers()),
+            changing=workload.step_arguments,
+            work_items=size,
+            on_cpu=bool(source.macros.get("DEVICE_IS_CPU", device.kind == "cpu")),
+        )
+
+    def _numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what every kernel may ask for by name: sizes, then numbers of the parameters."""
+        numbers = {
+            "copies": self.copies,
+            f"first_{self.workload.copies}": self.first,
+            **{f"{dim}s": length for dim, length in self.sizes.items()},
+        }
+        return numbers, _Attributes(self.parameters)
+
+    def _event_arrays(self) -> dict[str, Any]:
+        arguments: dict[str, Any] = {}
+        for name, kind in self._event_kinds.items():
+            rows = LOG_TICKS * kind.rows
+            log = self.device.zeros((self.copies, rows, kind.columns), np.int32)
+            count = self.device.zeros(self.copies, np.uint32)
+            arguments |= {f"{name}_log": log, f"{name}_count": count, "log_rows": rows}
+        self._event_logs = arguments
+        return arguments
+
+    def step(self, step: Step, tick: int) -> None:
+        """Run one step of a tick."""
+        self.run_step(step, tick)
+
+    def run_ticks(self, first: int, last: int) -> None:
+        """Run whole ticks, at most `LOG_TICKS`, and log them."""
+        for name in self._event_kinds:
+            self._event_logs[f"{name}_count"].fill(0)
+        for tick in range(first, last + 1):
+            for step in self.steps(tick):
+                self.step(step, tick)
+            self._log(tick - first)
+        self._ran = last - first + 1
+
+    def wait(self) -> None:
+        """Return when everything asked for is done."""
+        self.device.finish()
+
+    def _log(self, row: int) -> None:
+        """Copy the tick's logged fields into the logs, on the device: nothing waits."""
+        for name, log in self._logs.items():
+            array = self._state[name]
+            with translated_errors(f"keeping {name} of a tick"):
+                opencl().enqueue_copy(
+                    self.device.queue,
+                    log.buffer,
+                    array.buffer,
+                    byte_count=array.nbytes,
+                    dst_offset=row * array.nbytes,
+                )
+
+    def logs(self) -> State:
+        """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
+        return {name: log.get()[: self._ran].swapaxes(0, 1) for name, log in self._logs.items()}
+
+    def events(self) -> dict[str, NDArray[np.int32]]:
+        """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
+        found = {}
+        for name, kind in self._event_kinds.items():
+            counts = self._event_logs[f"{name}_count"].get()
+            log = self._event_logs[f"{name}_log"].get() if counts.any() else None
+            rows = [
+                np.insert(log[copy, :count], 0, copy, axis=1)
+                for copy, count in enumerate(counts)
+                if log is not None and count
+            ]
+            found[name] = _by_tick(rows, kind.columns)
+        return found
+
+    def _arrays(self, names: tuple[str, ...]) -> State:
+        return {name: self._state[name].get() for name in names}
+
+    def state(self) -> State:
+        """Return a copy of every array of the state."""
+        return get_all(self._state)
+
+    def _set(self, state: Mapping[str, NDArray[Any]]) -> None:
+        for name, array in state.items():
+            self._state[name].set(array)
+
+
+class Copy(SimpleNamespace):
+    """One copy in the reference: its state as lists (or arrays) by name, and its number, ``index``.
+
+    Lists of events are attributes of their names; ``listener``, if somebody listens, is told what
+    happens and why.
+    """
+
+    listener = None
+
+    def __init__(self, index: int, state: Mapping[str, Any], events: tuple[str, ...] = ()) -> None:
+        super().__init__(index=index, **state, **{name: [] for name in events})
+
+
+class ReferenceEngine(_Base[P]):
+    """All copies in plain Python, the definition of every result.
+
+    Parameters
+    ----------
+    workload, p, first, copies
+        As for `_Base`.
+    """
+
+    def __init__(
+        self, workload: Workload[Any, P], p: P, *, first: int = 0, copies: int = 1
+    ) -> None:
+        super().__init__(workload, p, first, copies)
+        self._functions = workload.reference(p)
+        self._series = tuple(workload.series(p))
+        self.copies_now = self._unpack(self.initial())
+        self._logged: dict[str, list[Any]] = {}
+
+    def step(self, step: Step, tick: int) -> None:
+        """Run one step of a tick."""
+        function = self._functions[step.phase]
+        for copy in self.copies_now:
+            if tick == FINISH or getattr(copy, ENDED, -1) < 0:
+                function(self.parameters, copy, tick, **step.arguments)
+
+    def run_ticks(self, first: int, last: int) -> None:
+        """Run whole ticks and log them."""
+        self._logged = {name: [] for name, field in self.fields.items() if field.logged}
+        for copy in self.copies_now:
+            for name in self._event_kinds:
+                getattr(copy, name).clear()
+        for tick in range(first, last + 1):
+            for step in self.steps(tick):
+                self.step(step, tick)
+            for name, rows in self._logged.items():
+                rows.append(self._arrays((name,))[name])
+
+    def wait(self) -> None:
+        """Return at once: plain Python does nothing behind the scenes."""
+
+    def logs(self) -> State:
+        """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
+        return {name: np.stack(rows, axis=1) for name, rows in self._logged.items()}
+
+    def events(self) -> dict[str, NDArray[np.int32]]:
+        """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
+        found = {}
+        for name, kind in self._event_kinds.items():
+            rows = [
+                np.array([[place, *row]], np.int32)
+                for place, copy in enumerate(self.copies_now)
+                for row in getattr(copy, name)
+            ]
+            found[name] = _by_tick(rows, kind.columns)
+        return found
+
+    def _arrays(self, names: tuple[str, ...]) -> State:
+        return {
+            name: np.array(
+                [self._value(copy, name) for copy in self.copies_now], self.fields[name].dtype
+            ).reshape((self.copies, *self.fields[name].shape(self.sizes)))
+            for name in names
+        }
+
+    def _value(self, copy: Copy, name: str) -> Any:
+        value = getattr(copy, name)
+        return [value[series] for series in self._series] if isinstance(value, dict) else value
+
+    def state(self) -> State:
+        """Return a copy of every array of the state."""
+        return self._arrays(tuple(self.fields))
+
+    def _reset(self) -> None:
+        self.copies_now = self._unpack(self.initial())
+
+    def _set(self, state: Mapping[str, NDArray[Any]]) -> None:
+        for place, copy in enumerate(self.copies_now):
+            for name, array in state.items():
+                one = array[place]
+                setattr(copy, name, one.copy() if self.workload.numpy else one.tolist())
+
+    def _unpack(self, state: State) -> list[Copy]:
+        events = tuple(self._event_kinds)
+        return [
+            Copy(
+                self.first + i,
+                {
+                    name: array[i].copy() if self.workload.numpy else array[i].tolist()
+                    for name, array in state.items()
+                },
+                events,
+            )
+            for i in range(self.copies)
+        ]
+
+
+def _by_tick(rows: list[NDArray[np.int32]], columns: int) -> NDArray[np.int32]:
+    """Return all rows by tick, those of a tick by copy."""
+    if not rows:
+        return np.empty((0, columns + 1), np.int32)
+    table = np.concatenate(rows)
+    return table[np.argsort(table[:, 1], kind="stable")]

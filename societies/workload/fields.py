@@ -1,0 +1,132 @@
+"""What does a copy of a workload remember: arrays declared once, by name, in one table.
+
+From this table come the arrays on a device, the lists of the reference, the checkpoint, what
+`verify` compares and the hash of a state.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+State = dict[str, NDArray[Any]]
+
+SERIES = "series"
+"""The array, and its dimension, that holds the series of a tick."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One array of the state; its first dimension is always the copy (society, game, plate).
+
+    Attributes
+    ----------
+    dims : dimensions after the copy
+    dtype : NumPy type on host and device
+    unit, meaning : what the numbers are
+    initial : value before the first tick, or a function of the parameters that gives it: a number
+        or an array that broadcasts to the shape of one copy or of all of them
+    kept : whether the array is part of a checkpoint. What one phase hands to the next within a
+        tick is not; at the start of every tick its values are of no importance.
+    constant : whether the array never changes after tick 0. It is no part of a checkpoint either:
+        whoever resumes makes it again
+    compared : whether `verify` and the golden hashes look at it; arrays that are filled in free
+        order are not compared
+    logged : whether its value at the end of every tick is recorded: it is copied to a log on the
+        device, which the host reads once for many ticks
+    recorded : whether ``record.detail`` writes it to the file every so many ticks
+    """
+
+    dims: tuple[str, ...]
+    dtype: str
+    unit: str
+    meaning: str
+    initial: float | Callable[[Any], Any] = 0
+    kept: bool = True
+    constant: bool = False
+    compared: bool = True
+    logged: bool = False
+    recorded: bool = False
+
+    @property
+    def saved(self) -> bool:
+        """Whether a checkpoint holds the array."""
+        return self.kept and not self.constant
+
+    def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """Return the shape of one copy's array."""
+        return tuple(sizes[dim] for dim in self.dims)
+
+    def nbytes(self, sizes: Mapping[str, int]) -> int:
+        """Return the bytes of one copy's array."""
+        return math.prod(self.shape(sizes)) * np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True)
+class Series:
+    """One real number per copy and tick.
+
+    ``lag`` is 1 for what is known only a tick later: the value written at tick t is that of t - 1.
+    """
+
+    unit: str
+    meaning: str
+    lag: int = 0
+
+
+@dataclass(frozen=True)
+class Events:
+    """A list of events of unknown length, which kernels append to in any order.
+
+    Kernels get ``<name>_log`` (copy, capacity, column) int32, ``<name>_count`` (copy,) uint32 and
+    ``log_rows``, the capacity; a copy of the reference has a list ``<name>`` of rows. The host
+    empties both at the start of every block of ticks.
+
+    Attributes
+    ----------
+    columns : int32 numbers of a row, the first of which is the tick
+    rows : most events of one copy in a tick
+    """
+
+    columns: int
+    rows: int
+
+
+def initial_state(
+    fields: Mapping[str, Field], sizes: Mapping[str, int], copies: int, parameters: Any
+) -> State:
+    """Return every array as it is before the first phase, the copy first."""
+    state = {}
+    for name, field in fields.items():
+        value = field.initial(parameters) if callable(field.initial) else field.initial
+        shape = (copies, *field.shape(sizes))
+        state[name] = np.broadcast_to(np.asarray(value, field.dtype), shape).copy()
+    return state
+
+
+def kept(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -> State:
+    """Return the part of a state that a checkpoint holds, in the order of the table."""
+    return {name: state[name] for name, field in fields.items() if field.saved and name in state}
+
+
+def state_hash(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -> str:
+    """Return the SHA-256 of the kept state: names, types, shapes and little-endian bytes."""
+    digest = hashlib.sha256()
+    for name, array in kept(fields, state).items():
+        if not fields[name].compared:
+            continue
+        little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        digest.update(f"{name} {little.dtype.str} {little.shape}\n".encode())
+        digest.update(little.tobytes())
+    return digest.hexdigest()
+
+
+def series_macros(series: Mapping[str, Series]) -> dict[str, int]:
+    """Return ``SERIES``, how many there are, and ``SERIES_name``, the place of each, as macros."""
+    return {"SERIES": len(series)} | {f"SERIES_{name}": i for i, name in enumerate(series)}

@@ -1,0 +1,280 @@
+"""What does a workload declare, from which running, verifying, capturing and timing it follow?
+
+A workload advances in ticks that it names itself (a day, a step, a depth, a batch), in many copies
+at once that it names too (societies, plates, games). It declares arrays, phases and the order in
+which they run. docs/design/workload.md has the reasons, and how each workload maps onto this.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+
+from numpy.typing import NDArray
+
+from societies.workload.fields import SERIES, Events, Field, Series, State
+from societies.workload.phases import Phase, Step
+
+if TYPE_CHECKING:
+    from societies.config.model import WorkloadConfig
+    from societies.output import Coordinate, ResultFile, Table, Variable
+    from societies.workload.interrupts import Interruption
+    from societies.workload.report import RunReport
+
+C = TypeVar("C", bound="WorkloadConfig")
+P = TypeVar("P")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Which text the kernels of a workload are.
+
+    Attributes
+    ----------
+    macros : put in front as ``#define``
+    header : OpenCL text put after the macros
+    arguments : arguments of every kernel that has a parameter of the name: numbers, and constant
+        arrays, which are copied to the device once. Sizes (``agents``), the number of the first
+        copy (``first_society``) and the attributes of the parameters need no mention
+    files : kernel files, absolute or relative to the kernels folder; none: those of the phases
+    work_items : name of a macro that is the number of work-items of a workgroup; "": none
+    """
+
+    macros: Mapping[str, int | float | str | bool] = field(default_factory=dict)
+    header: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    files: Sequence[str | Path] = ()
+    work_items: str = ""
+
+
+@dataclass(frozen=True)
+class Block:
+    """What happened in some consecutive ticks, handed to `Contents.write`.
+
+    Attributes
+    ----------
+    first, last : ticks
+    logs : (copy, tick, ...) of each field that is logged
+    events : int32 rows of each list of events: the copy's place, then its columns; in the order of
+        ticks, within a tick of copies
+    state : call it for every array at the end of the block; the copy is made once
+    interruption : asked in long work whether Ctrl-C was pressed
+    """
+
+    first: int
+    last: int
+    logs: Mapping[str, NDArray[Any]]
+    events: Mapping[str, NDArray[Any]]
+    state: Callable[[], State]
+    interruption: Interruption
+
+
+class LeftOut(Exception):
+    """Raised by `Contents.write` on Ctrl-C: the block's last tick is not written, and begun again.
+
+    ``state`` is that before the tick, from which a resumed run goes on.
+    """
+
+    def __init__(self, state: Mapping[str, NDArray[Any]]) -> None:
+        super().__init__()
+        self.state = state
+
+
+class Contents(Protocol):
+    """What a workload's file holds, and how a block of ticks is written into it."""
+
+    def coordinates(self) -> list[Coordinate]:
+        """Return the coordinates of the file."""
+
+    def variables(self) -> list[Variable]:
+        """Return its variables."""
+
+    def tables(self) -> list[Table]:
+        """Return its tables of events."""
+
+    def attributes(self) -> dict[str, str | int]:
+        """Return attributes that say what was run, its ``title`` among them."""
+
+    def stops(self) -> Collection[int]:
+        """Return the ticks at which a block must end, as something is written of their state."""
+
+    def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
+        """Be told that this process goes on after a tick."""
+
+    def write(self, file: ResultFile, block: Block) -> None:
+        """Write a block, which is committed afterwards.
+
+        Raises
+        ------
+        LeftOut
+            If Ctrl-C came in long work.
+        """
+
+    def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
+        """Write what belongs to the newest state whenever one is saved."""
+
+    def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
+        """Write what is told of the end of the run, after the steps of `Workload.finish`."""
+
+    def means(self, block: Block) -> dict[str, float]:
+        """Return what a report tells of the block's last tick: means over copies, by variable."""
+
+    def recorded_means(self, dataset: Any, tick: int) -> dict[str, float]:
+        """Return the same of the last tick of a file that was complete before."""
+
+
+class Workload(Generic[C, P]):
+    """Base of every workload: what must be declared, and what may be.
+
+    An entry point of the group ``societies.workloads`` names an instance.
+
+    Attributes
+    ----------
+    name : the value of the key ``workload``
+    summary : one line for lists
+    version : changed when, and only when, results change: a file of another one is not resumed
+    config : the model of its configuration
+    clock : what a tick is, in the singular: "day", "step", "depth", "batch", "sample"
+    copies : what is repeated, in the singular: "society", "plate", "game", "box"
+    work : what a benchmark counts: "agent-day", "cell-step", "node"
+    acts : named counts of the state by which `verify` knows that something happened, as a function
+        of the arrays at the end of a tick; see `societies.workload.verify`
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    version: ClassVar[str] = "1"
+    config: ClassVar[type[Any]]
+    clock: ClassVar[str] = "tick"
+    copies: ClassVar[str] = "copy"
+    work: ClassVar[str] = "tick"
+    step_arguments: ClassVar[tuple[str, ...]] = ()
+    """Names of the arguments that steps carry."""
+    numpy: ClassVar[bool] = False
+    """Whether the reference is handed arrays; else lists, on which plain Python is faster."""
+
+    @property
+    def copies_plural(self) -> str:
+        """What copies are called where there are several."""
+        return f"{self.copies[:-1]}ies" if self.copies.endswith("y") else f"{self.copies}s"
+
+    # What must be declared.
+
+    def sizes(self, p: P) -> dict[str, int]:
+        """Return the length of every dimension of the fields."""
+        raise NotImplementedError
+
+    def fields(self, p: P) -> Mapping[str, Field]:
+        """Return the arrays of the state by name."""
+        raise NotImplementedError
+
+    def phases(self, p: P, copies: int) -> Mapping[str, Phase]:
+        """Return every phase by name: which kernels it launches, with how many workgroups.
+
+        A launch serves all copies, so most numbers of workgroups are multiples of ``copies``.
+        """
+        raise NotImplementedError
+
+    def schedule(self, p: P, tick: int, seen: Mapping[str, NDArray[Any]]) -> Iterable[Step]:
+        """Return the steps of a tick in order; of tick 0, what happens before the first.
+
+        The steps are taken one at a time, so a generator may decide by ``seen[name]``, an array
+        of the state (copy, ...) as it is at that moment. Only this reading waits for the device.
+        """
+        raise NotImplementedError
+
+    def source(self, p: P) -> Source:
+        """Return the text of the kernels."""
+        raise NotImplementedError
+
+    def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
+        """Return for every phase a function of parameters, copy, tick and the step's arguments."""
+        raise NotImplementedError
+
+    # What has a default.
+
+    def series(self, p: P) -> Mapping[str, Series]:
+        """Return what is recorded of every copy and tick, in the order of the array ``series``.
+
+        The array, (copy, series) float64, is added to the fields; the last phase of a tick fills
+        it. A copy of the reference may set it as a dictionary.
+        """
+        return {}
+
+    def arrays(self, p: P) -> dict[str, Field]:
+        """Return all arrays of the state: the fields and, if there are any, the series."""
+        fields = dict(self.fields(p))
+        if SERIES not in fields and self.series(p):
+            fields[SERIES] = Field(
+                (SERIES,), "float64", "various", "series of the tick", math.nan, False, logged=True
+            )
+        return fields
+
+    def lengths(self, p: P) -> dict[str, int]:
+        """Return the length of every dimension of all arrays."""
+        return {**self.sizes(p), SERIES: len(self.series(p))}
+
+    def parameters(self, config: C) -> P:
+        """Return what kernels and reference are handed. Default: the configuration itself."""
+        return config  # type: ignore[return-value]
+
+    def ticks(self, config: C) -> int:
+        """Return the most ticks of a run. Default: the key that has the clock's name, ``days``."""
+        return int(getattr(config, f"{self.clock}s"))
+
+    def count(self, config: C) -> int:
+        """Return how many copies run side by side."""
+        return int(getattr(config, "replicates", 1))
+
+    def first(self, config: C) -> int:
+        """Return the number of the first copy."""
+        return int(getattr(config, f"first_{self.copies}", 0))
+
+    def contents(self, config: C) -> Contents | None:
+        """Return what the file holds; None: the series, and recorded fields now and then."""
+        return None
+
+    def events(self, p: P) -> Mapping[str, Events]:
+        """Return lists of events that kernels append to."""
+        return {}
+
+    def finish(self, p: P) -> Sequence[Step]:
+        """Return the steps after the last tick, for what is reported of the end.
+
+        They change no kept array: a run may go on from there.
+        """
+        return ()
+
+    def work_done(self, config: C, ticks: int) -> float:
+        """Return how much of `work` so many ticks of all copies are."""
+        return float(ticks * self.count(config))
+
+    def work_items(self, p: P, copies: int, device: Any) -> int:
+        """Return work-items per workgroup; the results do not depend on it."""
+        from societies.workload.phases import workgroup_size
+
+        return workgroup_size(device, max(self.sizes(p).values(), default=1))
+
+    def check(self, block: Block, p: P) -> None:
+        """Raise an error for a block whose results cannot be trusted; it is not written."""
+
+    def plan_rows(self, config: C, p: P) -> list[tuple[str, str]]:
+        """Return further rows of `societies run --dry-run`."""
+        return []
+
+    def why_ended(self, state: Mapping[str, NDArray[Any]]) -> str:
+        """Return why a run ended before its last tick, from the state at its end."""
+        return ""
+
+    def report(self, config: C, **facts: Any) -> RunReport:
+        """Return the report of a run; a workload may return more than every run tells."""
+        from societies.workload.report import RunReport
+
+        return RunReport(self, config, **facts)
+
+    def headlines(self) -> Sequence[str]:
+        """Return the variables of the closing table, of those recorded; none: all of them."""
+        return ()

@@ -1,0 +1,88 @@
+"""What did a run do: the report that `societies.run` returns and the command line prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from societies.output import open_results
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a run did.
+
+    Attributes
+    ----------
+    workload : the workload that ran
+    config : its configuration
+    path : path of the file
+    first_tick, last_tick : int
+        First tick of this run, and the last; ``first_tick > last_tick`` if there was nothing to do.
+    device : str
+    wall_seconds : float, including the building of kernels
+    final : dict
+        Mean over copies of every series at the last tick.
+    state_sha256 : str
+        Hash of the complete state at the end; equal on every device.
+    ended : str
+        Why the run ended before the last tick of its configuration; empty if it did not.
+    """
+
+    workload: Any
+    config: Any
+    path: Path
+    first_tick: int
+    last_tick: int
+    device: str
+    wall_seconds: float
+    final: dict[str, float]
+    state_sha256: str
+    ended: str = ""
+
+    @property
+    def copies(self) -> int:
+        """How many copies ran side by side."""
+        return int(self.workload.count(self.config))
+
+    @property
+    def work_per_second(self) -> float:
+        """Units of work (``workload.work``) of this run per second."""
+        ticks = self.last_tick - self.first_tick + 1
+        return float(self.workload.work_done(self.config, ticks)) / self.wall_seconds
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The closing table: the last tick under the file's own names and units, then the run."""
+        clock, names = self.workload.clock, self.headlines
+        with open_results(self.path) as results:
+            units = [results[name].attrs["units"] if name in results else "1" for name in names]
+        over = self.means_over
+        rows = [(f"last {clock}", f"{self.last_tick}{f', means over {over}' if over else ''}")]
+        if self.ended:
+            rows.append(("ended because", self.ended))
+        complete = self.first_tick > self.last_tick
+        if complete:
+            rows.append((f"{clock}s run now", "none, the file was complete"))
+        elif self.first_tick > 1:
+            rows.append((f"{clock}s run now", f"{self.first_tick} to {self.last_tick}"))
+        for name, unit in zip(names, units, strict=True):
+            value = f"{self.final[name]:.6g}"
+            rows.append((name.replace("_", " "), value if unit == "1" else f"{value} {unit}"))
+        rows.append(("device", self.device))
+        if not complete:
+            rate = (f"{self.workload.work}s per second", f"{self.work_per_second:,.0f}")
+            rows += [("wall time", f"{self.wall_seconds:.1f} s"), rate]
+        return [*rows, ("state sha256", self.state_sha256), ("written to", str(self.path))]
+
+    @property
+    def headlines(self) -> list[str]:
+        """Series of the closing table."""
+        chosen = self.workload.headlines() or self.final
+        return [name for name in chosen if name in self.final]
+
+    @property
+    def means_over(self) -> str:
+        """What the numbers of the closing table are means over; empty if over nothing."""
+        return "" if self.copies == 1 else f"{self.copies} {self.workload.copies_plural}"

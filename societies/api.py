@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from societies.config import WorkloadConfig
+from societies.config import WorkloadConfig, load_config
+from societies.config.load import find_config
+from societies.errors import ConfigError
 from societies.workloads import workload
 
 if TYPE_CHECKING:
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    config: WorkloadConfig,
+    config: WorkloadConfig | str | PathLike[str],
     *,
     device: str | Device = "auto",
     out: str | Path | None = None,
@@ -26,13 +29,15 @@ def run(
 
     Parameters
     ----------
-    config : WorkloadConfig
-        From `load_config` or `config_from_dict`; it names its workload.
+    config : WorkloadConfig or path
+        From `load_config` or `config_from_dict`; it names its workload. Or a YAML file, or the
+        name of a shipped configuration: ``economy/quickstart``.
     device : str or Device
         ``auto`` (a GPU if there is one, else a CPU), ``cpu``, ``gpu``, ``reference`` (plain
         Python), ``PLATFORM:INDEX``, part of a name, or what `choose_device` returned.
     out : path, optional
-        The HDF5 file; default: the workload's name and ``.h5`` in the current folder.
+        The HDF5 file; default: in the current folder, with the name of the configuration's file
+        or, if there is none, of its workload.
     resume : bool
         Continue the file from its last checkpoint, on any device.
     overwrite : bool
@@ -52,13 +57,17 @@ def run(
     Interrupted
         After Ctrl-C, when everything done so far is in the file, its ``path``.
     """
+    config, out = _configuration("run", config, out)
     return workload(config.workload).run(
         config, device=device, out=out, resume=resume, overwrite=overwrite, progress=progress
     )
 
 
 def plan(
-    config: WorkloadConfig, *, device: str | Device = "auto", out: str | Path | None = None
+    config: WorkloadConfig | str | PathLike[str],
+    *,
+    device: str | Device = "auto",
+    out: str | Path | None = None,
 ) -> Any:
     """Say what `run` would do: shapes, memory, launches per day, output path. Writes nothing.
 
@@ -67,11 +76,12 @@ def plan(
     Plan
         With ``rows``, a list of (label, value).
     """
+    config, out = _configuration("plan", config, out)
     return workload(config.workload).plan(config, device=device, out=out)
 
 
 def verify(
-    config: WorkloadConfig,
+    config: WorkloadConfig | str | PathLike[str],
     *,
     device: str | Device = "auto",
     days: int | None = None,
@@ -95,5 +105,28 @@ def verify(
         index and both values. ``str(report)`` says it in a line.
     """
     more = {} if start is None else {"start": start}
+    config, _ = _configuration("verify", config)
     chosen = workload(config.workload)
     return chosen.verify(config, device=device, days=days, progress=progress, **more)
+
+
+def _configuration(
+    called: str, config: object, out: str | Path | None = None
+) -> tuple[WorkloadConfig, str | Path | None]:
+    """Return the configuration that was given or named, and the name of its result.
+
+    Raises
+    ------
+    ConfigError
+        If it is neither a configuration nor a name, or if the file named has mistakes.
+    """
+    if isinstance(config, WorkloadConfig):
+        return config, out
+    if isinstance(config, str | PathLike):
+        path = find_config(config)
+        return load_config(path), out if out is not None else Path(f"{path.stem}.h5")
+    hint = "; config_from_dict makes one of a dictionary" if isinstance(config, Mapping) else ""
+    raise ConfigError(
+        f"{called}: expected a configuration, a YAML file or the name of a shipped configuration, "
+        f"got {type(config).__name__}{hint}"
+    )

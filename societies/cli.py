@@ -30,6 +30,7 @@ from societies.errors import (
     OutputError,
     SocietiesError,
     interruption,
+    shell_words,
 )
 from societies.version import package_version
 
@@ -428,7 +429,8 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        app(args=words, prog_name="societies", obj=words)
+        with shell_words():
+            app(args=words, prog_name="societies", obj=words)
     except SystemExit as end:
         _deafen(own_process)
         if end.code == Interrupted.exit_code:  # typer's, for a Ctrl-C that nobody else caught
@@ -436,7 +438,8 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
         raise
     except Exception as error:
         _deafen(own_process)
-        told = _told(error)
+        with shell_words():
+            told = _told(error)
         # Looked for by hand, since an error may come before the options are parsed.
         if "--debug" in words:
             traceback.print_exc()
@@ -476,21 +479,9 @@ def _told(error: Exception) -> SocietiesError:
 
 def _find_config(path: Path) -> Path:
     """Return the file that CONFIG names: on disk or, failing that, among the shipped ones."""
-    from societies.paths import data_directory
+    from societies.config.load import find_config
 
-    if path.exists():
-        return path
-    shipped = data_directory("configs")
-    name = Path(*path.parts[1:]) if path.parts[:1] == ("configs",) else path
-    for candidate in (shipped / name, shipped / f"{name}.yaml"):
-        # The second test keeps ".." from leaving the folder of shipped configurations.
-        if candidate.is_file() and candidate.resolve().is_relative_to(shipped.resolve()):
-            return candidate
-    known = sorted(file.relative_to(shipped).with_suffix("") for file in shipped.rglob("*.yaml"))
-    raise ConfigError(
-        f"{path}: no such file, nor a shipped configuration\n"
-        f"shipped are: {', '.join(file.as_posix() for file in known)}"
-    )
+    return find_config(path)
 
 
 def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], Source]:

@@ -6,7 +6,41 @@ to do. The command line prints that message without a traceback (``--debug`` sho
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+
+_IN_SHELL: ContextVar[bool] = ContextVar("_IN_SHELL", default=False)
+_OPTION = {"start": "from", "market_round": "round"}
+"""Options of the command line whose name is not that of the argument."""
+
+
+@contextmanager
+def shell_words() -> Iterator[None]:
+    """Let errors speak of options (``--resume``), as the command line does, not of arguments."""
+    token = _IN_SHELL.set(True)
+    try:
+        yield
+    finally:
+        _IN_SHELL.reset(token)
+
+
+def option(name: str, value: object = None) -> str:
+    """Return how whoever called gives an argument: ``--day 3`` in a shell, ``day=3`` in Python.
+
+    Every message that tells people to give an argument asks for its name here. The name alone is
+    ``--out`` or ``the argument out``; the value True stands for a switch, ``--resume``.
+    """
+    if _IN_SHELL.get():
+        words = f"--{_OPTION.get(name, name)}"
+        return words if value is None or value is True else f"{words} {value}"
+    return f"the argument {name}" if value is None else f"{name}={value!r}"
+
+
+def override(text: str) -> str:
+    """Return how whoever called overrides a key: ``--set days=3``, or ``override days=3``."""
+    return f"--set {text}" if _IN_SHELL.get() else f"override {text}"
 
 
 class SocietiesError(Exception):

@@ -46,3 +46,26 @@ def kind_unless_file(path: str | os.PathLike[str]) -> str | None:
         if is_kind(mode):
             return kind
     return None
+
+
+def shipped_configurations() -> list[str]:
+    """Return the names of the shipped configurations: ``economy/quickstart`` and others."""
+    shipped = data_directory("configs")
+    files = (file.relative_to(shipped).with_suffix("") for file in shipped.rglob("*.yaml"))
+    return sorted(file.as_posix() for file in files)
+
+
+def shipped_configuration(name: str | os.PathLike[str]) -> Path | None:
+    """Return the file of a shipped configuration, or None if there is none of this name.
+
+    ``economy/quickstart``, ``economy/quickstart.yaml`` and ``configs/economy/quickstart.yaml`` are
+    the same.
+    """
+    asked, shipped = Path(name), data_directory("configs")
+    if asked.parts[:1] == ("configs",):
+        asked = Path(*asked.parts[1:])
+    for candidate in (shipped / asked, shipped / f"{asked}.yaml"):
+        # The second test keeps ".." from leaving the folder of shipped configurations.
+        if candidate.is_file() and candidate.resolve().is_relative_to(shipped.resolve()):
+            return candidate
+    return None

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.device import Device, choose_device
-from societies.errors import ConfigError, DeviceError, DeviceFailed, Interrupted
+from societies.errors import ConfigError, DeviceError, DeviceFailed, Interrupted, override
 from societies.output import ResultFile, open_results
 
 REFERENCE = "reference"
@@ -171,13 +171,13 @@ def days_to_verify(asked: int | None, days: int, after: int = 0) -> int:
     if after and after + (asked or 1) > days:
         raise ConfigError(
             f"verify: the checkpoint is of day {after}, the configuration has {days} days; "
-            f"raise it with --set days={after + (asked or 1)}"
+            f"raise it with {override(f'days={after + (asked or 1)}')}"
         )
     days -= after
     if asked is not None and not 1 <= asked <= days:
         raise ConfigError(
             f"verify: {asked} days are asked for, the configuration has {days}; "
-            f"raise it with --set days={asked}"
+            f"raise it with {override(f'days={asked}')}"
             if asked > 0
             else f"verify: {asked} days are asked for; there must be at least 1"
         )

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from societies.errors import OutputError, SocietiesError
+from societies.errors import OutputError, SocietiesError, option
 from societies.output import open_results
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def plot_overview(
         except OSError as error:
             raise OutputError(
                 f"{folder}: the figure cannot be written: {error.strerror or error}. "
-                "Choose another folder with --out."
+                f"Choose another place with {option('out')}."
             ) from error
     return paths
 
@@ -157,7 +157,9 @@ def _require_series(data: xr.Dataset, name: str, panels: Panels) -> None:
             "draw. Plot it with xarray."
         )
     if data.sizes["day"] == 0:
-        raise SocietiesError(f"{name}: holds no complete day yet. Run it first, or --resume it.")
+        raise SocietiesError(
+            f"{name}: holds no complete day yet. Run it first, or continue its run."
+        )
 
 
 def _places(grid: Any, count: int) -> list[Any]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from societies.config import to_yaml
 from societies.device import Device, DeviceArray, Launched, Local, Program
 from societies.device.debug import opencl
-from societies.errors import ConfigError, DeviceError, OutputError
+from societies.errors import ConfigError, DeviceError, OutputError, option
 from societies.running import chosen_device
 from societies.version import package_version
 
@@ -219,7 +219,7 @@ def capture_launches(
 def require_day(day: int, days: int) -> None:
     """Raise ConfigError unless a configuration with so many days has the day, 0 being the start."""
     if not 0 <= day <= days:
-        raise ConfigError(f"--day {day}: the configuration has the days 0 to {days}")
+        raise ConfigError(f"{option('day', day)}: the configuration has the days 0 to {days}")
 
 
 def prepare(
@@ -243,7 +243,9 @@ def prepare(
     require_folder(folder, overwrite=overwrite)
     chosen, shown, _ = chosen_device(device)
     if chosen is None:
-        raise ConfigError("--device reference: kernels are captured; choose an OpenCL device")
+        raise ConfigError(
+            f"{option('device', 'reference')}: kernels are captured; choose an OpenCL device"
+        )
     return folder, chosen, shown
 
 
@@ -259,7 +261,8 @@ def require_folder(folder: Path, *, overwrite: bool) -> None:
         if not overwrite:
             raise OutputError(
                 f"{folder}: exists already.\n"
-                "Choose another --out, or replace an older capture with --overwrite."
+                f"Choose another with {option('out')}, or replace an older capture with "
+                f"{option('overwrite', True)}."
             )
         if not (folder / MARK).is_file() or folder.is_symlink():
             raise OutputError(f"{folder}: is no capture, so it is not replaced.")

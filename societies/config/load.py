@@ -14,7 +14,9 @@ from societies import workloads
 from societies.config.check import checked
 from societies.config.document import LARGEST_FILE, from_mapping, read_text
 from societies.config.model import WorkloadConfig
+from societies.config.problems import suggestion
 from societies.errors import ConfigError
+from societies.paths import shipped_configuration, shipped_configurations
 
 
 def load_config(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> WorkloadConfig:
@@ -23,7 +25,7 @@ def load_config(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> 
     Parameters
     ----------
     path
-        The file.
+        The file, or the name of a shipped configuration: ``economy/quickstart``.
     overrides
         ``"a.b=c"`` each, obeying the rules of the file; the value is YAML, and a number in the
         key selects an entry of a list (``groups.0.count=3``).
@@ -34,7 +36,8 @@ def load_config(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> 
         With one line ``file.yaml:12:5  key.path: message`` per problem, all at once (a file that
         is not YAML has only the first).
     """
-    name = os.fspath(path)
+    overrides = _texts(overrides)
+    name = os.fspath(find_config(path))
     document = read_text(_text(name), name)
     if document.data is None and not document.problems:
         raise ConfigError(f"{name}:1:1  is empty; a configuration starts with 'workload: economy'")
@@ -49,7 +52,53 @@ def config_from_dict(mapping: Mapping[str, Any], overrides: Sequence[str] = ()) 
     ConfigError
         With one line ``key.path: message`` per problem, all at once.
     """
-    return checked(from_mapping(mapping), overrides)
+    if not isinstance(mapping, Mapping):
+        hint = (
+            "; load_config takes a file or a name" if isinstance(mapping, str | os.PathLike) else ""
+        )
+        raise ConfigError(f"expected a dictionary, got {type(mapping).__name__}{hint}")
+    return checked(from_mapping(mapping), _texts(overrides))
+
+
+def find_config(path: str | os.PathLike[str]) -> FilePath:
+    """Return the file that a path names: on disk or, failing that, among the shipped ones.
+
+    Raises
+    ------
+    ConfigError
+        If there is none, or if it is no path.
+    """
+    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+        hint = "; config_from_dict takes a dictionary" if isinstance(path, Mapping) else ""
+        raise ConfigError(
+            "expected the path of a YAML file or the name of a shipped configuration, got "
+            f"{type(path).__name__}{hint}"
+        )
+    name = os.fspath(path)
+    if os.path.lexists(name) or "\0" in name:  # a null character is reported by who opens it
+        return FilePath(name)
+    shipped = shipped_configuration(name)
+    if shipped is not None:
+        return shipped
+    known = shipped_configurations()
+    near = _near_file(name) or suggestion(name, known)
+    raise ConfigError(
+        f"{name}: no such file, nor a shipped configuration{near}\nshipped are: {', '.join(known)}"
+    )
+
+
+def _texts(overrides: Sequence[str]) -> list[str]:
+    """Return the overrides as a list; a text alone would be taken for a list of characters.
+
+    Raises
+    ------
+    ConfigError
+        If they are anything but texts.
+    """
+    given = None if isinstance(overrides, str | Mapping) else list(overrides)
+    if given is None or not all(isinstance(text, str) for text in given):
+        raise ConfigError('overrides must be a list of texts: ["days=3", "trading.rounds=4"]')
+    return given
 
 
 def json_schema(workload: str = "economy") -> dict[str, Any]:
@@ -118,7 +167,7 @@ def _text(name: str) -> str:
     try:
         with open(name, "rb") as file:
             content = file.read(LARGEST_FILE + 1)
-    except FileNotFoundError:
+    except FileNotFoundError:  # a link that leads nowhere
         raise ConfigError(f"{name}: no such file{_near_file(name)}") from None
     except IsADirectoryError:
         raise ConfigError(f"{name}: is a directory; name a YAML file in it") from None

@@ -7,7 +7,7 @@ from typing import Any
 
 from societies.config.document import Document, read_text
 from societies.config.problems import Path, Place, Problem, described, quoted
-from societies.errors import ConfigError
+from societies.errors import ConfigError, override
 
 _LONGEST = 80
 
@@ -18,9 +18,9 @@ def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
     The value is read as YAML. A part of the key that is a number selects an entry of a list that
     is there already. What is wrong with an override is added to the document's problems.
     """
-    for number, override in enumerate(overrides):
-        place = Place((1, number), _location(override))
-        name, equals, text = override.partition("=")
+    for number, given in enumerate(overrides):
+        place = Place((1, number), _location(given))
+        name, equals, text = given.partition("=")
         path = tuple(part.strip() for part in name.split("."))
         if not equals or not all(path):
             document.problems.append(
@@ -85,6 +85,6 @@ def _note(document: Document, path: Path, value: Document, place: Place) -> None
     document.unusable |= {path + below for below in value.unusable}
 
 
-def _location(override: str) -> str:
-    text = override if override.isprintable() else repr(override)[1:-1]
-    return "--set " + (text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "...")
+def _location(given: str) -> str:
+    text = given if given.isprintable() else repr(given)[1:-1]
+    return override(text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "...")

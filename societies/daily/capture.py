@@ -10,7 +10,7 @@ from societies.daily.engines import LOG_DAYS, DeviceEngine
 from societies.daily.model import Model
 from societies.daily.run import state_hash
 from societies.device import Device
-from societies.errors import ConfigError
+from societies.errors import ConfigError, option
 
 
 def capture(
@@ -88,11 +88,12 @@ def _place(model: Model, phase: str, day: int, number: int, market: int) -> int:
         other = "on day 0" if day else "from day 1 on"
         hint = f"\n{phase} comes {other}" if phase in _phases(model, int(not day)) else ""
         raise ConfigError(
-            f"--phase {phase}: day {day} has no such phase; it has: {', '.join(phases)}{hint}"
+            f"{option('phase', phase)}: day {day} has no such phase; "
+            f"it has: {', '.join(phases)}{hint}"
         )
     times = "once" if len(places) == 1 else f"{len(places)} times"
     if number >= len(places):
-        raise ConfigError(f"--round {number}: {phase} comes {times} on day {day}")
+        raise ConfigError(f"{option('market_round', number)}: {phase} comes {times} on day {day}")
     if market != 1:
-        raise ConfigError(f"--market {market}: {model.name} has no markets")
+        raise ConfigError(f"{option('market', market)}: {model.name} has no markets")
     return places[number]

@@ -10,7 +10,7 @@ from typing import Any
 from societies.device.debug import debug_mode, opencl
 from societies.device.device import Device
 from societies.device.race import NOT_INSTALLED, race_mode
-from societies.errors import DeviceError
+from societies.errors import DeviceError, option
 
 NOTHING_FOUND = (
     "no OpenCL device found: pip install pocl-binary-distribution\n"
@@ -72,7 +72,7 @@ def choose_device(
         If nothing fits, several devices fit a name, or the device has no double precision.
     """
     asked = (spec or "auto").strip()
-    origin = f"--device {asked}"
+    origin = option("device", asked)
     if asked.lower() == "auto" and os.environ.get("SOCIETIES_DEVICE", "").strip():
         asked = os.environ["SOCIETIES_DEVICE"].strip()
         origin = f"SOCIETIES_DEVICE={asked}"

@@ -15,7 +15,7 @@ from societies.economy.engine import LOG_DAYS, DeviceEngine, state_hash
 from societies.economy.parameters import Parameters, parameters
 from societies.economy.schedule import Step
 from societies.economy.state import DEVICE_TYPES
-from societies.errors import ConfigError
+from societies.errors import ConfigError, option
 
 
 def capture(
@@ -91,7 +91,10 @@ def _named(phase: str, market_round: int | None) -> tuple[str, int, int]:
     device = DEVICE_TYPES.index(match[2]) if match and match[2] else -1
     written = int(match[3]) if match and match[3] else None
     if written is not None and market_round not in (None, written):
-        raise ConfigError(f"--phase '{phase}' and --round {market_round} contradict each other")
+        raise ConfigError(
+            f"{option('phase', phase)} and {option('market_round', market_round)} "
+            "contradict each other"
+        )
     return name, device, written if written is not None else market_round or 0
 
 
@@ -118,12 +121,14 @@ def _place(p: Parameters, days: int, day: int, wanted: Step, market: int) -> int
         elsewhere = _days_with(p, days, name)
         hint = f"\n{name} comes on day {_listed(elsewhere)}" if elsewhere else ""
         raise ConfigError(
-            f"--phase {name}: day {day} has no such phase; "
+            f"{option('phase', name)}: day {day} has no such phase; "
             f"it has: {_listed(step.phase for step in steps)}{hint}"
         )
     rounds = sorted({step.round for step in steps if step.phase == name})
     if number not in rounds:
-        raise ConfigError(f"--round {number}: the rounds of {name} are {_listed(rounds)}")
+        raise ConfigError(
+            f"{option('market_round', number)}: the rounds of {name} are {_listed(rounds)}"
+        )
     places = [
         i
         for i, step in enumerate(steps)
@@ -135,11 +140,12 @@ def _place(p: Parameters, days: int, day: int, wanted: Step, market: int) -> int
         }
         there = _listed(t for t in DEVICE_TYPES if t in types) or "not about one type of device"
         raise ConfigError(
-            f"--phase '{wanted}': {name} of day {day} is {'of ' if types else ''}{there}"
+            f"{option('phase', str(wanted))}: {name} of day {day} is "
+            f"{'of ' if types else ''}{there}"
         )
     if not 1 <= market <= len(places):
         times = "once" if len(places) == 1 else f"{len(places)} times"
-        raise ConfigError(f"--market {market}: {wanted} comes {times} on day {day}")
+        raise ConfigError(f"{option('market', market)}: {wanted} comes {times} on day {day}")
     return places[market - 1]
 
 

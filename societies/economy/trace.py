@@ -33,7 +33,7 @@ from societies.economy.replay import (
     state_of_one,
 )
 from societies.economy.schedule import Step
-from societies.errors import ConfigError
+from societies.errors import ConfigError, option, override
 from societies.output.provenance import checkpoint_of
 from societies.running import Progress, chosen_device, society_numbers
 
@@ -575,14 +575,16 @@ def _require(config: EconomyConfig, day: int, agent: int, society: int) -> None:
     """Raise ConfigError unless there are such a day, agent and society."""
     if not 1 <= day <= config.days:
         raise ConfigError(
-            f"--day {day}: the configuration has days 1 to {config.days}"
-            + (f"; raise it with --set days={day}" if day > 0 else "")
+            f"{option('day', day)}: the configuration has days 1 to {config.days}"
+            + (f"; raise it with {override(f'days={day}')}" if day > 0 else "")
         )
     if not 0 <= agent < config.agents:
-        raise ConfigError(f"--agent {agent}: the agents are 0 to {config.agents - 1}")
+        raise ConfigError(f"{option('agent', agent)}: the agents are 0 to {config.agents - 1}")
     if not 0 <= society - config.first_society < config.replicates:
         there = society_numbers(config.first_society, config.replicates)
-        raise ConfigError(f"--society {society}: the configuration's societies are {there}")
+        raise ConfigError(
+            f"{option('society', society)}: the configuration's societies are {there}"
+        )
 
 
 def _require_phase(p: Parameters, day: int, phase: str | None) -> None:
@@ -594,7 +596,9 @@ def _require_phase(p: Parameters, day: int, phase: str | None) -> None:
     there = {step.phase for step in day_schedule(p, day)}
     parts = [name for name, steps in PHASES.items() if name in there or there & set(steps)]
     if phase not in parts:
-        raise ConfigError(f"--phase {phase}: the parts of day {day} are {', '.join(parts)}")
+        raise ConfigError(
+            f"{option('phase', phase)}: the parts of day {day} are {', '.join(parts)}"
+        )
 
 
 def _require_alive(p: Parameters, state: State, agent: int, day: int) -> None:
@@ -606,4 +610,6 @@ def _require_alive(p: Parameters, state: State, agent: int, day: int) -> None:
         for i, shock in enumerate(p.shocks)
         if shock.remove == REMOVE_AGENT and state["shock_target"][0, i] == agent
     ]
-    raise ConfigError(f"--agent {agent}: was removed at the end of day {on[0]}, before day {day}")
+    raise ConfigError(
+        f"{option('agent', agent)}: was removed at the end of day {on[0]}, before day {day}"
+    )

@@ -13,12 +13,15 @@ from pathlib import Path
 
 import h5py
 
-from societies.errors import OutputError
+from societies.errors import OutputError, option
 
 # What HDF5 says when the file is open in another process, or otherwise in this one.
 LOCKED = ("unable to lock file", "already open", "file locking flag")
 MAKING = "write here"
-_ELSEWHERE = "choose another place with --out"
+
+
+def _elsewhere() -> str:
+    return f"choose another place with {option('out')}"
 
 
 @contextmanager
@@ -40,14 +43,14 @@ def _explanation(path: Path, doing: str, error: Exception) -> str:
     if number is None and (found := re.search(r"errno = (\d+)", text)):
         number = int(found[1])
     if number in (errno.ENOSPC, errno.EDQUOT):
-        return f"{path}: the disk is full. Free some space or {_ELSEWHERE}."
+        return f"{path}: the disk is full. Free some space or {_elsewhere()}."
     if number == errno.EFBIG:
         return (
             f"{path}: larger than the largest file allowed here. Raise the limit (ulimit -f) or "
-            f"{_ELSEWHERE}."
+            f"{_elsewhere()}."
         )
     if number in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"{path}: no permission to {doing}. Change the permissions or {_ELSEWHERE}."
+        return f"{path}: no permission to {doing}. Change the permissions or {_elsewhere()}."
     if number == errno.EAGAIN or any(words in text for words in LOCKED):
         return (
             f"{path}: is open elsewhere, perhaps in a run that still writes it. "
@@ -56,7 +59,7 @@ def _explanation(path: Path, doing: str, error: Exception) -> str:
     if number in (errno.ENOENT, errno.ENOTDIR) and doing != MAKING:
         return f"{path}: does not exist. Check the path."
     if number is not None:
-        return f"{path}: cannot {doing}: {os.strerror(number)}. {_ELSEWHERE.capitalize()}."
+        return f"{path}: cannot {doing}: {os.strerror(number)}. {_elsewhere().capitalize()}."
     detail = text.splitlines()[0] if text else type(error).__name__
     return f"{path}: not a result file of societies, or damaged ({detail}). Name another file."
 
@@ -71,25 +74,27 @@ def require_target(path: Path, nbytes: int, *, overwrite: bool) -> None:
     A first look, so that the user hears at once; what decides is the making and placing itself.
     """
     if len(os.fsencode(path.name)) > LONGEST_NAME:
-        raise OutputError(f"{path.name[:40]}...: the name is too long. Choose another with --out.")
+        raise OutputError(
+            f"{path.name[:40]}...: the name is too long. {_elsewhere().capitalize()}."
+        )
     if not path.parent.is_dir():
         raise OutputError(
-            f"{path}: the folder '{path.parent}' does not exist. Create it or {_ELSEWHERE}."
+            f"{path}: the folder '{path.parent}' does not exist. Create it or {_elsewhere()}."
         )
     if path.is_dir() or (os.path.lexists(path) and path.exists() and not path.is_file()):
-        raise OutputError(f"{path}: is not a file. Give the name of a file with --out.")
+        raise OutputError(f"{path}: is not a file. Give the name of a file with {option('out')}.")
     if os.path.lexists(path):
         if not overwrite:
             raise already_exists(path)
         if _being_written(path):
             raise OutputError(
-                f"{path}: another run is writing it. Wait until it ends or {_ELSEWHERE}."
+                f"{path}: another run is writing it. Wait until it ends or {_elsewhere()}."
             )
     disk = shutil.disk_usage(path.parent)
     if disk.total and nbytes > disk.free:  # some network file systems report nothing at all
         raise OutputError(
             f"{path}: the disk is full: {_size(nbytes)} needed, {_size(disk.free)} free. "
-            f"Free some space, record less, or {_ELSEWHERE}."
+            f"Free some space, record less, or {_elsewhere()}."
         )
 
 
@@ -112,7 +117,8 @@ def already_exists(path: Path) -> OutputError:
     """Return the error for a name that is taken."""
     return OutputError(
         f"{path}: exists already and was not touched. "
-        f"Continue it with --resume, replace it with --overwrite, or {_ELSEWHERE}."
+        f"Continue it with {option('resume', True)}, replace it with "
+        f"{option('overwrite', True)}, or {_elsewhere()}."
     )
 
 

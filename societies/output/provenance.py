@@ -14,7 +14,7 @@ import yaml
 from numpy.typing import NDArray
 
 from societies.config import WorkloadConfig, to_yaml
-from societies.errors import OutputError
+from societies.errors import OutputError, option
 from societies.output import checkpoints
 from societies.output.files import explained
 from societies.output.layout import require_ours
@@ -48,7 +48,8 @@ def reopen(path: Path, config: WorkloadConfig, model_version: str) -> ResultFile
     if not path.exists():
         raise OutputError(
             f"{path}: does not exist, so there is nothing to continue\n"
-            "begin it by running without --resume, or name another file with --out"
+            f"begin it by running without {option('resume', True)}, or name another file with "
+            f"{option('out')}"
         )
     file = ResultFile.resume(path)
     try:
@@ -100,14 +101,15 @@ def _require_origin(
     if version != model_version:
         raise OutputError(
             f"{path} was made by model version {version}, this is {model_version}: results "
-            "differ, so it cannot be continued\nrun it anew with another --out"
+            "differ, so it cannot be continued\n"
+            f"run it anew into another file, with {option('out')}"
         )
     try:
         different = _different_keys(str(attributes["configuration"]), to_yaml(config))
     except (KeyError, TypeError, yaml.YAMLError) as error:
         raise OutputError(
             f"{path}: its configuration is missing or damaged, so it cannot be continued\n"
-            "run it anew with another --out"
+            f"run it anew into another file, with {option('out')}"
         ) from error
     different = [found for found in different if found[0].split(".")[0] not in but]
     if different:

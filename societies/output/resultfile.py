@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from societies.errors import OutputError
+from societies.errors import OutputError, option
 from societies.output import checkpoints, tables
 from societies.output.files import (
     MAKING,
@@ -165,7 +165,8 @@ class ResultFile:
                 if unlike:
                     raise OutputError(
                         f"{path}: does not fit what is to be run: {unlike}.\n"
-                        "Resume with the configuration that made it, or choose another --out."
+                        "Resume with the configuration that made it, or name another file with "
+                        f"{option('out')}."
                     )
             with explained(path, "read this file"):
                 return cls(path, file, there)

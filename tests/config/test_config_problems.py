@@ -183,8 +183,8 @@ resources: 9
         "f.yaml:11:5  shocks.1.index: is missing",
         "f.yaml:12:14  extraction.mx_effort: unknown key; did you mean 'max_effort'?",
         "f.yaml:13:1  resources: is given twice, first on line 4; keep one of the two",
-        "--set days=5e2  days: expected a whole number, got 5e2",
-        "--set record.society=0  record.society: must be at least 1, got 0",
+        "override days=5e2  days: expected a whole number, got 5e2",
+        "override record.society=0  record.society: must be at least 1, got 0",
     ]
 
 

@@ -49,14 +49,14 @@ def test_an_override_heals_what_is_wrong_in_the_file(tmp_path):
 
 def test_problems_stand_at_the_override():
     assert lines("trading.menu_size=9", "days=0", "agnets=3", "trading={rounds: x}") == [
-        "--set days=0  days: must be at least 1, got 0",
-        "--set agnets=3  agnets: unknown key; did you mean 'agents'?",
-        "--set trading={rounds: x}  trading.rounds: expected a whole number, got 'x'",
+        "override days=0  days: must be at least 1, got 0",
+        "override agnets=3  agnets: unknown key; did you mean 'agents'?",
+        "override trading={rounds: x}  trading.rounds: expected a whole number, got 'x'",
     ]
 
 
 def test_a_number_is_shown_as_it_was_typed():
-    assert lines("agents=1e3") == ["--set agents=1e3  agents: expected a whole number, got 1e3"]
+    assert lines("agents=1e3") == ["override agents=1e3  agents: expected a whole number, got 1e3"]
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,6 @@ def test_a_number_is_shown_as_it_was_typed():
 )
 def test_wrong_overrides(override, message):
     (line,) = lines(override)
-    assert line.startswith("--set ")
+    assert line.startswith("override ")
     assert message in line
     assert len(line) < 250

@@ -77,7 +77,7 @@ def assert_clear(error, path, *words):
 def test_existing_file_is_refused(existing):
     with pytest.raises(OutputError) as caught:
         ResultFile.create(existing, **DECLARED)
-    assert_clear(caught.value, existing, "exists already", "--resume", "--overwrite")
+    assert_clear(caught.value, existing, "exists already", "resume=True", "overwrite=True")
     assert caught.value.exit_code == 4
 
 
@@ -148,7 +148,7 @@ def test_places_where_no_file_can_be(tmp_path, kind):
     for overwrite in (False, True):
         with pytest.raises(OutputError) as caught:
             ResultFile.create(path, **DECLARED, overwrite=overwrite)
-        assert_clear(caught.value, path, "--out", "not")
+        assert_clear(caught.value, path, "the argument out", "not")
     with pytest.raises(OutputError):
         ResultFile.resume(tmp_path)
 
@@ -203,7 +203,7 @@ print(sorted(os.listdir(os.path.dirname(sys.argv[1]))))
     )
     assert done.returncode == 0 and done.stderr == "", done.stderr
     message, folder = done.stdout.splitlines()
-    assert_clear(message, existing, "ulimit", "--out")
+    assert_clear(message, existing, "ulimit", "the argument out")
     assert folder == "['run.h5']"
 
 
@@ -231,7 +231,7 @@ def test_full_disk(small_disk, forewarned, overwrite, monkeypatch):
         path.write_bytes(b"precious")
     with pytest.raises(OutputError) as caught:
         ResultFile.create(path, **DECLARED, overwrite=overwrite)
-    assert_clear(caught.value, path, "the disk is full", "--out")
+    assert_clear(caught.value, path, "the disk is full", "the argument out")
     assert sorted(os.listdir(small_disk)) == ["filler"] + ["run.h5"] * overwrite
     if overwrite:
         assert path.read_bytes() == b"precious"

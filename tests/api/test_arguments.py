@@ -1,0 +1,121 @@
+"""Does Python take what a newcomer passes, and do its errors speak of arguments?"""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import societies
+from societies.errors import ConfigError, OutputError, SocietiesError, option, shell_words
+from societies.paths import data_directory, shipped_configurations
+
+SMALL = "workload: economy\nagents: 5\nresources: 4\ndays: 3\n"
+PACKAGE = Path(societies.__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_load_config_takes_the_names_of_shipped_configurations():
+    assert "economy/tools" in shipped_configurations()
+    for name in shipped_configurations():
+        file = data_directory("configs") / f"{name}.yaml"
+        assert societies.load_config(name) == societies.load_config(file)
+    assert societies.load_config("economy/tools", ["days=7"]).days == 7
+
+
+def test_run_plan_and_verify_take_a_name_or_a_file(folder):
+    (folder / "small.yaml").write_text(SMALL)
+    report = societies.run("small.yaml", device="reference")
+    assert report.path == Path("small.h5")
+    assert report.path.is_file()
+    same = societies.run(folder / "small.yaml", device="reference", out="other.h5")
+    assert same.path == Path("other.h5")
+    rows = dict(societies.plan("economy/quickstart", device="reference").rows)
+    assert rows["output"] == str(folder / "quickstart.h5")
+    assert rows["agents x resources"] == "12 x 12"
+    assert societies.verify("small.yaml", device="reference", days=1).identical
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: societies.run({"workload": "economy"}), "run: .* got dict; config_from_dict"),
+        (lambda: societies.plan(None), "plan: .* got NoneType"),
+        (lambda: societies.verify(3), "verify: .* got int"),
+        (lambda: societies.run("economy/tolls"), "economy/tolls: .*did you mean 'economy/tools'"),
+        (lambda: societies.load_config("quickstart"), "did you mean 'economy/quickstart'"),
+        (lambda: societies.load_config({"days": 3}), "got dict; config_from_dict"),
+        (lambda: societies.load_config(None), "got NoneType"),
+        (lambda: societies.load_config("economy/tools", "days=3"), 'list of texts: \\["days=3"'),
+        (lambda: societies.load_config("economy/tools", {"days": 3}), "list of texts"),
+        (lambda: societies.config_from_dict("economy/tools"), "got str; load_config"),
+    ],
+)
+def test_says_what_it_wants(call, words):
+    with pytest.raises(ConfigError, match=words):
+        call()
+
+
+def test_errors_of_a_run_speak_of_arguments_and_in_a_shell_of_options(folder, shell):
+    (folder / "small.yaml").write_text(SMALL)
+    with pytest.raises(OutputError, match=r"without resume=True, .* the argument out") as missing:
+        societies.run("small.yaml", out="none.h5", resume=True)
+    assert "--" not in str(missing.value)
+    assert (
+        "without --resume, or name another file with --out"
+        in shell("run", "small.yaml", "--out", "none.h5", "--resume")[2]
+    )
+    Path("small.h5").write_text("mine")
+    with pytest.raises(OutputError, match=r"resume=True, .* overwrite=True, .* the argument out"):
+        societies.run("small.yaml")
+    err = shell("run", "small.yaml")[2]
+    assert "with --resume, replace it with --overwrite, or choose another place with --out" in err
+    with pytest.raises(ConfigError, match="raise it with override days=9"):
+        societies.verify("small.yaml", days=9, device="reference")
+    assert "raise it with --set days=9" in shell("verify", "small.yaml", "--days", "9")[2]
+    with pytest.raises(ConfigError, match=r"^override dayz=9  dayz: unknown key"):
+        societies.load_config("small.yaml", ["dayz=9"])
+    with pytest.raises(SocietiesError, match=r"^device='nothing-like-it'"):
+        societies.choose_device("nothing-like-it")
+    assert shell("run", "small.yaml", "--device", "nothing-like-it", "--overwrite")[2].startswith(
+        "--device nothing-like-it"
+    )
+
+
+def test_options_have_the_names_that_the_command_line_gives_them():
+    assert option("start") == "the argument start"
+    assert option("market_round", 3) == "market_round=3"
+    with shell_words():
+        assert option("start") == "--from"
+        assert option("market_round", 3) == "--round 3"
+        assert option("resume", True) == "--resume"
+    assert option("resume", True) == "resume=True"
+
+
+def test_no_text_of_the_library_names_an_option():
+    """Only `option` may: every other text would be wrong in Python."""
+    own = {"cli.py", "__main__.py", "driver.py", "errors.py"}  # the shell's own words
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.name in own or "template" in path.parts or path.parent.name == "scaffold":
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        documents = {
+            id(node.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr | ast.Constant) and id(node) not in documents:
+                parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+                text = " ".join(str(getattr(part, "value", "")) for part in parts)
+                # git and the program in a captured folder have options of their own.
+                text = re.sub(r"driver\.py --\w+|--porcelain", "", text)
+                if re.search(r"(^|\s)--[a-z]+", text):
+                    found.append(f"{path.relative_to(PACKAGE)}:{node.lineno}: {text[:60]}")
+    assert not found

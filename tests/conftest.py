@@ -1,6 +1,7 @@
 """Settings that all tests share: caches of their own, and a quiet, repeatable hypothesis."""
 
 import os
+import signal
 import tempfile
 from functools import cached_property
 
@@ -13,6 +14,12 @@ if "SOCIETIES_CACHE_DIR" not in os.environ:
     os.makedirs(_root, exist_ok=True)
     os.environ["SOCIETIES_CACHE_DIR"] = os.path.join(_root, "builds")
     os.environ.setdefault("POCL_CACHE_DIR", os.path.join(_root, "pocl"))
+
+# A process started by `nohup`, by `&` in a script and by some CI services ignores Ctrl-C, and so do
+# its children, which `societies` respects. Tests of Ctrl-C need what a terminal gives: a handler
+# of Python's here, which becomes the default of the system in every child.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "societies",

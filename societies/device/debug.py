@@ -93,7 +93,7 @@ def opencl() -> Any:
         return _load()
     except ImportError as error:
         raise DeviceError(
-            f"OpenCL cannot be loaded ({error}): pip install pyopencl pocl-binary-distribution"
+            f"OpenCL cannot be loaded ({error}): pip install --force-reinstall pyopencl"
         ) from error
 
 

@@ -140,9 +140,11 @@ def race_mode(value: str | None = None) -> bool:
 
 
 def runtime() -> Path | None:
-    """Return Oclgrind's OpenCL library, or None if it is not installed."""
+    """Return Oclgrind's OpenCL library, or None if its command is not on the PATH."""
     command = shutil.which("oclgrind")
-    own = [Path(command).resolve().parent.parent / "lib"] if command else []
+    if command is None:
+        return None
+    own = [Path(command).resolve().parent.parent / "lib"]
     for folder in [*(f / "oclgrind" for f in own), *own, *map(Path, _FOLDERS)]:
         for suffix in (".so", ".dylib"):
             if (folder / f"{_RUNTIME}{suffix}").is_file():

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import sys
 from collections.abc import Sequence
+from platform import machine
 from typing import Any
 
 from societies.device.debug import debug_mode, opencl
@@ -12,9 +15,31 @@ from societies.device.device import Device
 from societies.device.race import NOT_INSTALLED, race_mode
 from societies.errors import DeviceError, option
 
-NOTHING_FOUND = (
-    "no OpenCL device found: pip install pocl-binary-distribution\n"
-    "if it is installed, it cannot write to its cache: set POCL_CACHE_DIR to a folder that it can"
+NOTHING_FOUND = "no OpenCL device found"
+
+SOURCES = {
+    "linux-x86_64": (
+        "pip install pocl-binary-distribution\n"
+        "if that is there, it cannot write to its cache: set POCL_CACHE_DIR to a folder that it can"
+    ),
+    "linux": (
+        "pip has none for this processor: apt install pocl-opencl-icd (Debian, Ubuntu)\n"
+        "elsewhere: conda install -c conda-forge pyopencl pocl"
+    ),
+    "darwin": (
+        "pip has none for macOS, and Apple's has no double precision on its own chips\n"
+        "conda install -c conda-forge pyopencl pocl"
+    ),
+    "win32": (
+        "pip registers none on Windows: install the driver of a GPU with double precision,\n"
+        "or Intel's CPU Runtime for OpenCL Applications; or use WSL, which is Linux"
+    ),
+}
+"""Where an OpenCL for the CPU comes from, by system (docs/install.md, "Systems and Pythons")."""
+
+NO_LINKER = (
+    "PoCL links kernels with the program ld, which is not on the PATH: install binutils\n"
+    "(Debian, Ubuntu: apt install binutils; Fedora: dnf install binutils)"
 )
 
 _KIND_ORDER = {"gpu": 0, "accelerator": 1, "cpu": 2}
@@ -81,7 +106,7 @@ def choose_device(
     if race_mode():
         device = _simulator(devices, kind, origin)
     elif not devices:
-        raise DeviceError(NOTHING_FOUND)
+        raise DeviceError(f"{NOTHING_FOUND}: {source_of_one()}")
     elif kind == "auto":
         device = _best(devices, "cpu" if debug_mode() else None)
     elif kind in _KIND_ORDER:
@@ -90,9 +115,18 @@ def choose_device(
     else:
         device = _by_name(devices, asked, origin)
         device.reason = origin
+    if _lacks_linker(device):
+        raise DeviceError(NO_LINKER)
     device.own_limits = own_limits
     device.profiling = profiling
     return device
+
+
+def source_of_one(system: str = sys.platform, processor: str | None = None) -> str:
+    """Return how to get an OpenCL device on a system, in one or two lines."""
+    if system == "linux" and (processor or machine()).lower() in ("x86_64", "amd64"):
+        return SOURCES["linux-x86_64"]
+    return SOURCES.get(system, SOURCES["linux"])
 
 
 def _best(devices: Sequence[Device], kind: str | None) -> Device:
@@ -106,11 +140,14 @@ def _best(devices: Sequence[Device], kind: str | None) -> Device:
     if not usable:
         what = f"no {kind} device" if kind else "no OpenCL device"
         if real:
-            raise DeviceError(f"{what} with double precision (fp64): {_listing(real)}")
+            lacking = f"{what} with double precision (fp64): {_listing(real)}"
+            raise DeviceError(lacking if kind == "gpu" else f"{lacking}\n{source_of_one()}")
         if kind in (None, "cpu"):
-            raise DeviceError(NOTHING_FOUND.replace("no OpenCL device", what))
+            raise DeviceError(f"{what} found: {source_of_one()}")
         raise DeviceError(f"{what} found; there is: {_listing(devices)}")
-    chosen = min(usable, key=lambda d: (_KIND_ORDER[d.kind], _cpu_rank(d)))  # first among equals
+    chosen = min(  # the first among equals
+        usable, key=lambda d: (_KIND_ORDER[d.kind], _lacks_linker(d), _cpu_rank(d))
+    )
     rivals = [d for d in usable if d.kind == chosen.kind]
     reason = f"first of {len(rivals)}" if len(rivals) > 1 else "the only one"
     if chosen.kind == "cpu" and len(rivals) > 1:
@@ -140,10 +177,24 @@ def _cpu_rank(device: Device) -> int:
     """Order CPU implementations by measured speed on long runs (docs/install.md)."""
     if device.kind != "cpu":
         return 0
-    pocl = re.search(r"pocl (\d+)\.(\d+)", device.platform_version.lower())
+    pocl = _pocl_version(device)
     if pocl:
-        return 0 if (int(pocl[1]), int(pocl[2])) >= (3, 1) else 1
+        return 0 if pocl >= (3, 1) else 1
     return 2 if "intel" in device.platform.lower() else 3
+
+
+def _pocl_version(device: Device) -> tuple[int, int] | None:
+    found = re.search(r"pocl (\d+)\.(\d+)", device.platform_version.lower())
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _lacks_linker(device: Device) -> bool:
+    """Whether kernels cannot be built: without ld, PoCL 3 would end the process at the first one.
+
+    Later versions may bring a linker of their own and are trusted.
+    """
+    version = _pocl_version(device)
+    return version is not None and version < (4, 0) and shutil.which("ld") is None
 
 
 def _by_name(devices: Sequence[Device], asked: str, origin: str) -> Device:

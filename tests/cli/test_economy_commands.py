@@ -231,11 +231,13 @@ def mount(folder):
         subprocess.run(["umount", str(disk)], check=True)
 
 
+@pytest.mark.mount
 def test_a_read_only_disk(mount, shell):
     mount("size=1m,ro")
     assert_refused(shell("run", "run.yaml", "--out", "disk/run.h5"), 4, "disk/run.h5", "--out")
 
 
+@pytest.mark.mount
 def test_a_full_disk(mount, shell):
     disk = mount("size=200k")
     for words in ([], ["--overwrite"]):

@@ -1,10 +1,15 @@
 """Which device is taken, from made-up lists of platforms."""
 
+import re
+import shutil
+import tomllib
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from packaging.requirements import Requirement
 
-from societies.device import choose_device, list_devices
+from societies.device import choose_device, list_devices, select
 from societies.device.debug import debug_mode
 from societies.errors import DeviceError
 
@@ -84,8 +89,70 @@ def test_nothing_found_says_what_to_install(spec):
     with pytest.raises(DeviceError) as caught:
         choose_device(spec, [])
     first, *hints = str(caught.value).split("\n")
-    assert first.endswith("pip install pocl-binary-distribution")
+    assert first.startswith("no OpenCL device found: ")
+    assert str(caught.value).endswith(select.source_of_one())
     assert len(hints) <= 1
+
+
+@pytest.mark.parametrize(
+    ("system", "processor", "words"),
+    [
+        ("linux", "x86_64", "pip install pocl-binary-distribution"),
+        ("linux", "aarch64", "apt install pocl-opencl-icd"),
+        ("darwin", "arm64", "conda install -c conda-forge pyopencl pocl"),
+        ("darwin", "x86_64", "conda install -c conda-forge pyopencl pocl"),
+        ("win32", "AMD64", "Intel's CPU Runtime"),
+        ("freebsd14", "amd64", "conda install"),
+    ],
+)
+def test_what_to_install_depends_on_the_system(system, processor, words):
+    hint = select.source_of_one(system, processor)
+    assert words in hint
+    assert len(hint.split("\n")) == 2
+
+
+def test_pip_is_asked_for_an_opencl_only_where_it_has_one():
+    """Elsewhere a requirement without a wheel would end the installation."""
+    project = Path(__file__).resolve().parents[2] / "pyproject.toml"
+    wanted = tomllib.loads(project.read_text())["project"]["dependencies"]
+    (pocl,) = (line for line in wanted if "pocl" in line)
+    marker = Requirement(pocl).marker
+    for system, machine, has in [
+        ("linux", "x86_64", True),
+        ("linux", "aarch64", False),
+        ("darwin", "arm64", False),
+        ("darwin", "x86_64", False),
+        ("win32", "AMD64", False),
+    ]:
+        assert marker.evaluate({"sys_platform": system, "platform_machine": machine}) is has
+
+
+def test_without_a_double_precision_device_it_is_said_where_to_get_one():
+    apple = fake_platform("Apple", fake_device("Apple M1", GPU, fp64=False))
+    with pytest.raises(DeviceError, match=r"double precision \(fp64\): .*Apple M1") as caught:
+        choose_device("auto", [apple])
+    assert str(caught.value).endswith(select.source_of_one())
+
+
+@pytest.mark.parametrize("spec", ["auto", "cpu", "PoCL 3.0"])
+def test_pocl_without_a_linker_is_refused_before_it_ends_the_process(spec, monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(DeviceError) as caught:
+        choose_device(spec, [POCL_OLD])
+    assert re.search(r"linker|links kernels with the program ld", str(caught.value))
+    assert "apt install binutils" in str(caught.value)
+    assert len(str(caught.value).split("\n")) == 2
+
+
+def test_auto_prefers_a_device_for_which_kernels_can_be_built(monkeypatch):
+    newer = fake_platform(
+        "Portable Computing Language", fake_device("newer", CPU), version="OpenCL 3.0 PoCL 7.1"
+    )
+    assert shutil.which("ld"), "these tests need binutils: PoCL cannot do without"
+    assert choose_device("auto", [POCL_OLD, INTEL]).name == "pthread-old"
+    monkeypatch.setenv("PATH", "")
+    assert choose_device("auto", [POCL_OLD, INTEL]).name == "Intel Xeon"
+    assert choose_device("auto", [POCL_OLD, newer]).name == "newer"
 
 
 def test_a_platform_that_fails_to_list_its_devices_is_passed_over():

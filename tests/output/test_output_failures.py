@@ -219,6 +219,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", str(folder)], check=True)
 
 
+@pytest.mark.mount
 @pytest.mark.parametrize("forewarned", [True, False])
 @pytest.mark.parametrize("overwrite", [True, False])
 def test_full_disk(small_disk, forewarned, overwrite, monkeypatch):
@@ -239,6 +240,7 @@ def test_full_disk(small_disk, forewarned, overwrite, monkeypatch):
     assert free.f_bavail * free.f_frsize > 550_000  # no open handle holds the space
 
 
+@pytest.mark.mount
 def test_after_creation_a_full_disk_does_no_harm(small_disk):
     """All space is claimed at the start: a run that has begun goes on to its end."""
     declared = DECLARED | {"variables": DECLARED["variables"][:1]}
@@ -255,6 +257,7 @@ def test_after_creation_a_full_disk_does_no_harm(small_disk):
         assert (data.gini == 1).all()
 
 
+@pytest.mark.mount
 @pytest.mark.parametrize("size", [96, 200, 400, 700, 900, 1000, 1100])
 def test_hdf5_itself_meets_a_full_disk(small_disk, size):
     """As where the system cannot set space aside: HDF5 fails midway, and the process lives on."""

@@ -15,7 +15,7 @@ from societies.config import config_from_dict, json_schema
 from societies.config.model import LARGEST_INTEGER, LARGEST_REAL
 from societies.economy.config import LARGEST_SEED, EconomyConfig
 from societies.economy.results import Layout
-from societies.economy.state import DEVICE_STATE, GROUP_DEVICE_STATE, GROUP_STATE, STATE
+from societies.economy.state import DEVICE_STATE, GROUP_DEVICE_STATE, GROUP_STATE, STATE, Field
 
 DOCS = Path(__file__).resolve().parent
 NO_LIMIT = (LARGEST_INTEGER, LARGEST_REAL, LARGEST_SEED)  # said once on the page
@@ -38,9 +38,16 @@ def state() -> Iterator[str]:
         if lead:
             yield f"\n{lead}\n"
         yield from _table(
-            ["field", "dimensions", "type", "unit", "meaning"],
+            ["field", "dimensions", "type", "range", "unit", "meaning"],
             [
-                [f"`{name}`", ", ".join(("society", *f.dims)), f.dtype, f.unit, f.meaning]
+                [
+                    f"`{name}`",
+                    ", ".join(("society", *f.dims)),
+                    f.dtype,
+                    _within(f),
+                    f.unit,
+                    f.meaning,
+                ]
                 for name, f in fields.items()
             ],
         )
@@ -78,6 +85,16 @@ def renewed(page: str) -> str:
 def _table(head: list[str], rows: list[list[str]]) -> Iterator[str]:
     for row in (head, ["---"] * len(head), *rows):
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+
+
+def _within(field: Field) -> str:
+    """Return the range of a field of the state, as people read it."""
+    low, high = field.within
+    if low is None:
+        return "finite"
+    if high is None:
+        return f"≥ {low}"
+    return f"{low}" if low == high else f"{low} to {high}"
 
 
 def _section(schema: dict[str, Any], node: dict[str, Any], prefix: str) -> Iterator[str]:

@@ -23,3 +23,8 @@ def stream_base(seed: int) -> int:
     z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
     z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) % 2**64
     return (z ^ (z >> 31)) % _ORBIT
+
+
+LAST_STATE = (4294883355 << 32) - 2
+"""The largest word of a stream's state (kernels/primitives/rng.cl): carry below A, and not the last
+of these words. That one, like 0, would give the same number for ever, and some draws never end."""

@@ -15,6 +15,8 @@ from societies.output import Coordinate, ResultFile, Variable
 from societies.output.files import require_allowed, require_target
 from societies.output.layout import declare
 from societies.output.provenance import origin
+from societies.output.ranges import Expected, require_state
+from societies.streams import LAST_STATE
 
 DETAIL_DAY = "detail_day"
 
@@ -71,6 +73,17 @@ class Contents:
         """Return shape and type of the arrays of a checkpoint."""
         model, config = self.model, self.config
         return {n: (model.shape(f, config), f.dtype) for n, f in model.fields.items() if f.kept}
+
+    def require_checkpoint(self, path: Path, day: int, state: Mapping[str, NDArray[Any]]) -> None:
+        """Raise OutputError unless a state read from a file can be one of this configuration."""
+        model, config = self.model, self.config
+        expected = {
+            name: Expected(model.shape(field, config), field.dtype, field.within)
+            for name, field in model.fields.items()
+            if field.kept
+        }
+        limits = {f"{dim}s - 1": length - 1 for dim, length in model.sizes(config).items()}
+        require_state(path, day, state, expected, {**limits, "last state": LAST_STATE})
 
     def results_bytes(self) -> int:
         """Return the bytes of all variables."""

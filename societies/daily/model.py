@@ -14,6 +14,7 @@ from societies.workloads import Workload
 
 if TYPE_CHECKING:
     from societies.device import Device, DeviceArray
+    from societies.output.ranges import Within
 
 State = dict[str, NDArray[Any]]
 SERIES = "series"
@@ -33,6 +34,9 @@ class Field:
     kept : whether the field is part of a checkpoint; what one phase hands to the next on the same
         day is not
     recorded : whether ``record.detail`` puts it into the file
+    within : least and largest value, each a number, None or one of the names ``"agents - 1"`` (so
+        for every dimension) and ``"last state"`` (of a random stream, which begins at 1). A file
+        with others is not resumed: give it for all that kernels take for indices or loop bounds
     """
 
     dims: tuple[str, ...]
@@ -42,6 +46,7 @@ class Field:
     initial: float | Callable[[Any], Any] = 0
     kept: bool = True
     recorded: bool = False
+    within: Within | None = None
 
 
 @dataclass(frozen=True)

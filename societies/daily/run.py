@@ -66,6 +66,8 @@ def run(
         if resume:
             file = stack.enter_context(reopen(path, config, model.version))
             start = file.latest_checkpoint()
+            if start:
+                contents.require_checkpoint(path, *start)
         else:
             contents.require_room(path, overwrite=overwrite)
         first = start[0] + 1 if start else 1
@@ -189,6 +191,8 @@ def verify(
     """Run device and reference side by side, comparing every bit; see `societies.verify`."""
     after, state = checkpoint_of(Path(start), config, model.version) if start else (0, None)
     last = days_to_verify(days, config.days, after)
+    if start and state is not None:
+        Contents(model, config).require_checkpoint(Path(start), after, state)
     engine, name, _ = _engine(model, config, device)
     reference = ReferenceEngine(model, config)
     if state is not None:

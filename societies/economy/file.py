@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from societies.economy.config import EconomyConfig
-from societies.economy.parameters import Parameters
+from societies.economy.parameters import REMOVE_AGENT, Parameters
 from societies.economy.results import Layout
-from societies.economy.state import sizes, state_fields
+from societies.economy.state import MOST_UNITS, sizes, state_fields
 from societies.output import ResultFile, provenance
 from societies.output.files import require_allowed, require_target
 from societies.output.layout import declare
+from societies.output.ranges import Expected, require_state
+from societies.streams import LAST_STATE
 
 MODEL_VERSION = "1"
 """Changes when, and only when, results change; see CHANGELOG, "Results change"."""
+
+MOST_DEVICES = 64
+"""Of one kind that an agent may own whatever their lifetime; it wants no more than a few."""
 
 DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}
 
@@ -61,6 +70,38 @@ def create(
 def reopen(path: Path, config: EconomyConfig) -> ResultFile:
     """Open the file to write on, after checking that it is one of this configuration."""
     return provenance.reopen(path, config, MODEL_VERSION)
+
+
+def require_checkpoint(
+    path: Path, p: Parameters, day: int, state: Mapping[str, NDArray[Any]]
+) -> None:
+    """Raise OutputError unless a state read from a file can be the evening of a society's day."""
+    lengths = sizes(p)
+    expected = {
+        name: Expected(f.shape(lengths), f.dtype, f.within, f.some)
+        for name, f in state_fields(p).items()
+        if f.kept
+    }
+    require_state(path, day, state, expected, limits(p))
+
+
+def limits(p: Parameters) -> dict[str, ArrayLike]:
+    """Return the limits of fields that have a name (`Field.within`)."""
+    removable = [p.agents if s.remove == REMOVE_AGENT else p.resources for s in p.shocks]
+    found: dict[str, ArrayLike] = {
+        "agents - 1": p.agents - 1,
+        "resources - 1": p.resources - 1,
+        "last to be removed": np.array(removable or [1]) - 1,
+        "most units": MOST_UNITS,
+        "last state": LAST_STATE,
+    }
+    if p.device is not None:
+        # What is done in these minutes, with all types one after the other, is counted in 63 bits.
+        curves = (*p.effort_curves, *p.device.effort_curves)
+        least = min(float(curve.minutes.min()) for curve in curves)
+        counted = 2.0**57 * least / max(p.device.factor)
+        found["most minutes"] = max(counted, MOST_DEVICES * max(p.device.lifetime))
+    return found
 
 
 def describe_tables(p: Parameters) -> str:

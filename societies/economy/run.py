@@ -28,7 +28,14 @@ from societies.economy.engine import (
     state_hash,
     workgroup_size,
 )
-from societies.economy.file import MODEL_VERSION, create, describe_tables, reopen, require_room
+from societies.economy.file import (
+    MODEL_VERSION,
+    create,
+    describe_tables,
+    reopen,
+    require_checkpoint,
+    require_room,
+)
 from societies.economy.parameters import Parameters, parameters
 from societies.economy.results import Layout, grouped
 from societies.economy.state import series_of, sizes, state_fields
@@ -129,6 +136,8 @@ def run(
         if resume:
             file = stack.enter_context(reopen(path, config))
             start = file.latest_checkpoint()
+            if start:
+                require_checkpoint(path, p, *start)
         else:
             require_room(path, p, layout, overwrite=overwrite)
         first = start[0] + 1 if start else 1
@@ -313,6 +322,8 @@ def verify(
     after, state = checkpoint_of(Path(start), config, MODEL_VERSION) if start else (0, None)
     last = days_to_verify(days, config.days, after)
     p = parameters(config)
+    if start and state is not None:
+        require_checkpoint(Path(start), p, after, state)
     engine, name, _ = _engine(device, p)
     reference = ReferenceEngine(p)
     if state is not None:

@@ -7,10 +7,13 @@ From `STATE` come the device buffers, the kernels' accessors, the checkpoint, th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from societies.output.ranges import Within
 
 PURPOSES = {
     "extraction": 0,
@@ -41,6 +44,17 @@ NO_COMPONENT = -1
 
 PURPOSE_COUNT = 16
 
+FLAG: Within = (0, 1)
+COUNT: Within = (0, None)
+UNITS: Within = (0, "most units")
+REAL: Within = (None, None)
+NOT_NEGATIVE: Within = (0, None)
+EXPERIENCE: Within = (0, 2**53)
+"""Ranges of fields. Experience is rounded down to an index, which a double holds exactly so far."""
+
+MOST_UNITS = (2**31 - 1) // 2
+"""Half of what 32 bits count: room for what is held between two evenings."""
+
 
 @dataclass(frozen=True)
 class Field:
@@ -52,19 +66,24 @@ class Field:
     dtype : NumPy type on host and device
     unit : unit of the numbers
     meaning : one line
+    within : least and largest value after a day: numbers, or names of `limits`. A checkpoint with
+        others is refused before a kernel takes them for indices or bounds of loops
     initial : value before the first day
     of_agent : whether the removal of an agent resets the agent's entries to `initial`
     kept : whether the field is part of a checkpoint; what a phase hands to the next one on the
         same day is not
+    some : whether an entry that is not 0 is left in every society
     """
 
     dims: tuple[str, ...]
     dtype: str
     unit: str
     meaning: str
+    within: Within
     initial: float = 0
     of_agent: bool = True
     kept: bool = True
+    some: bool = False
 
     def shape(self, sizes: dict[str, int]) -> tuple[int, ...]:
         """Return the shape of the array, the society first."""
@@ -75,45 +94,75 @@ _AR = ("agent", "resource")
 _A = ("agent",)
 
 STATE: dict[str, Field] = {
-    "held": Field(_AR, "int32", "units", "units owned and free to use"),
-    "experience": Field(_AR, "float64", "units extracted", "experience in extracting"),
-    "value": Field(_AR, "float64", "util", "remembered marginal value of one more unit"),
-    "extracted": Field(_AR, "int32", "units", "units extracted today"),
-    "alive": Field(_A, "uint8", "1", "1 while the agent is in the simulation", initial=1),
-    "gain_per_minute": Field(_A, "float64", "util/min", "gain of the last unit extracted"),
-    "minutes": Field(_A, "float64", "min", "minutes spent extracting today"),
-    "units_sold": Field(_A, "int32", "units", "units given away in resource trades so far today"),
-    "deals": Field(_A, "int32", "deals", "resource trades today, counted at the first proposer"),
-    "units_extracted": Field(_A, "int32", "units", "units extracted today, all resources"),
-    "units_held": Field(_A, "int32", "units", "units held before consumption, all resources"),
-    "units_traded": Field(
-        _A, "int32", "units", "units given away in resource trades today", kept=False
+    "held": Field(_AR, "int32", "units", "units owned and free to use", UNITS),
+    "experience": Field(_AR, "float64", "units extracted", "experience in extracting", EXPERIENCE),
+    "value": Field(
+        _AR, "float64", "util", "remembered marginal value of one more unit", NOT_NEGATIVE
     ),
-    "resources_extracted": Field(_A, "int32", "resources", "different resources extracted today"),
-    "largest_holding": Field(_A, "int32", "units", "largest holding of one resource"),
-    "utility": Field(_A, "float64", "util", "utility of all holdings before consumption"),
-    "utility_1": Field(_A, "float64", "util", "utility one day before"),
-    "utility_2": Field(_A, "float64", "util", "utility two days before"),
-    "utility_total": Field(_A, "float64", "util", "utility summed since day 1"),
+    "extracted": Field(_AR, "int32", "units", "units extracted today", UNITS),
+    "alive": Field(
+        _A, "uint8", "1", "1 while the agent is in the simulation", FLAG, initial=1, some=True
+    ),
+    "gain_per_minute": Field(_A, "float64", "util/min", "gain of the last unit extracted", REAL),
+    "minutes": Field(_A, "float64", "min", "minutes spent extracting today", NOT_NEGATIVE),
+    "units_sold": Field(
+        _A, "int32", "units", "units given away in resource trades so far today", COUNT
+    ),
+    "deals": Field(
+        _A, "int32", "deals", "resource trades today, counted at the first proposer", COUNT
+    ),
+    "units_extracted": Field(_A, "int32", "units", "units extracted today, all resources", COUNT),
+    "units_held": Field(
+        _A, "int32", "units", "units held before consumption, all resources", COUNT
+    ),
+    "units_traded": Field(
+        _A, "int32", "units", "units given away in resource trades today", COUNT, kept=False
+    ),
+    "resources_extracted": Field(
+        _A, "int32", "resources", "different resources extracted today", COUNT
+    ),
+    "largest_holding": Field(_A, "int32", "units", "largest holding of one resource", COUNT),
+    "utility": Field(_A, "float64", "util", "utility of all holdings before consumption", REAL),
+    "utility_1": Field(_A, "float64", "util", "utility one day before", REAL),
+    "utility_2": Field(_A, "float64", "util", "utility two days before", REAL),
+    "utility_total": Field(_A, "float64", "util", "utility summed since day 1", REAL),
     "available": Field(
-        ("resource",), "uint8", "1", "1 while the resource exists", initial=1, of_agent=False
+        ("resource",),
+        "uint8",
+        "1",
+        "1 while the resource exists",
+        FLAG,
+        initial=1,
+        of_agent=False,
+        some=True,
     ),
     "stream": Field(
-        ("owner", "purpose"), "uint64", "1", "state of each random stream", of_agent=False
+        ("owner", "purpose"),
+        "uint64",
+        "1",
+        "state of each random stream",
+        (1, "last state"),
+        of_agent=False,
     ),
     "shock_target": Field(
-        ("shock",), "int32", "index", "what each shock removes, drawn on day 0", of_agent=False
+        ("shock",),
+        "int32",
+        "index",
+        "what each shock removes, drawn on day 0",
+        (0, "last to be removed"),
+        of_agent=False,
     ),
     "partners": Field(
         ("round", "agent"),
         "int32",
         "agent",
         "order of the agents in a round: positions 0 and 1 meet, 2 and 3, ...",
+        (0, "agents - 1"),
         of_agent=False,
         kept=False,
     ),
     "series": Field(
-        ("series",), "float64", "various", "the day's statistics", of_agent=False, kept=False
+        ("series",), "float64", "various", "the day's statistics", REAL, of_agent=False, kept=False
     ),
 }
 
@@ -121,54 +170,86 @@ _AD = ("agent", "device")
 _ADR = ("agent", "device", "resource")
 
 DEVICE_STATE: dict[str, Field] = {
-    "set_aside": Field(_AR, "int32", "units", "units locked for tools that the agent will make"),
-    "bought": Field(_AR, "uint8", "1", "1 if the agent bought such a device in this round"),
-    "device_minutes": Field(_ADR, "float64", "min", "minutes of use left in the devices owned"),
-    "device_experience": Field(_ADR, "float64", "1", "experience in making the device"),
-    "practised": Field(_ADR, "uint8", "1", "1 if made or invented today"),
-    "to_make": Field(_ADR, "int32", "devices", "devices promised and not yet made"),
-    "devices_set_aside": Field(_ADR, "int32", "devices", "components locked for promised devices"),
-    "devices_made": Field(_ADR, "int32", "devices", "devices made today"),
+    "set_aside": Field(
+        _AR, "int32", "units", "units locked for tools that the agent will make", UNITS
+    ),
+    "bought": Field(_AR, "uint8", "1", "1 if the agent bought such a device in this round", FLAG),
+    "device_minutes": Field(
+        _ADR, "float64", "min", "minutes of use left in the devices owned", (0, "most minutes")
+    ),
+    "device_experience": Field(_ADR, "float64", "1", "experience in making the device", EXPERIENCE),
+    "practised": Field(_ADR, "uint8", "1", "1 if made or invented today", FLAG),
+    "to_make": Field(_ADR, "int32", "devices", "devices promised and not yet made", (0, 0)),
+    "devices_set_aside": Field(
+        _ADR, "int32", "devices", "components locked for promised devices", UNITS
+    ),
+    "devices_made": Field(_ADR, "int32", "devices", "devices made today", COUNT),
     "prices": Field(
         (*_ADR, "price"),
         "float64",
         "util",
         "last price events, newest first: paid if positive, own production or sale if negative",
+        REAL,
     ),
     "recently_made": Field(
-        (*_ADR, "production_day"), "int32", "devices", "devices made on the last days, today first"
+        (*_ADR, "production_day"),
+        "int32",
+        "devices",
+        "devices made on the last days, today first",
+        UNITS,
     ),
     "partner_memory": Field(
         ("agent", "device", "partner", "memory_day"),
         "float64",
         "util",
         "gained by deals with each partner on the last days of trade, newest first",
+        REAL,
     ),
-    "met": Field(("agent", "partner"), "uint8", "1", "1 if the two met for the open device type"),
-    "overtime": Field(_A, "float64", "min", "minutes of making to take from the next working day"),
-    "reserved_minutes": Field(_A, "float64", "min", "minutes promised for making devices"),
-    "device_gain": Field(_A, "float64", "util", "gain from devices made for own use today"),
-    "units_paid": Field(_A, "int32", "units", "units paid for devices today"),
-    "devices_sold": Field(_AD, "int32", "devices", "devices sold today"),
+    "met": Field(
+        ("agent", "partner"), "uint8", "1", "1 if the two met for the open device type", FLAG
+    ),
+    "overtime": Field(
+        _A, "float64", "min", "minutes of making to take from the next working day", NOT_NEGATIVE
+    ),
+    "reserved_minutes": Field(
+        _A, "float64", "min", "minutes promised for making devices", NOT_NEGATIVE
+    ),
+    "device_gain": Field(_A, "float64", "util", "gain from devices made for own use today", REAL),
+    "units_paid": Field(_A, "int32", "units", "units paid for devices today", COUNT),
+    "devices_sold": Field(_AD, "int32", "devices", "devices sold today", COUNT),
     "made_with_device": Field(
-        _AD, "int32", "devices", "devices made today with a device that makes them"
+        _AD, "int32", "devices", "devices made today with a device that makes them", COUNT
     ),
-    "making_minutes": Field(_AD, "float64", "min", "minutes spent making devices today"),
+    "making_minutes": Field(
+        _AD, "float64", "min", "minutes spent making devices today", NOT_NEGATIVE
+    ),
     "extracted_with": Field(
-        ("agent", "source"), "int32", "units", "units extracted today by hand and by device type"
+        ("agent", "source"),
+        "int32",
+        "units",
+        "units extracted today by hand and by device type",
+        COUNT,
     ),
     "minutes_with": Field(
-        ("agent", "source"), "float64", "min", "minutes spent extracting so today"
+        ("agent", "source"), "float64", "min", "minutes spent extracting so today", NOT_NEGATIVE
     ),
     "device_stock": Field(
-        _AD, "float64", "min", "minutes of use left before the night, all resources", kept=False
+        _AD,
+        "float64",
+        "min",
+        "minutes of use left before the night, all resources",
+        NOT_NEGATIVE,
+        kept=False,
     ),
-    "made_today": Field(_AD, "int32", "devices", "devices made today, all resources", kept=False),
+    "made_today": Field(
+        _AD, "int32", "devices", "devices made today, all resources", COUNT, kept=False
+    ),
     "agents_knowing": Field(
         ("device", "resource"),
         "int32",
         "agents",
         "agents that know anything about making the device, in the evening",
+        (0, "agents"),
         of_agent=False,
         kept=False,
     ),
@@ -177,23 +258,36 @@ DEVICE_STATE: dict[str, Field] = {
         "int32",
         "index",
         "components, ascending: resources of a tool, else devices of the type below; -1: none",
+        (NO_COMPONENT, "resources - 1"),
         initial=NO_COMPONENT,
         of_agent=False,
     ),
     "invented_on": Field(
-        ("device", "resource"), "int32", "day", "day of the recipe's invention", of_agent=False
+        ("device", "resource"),
+        "int32",
+        "day",
+        "day of the recipe's invention",
+        COUNT,
+        of_agent=False,
     ),
     "inventor": Field(
-        ("device", "resource"), "int32", "agent", "who invented it", initial=-1, of_agent=False
+        ("device", "resource"),
+        "int32",
+        "agent",
+        "who invented it",
+        (-1, "agents - 1"),
+        initial=-1,
+        of_agent=False,
     ),
     "market_open": Field(
-        (), "uint8", "1", "1 if the open type is known to anybody", of_agent=False, kept=False
+        (), "uint8", "1", "1 if the open type is known to anybody", FLAG, of_agent=False, kept=False
     ),
     "device_partners": Field(
         _A,
         "int32",
         "agent",
         "order of the agents in a round of device trade: positions 0 and 1 meet, 2 and 3, ...",
+        (0, "agents - 1"),
         of_agent=False,
         kept=False,
     ),
@@ -202,12 +296,22 @@ DEVICE_STATE: dict[str, Field] = {
 
 GROUP_STATE: dict[str, Field] = {
     "units_sold_outside": Field(
-        _A, "int32", "units", "of units_sold, those to other groups; until evening", kept=False
+        _A,
+        "int32",
+        "units",
+        "of units_sold, those to other groups; until evening",
+        COUNT,
+        kept=False,
     ),
 }
 GROUP_DEVICE_STATE: dict[str, Field] = {
     "units_paid_outside": Field(
-        _A, "int32", "units", "of units_paid, those to other groups; until evening", kept=False
+        _A,
+        "int32",
+        "units",
+        "of units_paid, those to other groups; until evening",
+        COUNT,
+        kept=False,
     ),
 }
 """What is counted beside where there are groups, and where these have devices."""

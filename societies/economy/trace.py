@@ -22,7 +22,7 @@ from societies.economy.engine import (
     kept,
     state_hash,
 )
-from societies.economy.file import MODEL_VERSION
+from societies.economy.file import MODEL_VERSION, require_checkpoint
 from societies.economy.parameters import REMOVE_AGENT, Parameters, parameters
 from societies.economy.replay import (
     Place,
@@ -508,6 +508,7 @@ def trace(
     begin, state, reached = 0, None, ""
     if start is not None:
         begin, ensemble = checkpoint_of(Path(start), config, MODEL_VERSION, day - 1)
+        require_checkpoint(Path(start), whole, begin, ensemble)
         state = state_of_one(ensemble, number - whole.first_society)
         reached = f"from the checkpoint of day {begin} in {start}"
     chosen, _, facts = chosen_device(device)

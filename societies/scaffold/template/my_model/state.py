@@ -10,8 +10,11 @@ STATE = {
         "money of an agent",
         initial=lambda config: config.money,
         recorded=True,
+        within=(0, None),
     ),
-    "stream": Field((), "uint64", "1", "state of the society's random stream"),
+    "stream": Field(
+        (), "uint64", "1", "state of the society's random stream", within=(1, "last state")
+    ),
 }
 
 SERIES = {

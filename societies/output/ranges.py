@@ -1,0 +1,109 @@
+"""Can the values of a checkpoint be those of a run?
+
+Kernels take what a checkpoint holds for indices, loop bounds and states of random streams, and do
+not look twice: a value that no run leaves behind could make them read or write anywhere, or never
+end. A checksum does not help, since whoever changes the values can renew it. So a model says the
+range of every field, and a checkpoint is held against it before a device sees it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from societies.errors import OutputError
+
+Limit = float | str | None
+"""A number, the name of one that depends on the configuration, or none."""
+
+Within = tuple[Limit, Limit]
+"""The least and the largest value; real numbers are finite as well."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What an array of a checkpoint must be.
+
+    Attributes
+    ----------
+    shape, dtype : as declared
+    within : least and largest value; None: any
+    some : whether each society has an entry that is not 0
+    """
+
+    shape: tuple[int, ...]
+    dtype: DTypeLike
+    within: Within | None = None
+    some: bool = False
+
+
+def require_state(
+    path: object,
+    day: int,
+    state: Mapping[str, NDArray[Any]],
+    expected: Mapping[str, Expected],
+    limits: Mapping[str, ArrayLike],
+) -> None:
+    """Raise OutputError unless a checkpoint has exactly these arrays with such values.
+
+    Parameters
+    ----------
+    path : path of the file
+    day : of the checkpoint
+    state, expected : by name
+    limits : the limits that have a name; an array holds for the last dimensions of the field
+    """
+    for name in sorted(state.keys() ^ expected.keys()):
+        where = "is missing" if name in expected else "is not of this configuration"
+        raise _refusal(path, day, f"'{name}' {where}")
+    for name, array in state.items():
+        field = expected[name]
+        dtype = np.dtype(field.dtype)
+        if array.shape != field.shape or array.dtype != dtype:
+            there, here = f"{array.dtype} {array.shape}", f"{dtype} {field.shape}"
+            raise _refusal(path, day, f"'{name}' is {there}, it should be {here}")
+        if field.within is not None:
+            _require_within(path, day, name, array, field.within, limits)
+        if field.some and not array.reshape(len(array), -1).any(axis=1).all():
+            raise _refusal(path, day, f"'{name}' is 0 everywhere in a society")
+
+
+def _require_within(
+    path: object,
+    day: int,
+    name: str,
+    array: NDArray[Any],
+    within: Within,
+    limits: Mapping[str, ArrayLike],
+) -> None:
+    low, high = (limits[limit] if isinstance(limit, str) else limit for limit in within)
+    wrong = np.zeros(array.shape, bool) if array.dtype.kind != "f" else ~np.isfinite(array)
+    if low is not None:
+        wrong |= array < low
+    if high is not None:
+        wrong |= array > high
+    if wrong.any():
+        place = np.unravel_index(int(wrong.argmax()), wrong.shape)
+        at = f"{name}[{', '.join(str(int(i)) for i in place)}]"
+        least = "" if low is None else f" from {_plain(low, wrong.shape, place)}"
+        most = "" if high is None else f" to {_plain(high, wrong.shape, place)}"
+        value = array[place].item()
+        allowed = f"{least}{most}".strip() or "finite numbers"
+        raise _refusal(path, day, f"{at} is {value}, possible is {allowed}")
+
+
+def _plain(limit: ArrayLike, shape: tuple[int, ...], place: tuple[Any, ...]) -> int | float:
+    value: int | float = np.broadcast_to(np.asarray(limit), shape)[place].item()
+    return int(value) if math.isfinite(value) and value == int(value) else value
+
+
+def _refusal(path: object, day: int, why: str) -> OutputError:
+    return OutputError(
+        f"{path}: the checkpoint of day {day} is not one that a run wrote: {why}\n"
+        "do not go on with this file; run it anew with another --out"
+    )

@@ -47,7 +47,8 @@ class Program:
         Kernel files, absolute or relative to the kernels folder.
     macros
         Becomes ``#define`` lines in front: floats exact, booleans 0 or 1, strings as they are.
-        ``DEVICE_IS_CPU`` is always defined: a primitive may choose its method by it, never its
+        ``DEVICE_IS_CPU`` and ``DEVICE_ROUNDS_SINGLES`` (division and square root of singles are
+        correctly rounded) are always defined: a primitive may choose its method by them, never its
         result.
     header
         OpenCL text put after the macros.
@@ -76,7 +77,11 @@ class Program:
             raise DeviceError(f"build option {unsafe[0]} is refused: it changes results")
         if isinstance(sources, (str, Path)):
             sources = [sources]
-        known = {"DEVICE_IS_CPU": device.kind == "cpu", **(macros or {})}
+        facts = {
+            "DEVICE_IS_CPU": device.kind == "cpu",
+            "DEVICE_ROUNDS_SINGLES": device.correct_single,
+        }
+        known = {**facts, **(macros or {})}
         if race_mode():
             known["DEVICE_IS_INTERPRETED"] = True
         self._set_up(device, amalgamate(sources, known, header), tuple(options))

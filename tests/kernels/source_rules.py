@@ -15,7 +15,8 @@ from societies.device.source import without_comments
 BUILTINS = frozenset(
     [
         *("sqrt", "isnan", "min", "max", "mul_hi", "popcount", "clz"),
-        *("as_double", "as_long", "as_ulong", "as_uint", "as_int"),
+        *("fabs", "floor", "rint", "select", "convert_long_rte", "convert_int_rtz"),
+        *("as_float", "as_double", "as_long", "as_ulong", "as_uint", "as_int"),
         *("get_global_id", "get_local_id", "get_group_id"),
         *("get_local_size", "get_global_size", "get_num_groups"),
         *("barrier", "local_malloc", "local_free", "sizeof"),
@@ -38,7 +39,10 @@ INEXACT_BUILTINS = frozenset(
 )
 _TYPES = frozenset(
     f"{sign}{name}{width}"
-    for sign, names in (("u", ("char", "short", "int", "long")), ("", ("float", "double", "real")))
+    for sign, names in (
+        ("u", ("char", "short", "int", "long")),
+        ("", ("float", "double", "real", "num")),
+    )
     for name in names
     for width in ("", 2, 3, 4, 8, 16)
 ) | {"char", "short", "int", "long", "bool", "size_t", "ptrdiff_t"}
@@ -507,11 +511,19 @@ def twin_path(text: str) -> str | None:
 
 
 def public_functions(name: str, texts: Mapping[str, str]) -> list[str]:
-    """Return kernels, and functions that are called from other files or not in their own."""
+    """Return kernels, and functions that are called from other files or not in their own.
+
+    Files of different workloads do not include each other, so a name that both have is no call.
+    """
     own = bodies(texts[name])
     called = {call for body in own for call, _, _ in body.calls if call != body.name}
     called |= {word for _, inside, _ in macros(texts[name]) for word in _CALL.findall(inside)}
-    others = " ".join(blanked(text) for other, text in texts.items() if other != name)
+    folder = Path(name).parent
+    others = " ".join(
+        blanked(text)
+        for other, text in texts.items()
+        if other != name and (folder.name == "primitives" or Path(other).parent == folder)
+    )
     return sorted(
         {
             body.name

@@ -47,6 +47,8 @@ TWINS_ELSEWHERE = {
     "rate_holdings": "what menu() of trading.py hands to n_smallest",
     "n_smallest_alone": "n_smallest of select.py, whoever carries it out",
     "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",
+    "block_change": "a part of the largest change, which change() takes at once",
+    "block_totals": "a part of the sums, which totals() takes at once",
     "expected_minutes": "costs() of valuation.py returns them too",
     "is_extracting": "`in EXTRACTING` of devices.py",
     "set_count": "an item of a list",

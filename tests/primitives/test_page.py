@@ -5,8 +5,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/primitives.md").read_text()
-PLAIN = ("real", "group")
-"""Files of names only: a type, and who works."""
+PLAIN = ("real", "group", "num")
+"""Files of names only: types, and who works."""
 
 FILES = sorted(
     path for path in (ROOT / "kernels/primitives").glob("*.cl") if path.stem not in PLAIN

@@ -1,0 +1,22 @@
+// What all phases know of a plate: its cells and which of them are free.
+// Twin: reference_py/physics/laplace/plate.py.
+//
+// A plate has ROWS x COLUMNS cells, row after row; a launch has `plates` of them, one after another.
+// Workgroups are shared out evenly: of n of them every plate has n / plates, its parts.
+// Macros: ROWS, COLUMNS, FORM_IS_SEED, METHOD_IS_HEAT, P(ratio), and those of num.cl.
+#ifndef PHYSICS_LAPLACE_PLATE_CL
+#define PHYSICS_LAPLACE_PLATE_CL
+
+#include "primitives/num.cl"
+
+#define CELLS ((size_t)ROWS * COLUMNS)
+#define RUNNING -1l  // `ended` of a plate that has not met its tolerance
+
+// The form `seed` has the mask of its original, an int for every cell.
+#if FORM_IS_SEED
+typedef int mask_t;
+#else
+typedef uchar mask_t;
+#endif
+
+#endif

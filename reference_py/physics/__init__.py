@@ -1,0 +1,1 @@
+"""Physics and imaging: the definition of every result, in NumPy element by element."""

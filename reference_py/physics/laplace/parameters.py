@@ -1,0 +1,78 @@
+"""What is a plate told: its size, the rule of a step, what is held at a potential, when it ends."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.primitives.num import num_type
+
+BLOCK = 2048
+"""Cells of which one workgroup takes the largest change or the sum; a power of two, so that sums
+of blocks are parts of the tree over all cells (kernels/primitives/reduce.cl)."""
+
+
+@dataclass(frozen=True)
+class Conductor:
+    """A set of cells that are held at a potential.
+
+    Attributes
+    ----------
+    cells : (row, column) bool, none of them on the border of the plate
+    potential : float, rounded to the precision of the plate
+    """
+
+    cells: NDArray[np.bool_]
+    potential: float
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """A plate and how it changes.
+
+    Attributes
+    ----------
+    rows, columns : int, at least 3
+    border : potentials of the top and bottom row, corners included, and of the left and right
+        column
+    conductors : in the order of the configuration; where two overlap, the later one holds
+    method : "jacobi", each free cell becomes the mean of its neighbours, or "heat"
+    ratio : of heat, diffusivity times the length of a step over the area of a cell: above 0, at
+        most 1/4; beyond that, errors grow from step to step
+    precision : "single" or "double"
+    tolerance : the plate ends when a step has changed no cell by more; negative: no such end
+    check_every : steps from one look at the change to the next
+    """
+
+    rows: int
+    columns: int
+    border: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    conductors: tuple[Conductor, ...] = ()
+    method: str = "jacobi"
+    ratio: float = 0.25
+    precision: str = "single"
+    tolerance: float = -1.0
+    check_every: int = 50
+
+    @property
+    def num(self):
+        """The NumPy type of a potential."""
+        return num_type(self.precision)
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of cells in the plate, the last one perhaps not full."""
+        return -(-self.rows * self.columns // BLOCK)
+
+
+def rectangle(rows, columns, first, last, potential) -> Conductor:
+    """Return a conductor of the cells from (row, column) ``first`` to ``last``, both included."""
+    cells = np.zeros((rows, columns), np.bool_)
+    cells[first[0] : last[0] + 1, first[1] : last[1] + 1] = True
+    return Conductor(cells, potential)
+
+
+def seed_conductor(rows, columns) -> Conductor:
+    """Return the four cells in the middle of a plate of at least 6 x 6, at potential 1."""
+    first, last = (rows // 2 - 1, columns // 2 - 1), (rows // 2, columns // 2)
+    return rectangle(rows, columns, first, last, 1.0)

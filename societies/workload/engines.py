@@ -347,7 +347,8 @@ class ReferenceEngine(_Base[P]):
         """Run one step of a tick."""
         function = self._functions[step.phase]
         for copy in self.copies_now:
-            if tick == FINISH or getattr(copy, ENDED, -1) < 0:
+            ended = getattr(copy, ENDED, -1)
+            if tick == FINISH or ended < 0 or ended == tick:  # the tick that ends it is a whole one
                 function(self.parameters, copy, tick, **step.arguments)
 
     def run_ticks(self, first: int, last: int) -> None:

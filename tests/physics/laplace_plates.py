@@ -74,17 +74,17 @@ class Plates:
 
     def sweep(self):
         groups = self.count * self.parts
-        self._launch("sweep", groups, "phi", "next", "free", "ended", plates=self.count)
+        self._launch("sweep", groups, "phi", "next", "free", "ended", copies=self.count)
 
     def change(self, step):
         a = self.arrays
         self._launch("block_change", self.count * self.p.blocks, "phi", "next", changes=a["sums"])
-        values = {"changes": a["sums"], "step": step, "blocks": self.p.blocks}
+        values = {"changes": a["sums"], "tick": step, "blocks": self.p.blocks}
         self._launch("change", self.count, "change", "ended", **values)
 
     def advance(self):
         if self.form == "seed":
-            self._launch("advance", self.parts, "phi", "next", plates=self.count)
+            self._launch("advance", self.parts, "phi", "next", copies=self.count)
         else:
             self.arrays["phi"], self.arrays["next"] = self.arrays["next"], self.arrays["phi"]
 

@@ -7,8 +7,8 @@
 #include "physics/laplace/plate.cl"
 
 __kernel void advance(__global num *restrict phi, __global const num *restrict next,
-                      const uint plates)
+                      const uint copies)
 {
-    const size_t cells = CELLS * plates;
+    const size_t cells = CELLS * copies;
     for (size_t at = get_global_id(0); at < cells; at += get_global_size(0)) phi[at] = next[at];
 }

@@ -30,12 +30,12 @@ __kernel void block_change(__global const num *phi, __global const num *next,
 // A workgroup is a plate, a work-item every so many-th pair of its blocks, whose changes are used up.
 // A plate that has ended keeps the change of its last step.
 __kernel void change(__global real *changes, __global num *change, __global long *ended,
-                     const long step, const uint blocks)
+                     const long tick, const uint blocks)
 {
     const size_t plate = get_group_id(0);
     const real largest = reduce_max_global(changes + plate * blocks, blocks);
     if (get_local_id(0) == 0 && ended[plate] == RUNNING) {
         change[plate] = (num)largest;
-        if (step % CHECK_EVERY == 0 && change[plate] <= NUM(P(tolerance))) ended[plate] = step;
+        if (tick % CHECK_EVERY == 0 && change[plate] <= NUM(P(tolerance))) ended[plate] = tick;
     }
 }

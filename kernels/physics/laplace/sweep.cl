@@ -22,9 +22,9 @@ static num stepped(__global const num *restrict phi, const size_t at)
 // The form of the seed: a work-item is a cell, or every so many-th cell where there are fewer.
 __kernel void sweep(__global const num *restrict phi, __global num *restrict next,
                     __global const mask_t *restrict free, __global const long *restrict ended,
-                    const uint plates)
+                    const uint copies)
 {
-    const size_t parts = get_num_groups(0) / plates, part = get_group_id(0) % parts;
+    const size_t parts = get_num_groups(0) / copies, part = get_group_id(0) % parts;
     const size_t plate = get_group_id(0) / parts, lanes = get_local_size(0);
     __global const num *restrict old = phi + plate * CELLS;
     __global num *restrict new = next + plate * CELLS;
@@ -44,9 +44,9 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
 // rule is applied to cells that are not free, too, and its result dropped: cheaper than a branch.
 __kernel void sweep(__global const num *restrict phi, __global num *restrict next,
                     __global const mask_t *restrict free, __global const long *restrict ended,
-                    const uint plates)
+                    const uint copies)
 {
-    const size_t parts = get_num_groups(0) / plates, part = get_group_id(0) % parts;
+    const size_t parts = get_num_groups(0) / copies, part = get_group_id(0) % parts;
     const size_t plate = get_group_id(0) / parts, lanes = get_local_size(0);
     __global const num *restrict old = phi + plate * CELLS;
     __global num *restrict new = next + plate * CELLS;

@@ -5,6 +5,6 @@ the two arrays as it is done here, and launch nothing.
 """
 
 
-def advance(p, plate, step):
+def advance(p, plate, tick):
     """Exchange ``phi`` and ``next``."""
     plate.phi, plate.next = plate.next, plate.phi

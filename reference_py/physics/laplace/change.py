@@ -9,15 +9,15 @@ import numpy as np
 from reference_py.primitives.reduce import reduce_max
 
 
-def change(p, plate, step):
+def change(p, plate, tick):
     """Take the largest change of a cell; end if the step is one that is looked at (`ends`)."""
     difference = plate.next - plate.phi  # 0 where a cell is not free
     size = np.where(difference < 0, -difference, difference)
     plate.change = p.num(reduce_max(size.ravel().tolist()))
-    if ends(p, plate.change, step):
-        plate.ended = step
+    if ends(p, plate.change, tick):
+        plate.ended = tick
 
 
-def ends(p, change, step):
+def ends(p, change, tick):
     """Return whether a step with this change is the last one."""
-    return step % p.check_every == 0 and bool(change <= p.num(p.tolerance))
+    return tick % p.check_every == 0 and bool(change <= p.num(p.tolerance))

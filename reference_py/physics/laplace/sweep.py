@@ -8,7 +8,7 @@ Device twin: ``kernels/physics/laplace/sweep.cl``.
 import numpy as np
 
 
-def sweep(p, plate, step):
+def sweep(p, plate, tick):
     """Fill ``next`` from ``phi``. All cells are computed from the old values, so order is free."""
     phi, middle = plate.phi, plate.phi[1:-1, 1:-1]
     east, south, west, north = phi[1:-1, 2:], phi[2:, 1:-1], phi[1:-1, :-2], phi[:-2, 1:-1]

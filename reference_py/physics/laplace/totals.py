@@ -11,7 +11,7 @@ import numpy as np
 from reference_py.primitives.reduce import reduce_sum
 
 
-def totals(p, plate, step):
+def totals(p, plate, tick):
     """Fill ``sum`` and ``residual``: the root of the sum of all cells' squared residuals."""
     plate.sum = reduce_sum(plate.phi.ravel().tolist())
     of_cell = residuals(plate)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from societies.config import WorkloadConfig, load_config
 from societies.config.load import find_config
-from societies.errors import ConfigError
+from societies.config.problems import dotted
+from societies.errors import ConfigError, SocietiesWarning
 from societies.workloads import workload
 
 if TYPE_CHECKING:
@@ -56,8 +59,15 @@ def run(
         One or two lines that say what is wrong, where, and what to do.
     Interrupted
         After Ctrl-C, when everything done so far is in the file, its ``path``.
+
+    Warns
+    -----
+    SocietiesWarning
+        If the configuration is valid but says what such a run does not reach.
     """
     config, out = _configuration("run", config, out)
+    for text in config_warnings(config):
+        warnings.warn(text, SocietiesWarning, stacklevel=2)
     return workload(config.workload).run(
         config, device=device, out=out, resume=resume, overwrite=overwrite, progress=progress
     )
@@ -74,10 +84,12 @@ def plan(
     Returns
     -------
     Plan
-        With ``rows``, a list of (label, value).
+        With ``rows``, a list of (label, value), and ``warnings``, a sentence for each thing that
+        is probably not meant or will probably fail.
     """
     config, out = _configuration("plan", config, out)
-    return workload(config.workload).plan(config, device=device, out=out)
+    made = workload(config.workload).plan(config, device=device, out=out)
+    return replace(made, warnings=(*config_warnings(config), *made.warnings))
 
 
 def verify(
@@ -108,6 +120,11 @@ def verify(
     config, _ = _configuration("verify", config)
     chosen = workload(config.workload)
     return chosen.verify(config, device=device, days=days, progress=progress, **more)
+
+
+def config_warnings(config: WorkloadConfig) -> tuple[str, ...]:
+    """Return what is valid in a configuration but probably not meant, a sentence each."""
+    return tuple(f"{dotted(found.path)}: {found.message}" for found in config.warnings())
 
 
 def _configuration(

@@ -13,6 +13,7 @@ import shlex
 import signal
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +30,7 @@ from societies.errors import (
     Interrupted,
     OutputError,
     SocietiesError,
+    SocietiesWarning,
     interruption,
     shell_words,
 )
@@ -380,7 +382,7 @@ def localmem(
     else:
         raise ConfigError("localmem: give either a FILE or --config CONFIG")
     for warning in planned.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        _warn(warning)
     if emit:
         print(planned.source.text, end="")
     else:
@@ -429,7 +431,8 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        with shell_words():
+        with shell_words(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", SocietiesWarning)  # told when CONFIG is read
             app(args=words, prog_name="societies", obj=words)
     except SystemExit as end:
         _deafen(own_process)
@@ -499,9 +502,17 @@ def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], Source]:
 def _load(path: Path, overrides: Sequence[str] | None, **keys: int | None) -> WorkloadConfig:
     """Read the configuration with the overrides; `keys` are those that have a flag of their own."""
     from societies.config import load_config
+    from societies.config.problems import dotted
 
     flags = [f"{key}={value}" for key, value in keys.items() if value is not None]
-    return load_config(path, [*(overrides or []), *flags])
+    config = load_config(path, [*(overrides or []), *flags])
+    for conflict in config.warnings():
+        _warn(f"{dotted(conflict.path)}: {conflict.message}")
+    return config
+
+
+def _warn(text: str) -> None:
+    print(f"warning: {text}", file=sys.stderr)
 
 
 def _print_rows(rows: Sequence[tuple[str, str]], console: Console) -> None:

@@ -49,6 +49,10 @@ class SocietiesError(Exception):
     exit_code = 1
 
 
+class SocietiesWarning(UserWarning):
+    """Something is probably not meant so, but the run goes on."""
+
+
 class ConfigError(SocietiesError):
     """The configuration or the usage is wrong; ``str(error)`` has one line per problem."""
 

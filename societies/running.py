@@ -93,9 +93,16 @@ class RunReport:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run would do: rows of (label, value), nothing written."""
+    """What a run would do, nothing written.
+
+    Attributes
+    ----------
+    rows : list of (label, value)
+    warnings : what is probably not meant so, or will probably fail; a sentence each
+    """
 
     rows: list[tuple[str, str]]
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

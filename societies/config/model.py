@@ -82,6 +82,10 @@ class WorkloadConfig(Section):
         """Yield every contradiction between keys that are valid each by itself."""
         yield from ()
 
+    def warnings(self) -> Iterator[Conflict]:
+        """Yield what is valid but probably not meant: a key that has no effect in this run."""
+        yield from ()
+
     @model_validator(mode="after")
     def _refuse_conflicts(self, info: ValidationInfo) -> WorkloadConfig:
         if info.context is not CONFLICTS_LATER:

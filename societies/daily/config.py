@@ -64,7 +64,7 @@ class DailyConfig(WorkloadConfig):
         return 1
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself: more streams than there are, records of no day."""
+        """Yield what contradicts itself: more streams than there are."""
         streams = (self.first_society + self.replicates) * self.streams()
         if streams > RANDOM_STREAMS:
             names = ("replicates", "first_society")
@@ -74,10 +74,12 @@ class DailyConfig(WorkloadConfig):
                 f"{streams} random streams are needed, more than the {RANDOM_STREAMS} there are",
                 tuple((name,) for name in names),
             )
+
+    def warnings(self) -> Iterator[Conflict]:
+        """Yield what a run of so few days does not reach."""
         if self.record.detail > self.days:
             yield Conflict(
                 ("record", "detail"),
-                f"{self.record.detail} days are more than the run has ({self.days}); "
-                "nothing would be recorded",
-                (("days",),),
+                f"{self.record.detail} days are more than the run has ({self.days}): none of this "
+                "is recorded",
             )

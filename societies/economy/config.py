@@ -26,7 +26,7 @@ from societies.config.model import (
     key,
 )
 from societies.config.problems import quoted
-from societies.economy.conflicts import economy_conflicts
+from societies.economy.conflicts import economy_conflicts, economy_warnings
 from societies.economy.state import A_DEVICE, DEVICE_TYPES
 
 LARGEST_SEED = 2**64 - 1
@@ -577,3 +577,7 @@ class EconomyConfig(WorkloadConfig):
     def conflicts(self) -> Iterator[Conflict]:
         """Yield every contradiction between keys that are valid each by itself."""
         return economy_conflicts(self)
+
+    def warnings(self) -> Iterator[Conflict]:
+        """Yield what a run of so few days does not reach."""
+        return economy_warnings(self)

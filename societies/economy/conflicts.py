@@ -279,9 +279,6 @@ def _shock_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
         size, gone = (config.agents if what == "agent" else config.resources), removed[what]
         said = (*said, (*path, "remove"), (*path, "index"))
         needs: tuple[Path, ...] = (*said, (f"{what}s",))
-        if shock.day > config.days:
-            message = f"{shock.day} is after the last day, {config.days}"
-            yield Conflict((*path, "day"), message, (("days",),))
         if what == "agent" and shock.holdings is not None:
             message = "only a resource has this key; a removed agent always loses everything"
             yield Conflict((*path, "holdings"), message, ((*path, "remove"),))
@@ -299,24 +296,39 @@ def _shock_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
 
 
 def _record_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
-    """Refuse an interval so long that nothing would be recorded."""
-    for name in ("society", "agent", "agent_resource"):
-        every = getattr(config.record, name)
-        if every > config.days:
-            message = (
-                f"{every} days are more than the run has ({config.days}); nothing would be recorded"
-            )
-            yield Conflict(("record", name), message, (("days",),))
+    """Refuse series of no day at all, and a trade log of what is not run."""
+    every = config.record.society
+    if every > config.days:
+        message = (
+            f"{every} days are more than the run has ({config.days}); nothing would be recorded"
+        )
+        yield Conflict(("record", "society"), message, (("days",),))
     log = config.record.trade_log
     for i, day in enumerate(log.days):
-        path: Path = ("record", "trade_log", "days", i)
-        if day > config.days:
-            yield Conflict(path, f"day {day} is after the last day, {config.days}", (("days",),))
         if day in log.days[:i]:
+            path = ("record", "trade_log", "days", i)
             yield Conflict(path, f"day {day} is listed twice")
     if log.societies > config.replicates:
         message = f"{log.societies} are more than the {config.replicates} that are run"
         yield Conflict(("record", "trade_log", "societies"), message, (("replicates",),))
+
+
+def economy_warnings(config: EconomyConfig) -> Iterator[Conflict]:
+    """Yield what a run of so few days does not reach: somebody takes a quick look, or is wrong."""
+    days = config.days
+    for s, shock in enumerate(config.shocks):
+        if shock.day > days:
+            message = f"{shock.day} is after the last day, {days}: this shock is not reached"
+            yield Conflict(("shocks", s, "day"), message)
+    for name in ("agent", "agent_resource", *(("device",) if config.devices != "none" else ())):
+        every = getattr(config.record, name)
+        if every > days:
+            message = f"{every} days are more than the run has ({days}): none of this is recorded"
+            yield Conflict(("record", name), message)
+    for i, day in enumerate(config.record.trade_log.days):
+        if day > days:
+            message = f"day {day} is after the last day, {days}: its trades are not recorded"
+            yield Conflict(("record", "trade_log", "days", i), message)
 
 
 def _each(path: Path, value: PerResource[float]) -> Iterator[tuple[Path, float]]:

@@ -271,13 +271,13 @@ def test_a_table_that_cannot_be_printed():
 @pytest.mark.parametrize("command", ["run", "check", "verify"])
 def test_mistakes_are_reported_at_once_with_their_places(command, shell, folder):
     (folder / "wrong.yaml").write_text(RUN + "sed: 3\ntrading: {menu_sise: 2, rounds: -1}\n")
-    code, out, err = shell(command, "wrong.yaml", "--set", "record.agent=9")
+    code, out, err = shell(command, "wrong.yaml", "--set", "record.society=9")
     assert (code, out) == (2, "")
     assert err.splitlines() == [
         "wrong.yaml:7:1  sed: unknown key; did you mean 'seed'?",
         "wrong.yaml:8:11  trading.menu_sise: unknown key; did you mean 'menu_size'?",
         "wrong.yaml:8:33  trading.rounds: must be at least 0, got -1",
-        "--set record.agent=9  record.agent: 9 days are more than the run has (4); "
+        "--set record.society=9  record.society: 9 days are more than the run has (4); "
         "nothing would be recorded",
     ]
     assert sorted(os.listdir()) == ["run.yaml", "wrong.yaml"]

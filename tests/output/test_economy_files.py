@@ -266,9 +266,8 @@ def test_the_report_tells_the_last_day_of_the_file(detailed, tmp_path):
 
 def test_what_would_record_nothing_is_refused(tmp_path):
     with pytest.raises(ConfigError) as caught:
-        configuration(record={"agent": 13, "agent_resource": 12, "society": 99, "checkpoint": 99})
+        configuration(record={"agent_resource": 12, "society": 99, "checkpoint": 99})
     assert str(caught.value).splitlines() == [
-        "record.agent: 13 days are more than the run has (12); nothing would be recorded",
         "record.society: 99 days are more than the run has (12); nothing would be recorded",
     ]
 

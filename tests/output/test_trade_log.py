@@ -304,7 +304,6 @@ def test_the_file_says_beforehand_how_large_it_is(tmp_path):
 @pytest.mark.parametrize(
     ("log", "message"),
     [
-        ({"days": [9]}, "day 9 is after the last day, 8"),
         ({"days": [3, 3]}, "day 3 is listed twice"),
         ({"days": [0]}, "record.trade_log.days.0"),
         ({"days": [3], "societies": 3}, "3 are more than the 2 that are run"),

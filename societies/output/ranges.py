@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from societies.errors import OutputError
+from societies.errors import OutputError, option
 
 Limit = float | str | None
 """A number, the name of one that depends on the configuration, or none."""
@@ -105,5 +105,5 @@ def _plain(limit: ArrayLike, shape: tuple[int, ...], place: tuple[Any, ...]) -> 
 def _refusal(path: object, day: int, why: str) -> OutputError:
     return OutputError(
         f"{path}: the checkpoint of day {day} is not one that a run wrote: {why}\n"
-        "do not go on with this file; run it anew with another --out"
+        f"do not go on with this file; run it anew into another one, with {option('out')}"
     )

@@ -32,6 +32,7 @@ from societies.errors import (
     SocietiesError,
     SocietiesWarning,
     interruption,
+    printable,
     shell_words,
 )
 from societies.version import package_version
@@ -167,7 +168,7 @@ def verify(
         report = societies.verify(
             settings, device=device, days=days, start=start, progress=progress
         )
-    print(report)
+    print(printable(str(report)))
     if not report.identical:
         raise typer.Exit(1)
 
@@ -260,7 +261,7 @@ def trace(
             device=device,
             progress=progress,
         )
-    print(json.dumps(told.data()) if form == "json" else told.text(full=full))
+    print(json.dumps(told.data()) if form == "json" else printable(told.text(full=full)))
 
 
 @app.command()
@@ -445,9 +446,9 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
             told = _told(error)
         # Looked for by hand, since an error may come before the options are parsed.
         if "--debug" in words:
-            traceback.print_exc()
+            print(printable(traceback.format_exc()), file=sys.stderr, end="")
         else:
-            print(told, file=sys.stderr)
+            print(printable(str(told)), file=sys.stderr)
         sys.exit(told.exit_code)
 
 
@@ -520,7 +521,7 @@ def _print_rows(rows: Sequence[tuple[str, str]], console: Console) -> None:
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         label = f"[dim]{escape(name.ljust(width))}[/]"
-        console.print(f"{label}  {escape(value)}", highlight=False, soft_wrap=True)
+        console.print(f"{label}  {escape(printable(value))}", highlight=False, soft_wrap=True)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ to do. The command line prints that message without a traceback (``--debug`` sho
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -109,3 +110,19 @@ def interruption(error: BaseException) -> str:
     while behind is not None and not isinstance(behind, Interrupted):
         behind = behind.__context__
     return str(behind or "interrupted")
+
+
+def printable(text: str) -> str:
+    """Return the text as a terminal may have it: what is no character to be seen is escaped.
+
+    A stranger's file may hold sequences that clear the screen, retitle the window or turn the
+    order of letters round.
+    """
+    return "".join(
+        c if c == "\n" or c.isprintable() or unicodedata.category(c) == "Zs" else _escaped(c)
+        for c in text
+    )
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from societies.errors import OutputError, SocietiesError, option
+from societies.errors import OutputError, SocietiesError, option, printable
 from societies.output import open_results
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _panels(data: xr.Dataset) -> Panels:
     for name, colour in zip(series[:_MOST_PANELS], _COLOURS, strict=False):
         unit = str(data[name].attrs.get("units", "1"))
         title = name.replace("_", " ").capitalize()
-        panels.append((name, title, "" if unit == "1" else unit, colour))
+        panels.append((name, _words(title), "" if unit == "1" else _words(unit), colour))
     return tuple(panels)
 
 
@@ -206,7 +206,7 @@ def _draw(figure: Any, data: xr.Dataset, panels: Panels) -> None:
 def _draw_sources(axes: Any, data: xr.Dataset) -> None:
     """Draw the shares of the units extracted by hand and with each type, one above the other."""
     shares = data["extraction_share"].mean("society").transpose("source", "day").load()
-    names = [str(name).replace("_", " ") for name in data["source"].values]
+    names = [_words(name).replace("_", " ") for name in data["source"].values]
     axes.stackplot(data["day"], shares, colors=_SOURCE_COLOURS, labels=names, linewidth=0)
     axes.set_ylim((0, 1))
     axes.grid(visible=False)
@@ -217,7 +217,7 @@ def _draw_known(axes: Any, data: xr.Dataset) -> None:
     """Draw how many devices of each type somebody knows how to make."""
     known = data["devices_known"].mean("society").load()
     for name, colour in zip(known["device_type"].values, _TYPE_COLOURS, strict=True):
-        label = str(name).replace("_", " ")
+        label = _words(name).replace("_", " ")
         axes.plot(data["day"], known.sel(device_type=name), color=colour, label=label)
     axes.set_ylim((0, max(1.0, float(known.max()) * 1.08)))
     _finish(axes, data, "Devices known", "devices of each type")
@@ -245,17 +245,23 @@ def _title(data: xr.Dataset) -> str:
     """Say who was simulated, as far as the attributes tell, and what line and band mean."""
     parts = []
     if "agents" in data.attrs and "resources" in data.attrs:
-        parts.append(f"{data.attrs['agents']} agents × {data.attrs['resources']} resources")
+        agents, resources = (_words(data.attrs[name]) for name in ("agents", "resources"))
+        parts.append(f"{agents} agents × {resources} resources")
     elif "title" in data.attrs:
-        parts.append(str(data.attrs["title"]))
+        parts.append(_words(data.attrs["title"]))
     if "scenario" in data.attrs:
-        parts.append(str(data.attrs["scenario"]))
+        parts.append(_words(data.attrs["scenario"]))
     societies = data.sizes["society"]
     if societies == 1:
         parts.append("1 society")
     else:
         parts.append(f"{societies} societies (line: mean, band: minimum to maximum)")
     return "  ·  ".join(parts)
+
+
+def _words(text: object) -> str:
+    """Return what a file says as words of a figure: no mathematics, nothing that has no picture."""
+    return printable(str(text)).replace("$", r"\$")
 
 
 def _thousands(value: float, _: int | None = None) -> str:

@@ -10,17 +10,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import yaml
 from numpy.typing import NDArray
 
 from societies.config import WorkloadConfig, to_yaml
-from societies.errors import OutputError, option
+from societies.config.document import read_text
+from societies.config.problems import quoted
+from societies.errors import ConfigError, OutputError, option
 from societies.output import checkpoints
 from societies.output.files import explained
 from societies.output.layout import require_ours
 from societies.output.resultfile import ResultFile
 from societies.output.trust import opened
 from societies.version import package_version
+
+LONGER_AT_MOST, LONG = 2, 1 << 16
+"""Reading YAML takes seconds for some 100 kB: how much longer than ours a text may be to be read,
+as a factor and in characters beyond it."""
 
 
 def origin(config: WorkloadConfig, model_version: str) -> dict[str, str]:
@@ -100,13 +105,13 @@ def _require_origin(
     version = str(attributes.get("model_version"))
     if version != model_version:
         raise OutputError(
-            f"{path} was made by model version {version}, this is {model_version}: results "
+            f"{path} was made by model version {_short(version)}, this is {model_version}: results "
             "differ, so it cannot be continued\n"
             f"run it anew into another file, with {option('out')}"
         )
     try:
         different = _different_keys(str(attributes["configuration"]), to_yaml(config))
-    except (KeyError, TypeError, yaml.YAMLError) as error:
+    except (KeyError, TypeError, ConfigError) as error:
         raise OutputError(
             f"{path}: its configuration is missing or damaged, so it cannot be continued\n"
             f"run it anew into another file, with {option('out')}"
@@ -122,16 +127,27 @@ def _require_origin(
 
 
 def _different_keys(before: str, now: str) -> list[tuple[str, str, str]]:
-    """Return key, old and new value wherever two resolved configurations differ."""
-    made_with = yaml.safe_load(before)
-    if not isinstance(made_with, dict):
+    """Return key, old and new value wherever two resolved configurations differ.
+
+    The text of a file may be a stranger's: what is no configuration, or much longer than this one,
+    is not read at all.
+    """
+    if len(before) > LONGER_AT_MOST * len(now) + LONG:
+        return [("the configuration", f"{len(before)} characters", f"{len(now)} characters")]
+    made_with = read_text(before, "configuration")
+    if not isinstance(made_with.data, dict) or made_with.problems:
         raise TypeError("no configuration")
-    old, new = _flat(made_with), _flat(yaml.safe_load(now))
+    old, new = _flat(made_with.data), _flat(read_text(now, "configuration").data)
     return [
-        (key, str(old.get(key, "absent")), str(new.get(key, "absent")))
+        (_short(key), _short(str(old.get(key, "absent"))), _short(str(new.get(key, "absent"))))
         for key in {**old, **new}
         if old.get(key, "absent") != new.get(key, "absent")
     ]
+
+
+def _short(text: str) -> str:
+    """Return what a file says as it is if it is a few plain words, else quoted and shortened."""
+    return text if text.isprintable() and len(text) <= 60 else quoted(text)
 
 
 def _flat(item: Any, prefix: str = "") -> dict[str, Any]:

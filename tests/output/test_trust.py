@@ -2,12 +2,16 @@
 
 import os
 import threading
+import time
+import warnings
 
 import h5py
 import numpy as np
 import pytest
 
 import societies
+from societies.analysis import plot_overview
+from societies.cli import main
 from societies.errors import OutputError
 from societies.output import Coordinate, ResultFile, Variable, open_results
 from societies.output.trust import opened
@@ -175,3 +179,64 @@ def test_a_stranger_s_file_cannot_be_resumed_by_the_economy(tmp_path, monkeypatc
         with pytest.raises(OutputError, match="external storage"):
             call()
     assert victim.read_bytes() == SECRET
+
+
+CONFIG = {"workload": "economy", "agents": 4, "resources": 4, "days": 3}
+BOMB = "\n".join(["a0: &a0 [x, x]", *(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]" for i in range(1, 40))])
+ESCAPES = "\x1b]0;pwned\x07\x1b[2J\x9b31m\u202e"
+
+
+def a_run(path, **attributes):
+    """Run an economy and change attributes of its file; return its configuration."""
+    config = societies.config_from_dict(CONFIG)
+    societies.run(config, device="reference", out=path, overwrite=True)
+    with h5py.File(path, "r+") as file:
+        for name, value in attributes.items():
+            file.attrs[name] = value
+    return config
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (BOMB, "missing or damaged"),
+        ("[" * 60_000, "missing or damaged"),
+        ("!!python/object/apply:os.getcwd []", "missing or damaged"),
+        ("a: {}\na: {}", "missing or damaged"),
+        ("k: [" + "1, " * 10**6 + "1]", "another configuration"),
+    ],
+    ids=["aliases", "depth", "tag", "twice", "size"],
+)
+def test_the_stored_configuration_has_the_limits_of_one(tmp_path, text, says):
+    config = a_run(tmp_path / "run.h5", configuration=text)
+    began = time.monotonic()
+    with pytest.raises(OutputError, match=says):
+        societies.run(config, device="reference", out=tmp_path / "run.h5", resume=True)
+    assert time.monotonic() - began < 20
+
+
+def test_a_stranger_s_words_are_drawn_as_they_are(tmp_path):
+    pytest.importorskip("matplotlib")
+    a_run(tmp_path / "run.h5", scenario=r"costs $\frac$ " + ESCAPES, agents="$x")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a character without a picture
+        assert len(plot_overview(tmp_path / "run.h5")) == 2
+    assert "\x1b" not in (tmp_path / "run_overview.svg").read_text()
+
+
+def test_control_characters_of_a_file_are_not_printed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.yaml").write_text("workload: economy\nagents: 4\nresources: 4\ndays: 3\n")
+    stored = societies.config.to_yaml(societies.config_from_dict(CONFIG))
+    for attribute, value in (
+        ("model_version", f"1{ESCAPES}\nrun rm -rf /"),
+        ("configuration", f'"{ESCAPES!r}": 1\n{stored}'),
+        ("societies_layout", ESCAPES),
+        ("device", ESCAPES),  # printed when there is nothing left to run
+    ):
+        a_run("small.h5", **{attribute: value})
+        with pytest.raises(SystemExit):
+            main(["run", "small.yaml", "--resume", "--device", "reference"])
+        printed = "".join(capsys.readouterr())
+        assert r"\x1b" in printed
+        assert not {c for c in printed if c != "\n" and not c.isprintable()}, printed

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import sqrt
+from math import floor, log10, sqrt
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from numpy.typing import ArrayLike
 
 DAYS = (1, 25, 50, 100, 150, 200, 300, 500)
 ALLOWED_MISSES = 0.02
+
+RECORDED_DIGITS = 5
+"""Significant digits that every society's numbers of a baseline have at least; means have six."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Comparison:
     day : int
     ours, baseline : float, means over societies, in the unit of the series
     allowed : float, largest difference allowed
-    rounding : float, what the baseline's printed digits leave open
+    rounding : float, what the baseline's printed digits leave open; see `left_open`
     """
 
     series: str
@@ -81,10 +84,22 @@ def compare_series(
                 ours=float(sample.mean()),
                 baseline=mean,
                 allowed=3.0 * error,
-                rounding=1e-5 * abs(mean) + 1e-12,  # five or six digits are printed
+                rounding=left_open(mean),
             )
         )
     return result
+
+
+def left_open(recorded: float) -> float:
+    """Return how far a recorded number may be from the true one because of its digits.
+
+    Half a unit of the last digit. Rounding noise about 0 is no difference either: the Gini of equal
+    utilities is recorded as -2e-16.
+    """
+    if recorded == 0.0:
+        return 1e-12
+    unit: float = 10.0 ** (floor(log10(abs(recorded))) + 1 - RECORDED_DIGITS)
+    return 0.5 * unit + 1e-12
 
 
 def misses(comparisons: Sequence[Comparison]) -> list[Comparison]:

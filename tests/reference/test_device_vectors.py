@@ -1,7 +1,7 @@
 """Does the reference do to every recorded state of the peer what the peer did to it? All kinds.
 
 The benefit of a device is evaluated by the plain loop of the model here, unit by unit, as the peer
-did it; what the reference's stretches of constant effort change is counted in a test of its own.
+did it; what the reference's stretches of constant effort change is counted in tests of its own.
 """
 
 import math
@@ -148,14 +148,28 @@ def test_production(name):
         check(s, v["after"])
 
 
+def replay_own_use(p, name, v):
+    s = society(name, [v["before"]], v)
+    decide(p, s, v["before"]["id"], device_of(v))
+    check(s, v["after"])
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_own_use(name, plain):
     p, vectors = setting(name), load(name, "personal_devices")
     assert vectors
     for v in vectors:
-        s = society(name, [v["before"]], v)
-        decide(p, s, v["before"]["id"], device_of(v))
-        check(s, v["after"])
+        replay_own_use(p, name, v)
+
+
+def replay_device_trade(p, name, v):
+    both = v["before"]["A"], v["before"]["B"]
+    a, b = both[0]["id"], both[1]["id"]
+    s = society(name, both, v)
+    meet(p, s, device_of(v), a, b)
+    check(s, v["after"]["A"])
+    check(s, v["after"]["B"])
+    assert sum(s.devices_sold[a]) + sum(s.devices_sold[b]) == v["after"]["n_trades"]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -163,13 +177,7 @@ def test_device_trades(name, plain):
     p, vectors = setting(name), load(name, "device_trade")
     assert vectors
     for v in vectors:
-        both = v["before"]["A"], v["before"]["B"]
-        a, b = both[0]["id"], both[1]["id"]
-        s = society(name, both, v)
-        meet(p, s, device_of(v), a, b)
-        check(s, v["after"]["A"])
-        check(s, v["after"]["B"])
-        assert sum(s.devices_sold[a]) + sum(s.devices_sold[b]) == v["after"]["n_trades"]
+        replay_device_trade(p, name, v)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -228,29 +236,33 @@ def test_memories_grow_older(name):
         same(s.partner_memory[a][device], v["after"]["partner_memory"][TYPES[device]])
 
 
+def replay_valuation(p, name, v):
+    s, a, device = society(name, [v["before"]], v), v["before"]["id"], device_of(v)
+    cost, minutes = valuation.costs(p, s, a, device)
+    for r in range(p.resources):
+        if not has_recipe(s, device, r):
+            assert v["cost"][r] is None
+            continue
+        worst, units = valuation.worst_case(p, s, a, device, r)
+        assert units == v["worst_resources"][r]
+        found = {
+            "making_time": making_time(p, s, a, device, r),
+            "cost": cost[r],
+            "expected_time": minutes[r],
+            "worst_time": worst,
+            "benefit": valuation.benefit(p, s, a, device, r),
+            "buyer_value": valuation.buyers_value(p, s, a, device, r, cost[r]),
+        }
+        for key, value in found.items():
+            same(value, v[key][r], key)
+
+
 @pytest.mark.parametrize("name", LATE)
 def test_valuations(name, plain):
     p, vectors = setting(name), load(name, "valuation")
     assert vectors
     for v in vectors:
-        s, a, device = society(name, [v["before"]], v), v["before"]["id"], device_of(v)
-        cost, minutes = valuation.costs(p, s, a, device)
-        for r in range(p.resources):
-            if not has_recipe(s, device, r):
-                assert v["cost"][r] is None
-                continue
-            worst, units = valuation.worst_case(p, s, a, device, r)
-            assert units == v["worst_resources"][r]
-            found = {
-                "making_time": making_time(p, s, a, device, r),
-                "cost": cost[r],
-                "expected_time": minutes[r],
-                "worst_time": worst,
-                "benefit": valuation.benefit(p, s, a, device, r),
-                "buyer_value": valuation.buyers_value(p, s, a, device, r, cost[r]),
-            }
-            for key, value in found.items():
-                same(value, v[key][r], key)
+        replay_valuation(p, name, v)
 
 
 def test_removal_of_a_resource():
@@ -332,3 +344,50 @@ def test_stretches_differ_only_where_rounding_decides_about_a_unit(name):
             math.isclose(found, other, rel_tol=1e-6) for other in nudged(p, s, agent, device, r)
         ), (agent, device, r, found, by_loop)
     assert (evaluated, boundaries) == BOUNDARIES[name]
+
+
+REPLAYS = {
+    "personal_devices": replay_own_use,
+    "device_trade": replay_device_trade,
+    "valuation": replay_valuation,
+}
+
+# Vectors that evaluate benefits, and those of them that a unit at a boundary changes.
+CHANGED = {
+    "9x12": (108, 36),
+    "48x48": (53, 11),
+    "late-9x12": (80, 8),
+    "late-24x24": (52, 11),
+    "shock-24x24": (24, 6),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_stretches_replay_all_vectors_but_for_units_at_boundaries(name, monkeypatch):
+    """As the product evaluates benefits. Where a vector differs, the loop's value in place of those
+    that are at such a boundary, and of nothing else, gives what was recorded."""
+    p, by_stretches = setting(name), valuation.benefit
+    corrected = []
+
+    def at_boundaries_by_loop(p, s, agent, device, resource):
+        found = by_stretches(p, s, agent, device, resource)
+        by_loop = plain_benefit(p, s, agent, device, resource)
+        if math.isclose(found, by_loop, rel_tol=1e-9):
+            return found
+        corrected.append((agent, device, resource))
+        return by_loop
+
+    replayed = changed = 0
+    for kind, replay in REPLAYS.items():
+        for v in load(name, kind):
+            replayed += 1
+            monkeypatch.setattr(valuation, "benefit", by_stretches)
+            try:
+                replay(p, name, v)
+            except AssertionError:
+                changed += 1
+                corrected.clear()
+                monkeypatch.setattr(valuation, "benefit", at_boundaries_by_loop)
+                replay(p, name, v)
+                assert corrected
+    assert (replayed, changed) == CHANGED[name]

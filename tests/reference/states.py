@@ -1,0 +1,50 @@
+"""Societies of the reference for tests that set a state by hand and look at one rule."""
+
+from reference_py.economy.society import Society
+from reference_py.economy.streams import seed_streams
+from societies.config import config_from_dict
+from societies.economy.engine import _for_reference
+from societies.economy.parameters import parameters
+from societies.economy.state import initial_state
+
+SMALL = {"resources_in_tool": 2, "components": 2}
+
+
+def started(*, agents=4, resources=5, **settings):
+    """Return parameters and a society with devices before day 1, as the reference takes them."""
+    config = {"workload": "economy", "agents": agents, "resources": resources, "devices": "all"}
+    config |= {"device": SMALL, **settings}
+    resolved = parameters(config_from_dict(config))
+    p = _for_reference(resolved)
+    s = Society(0, {name: array[0].tolist() for name, array in initial_state(resolved).items()})
+    seed_streams(p, s)
+    return p, s
+
+
+def recipe(s, device, resource, *parts):
+    """Give the device a recipe."""
+    slots = len(s.recipe[device][resource])
+    s.recipe[device][resource] = [*parts, *[-1] * (slots - len(parts))]
+
+
+def tools(s, recipes):
+    """Give every resource of ``recipes`` a tool of these components, known to all agents."""
+    for r, parts in recipes.items():
+        recipe(s, 0, r, *parts)
+        for experience in s.device_experience:
+            experience[0][r] = 6.0
+
+
+class Draws:
+    """A stream in which every draw is given: ``below`` takes whole numbers, ``uniform`` reals."""
+
+    def __init__(self, *draws):
+        self.draws = list(draws)
+
+    def below(self, n):
+        drawn = self.draws.pop(0)
+        assert 0 <= drawn < n
+        return drawn
+
+    def uniform(self):
+        return self.draws.pop(0)

@@ -1,0 +1,316 @@
+"""Who meets whom on the device market, what is sold there and by whom? Rule by rule.
+
+Source: docs/model.md, "Device trade". States are set by hand, so that each rule decides alone.
+"""
+
+import copy
+
+import pytest
+from states import Draws, recipe, started, tools
+
+from reference_py.economy import device_trading as market
+from reference_py.economy import valuation
+from reference_py.economy.curves import gain, loss
+from reference_py.economy.device_matching import (
+    device_matching,
+    matched,
+    open_device_market,
+    partner,
+)
+from reference_py.economy.device_trading import choice, deal, device_trading, for_sale, hand_over
+from reference_py.economy.device_trading import meet as meet_for_devices
+from reference_py.economy.devices import making_time
+
+TOOL, MACHINE = 0, 1
+
+
+# -- opening ---------------------------------------------------------------------------------------
+
+
+def test_a_market_opens_without_meetings_and_with_older_memories():
+    p, s = started()
+    tools(s, {2: (0, 1)})
+    s.met = [[1] * 4 for _ in range(4)]
+    s.partner_memory[0][TOOL][3] = [5.0, 0.0, 4.0, 3.0, 2.0]
+    s.partner_memory[3][TOOL][0] = [0.0, 0.0, 0.0, 0.0, 2.0]
+    s.partner_memory[3][MACHINE][0] = [8.0, 0.0, 0.0, 0.0, 0.0]
+    open_device_market(p, s, TOOL)
+    assert s.met == [[0] * 4 for _ in range(4)]
+    assert s.partner_memory[0][TOOL][3] == [0.0, 5.0, 0.0, 4.0, 3.0]
+    assert s.partner_memory[3][TOOL][0] == [0.0] * 5
+    assert s.partner_memory[3][MACHINE][0] == [8.0, 0.0, 0.0, 0.0, 0.0]
+    assert s.market_open == 1
+
+
+@pytest.mark.parametrize(("agent", "r"), [(0, 0), (3, 4), (1, 2)])
+def test_a_market_is_open_if_anybody_knows_anything_of_the_type(agent, r):
+    p, s = started()
+    recipe(s, TOOL, r, *[k for k in range(5) if k != r][:2])
+    s.market_open = 1
+    open_device_market(p, s, TOOL)
+    assert s.market_open == 0  # there is a recipe, but all have forgotten it
+    s.device_experience[agent][TOOL][r] = 0.5
+    open_device_market(p, s, MACHINE)
+    assert s.market_open == 0
+    open_device_market(p, s, TOOL)
+    assert s.market_open == 1
+
+
+def test_a_closed_market_draws_nothing_and_changes_nothing():
+    p, s = started()
+    s.bought = [[1] * 5 for _ in range(4)]
+    open_device_market(p, s, TOOL)
+    before = copy.deepcopy(vars(s))
+    device_matching(p, s, TOOL)
+    device_trading(p, s, TOOL)
+    assert vars(s) == before
+
+
+def test_a_round_draws_from_the_societys_stream_and_marks_both_of_a_pair():
+    p, s = started(agents=5)
+    tools(s, {2: (0, 1)})
+    s.bought = [[1] * 5 for _ in range(5)]
+    open_device_market(p, s, TOOL)
+    streams = copy.deepcopy(s.stream)
+    device_matching(p, s, TOOL)
+    assert s.bought == [[0] * 5 for _ in range(5)]
+    assert sorted(s.device_partners) == [0, 1, 2, 3, 4]
+    pairs = {frozenset(s.device_partners[i : i + 2]) for i in (0, 2)}
+    met = [[int({a, b} in pairs) for b in range(5)] for a in range(5)]
+    assert s.met == met
+    assert s.stream[:5] == streams[:5]
+    assert [a != b for a, b in zip(s.stream[5], streams[5], strict=True)].count(True) == 1
+
+
+def test_over_the_rounds_of_a_day_everybody_meets_everybody():
+    """As long as anybody free has not been met nobody meets the same one twice."""
+    p, s = started(agents=2)
+    tools(s, {2: (0, 1)})
+    open_device_market(p, s, TOOL)
+    for _ in range(3):
+        device_matching(p, s, TOOL)
+        assert s.met == [[0, 1], [1, 0]]
+    p, s = started(agents=6)
+    tools(s, {2: (0, 1)})
+    open_device_market(p, s, TOOL)
+    for _ in range(12):
+        device_matching(p, s, TOOL)
+    assert s.met == [[int(a != b) for b in range(6)] for a in range(6)]
+
+
+# -- partners --------------------------------------------------------------------------------------
+
+
+def test_the_partner_remembered_best_is_preferred_and_the_first_of_equals():
+    _, s = started(agents=5)
+    s.partner_memory[1][TOOL][4] = [0.0, 3.0, 0.0, 0.0, 4.0]
+    s.partner_memory[1][TOOL][3] = [7.0, 0.0, 0.0, 0.0, 0.0]
+    assert partner(s, TOOL, 1, [0, 2, 3, 4]) == 3
+    s.partner_memory[1][TOOL][4][0] = 0.5
+    assert partner(s, TOOL, 1, [0, 2, 3, 4]) == 4
+    assert partner(s, TOOL, 1, [0, 2, 3]) == 3
+    assert partner(s, MACHINE, 1, [0, 2, 3, 4]) == 0
+    s.met[1] = [1, 0, 0, 1, 1]
+    assert partner(s, TOOL, 1, [0, 2, 3, 4]) == 2
+    assert partner(s, TOOL, 1, [0, 3, 4]) is None
+
+
+def test_whoever_met_all_that_are_free_takes_any_of_them():
+    p, s = started(agents=5)
+    s.met = [[1] * 5 for _ in range(5)]
+    draws = Draws(4, 2, 1, 0)
+    assert matched(p, s, TOOL, draws.below) == [4, 2, 1, 0, 3]
+    assert not draws.draws
+    s.met[0][3] = 0
+    draws = Draws(0, 1, 1)
+    assert matched(p, s, TOOL, draws.below) == [0, 3, 2, 4, 1]
+
+
+# -- meetings --------------------------------------------------------------------------------------
+
+
+def test_the_living_of_a_round_meet_in_pairs(monkeypatch):
+    p, s = started(agents=7)
+    s.market_open, s.device_partners = 1, [6, 0, 1, 2, 5, 3, 4]
+    meetings = []
+    monkeypatch.setattr(market, "meet", lambda p, s, device, a, b: meetings.append((device, a, b)))
+    device_trading(p, s, MACHINE)
+    assert meetings == [(MACHINE, 6, 0), (MACHINE, 1, 2), (MACHINE, 5, 3)]
+    s.alive[6] = s.alive[2] = 0
+    meetings.clear()
+    device_trading(p, s, MACHINE)
+    assert meetings == [(MACHINE, 5, 3)]
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "buyers"),
+    [
+        ([0, 0, 1, 1], "AB"),  # both fail: nothing has changed and nothing will
+        ([1, 1, 1, 1], "AAAA"),
+        ([0, 1, 1, 0], "ABBB"),
+        ([1, 0, 0, 1], "AAB"),
+        ([0, 1, 0, 0], "ABBA"),
+    ],
+)
+def test_whoever_succeeds_buys_again_and_else_it_is_the_others_turn(monkeypatch, outcomes, buyers):
+    p, s = started()
+    assert p.device.attempts == 4
+    results, seen = iter(outcomes), []
+
+    def dealt(p, s, device, buyer, seller):
+        assert {buyer, seller} == {1, 3}
+        seen.append({1: "A", 3: "B"}[buyer])
+        return bool(next(results))
+
+    monkeypatch.setattr(market, "deal", dealt)
+    meet_for_devices(p, s, TOOL, 1, 3)
+    assert "".join(seen) == buyers
+
+
+# -- a deal ----------------------------------------------------------------------------------------
+
+
+def buyer_and_seller(**more):
+    """Agent 1 has much of 0 and 3 and would like a tool 2; agent 0 can make tools 2 and 4."""
+    p, s = started(agents=3, **more)
+    tools(s, {2: (0, 1), 4: (0, 1)})
+    for device in range(6):
+        s.device_experience[1][device] = [0.0] * 5
+    s.held = [[5, 5, 0, 0, 0], [400, 0, 0, 300, 0], [1, 1, 1, 1, 1]]
+    s.value = [[p.utility_curves[0].marginal[n] for n in held] for held in s.held]
+    s.gain_per_minute = [1.0, 1.0, 1.0]
+    return p, s
+
+
+def test_a_deal_is_booked_on_the_right_sides():
+    """What the buyer pays the seller gets; the seller sold, the buyer bought."""
+    p, s = buyer_and_seller()
+    before = copy.deepcopy(s.held)
+    curve = p.utility_curves[0]
+    cost = valuation.costs(p, s, 0, TOOL)[0][2]
+    worth = valuation.benefit(p, s, 1, TOOL, 2) - 1.0 * 150.0
+    assert choice(p, s, TOOL, 1, [2, 4]) == (2, worth)  # both are worth as much: the first
+    assert deal(p, s, TOOL, 1, 0)
+    units = [s.held[0][r] - before[0][r] + s.set_aside[0][r] for r in range(5)]
+    assert units == [b - a for a, b in zip(s.held[1], before[1], strict=True)]
+    assert sum(units) > 0
+    paid = sum(loss(curve, before[1][r], units[r]) for r in (0, 3))
+    got = sum(gain(curve, before[0][r], units[r]) for r in (0, 3))
+    assert s.devices_sold == [[1, 0, 0, 0, 0, 0], [0] * 6, [0] * 6]
+    assert s.bought == [[0] * 5, [0, 0, 1, 0, 0], [0] * 5]
+    assert s.units_paid == [0, sum(units), 0]
+    assert s.partner_memory[0][TOOL][1] == [pytest.approx(got - cost), 0.0, 0.0, 0.0, 0.0]
+    assert s.partner_memory[1][TOOL][0] == [pytest.approx(worth - paid), 0.0, 0.0, 0.0, 0.0]
+    assert s.prices[1][TOOL][2] == [pytest.approx(paid), 0.0, 0.0, 0.0, 0.0]
+    assert s.prices[0][TOOL][2] == [pytest.approx(cost - got), 0.0, 0.0, 0.0, 0.0]
+    assert s.device_minutes[1][TOOL] == [0.0, 0.0, 150.0, 0.0, 0.0]
+    assert s.to_make[0][TOOL] == [0, 0, 1, 0, 0]
+    assert s.device_experience[1][TOOL] == [0.0, 0.0, 2.0, 0.0, 0.0]
+    for agent in (0, 1):
+        assert s.value[agent] == [curve.marginal[n] for n in s.held[agent]]
+
+
+def test_what_is_paid_to_other_groups_is_counted_besides():
+    groups = [{"name": name, "count": n} for name, n in (("a", 1), ("b", 2))]
+    p, s = buyer_and_seller(groups=groups)
+    assert deal(p, s, TOOL, 1, 0)
+    assert s.units_paid_outside == s.units_paid
+    assert s.units_paid[1] > 0
+    tools(s, {2: (0, 1), 4: (0, 1)})
+    s.held[2] = [5, 5, 0, 0, 0]
+    for device in range(6):
+        s.device_experience[1][device] = [0.0] * 5
+    outside, paid = s.units_paid_outside[1], s.units_paid[1]
+    assert deal(p, s, TOOL, 1, 2)
+    assert s.units_paid[1] > paid
+    assert s.units_paid_outside[1] == outside
+
+
+def test_what_was_bought_in_a_round_is_not_sold_on_in_it():
+    p, s = buyer_and_seller()
+    assert for_sale(p, s, TOOL, 0) == [2, 4]
+    assert for_sale(p, s, TOOL, 1) == []  # knows neither
+    s.bought[0][2] = 1
+    assert for_sale(p, s, TOOL, 0) == [4]
+    s.reserved_minutes[0] = 590.0
+    assert for_sale(p, s, TOOL, 0) == []
+
+
+def test_without_goods_or_anything_to_pay_with_there_is_no_deal():
+    for change in ("nothing to pay with", "nothing to sell", "nothing wanted"):
+        p, s = buyer_and_seller()
+        if change == "nothing to pay with":
+            s.held[1] = [0] * 5
+        elif change == "nothing to sell":
+            s.held[0][1] = 0
+        else:
+            s.gain_per_minute[1] = 1e6
+        before = copy.deepcopy(vars(s))
+        assert not deal(p, s, TOOL, 1, 0), change
+        assert vars(s) == before
+
+
+def test_a_promise_is_worth_what_keeping_it_costs():
+    p, s = buyer_and_seller()
+    s.gain_per_minute[1] = 1e6  # no device is worth its time
+    assert choice(p, s, TOOL, 1, [2, 4]) == (None, 0.0)
+    s.to_make[1][TOOL][4] = 1
+    cost = valuation.costs(p, s, 1, TOOL)[0]
+    assert choice(p, s, TOOL, 1, [2, 4]) == (4, cost[4])
+    s.to_make[1][TOOL][2] = 1
+    assert cost[2] == cost[4]
+    assert choice(p, s, TOOL, 1, [2, 4]) == (2, cost[2])  # the first of equals
+    assert choice(p, s, TOOL, 1, [4, 2]) == (4, cost[4])
+
+
+def test_a_device_from_stock_is_handed_over_whole():
+    p, s = buyer_and_seller()
+    for stock, promised, left in ((149.0, 1, 149.0), (150.0, 0, 0.0), (310.0, 0, 160.0)):
+        s.device_minutes[0][TOOL][2], s.to_make[0][TOOL][2] = stock, 0
+        s.device_minutes[1][TOOL][2] = 20.0
+        hand_over(p, s, TOOL, 1, 0, 2)
+        assert s.to_make[0][TOOL][2] == promised
+        assert s.device_minutes[0][TOOL][2] == left
+        assert s.device_minutes[1][TOOL][2] == 170.0
+
+
+def test_a_device_bought_in_place_of_a_promise_lifts_the_promise():
+    p, s = buyer_and_seller()
+    s.device_minutes[0][TOOL][2] = 150.0
+    s.to_make[1][TOOL][2], s.set_aside[1] = 2, [2, 2, 0, 0, 0]
+    minutes = making_time(p, s, 1, TOOL, 2)
+    s.reserved_minutes[1] = 2 * minutes
+    s.device_experience[1][TOOL][2] = 1.0
+    held = list(s.held[1])
+    hand_over(p, s, TOOL, 1, 0, 2)
+    assert s.to_make[1][TOOL][2] == 1
+    assert s.set_aside[1] == [1, 1, 0, 0, 0]
+    assert s.held[1] == [held[0] + 1, held[1] + 1, *held[2:]]
+    assert s.device_minutes[1][TOOL][2] == 0.0
+    assert s.reserved_minutes[1] == pytest.approx(minutes)
+
+
+def test_buyers_learn_the_components_and_forget_nothing():
+    p, s = buyer_and_seller()
+    recipe(s, MACHINE, 2, 2, 4)
+    s.device_experience[0][MACHINE][2] = 9.0
+    s.device_experience[1][MACHINE][2] = 7.0
+    s.device_experience[1][TOOL] = [0.0, 0.0, 3.0, 0.0, 0.0]
+    s.device_minutes[0][MACHINE][2] = 300.0
+    hand_over(p, s, MACHINE, 1, 0, 2)
+    assert s.device_experience[1][MACHINE][2] == 7.0
+    assert s.device_experience[1][TOOL] == [0.0, 0.0, 3.0, 0.0, 1.0]
+
+
+# -- what a buyer pays at most ---------------------------------------------------------------------
+
+
+def test_who_can_make_it_pays_no_more_than_that_costs():
+    p, s = buyer_and_seller()
+    net = valuation.benefit(p, s, 1, TOOL, 2) - 150.0
+    assert valuation.buyers_value(p, s, 1, TOOL, 2, 3.0) == net > 3.0
+    for experience, value in ((0.99, net), (1.0, 3.0), (6.0, 3.0)):
+        s.device_experience[1][TOOL][2] = experience
+        assert valuation.buyers_value(p, s, 1, TOOL, 2, 3.0) == value
+    s.gain_per_minute[1] = valuation.benefit(p, s, 1, TOOL, 2) / 150.0 + 1.0
+    assert valuation.buyers_value(p, s, 1, TOOL, 2, 3.0) == 0.0

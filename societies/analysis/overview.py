@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from societies.errors import OutputError, SocietiesError, option, printable
 from societies.output import open_results
+from societies.paths import kind_unless_file
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -116,6 +117,12 @@ def plot_overview(
         figure = Figure(figsize=(10, 8.7 if _has_devices(data) else 5.8), layout="constrained")
         _draw(figure, data, panels)
         paths = [folder / f"{name}_overview.{kind}" for kind in ("png", "svg")]
+        for path in paths:
+            if kind := kind_unless_file(path):
+                raise OutputError(
+                    f"{path}: is {kind}, not a file. "
+                    f"Remove it or choose another place with {option('out')}."
+                )
         try:
             folder.mkdir(parents=True, exist_ok=True)
             figure.savefig(paths[0], dpi=150)

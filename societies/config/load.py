@@ -16,7 +16,7 @@ from societies.config.document import LARGEST_FILE, from_mapping, read_text
 from societies.config.model import WorkloadConfig
 from societies.config.problems import suggestion
 from societies.errors import ConfigError
-from societies.paths import shipped_configuration, shipped_configurations
+from societies.paths import kind_unless_file, shipped_configuration, shipped_configurations
 
 
 def load_config(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> WorkloadConfig:
@@ -164,6 +164,8 @@ def _text(name: str) -> str:
     ConfigError
         If it cannot be read, is too large, or is not UTF-8.
     """
+    if kind := kind_unless_file(name):
+        raise ConfigError(f"{name}: is {kind}, not a file; write the configuration into a file")
     try:
         with open(name, "rb") as file:
             content = file.read(LARGEST_FILE + 1)

@@ -1,0 +1,71 @@
+"""A pipe or a device where a file should be is refused; waiting for it would never end."""
+
+import os
+import threading
+
+import pytest
+
+import societies
+from societies.cli import main
+
+SMALL = "workload: economy\nagents: 4\nresources: 4\ndays: 3\n"
+COMMANDS = (
+    "run PIPE",
+    "run /dev/zero",
+    "run small.yaml --out PIPE",
+    "run small.yaml --out PIPE --overwrite",
+    "run small.yaml --out PIPE --resume",
+    "run small.yaml --out /dev/null --overwrite",
+    "check PIPE",
+    "verify PIPE",
+    "verify small.yaml --from PIPE",
+    "trace small.yaml --day 2 --agent 0 --from PIPE",
+    "plot PIPE",
+    "plot run.h5",
+    "plot run.h5 --out PIPE",
+    "localmem PIPE",
+    "localmem --config PIPE",
+    "capture small.yaml --phase extraction --out PIPE",
+    "capture small.yaml --phase extraction --out PIPE --overwrite",
+)
+
+
+@pytest.fixture
+def pipe(tmp_path, monkeypatch):
+    """A pipe that ends, instead of waiting for ever, for a command that opens it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.yaml").write_text(SMALL)
+    for name in ("PIPE", "run_overview.svg"):
+        os.mkfifo(name)
+
+    def end():
+        for name in ("PIPE", "run_overview.svg"):
+            os.close(os.open(tmp_path / name, os.O_RDWR | os.O_NONBLOCK))
+
+    timers = [threading.Timer(seconds, end) for seconds in (30, 31, 32)]
+    for timer in timers:
+        timer.start()
+    yield
+    assert all(timer.is_alive() for timer in timers), "somebody waited for the pipe"
+    for timer in timers:
+        timer.cancel()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_pipe_is_refused_at_once(pipe, command, capsys):
+    if command.startswith("plot run.h5"):
+        pytest.importorskip("matplotlib")
+        societies.run(societies.load_config("small.yaml"), device="reference", out="run.h5")
+    with pytest.raises(SystemExit) as end:
+        main([*command.split(), *(["--device", "reference"] if "small" in command else [])])
+    told = capsys.readouterr().err
+    assert end.value.code in (2, 3, 4) and len(told.splitlines()) <= 2
+    place = next((word for word in ("PIPE", "/dev/null", "/dev/zero") if word in command), ".svg")
+    assert place in told and "internal error" not in told
+
+
+def test_a_pipe_that_is_named_by_a_link_is_one(pipe, capsys):
+    os.symlink("PIPE", "linked.h5")
+    with pytest.raises(SystemExit):
+        main(["plot", "linked.h5"])
+    assert "linked.h5: is a pipe" in capsys.readouterr().err

@@ -41,7 +41,9 @@ class Parameters:
         most 1/4; beyond that, errors grow from step to step
     precision : "single" or "double"
     tolerance : the plate ends when a step has changed no cell by more; negative: no such end
-    check_every : steps from one look at the change to the next
+    check_every : steps from one look at the tolerance to the next
+    series_every : steps from one recorded change to the next
+    variant : form of the kernels, "rows" or "seed"; results do not depend on it
     """
 
     rows: int
@@ -53,6 +55,8 @@ class Parameters:
     precision: str = "single"
     tolerance: float = -1.0
     check_every: int = 50
+    series_every: int = 50
+    variant: str = "rows"
 
     @property
     def num(self):

@@ -1,0 +1,1 @@
+"""Physics and imaging: what the workloads of this room declare."""

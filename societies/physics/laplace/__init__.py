@@ -1,0 +1,164 @@
+"""Laplace's equation and heat on plates: what is declared of them.
+
+The rules are in ``reference_py/physics/laplace``, the kernels in ``kernels/physics/laplace``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.physics.laplace import advance, change, plate, sweep, totals
+from reference_py.physics.laplace.parameters import (
+    BLOCK,
+    Conductor,
+    Parameters,
+    rectangle,
+    seed_conductor,
+)
+from societies.physics.laplace.config import LaplaceConfig
+from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload, phase
+from societies.workload.config import MOST_DAYS
+
+FOLDER = "physics/laplace"
+BAND = 8
+"""Rows that a workgroup takes in the form ``rows``: enough work for a launch, and little to wait
+for at its end."""
+
+
+class Laplace(Workload[LaplaceConfig, Parameters]):
+    """Plates of one shape, side by side."""
+
+    name = "laplace"
+    summary = "the potential around conductors (Laplace's equation), and heat, on a plate"
+    config = LaplaceConfig
+    clock, copies, work = "step", "plate", "cell-step"
+    numpy = True
+
+    def parameters(self, config: LaplaceConfig) -> Parameters:
+        """Return what the reference is told of a plate."""
+        border = config.border if isinstance(config.border, tuple) else (config.border,) * 4
+        return Parameters(
+            *config.shape,
+            border=border,
+            conductors=tuple(_conductors(config)),
+            method=config.method,
+            ratio=config.ratio,
+            precision=config.precision,
+            tolerance=-1.0 if config.tolerance is None else config.tolerance,
+            check_every=config.check_every,
+            series_every=config.record.series,
+            variant=config.variant,
+        )
+
+    def ticks(self, config: LaplaceConfig) -> int:
+        """Return the most steps; a plate that has only a tolerance ends long before."""
+        return MOST_DAYS if config.steps is None else config.steps
+
+    def sizes(self, p: Parameters) -> dict[str, int]:
+        """Return the sides of a plate."""
+        return {"row": p.rows, "column": p.columns}
+
+    def fields(self, p: Parameters) -> Mapping[str, Field]:
+        """Return what a plate has. ``next`` is not compared: a plate that has ended has none."""
+        cells, num = ("row", "column"), np.dtype(p.num).name
+        mask = "int32" if p.variant == "seed" else "uint8"
+        potential, free = "potential of a cell", "whether a cell follows the rule: 1, or 0"
+        after, last = "potentials after the step", "step that met the tolerance, or -1"
+        largest = "largest change of a cell in the step last looked at"
+        return {
+            "phi": Field(cells, num, "V", potential, plate.potentials, recorded=True),
+            "next": Field(cells, num, "V", after, plate.potentials, kept=False, compared=False),
+            "free": Field(cells, mask, "1", free, plate.free_cells, constant=True),
+            "change": Field((), num, "V", largest, logged=True),
+            "ended": Field((), "int64", "step", last, plate.RUNNING),
+            "sum": Field((), "float64", "V", "sum of all potentials at the end", kept=False),
+            "residual": Field((), "float64", "V", "norm of the residual at the end", kept=False),
+        }
+
+    def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:
+        """Return the kernels of every phase.
+
+        On a CPU a work-item alone goes along the rows four times as fast as sixteen or more do.
+        """
+        seed, cells, blocks = p.variant == "seed", p.rows * p.columns, copies * p.blocks
+        sums = {name: Scratch((blocks,), shared=name) for name in ("sums", "squares")}
+        changes = {"changes": Scratch((blocks,), shared="sums")}
+        file = {name: f"{FOLDER}/{name}.cl" for name in self.reference(p)}
+        parts = copies * (-(-cells // 256) if seed else -(-p.rows // BAND))
+        swap = Phase(swaps=(("phi", "next"),))
+        return {
+            "sweep": phase(file["sweep"], parts, alone_on_cpu=not seed),
+            "change": Phase((
+                Launch(file["change"], blocks, "block_change", scratch=changes, alone_on_cpu=True),
+                Launch(file["change"], copies, scratch=changes, alone_on_cpu=True),
+            )),
+            "advance": phase(file["advance"], parts) if seed else swap,
+            "totals": Phase((
+                Launch(file["totals"], blocks, "block_totals", scratch=sums, alone_on_cpu=True),
+                Launch(file["totals"], copies, scratch=sums, alone_on_cpu=True),
+            )),
+        }  # fmt: skip
+
+    def schedule(self, p: Parameters, tick: int, seen: Any) -> Iterator[Step]:
+        """Yield the phases of a step; there is nothing to do before the first."""
+        if tick:
+            yield Step("sweep")
+            if tick % p.check_every == 0 or tick % p.series_every == 0:
+                yield Step("change")
+            yield Step("advance")
+
+    def finish(self, p: Parameters) -> tuple[Step, ...]:
+        """Return what is worked out at the end."""
+        return (Step("totals"),)
+
+    def source(self, p: Parameters) -> Source:
+        """Return the macros of the kernels."""
+        macros = {
+            "ROWS": p.rows,
+            "COLUMNS": p.columns,
+            "BLOCK": BLOCK,
+            "BLOCKS": p.blocks,
+            "CHECK_EVERY": p.check_every,
+            "FORM_IS_SEED": p.variant == "seed",
+            "METHOD_IS_HEAT": p.method == "heat",
+            "NUM_IS_DOUBLE": p.precision == "double",
+            "P_ratio": p.ratio,
+            "P_tolerance": p.tolerance,
+        }
+        return Source(macros, header="#define P(name) P_##name\n")
+
+    def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
+        """Return the twin of every phase."""
+        return {
+            "sweep": sweep.sweep,
+            "change": change.change,
+            "advance": advance.advance,
+            "totals": totals.totals,
+        }
+
+    def work_done(self, config: LaplaceConfig, ticks: int) -> float:
+        """Return cells times steps."""
+        rows, columns = config.shape
+        return float(rows * columns * ticks * self.count(config))
+
+    def why_ended(self, state: Mapping[str, NDArray[Any]]) -> str:
+        """Return how little the last steps changed."""
+        return f"no cell changed by more than {float(state['change'].max()):.4g}"
+
+
+def _conductors(config: LaplaceConfig) -> Iterator[Conductor]:
+    """Yield the conductors of a configuration."""
+    rows, columns = config.shape
+    if config.conductor == "seed":
+        yield seed_conductor(rows, columns)
+    elif isinstance(config.conductor, tuple):
+        for one in config.conductor:
+            (top, bottom), (left, right) = one.rows, one.columns
+            yield rectangle(rows, columns, (top, left), (bottom, right), one.value)
+
+
+WORKLOAD = Laplace()

@@ -1,0 +1,110 @@
+"""What can a plate be told: every key of its YAML file, with unit, range and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from societies.config.model import LARGEST_INTEGER, Conflict, ListOf, Section, WorkloadConfig, key
+from societies.workload.config import MOST_DAYS
+
+LARGEST_SIDE = 46_340  # of a plate whose cells are counted in 32 bits
+LARGEST_POTENTIAL = 1e30  # sums of four are finite in single precision
+Index = Annotated[int, Field(ge=0, lt=LARGEST_SIDE)]
+Potential = Annotated[float, Field(ge=-LARGEST_POTENTIAL, le=LARGEST_POTENTIAL, strict=False)]
+
+
+class ConductorConfig(Section):
+    """A rectangle of cells that are held at a potential."""
+
+    rows: ListOf[Index] = key(..., "First and last row", "index", min_length=2, max_length=2)
+    columns: ListOf[Index] = key(..., "First and last column", "index", min_length=2, max_length=2)
+    value: Potential = key(1.0, "Potential", "V")
+
+
+class RecordConfig(Section):
+    """What is kept in the file, and how often."""
+
+    series: int = key(50, "Record the change every this many steps", "step", ge=1)
+    detail: int = key(0, "Record the plate every this many steps; 0: never", "step", ge=0)
+    checkpoint: int = key(
+        1000, "Save the plate, from which a run can be resumed, every this many steps", "step", ge=1
+    )
+
+
+class LaplaceConfig(WorkloadConfig):
+    """A plate whose border and conductors are held at potentials."""
+
+    workload: Literal["laplace"]
+    side: int = key(200, "Rows and columns of a square plate", "cells", ge=3, le=LARGEST_SIDE)
+    rows: int | None = key(None, "Rows, if not side", "cells", ge=3, le=LARGEST_SIDE)
+    columns: int | None = key(None, "Columns, if not side", "cells", ge=3, le=LARGEST_SIDE)
+    conductor: Literal["seed", "none"] | ListOf[ConductorConfig] = key(
+        "seed",
+        "What is held at a potential inside: the four cells in the middle at 1, nothing, or a list "
+        "of rectangles, of which later ones cover earlier ones",
+    )
+    border: Potential | ListOf[Potential] = key(
+        0.0, "Potential of the border; four numbers: top and bottom row, left and right column", "V"
+    )
+    method: Literal["jacobi", "heat"] = key(
+        "jacobi", "Each cell becomes the mean of its neighbours, or takes heat from them"
+    )
+    ratio: float = key(
+        0.25, "Of heat: diffusivity times a step's time over a cell's area", "1", gt=0, le=0.25
+    )
+    steps: int | None = key(None, "Most steps", "step", ge=1, le=MOST_DAYS)
+    tolerance: float | None = key(
+        None,
+        "End when a step changes no cell by more. With jacobi on n x n cells the solution is then "
+        "about 2 (n / pi)^2 / 2 times as far away",
+        "V",
+        gt=0,
+    )
+    check_every: int = key(
+        50, "Steps from one look at the tolerance to the next", "step", ge=1, le=LARGEST_INTEGER
+    )
+    precision: Literal["single", "double"] = key("single", "Numbers of 32 or 64 bits")
+    variant: Literal["rows", "seed"] = key(
+        "rows", "Form of the kernels, with the same results: bands of rows, or the original's cells"
+    )
+    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the plate."""
+        return self.rows or self.side, self.columns or self.side
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what contradicts itself: no end, conductors on the border, a lost tolerance."""
+        rows, columns = self.shape
+        if self.steps is None and self.tolerance is None:
+            yield Conflict(("steps",), "neither steps nor a tolerance is given: it would not end")
+        if self.conductor == "seed" and min(rows, columns) < 6:
+            small = (
+                f"the four cells in the middle need 6 x 6 cells; the plate has {rows} x {columns}"
+            )
+            yield Conflict(("conductor",), small, (("side",), ("rows",), ("columns",)))
+        if isinstance(self.border, tuple) and len(self.border) != 4:
+            yield Conflict(("border",), f"one number or four; these are {len(self.border)}")
+        num = np.float32 if self.precision == "single" else np.float64
+        if self.tolerance is not None and num(self.tolerance) < np.finfo(num).tiny:
+            least = f"{np.finfo(num).tiny:.3g}"
+            message = (
+                f"{self.tolerance} is below {least}, the least that {self.precision} tells from 0"
+            )
+            yield Conflict(("tolerance",), message)
+        for number, one in enumerate(self.conductor if isinstance(self.conductor, tuple) else ()):
+            for name, (first, last), length in (
+                ("rows", one.rows, rows),
+                ("columns", one.columns, columns),
+            ):
+                if not 1 <= first <= last <= length - 2:
+                    yield Conflict(
+                        ("conductor", number, name),
+                        f"{first} to {last} are not inside the border: 1 to {length - 2}",
+                        (("side",), (name,)),
+                    )

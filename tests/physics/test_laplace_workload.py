@@ -1,0 +1,129 @@
+"""Is Laplace's equation declared right: do its engines agree, does it end, is nonsense refused?"""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from societies.physics.laplace import WORKLOAD
+from societies.physics.laplace.config import LaplaceConfig
+from societies.workload.engines import DeviceEngine, ReferenceEngine
+
+ORACLE = Path(__file__).resolve().parents[1] / "data" / "physics" / "laplace.json"
+RECTANGLES = ({"rows": (2, 3), "columns": (4, 9)}, {"rows": (3, 5), "columns": (5, 5), "value": -2})
+
+
+def config_of(**settings):
+    return LaplaceConfig(workload="laplace", **settings)
+
+
+def engines(device, config, copies=1):
+    p = WORKLOAD.parameters(config)
+    return (
+        DeviceEngine(WORKLOAD, p, device, copies=copies),
+        ReferenceEngine(WORKLOAD, p, copies=copies),
+    )
+
+
+def compared(engine):
+    state = engine.state()
+    return {name: state[name] for name, one in engine.fields.items() if one.compared}
+
+
+CASES = {
+    "seed's plate": {"side": 12},
+    "the seed's form": {"side": 12, "variant": "seed"},
+    "heat between rectangles": {
+        "rows": 9,
+        "columns": 14,
+        "method": "heat",
+        "ratio": 0.2,
+        "conductor": RECTANGLES,
+        "border": (1.0, 0.5, 0.25, -1),
+    },
+    "double": {"side": 50, "precision": "double"},
+}
+
+
+@pytest.mark.parametrize("copies", [1, 5])
+@pytest.mark.parametrize("settings", CASES.values(), ids=CASES)
+def test_both_engines_agree_after_every_step(device, settings, copies):
+    config = config_of(tolerance=2e-2, check_every=3, record={"series": 2}, **settings)
+    here, there = engines(device, config, copies)
+    here.start(), there.start()
+    ended = None
+    for tick in range(1, 200):
+        for mine, theirs in zip(here.steps(tick), there.steps(tick), strict=True):
+            here.step(mine, tick), there.step(theirs, tick)
+            for (name, one), other in zip(
+                compared(here).items(), compared(there).values(), strict=True
+            ):
+                assert one.dtype == other.dtype and one.tobytes() == other.tobytes(), (tick, name)
+        assert here.ended() == there.ended()
+        if ended is None:
+            ended = here.ended()
+        elif tick > ended + 3:  # which changes nothing
+            break
+    assert ended is not None and ended % 3 == 0
+    assert (here.state()["ended"] == ended).all()
+    here.finish(), there.finish()
+    assert here.state()["sum"].tolist() == there.state()["sum"].tolist()
+    assert (here.state()["residual"] > 0).all()
+    assert here.hash() == there.hash()
+
+
+def test_a_plate_has_made_the_step_that_ends_it(device):
+    """Both engines carry out the rest of that step, and nothing after it."""
+    expected = json.loads(ORACLE.read_text())["n=32 tolerance=0.0001 check_every=50"]
+    for engine in engines(device, config_of(side=32, tolerance=1e-4)):
+        engine.start()
+        for first in range(1, 501, 50):
+            engine.run_ticks(first, first + 49)
+        assert engine.ended() == expected["steps"]
+        assert hashlib.sha256(engine.state()["phi"][0].tobytes()).hexdigest() == expected["phi"]
+        assert WORKLOAD.why_ended(engine.state()) == "no cell changed by more than 8.905e-05"
+
+
+def test_another_engine_goes_on_from_a_state(device):
+    """The mask is not part of it: it is made again."""
+    config = config_of(side=20, steps=30)
+    here, there = engines(device, config)
+    here.start()
+    here.run_ticks(1, 10)
+    kept = {name: array for name, array in here.state().items() if here.fields[name].saved}
+    assert sorted(kept) == ["change", "ended", "phi"]
+    there.load(kept)
+    there.run_ticks(11, 30)
+    here.run_ticks(11, 30)
+    assert here.hash() == there.hash()
+
+
+def test_work_is_cells_times_steps():
+    assert WORKLOAD.work_done(config_of(rows=10, columns=20, steps=5), 5) == 1000
+    assert WORKLOAD.ticks(config_of(side=10, steps=7)) == 7
+
+
+BAD = {
+    "neither steps nor a tolerance": {},
+    "need 6 x 6 cells; the plate has 5 x 9": {"rows": 5, "columns": 9, "steps": 1},
+    "one number or four": {"border": (1.0, 2.0), "steps": 1},
+    "below 1.18e-38": {"tolerance": 1e-39},
+    "0 to 2 are not inside the border: 1 to 198": {
+        "conductor": ({"rows": (0, 2), "columns": (1, 1)},),
+        "steps": 1,
+    },
+    "9 to 8 are not inside": {"conductor": ({"rows": (1, 1), "columns": (9, 8)},), "steps": 1},
+    "less than or equal to 0.25": {"method": "heat", "ratio": 0.26, "steps": 1},
+    "greater than 0": {"method": "heat", "ratio": 0.0, "steps": 1},
+    "greater than or equal to 3": {"side": 2, "conductor": "none", "steps": 1},
+    "finite number": {"border": np.inf, "steps": 1},
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_nonsense_is_refused(message):
+    with pytest.raises(ValidationError, match=message.replace("(", r"\(")):
+        config_of(**BAD[message])

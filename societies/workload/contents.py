@@ -1,6 +1,7 @@
 """What does the file of a workload hold that says nothing of its own: its series and its detail.
 
-A variable (copy, tick) for each series, and the recorded fields every ``record.detail`` ticks.
+A variable (copy, tick, ...) for each series and each logged field, every ``record.series`` ticks or
+else for every tick; the recorded fields every ``record.detail`` ticks; the final fields at the end.
 """
 
 from __future__ import annotations
@@ -35,20 +36,24 @@ class SeriesAndDetail:
         self._p = workload.parameters(config)
         self.series = workload.series(self._p)
         ticks, every = workload.ticks(config), getattr(config.record, "detail", 0)
+        self._every = getattr(config.record, "series", 1)
         self._detail_ticks = range(every, ticks + 1, every) if every else range(0)
         self._detail_dim = f"detail_{workload.clock}"
-        self._detail: dict[str, Field] = {
-            name: one
-            for name, one in workload.arrays(self._p).items()
-            if one.recorded and self._detail_ticks
+        fields = workload.arrays(self._p).items()
+        self._logged: dict[str, Field] = {
+            name: one for name, one in fields if one.logged and name != SERIES
         }
+        self._detail: dict[str, Field] = {
+            name: one for name, one in fields if one.recorded and self._detail_ticks
+        }
+        self._final: dict[str, Field] = {name: one for name, one in fields if one.final}
 
     def coordinates(self) -> list[Coordinate]:
         """Return the coordinates of the file."""
         workload, config = self.workload, self.config
         first, clock = workload.first(config), workload.clock
         numbers = np.arange(first, first + workload.count(config))
-        ticks = np.arange(1, workload.ticks(config) + 1)
+        ticks = np.arange(self._every, workload.ticks(config) + 1, self._every)
         unit = clock if clock == "day" else ""
         result = [
             Coordinate(workload.copies, numbers, "", f"number of the {workload.copies}"),
@@ -57,7 +62,8 @@ class SeriesAndDetail:
         if self._detail:
             meaning = f"{clock} of detail"
             result.append(Coordinate(self._detail_dim, np.array(self._detail_ticks), unit, meaning))
-        dims = {dim for one in self._detail.values() for dim in one.dims}
+        shown = [*self._logged.values(), *self._detail.values(), *self._final.values()]
+        dims = {dim for one in shown for dim in one.dims}
         return result + [
             Coordinate(dim, np.arange(length), "", f"number of the {dim}")
             for dim, length in workload.lengths(self._p).items()
@@ -71,9 +77,11 @@ class SeriesAndDetail:
             Variable(name, (copies, clock), "float64", one.unit, one.meaning)
             for name, one in self.series.items()
         ]
+        kinds = (((clock,), self._logged), ((self._detail_dim,), self._detail), ((), self._final))
         return result + [
-            Variable(name, (copies, self._detail_dim, *one.dims), one.dtype, one.unit, one.meaning)
-            for name, one in self._detail.items()
+            Variable(name, (copies, *when, *one.dims), one.dtype, one.unit, one.meaning)
+            for when, fields in kinds
+            for name, one in fields.items()
         ]
 
     def tables(self) -> list[Table]:
@@ -96,30 +104,41 @@ class SeriesAndDetail:
 
     def write(self, file: ResultFile, block: Block) -> None:
         """Write the series of a block, and the state at its end if it is recorded."""
-        if SERIES in block.logs:
-            ticks = slice(block.first - 1, block.last)
-            for i, name in enumerate(self.series):
-                values = block.logs[SERIES][:, :, i]
-                file.write(name, values, **{self.workload.clock: ticks})
+        ticks = [tick for tick in range(block.first, block.last + 1) if tick % self._every == 0]
+        if ticks:
+            rows = [tick - block.first for tick in ticks]
+            places = slice(ticks[0] // self._every - 1, ticks[-1] // self._every)
+            for name, values in self._logs(block).items():
+                file.write(name, values[:, rows], **{self.workload.clock: places})
         if block.last in self._detail_ticks:
             state, place = block.state(), self._detail_ticks.index(block.last)
             for name in self._detail:
                 file.write(name, state[name], **{self._detail_dim: place})
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Write nothing of the end."""
+        """Write the final fields."""
+        if self._final:
+            last = state()
+            for name in self._final:
+                file.write(name, last[name])
 
     def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
         """Write nothing besides the checkpoint."""
 
     def means(self, block: Block) -> dict[str, float]:
-        """Return means over copies of the series at the block's last tick."""
-        if SERIES not in block.logs:
-            return {}
-        last = block.logs[SERIES][:, -1]
-        return dict(zip(self.series, last.mean(axis=0).tolist(), strict=True))
+        """Return means over copies of every number of the block's last tick."""
+        logs = self._logs(block)
+        return {name: float(of.mean(axis=0)[-1]) for name, of in logs.items() if of.ndim == 2}
 
     def recorded_means(self, dataset: Any, tick: int) -> dict[str, float]:
         """Return the same of a file's last tick."""
-        last = dataset.sel({self.workload.clock: tick})
-        return {name: float(last[name].mean()) for name in self.series}
+        clock = self.workload.clock
+        until = dataset.sel({clock: slice(None, tick)})
+        names = [*self.series, *(name for name, one in self._logged.items() if not one.dims)]
+        return {name: float(until[name][:, -1].mean()) for name in names if until.sizes[clock]}
+
+    def _logs(self, block: Block) -> dict[str, NDArray[Any]]:
+        """Return what a block has of each series and logged field: (copy, tick, ...)."""
+        series = block.logs.get(SERIES)
+        found = {} if series is None else {n: series[:, :, i] for i, n in enumerate(self.series)}
+        return found | {name: block.logs[name] for name in self._logged}

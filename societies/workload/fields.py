@@ -38,6 +38,7 @@ class Field:
         whoever resumes makes it again
     compared : whether `verify` and the golden hashes look at it; arrays that are filled in free
         order are not compared
+    final : whether the file has its value after the last tick (and the steps of `finish`)
     logged : whether its value at the end of every tick is recorded: it is copied to a log on the
         device, which the host reads once for many ticks
     recorded : whether ``record.detail`` writes it to the file every so many ticks
@@ -51,6 +52,7 @@ class Field:
     kept: bool = True
     constant: bool = False
     compared: bool = True
+    final: bool = False
     logged: bool = False
     recorded: bool = False
 

@@ -74,9 +74,13 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
             "next": Field(cells, num, "V", after, plate.potentials, kept=False, compared=False),
             "free": Field(cells, mask, "1", free, plate.free_cells, constant=True),
             "change": Field((), num, "V", largest, logged=True),
-            "ended": Field((), "int64", "step", last, plate.RUNNING),
-            "sum": Field((), "float64", "V", "sum of all potentials at the end", kept=False),
-            "residual": Field((), "float64", "V", "norm of the residual at the end", kept=False),
+            "ended": Field((), "int64", "step", last, plate.RUNNING, final=True),
+            "sum": Field(
+                (), "float64", "V", "sum of all potentials at the end", kept=False, final=True
+            ),
+            "residual": Field(
+                (), "float64", "V", "norm of the residual at the end", kept=False, final=True
+            ),
         }
 
     def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:

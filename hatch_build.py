@@ -19,16 +19,20 @@ class CommitHook(BuildHookInterface):
         stamp.write_text(self._commit() + "\n", encoding="utf-8")
         build_data["force_include"][str(stamp)] = "societies/_data/commit.txt"
 
-    def _commit(self):
+    def _commit(self):  # as commit_of in societies/output/provenance.py
         git = shutil.which("git")
         if git is None or not (Path(self.root) / ".git").exists():
             return ""
 
         def ask(*words):
             done = subprocess.run(
-                [git, "-C", self.root, *words], capture_output=True, text=True, check=False
+                [git, "--no-optional-locks", "-C", self.root, *words],
+                capture_output=True,
+                text=True,
+                check=False,
             )
             return done.stdout.strip() if done.returncode == 0 else ""
 
         commit = ask("rev-parse", "HEAD")
-        return f"{commit}-modified" if commit and ask("status", "--porcelain") else commit
+        changed = ask("status", "--porcelain", "--untracked-files=no") if commit else ""
+        return f"{commit}-modified" if changed else commit

@@ -5,6 +5,7 @@ Little is imported up here: a Ctrl-C while the rest is being imported ends as we
 
 import signal
 import sys
+from pathlib import Path
 
 from societies.errors import Interrupted, interruption
 
@@ -21,5 +22,19 @@ def command() -> None:
         sys.exit(Interrupted.exit_code)
 
 
+def _leave_out_current_folder() -> None:
+    """Look for workloads where the command ``societies`` does.
+
+    ``python -m`` searches the current folder first, of which anybody may be the author: what is
+    installed or lies there would be found as a workload, or instead of a library.
+    """
+    if sys.flags.safe_path or not sys.path:
+        return
+    folder = sys.path.pop(0)
+    if Path(folder).resolve() == Path(__file__).resolve().parents[1]:
+        sys.path.append(folder)  # a checkout that is not installed has reference_py there
+
+
 if __name__ == "__main__":
+    _leave_out_current_folder()
     command()

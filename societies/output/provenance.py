@@ -176,15 +176,28 @@ def git_commit() -> str:
     stamp = Path(__file__).resolve().parents[1] / "_data" / "commit.txt"
     if stamp.is_file():  # a wheel; hatch_build.py wrote it
         return stamp.read_text(encoding="utf-8").strip() or "unknown"
+    return commit_of(root) or "unknown"
+
+
+def commit_of(root: Path) -> str:
+    """Return the commit of a checkout, with ``-modified`` if files that git tracks differ from it.
+
+    Results and figures that lie in the checkout change nothing about what is run. The same is in
+    hatch_build.py, which cannot import this package.
+    """
     git = shutil.which("git")
     if git is None or not (root / ".git").exists():
-        return "unknown"
+        return ""
 
     def ask(*words: str) -> str:
         done = subprocess.run(
-            [git, "-C", str(root), *words], capture_output=True, text=True, check=False
+            [git, "--no-optional-locks", "-C", str(root), *words],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         return done.stdout.strip() if done.returncode == 0 else ""
 
     commit = ask("rev-parse", "HEAD")
-    return f"{commit}-modified" if commit and ask("status", "--porcelain") else commit or "unknown"
+    changed = ask("status", "--porcelain", "--untracked-files=no") if commit else ""
+    return f"{commit}-modified" if changed else commit

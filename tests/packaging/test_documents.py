@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,14 @@ def test_commands_and_examples_run_as_written(page, installation, tmp_path):
         done = installation.run([*interpreter, text], tmp_path)
         assert done.returncode == 0, f"{text}\n{done.stdout}{done.stderr}"
         assert done.stdout or "print" not in text
+    if page == "README.md" and (ROOT / ".git").exists():
+        made = {path.name for path in tmp_path.iterdir()} - {".venv"}
+        assert {"quickstart.h5", "quickstart_overview.png", "eight.h5"} <= made
+        # What is shown, not executed, makes these; and the first command, at the top, the last.
+        made |= {"long.h5", "my_model/", "devices.h5"}
+        git = ["git", "-C", str(ROOT), "check-ignore", "--no-index", *sorted(made)]
+        done = subprocess.run(git, capture_output=True, text=True, check=False)
+        assert set(done.stdout.split()) == made, "the tour leaves files that git does not ignore"
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "yaml")])

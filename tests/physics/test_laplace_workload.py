@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from pydantic import ValidationError
 
 from societies.physics.laplace import WORKLOAD
@@ -127,3 +128,37 @@ BAD = {
 def test_nonsense_is_refused(message):
     with pytest.raises(ValidationError, match=message.replace("(", r"\(")):
         config_of(**BAD[message])
+
+
+# ---------------------------------------------------------------- pictures
+
+
+def test_bright_pixels_are_conductors(tmp_path):
+    grey = np.zeros((6, 9), np.uint8)
+    grey[1, 2], grey[2, 3:5], grey[4, 7] = 127, 128, 255
+    Image.fromarray(grey).save(tmp_path / "plate.png")
+    settings = {"rows": 6, "columns": 9, "steps": 1, "image": str(tmp_path / "plate.png")}
+    p = WORKLOAD.parameters(config_of(conductor="none", **settings))
+    assert (WORKLOAD.fields(p)["phi"].initial(p) == (grey > 127)).all()
+    with pytest.raises(ValidationError, match="four cells in the middle would be held too"):
+        config_of(**settings)
+
+
+def test_other_pictures_are_refused(tmp_path):
+    def refused(message, name):
+        with pytest.raises(ValidationError, match=message):
+            config_of(side=8, steps=1, conductor="none", image=str(tmp_path / name))
+
+    Image.new("L", (8, 9)).save(tmp_path / "size.png")
+    Image.new("RGB", (8, 8), "white").save(tmp_path / "white.png")
+    noise = np.random.default_rng(1).integers(0, 256, (64, 64), np.uint8)
+    Image.fromarray(noise).save(tmp_path / "whole.png")
+    whole = (tmp_path / "whole.png").read_bytes()
+    (tmp_path / "cut.png").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "text.png").write_text("no picture")
+    refused(r"has 9 x 8 pixels \(rows x columns\), the plate 8 x 8", "size.png")
+    refused("bright at its border", "white.png")
+    refused("cannot be read", "cut.png")
+    refused("is no picture", "text.png")
+    refused("cannot be read: .*No such file", "nowhere.png")
+    refused("cannot be read: .*Is a directory", ".")

@@ -20,6 +20,7 @@ from reference_py.physics.laplace.parameters import (
     seed_conductor,
 )
 from societies.physics.laplace.config import LaplaceConfig
+from societies.physics.laplace.image import bright_cells
 from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload, phase
 from societies.workload.config import MOST_DAYS
 
@@ -163,6 +164,8 @@ def _conductors(config: LaplaceConfig) -> Iterator[Conductor]:
         for one in config.conductor:
             (top, bottom), (left, right) = one.rows, one.columns
             yield rectangle(rows, columns, (top, left), (bottom, right), one.value)
+    if config.image is not None:
+        yield Conductor(bright_cells(config.image, config.shape), 1.0)
 
 
 WORKLOAD = Laplace()

@@ -9,6 +9,8 @@ import numpy as np
 from pydantic import Field
 
 from societies.config.model import LARGEST_INTEGER, Conflict, ListOf, Section, WorkloadConfig, key
+from societies.errors import ConfigError
+from societies.physics.laplace.image import bright_cells
 from societies.workload.config import MOST_DAYS
 
 LARGEST_SIDE = 46_340  # of a plate whose cells are counted in 32 bits
@@ -46,6 +48,10 @@ class LaplaceConfig(WorkloadConfig):
         "seed",
         "What is held at a potential inside: the four cells in the middle at 1, nothing, or a list "
         "of rectangles, of which later ones cover earlier ones",
+    )
+    image: str | None = key(
+        None,
+        "Picture of the plate's size whose bright pixels (grey above 127 of 255) are held at 1",
     )
     border: Potential | ListOf[Potential] = key(
         0.0, "Potential of the border; four numbers: top and bottom row, left and right column", "V"
@@ -88,6 +94,14 @@ class LaplaceConfig(WorkloadConfig):
                 f"the four cells in the middle need 6 x 6 cells; the plate has {rows} x {columns}"
             )
             yield Conflict(("conductor",), small, (("side",), ("rows",), ("columns",)))
+        if self.image is not None:
+            if self.conductor == "seed":
+                message = "the four cells in the middle would be held too; set conductor: none"
+                yield Conflict(("image",), message, (("conductor",),))
+            try:
+                bright_cells(self.image, self.shape)
+            except ConfigError as error:
+                yield Conflict(("image",), str(error), (("side",), ("rows",), ("columns",)))
         if isinstance(self.border, tuple) and len(self.border) != 4:
             yield Conflict(("border",), f"one number or four; these are {len(self.border)}")
         num = np.float32 if self.precision == "single" else np.float64

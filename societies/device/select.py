@@ -23,19 +23,20 @@ SOURCES = {
         "if that is there, it cannot write to its cache: set POCL_CACHE_DIR to a folder that it can"
     ),
     "linux": (
-        "pip has none for this processor: apt install pocl-opencl-icd (Debian, Ubuntu)\n"
-        "elsewhere: conda install -c conda-forge pyopencl pocl"
+        "apt install pocl-opencl-icd, or conda install -c conda-forge pyopencl pocl\n"
+        "pip has none for this system; the first is for Debian and Ubuntu"
     ),
     "darwin": (
-        "pip has none for macOS, and Apple's has no double precision on its own chips\n"
-        "conda install -c conda-forge pyopencl pocl"
+        "conda install -c conda-forge pyopencl pocl\n"
+        "pip has none for macOS, and Apple's own has no double precision on Apple's chips"
     ),
     "win32": (
-        "pip registers none on Windows: install the driver of a GPU with double precision,\n"
-        "or Intel's CPU Runtime for OpenCL Applications; or use WSL, which is Linux"
+        "install Intel's CPU Runtime for OpenCL, or the driver of a GPU with double precision\n"
+        "pip registers none on Windows; WSL is Linux, where it does"
     ),
 }
-"""Where an OpenCL for the CPU comes from, by system (docs/install.md, "Systems and Pythons")."""
+"""Where an OpenCL for the CPU comes from, by system (docs/install.md, "Systems and Pythons"): what
+to install, and a line more."""
 
 NO_LINKER = (
     "PoCL links kernels with the program ld, which is not on the PATH: install binutils\n"
@@ -141,7 +142,8 @@ def _best(devices: Sequence[Device], kind: str | None) -> Device:
         what = f"no {kind} device" if kind else "no OpenCL device"
         if real:
             lacking = f"{what} with double precision (fp64): {_listing(real)}"
-            raise DeviceError(lacking if kind == "gpu" else f"{lacking}\n{source_of_one()}")
+            first, _, _ = source_of_one().partition("\n")
+            raise DeviceError(lacking if kind == "gpu" else f"{lacking}\n{first}")
         if kind in (None, "cpu"):
             raise DeviceError(f"{what} found: {source_of_one()}")
         raise DeviceError(f"{what} found; there is: {_listing(devices)}")

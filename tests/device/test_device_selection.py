@@ -101,14 +101,15 @@ def test_nothing_found_says_what_to_install(spec):
         ("linux", "aarch64", "apt install pocl-opencl-icd"),
         ("darwin", "arm64", "conda install -c conda-forge pyopencl pocl"),
         ("darwin", "x86_64", "conda install -c conda-forge pyopencl pocl"),
-        ("win32", "AMD64", "Intel's CPU Runtime"),
+        ("win32", "AMD64", "Intel's CPU Runtime for OpenCL"),
         ("freebsd14", "amd64", "conda install"),
     ],
 )
 def test_what_to_install_depends_on_the_system(system, processor, words):
     hint = select.source_of_one(system, processor)
-    assert words in hint
-    assert len(hint.split("\n")) == 2
+    first, second = hint.split("\n")
+    assert words in first
+    assert second
 
 
 def test_pip_is_asked_for_an_opencl_only_where_it_has_one():
@@ -131,7 +132,7 @@ def test_without_a_double_precision_device_it_is_said_where_to_get_one():
     apple = fake_platform("Apple", fake_device("Apple M1", GPU, fp64=False))
     with pytest.raises(DeviceError, match=r"double precision \(fp64\): .*Apple M1") as caught:
         choose_device("auto", [apple])
-    assert str(caught.value).endswith(select.source_of_one())
+    assert str(caught.value).splitlines()[1:] == select.source_of_one().splitlines()[:1]
 
 
 @pytest.mark.parametrize("spec", ["auto", "cpu", "PoCL 3.0"])

@@ -98,23 +98,28 @@ def verify(
     device: str | Device = "auto",
     days: int | None = None,
     start: str | Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> Any:
     """Run device and reference side by side and compare every array after every phase.
 
     Parameters
     ----------
     days : int, optional
-        Compare so many days; default: all.
+        Compare the first so many days. Default: a short run as a whole, of a longer one the first
+        days and some at several times, to which the device runs alone.
     start : path, optional
         A result of this configuration (``days`` and ``record`` may differ): begin with its newest
-        checkpoint instead of day 0.
+        checkpoint instead of day 0, and compare so many days, or all, from there.
+    progress : callable, optional
+        Called before every phase with days compared, days to be compared, and what is being done.
 
     Returns
     -------
     VerifyReport
         With ``identical`` and, if they differ, the first ``difference``: day, phase, array,
-        index and both values. ``str(report)`` says it in a line.
+        index and both values; else ``coverage``: which phases did anything on these days, how often
+        what the workload counts has happened, and what has not (``coverage.missing``).
+        ``str(report)`` says it in a few lines.
     """
     more = {} if start is None else {"start": start}
     config, _ = _configuration("verify", config)

@@ -12,6 +12,8 @@ import os
 import shlex
 import signal
 import sys
+import threading
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -67,6 +69,9 @@ Days = Annotated[int | None, typer.Option(help="Short for --set days=N.")]
 Replicates = Annotated[int | None, typer.Option(help="Short for --set replicates=N.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Progress = Callable[[int, int], None]
+
+SECONDS_BETWEEN_LINES = 10.0
+"""How often what goes on is written where no terminal shows it."""
 
 
 def _print_version(wanted: bool) -> None:
@@ -149,7 +154,12 @@ def run(
 @app.command()
 def verify(
     config: ConfigPath,
-    days: Annotated[int | None, typer.Option(min=1, help="Compare N days; default: all.")] = None,
+    days: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Compare the first N days; default: days at several times of the run."
+        ),
+    ] = None,
     start: Annotated[
         Path | None,
         typer.Option("--from", metavar="FILE", help="Begin with the last checkpoint of a result."),
@@ -164,7 +174,7 @@ def verify(
     import societies
 
     settings = _load(_find_config(config), override, seed=seed, replicates=replicates)
-    with _progress(settings, device) as progress:
+    with _doing("the first day" if device == "reference" else "building kernels") as progress:
         report = societies.verify(
             settings, device=device, days=days, start=start, progress=progress
         )
@@ -567,6 +577,43 @@ def _progress(
             )
 
         yield advance
+
+
+@contextmanager
+def _doing(first: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Show what is being done and how far it is; a line every ten seconds if there is no terminal.
+
+    A thread writes, so that something is seen while one kernel is built for a long time as well.
+    """
+    console = Console(stderr=True)
+    if console.is_terminal:
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        with Bar(*columns, console=console, transient=True) as bar:
+            task = bar.add_task(first, total=None)
+            yield lambda done, days, doing: bar.update(
+                task, completed=done, total=days, description=doing
+            )
+        return
+    now, ended, began = first, threading.Event(), time.monotonic()
+
+    def note(done: int, days: int, doing: str) -> None:
+        nonlocal now
+        now = f"{doing} ({done} of {days} days done)"
+
+    def write() -> None:
+        while not ended.wait(SECONDS_BETWEEN_LINES):
+            print(f"{time.monotonic() - began:.0f} s: {now}", file=sys.stderr, flush=True)
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    try:
+        yield note
+    finally:
+        ended.set()
+        writer.join()
 
 
 if __name__ == "__main__":

@@ -6,18 +6,14 @@ import os
 import platform
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from societies.device import Device, choose_device
-from societies.errors import ConfigError, DeviceError, DeviceFailed, Interrupted, override
+from societies.errors import DeviceError, DeviceFailed, Interrupted
 from societies.output import ResultFile, open_results
 
 REFERENCE = "reference"
@@ -103,92 +99,6 @@ class Plan:
 
     rows: list[tuple[str, str]]
     warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The first place where device and reference differ."""
-
-    day: int
-    phase: str
-    array: str
-    index: tuple[int, ...]
-    device_value: Any
-    reference_value: Any
-
-    def __str__(self) -> str:
-        return (
-            f"day {self.day}, phase {self.phase}, array {self.array}, index {list(self.index)}: "
-            f"device {self.device_value!r}, reference {self.reference_value!r}"
-        )
-
-
-@dataclass(frozen=True)
-class VerifyReport:
-    """The outcome of running device and reference side by side; ``str`` is the line to print.
-
-    Attributes
-    ----------
-    days : number of days compared, or to be compared if there is a difference
-    arrays : number of arrays compared after every phase
-    after : day of the checkpoint from which both began; 0: from the start
-    """
-
-    identical: bool
-    days: int
-    arrays: int
-    device: str
-    difference: Difference | None = None
-    after: int = 0
-
-    def __str__(self) -> str:
-        if self.difference is not None:
-            return f"different: {self.difference}"
-        begun = f" from day {self.after + 1} on" if self.after else ""
-        return f"identical: {self.days} days{begun}, {self.arrays} arrays"
-
-
-def first_difference(
-    day: int,
-    phase: str,
-    found: Mapping[str, NDArray[Any]],
-    expected: Mapping[str, NDArray[Any]],
-) -> Difference | None:
-    """Return the first place where two states differ in a bit, in the order of ``expected``."""
-    for name, b in expected.items():
-        a = found[name]
-        if a.tobytes() == b.tobytes():
-            continue
-        bits = a.dtype.str.replace("f", "u")
-        different = np.argwhere(a.view(bits) != b.view(bits))
-        if len(different):
-            index = tuple(int(i) for i in different[0])
-            return Difference(day, phase, name, index, a[index].item(), b[index].item())
-    return None
-
-
-def days_to_verify(asked: int | None, days: int, after: int = 0) -> int:
-    """Return how many days to compare, after the day of a checkpoint.
-
-    Raises
-    ------
-    ConfigError
-        If more days are asked for than the configuration has.
-    """
-    if after and after + (asked or 1) > days:
-        raise ConfigError(
-            f"verify: the checkpoint is of day {after}, the configuration has {days} days; "
-            f"raise it with {override(f'days={after + (asked or 1)}')}"
-        )
-    days -= after
-    if asked is not None and not 1 <= asked <= days:
-        raise ConfigError(
-            f"verify: {asked} days are asked for, the configuration has {days}; "
-            f"raise it with {override(f'days={asked}')}"
-            if asked > 0
-            else f"verify: {asked} days are asked for; there must be at least 1"
-        )
-    return days if asked is None else asked
 
 
 def is_reference(device: str | Device) -> bool:

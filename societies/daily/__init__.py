@@ -11,15 +11,19 @@ from societies.config.model import Conflict, key
 from societies.daily.config import DailyConfig
 from societies.daily.engines import DeviceEngine, ReferenceEngine
 from societies.daily.model import Field, Model, Series, series_macros
+from societies.verifying import Count, falls, rises
 
 __all__ = [
     "Conflict",
+    "Count",
     "DailyConfig",
     "DeviceEngine",
     "Field",
     "Model",
     "ReferenceEngine",
     "Series",
+    "falls",
     "key",
+    "rises",
     "series_macros",
 ]

@@ -36,7 +36,7 @@ class Engine(Protocol):
         """Return a copy of every array of the state."""
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the kept arrays of the state."""
+        """Replace the kept arrays of the state; all others are as before day 1."""
 
 
 class DeviceEngine:
@@ -105,8 +105,9 @@ class DeviceEngine:
         return get_all(self._state)
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the kept arrays of the state."""
-        for name, array in self.model.kept(state).items():
+        """Replace the kept arrays of the state; all others are as before day 1."""
+        initial = self.model.initial_state(self.config)
+        for name, array in {**initial, **self.model.kept(state)}.items():
             self._state[name].set(array)
 
 
@@ -157,7 +158,7 @@ class ReferenceEngine:
         }
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the kept arrays of the state."""
+        """Replace the kept arrays of the state; all others are as before day 1."""
         initial = self.model.initial_state(self.config)
         self._societies = self._unpack({**initial, **self.model.kept(state)})
 

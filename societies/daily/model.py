@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.daily.config import DailyConfig
+from societies.verifying import Count
 from societies.workloads import Workload
 
 if TYPE_CHECKING:
@@ -82,6 +84,8 @@ class Model:
     reference : for every phase, a function of configuration, society and day in plain Python. A
         society has the fields of the state as (nested) lists, its number as ``index``, and takes
         its ``series`` as a dictionary
+    counts : what `verify` counts, by name, since a phase may change an array and yet do nothing
+        that matters
     """
 
     name: str
@@ -97,6 +101,7 @@ class Model:
         [Device, Any, Mapping[str, DeviceArray], int], Mapping[str, Callable[[int], Any]]
     ]
     reference: Mapping[str, Callable[[Any, Any, int], None]]
+    counts: Mapping[str, Count] = dataclasses.field(default_factory=dict)
 
     def workload(self) -> Workload:
         """Return the object that the entry point names."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from societies import verifying
 from societies.daily.config import DailyConfig
 from societies.daily.engines import (
     LOG_DAYS,
@@ -31,18 +32,16 @@ from societies.running import (
     Plan,
     Progress,
     RunReport,
-    VerifyReport,
     block_end,
     byte_count,
     chosen_device,
-    days_to_verify,
     device_failures,
-    first_difference,
     interrupted,
     interrupts,
     next_block,
     society_numbers,
 )
+from societies.verifying import VerifyReport, days_to_verify
 
 
 def run(
@@ -186,28 +185,25 @@ def verify(
     device: str | Device = "auto",
     days: int | None = None,
     start: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: verifying.Progress | None = None,
 ) -> VerifyReport:
     """Run device and reference side by side, comparing every bit; see `societies.verify`."""
-    after, state = checkpoint_of(Path(start), config, model.version) if start else (0, None)
-    last = days_to_verify(days, config.days, after)
-    if start and state is not None:
-        Contents(model, config).require_checkpoint(Path(start), after, state)
+    begin = checkpoint_of(Path(start), config, model.version) if start else None
+    days_to_verify(days, config.days, begin[0] if begin else 0)  # before any kernel is built
+    if start and begin:
+        Contents(model, config).require_checkpoint(Path(start), *begin)
     engine, name, _ = _engine(model, config, device)
-    reference = ReferenceEngine(model, config)
-    if state is not None:
-        engine.load(state)
-        reference.load(state)
-    for day in range(after + 1 if after else 0, after + last + 1):
-        for phase in model.day if day else model.start:
-            engine.step(phase, day)
-            reference.step(phase, day)
-            difference = first_difference(day, phase, engine.state(), reference.state())
-            if difference is not None:
-                return VerifyReport(False, last, len(model.fields), name, difference, after)
-        if progress and day:
-            progress(day - after, last)
-    return VerifyReport(True, last, len(model.fields), name, after=after)
+    subject = verifying.Subject(
+        engine=engine,
+        reference=ReferenceEngine(model, config),
+        device=name,
+        days=config.days,
+        schedule=lambda day: model.day if day else model.start,
+        kept=model.kept,
+        series=tuple(model.series),
+        counts=model.counts,
+    )
+    return verifying.verify(subject, days=days, begin=begin, progress=progress)
 
 
 def state_hash(model: Model, state: Mapping[str, NDArray[Any]]) -> str:

@@ -88,7 +88,7 @@ class Engine(Protocol):
         """Return a copy of every array of the state."""
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the kept arrays of the state."""
+        """Replace the kept arrays of the state; all others are as before day 1."""
 
 
 def kept(state: Mapping[str, NDArray[Any]]) -> State:
@@ -318,8 +318,8 @@ class DeviceEngine:
         return get_all(self._state)
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the kept arrays of the state."""
-        for name, array in kept(state).items():
+        """Replace the kept arrays of the state; all others are as before day 1."""
+        for name, array in {**initial_state(self.parameters), **kept(state)}.items():
             self._state[name].set(array)
 
 
@@ -439,7 +439,7 @@ class ReferenceEngine:
         }
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the kept arrays of the state."""
+        """Replace the kept arrays of the state; all others are as before day 1."""
         self._societies = self._unpack({**initial_state(self.parameters), **kept(state)})
 
     def _unpack(self, state: Mapping[str, NDArray[Any]]) -> list[Any]:

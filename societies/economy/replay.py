@@ -20,7 +20,7 @@ from societies.economy.parameters import Parameters
 from societies.economy.schedule import Step
 from societies.economy.state import state_fields
 from societies.errors import DeviceError
-from societies.running import first_difference
+from societies.verifying import first_difference
 
 
 def parameters_of_one(p: Parameters, number: int) -> Parameters:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies import running
+from societies import running, verifying
 from societies.device import Device
-from societies.economy import schedule
+from societies.economy import coverage, schedule
 from societies.economy.config import EconomyConfig
 from societies.economy.conflicts import LARGEST_COUNT
 from societies.economy.engine import (
@@ -46,18 +46,16 @@ from societies.running import (
     Interruption,
     Plan,
     Progress,
-    VerifyReport,
     block_end,
     byte_count,
     chosen_device,
-    days_to_verify,
     device_failures,
-    first_difference,
     interrupted,
     interrupts,
     next_block,
     society_numbers,
 )
+from societies.verifying import VerifyReport, days_to_verify
 
 HEADLINES = ("units_extracted", "units_held", "units_traded", "utility", "gini")
 """Series of the closing table, of those that are recorded."""
@@ -300,7 +298,7 @@ def verify(
     device: str | Device = "auto",
     days: int | None = None,
     start: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: verifying.Progress | None = None,
 ) -> VerifyReport:
     """Run device and reference side by side and compare every array after every phase.
 
@@ -308,6 +306,8 @@ def verify(
 
     Parameters
     ----------
+    days : int, optional
+        Compare the first so many. Default: all, or days at several times of a longer run.
     start : path, optional
         A result of this configuration (``days`` and ``record`` aside): both begin with its newest
         checkpoint instead of day 0.
@@ -319,27 +319,24 @@ def verify(
     OutputError
         If there is no such checkpoint.
     """
-    after, state = checkpoint_of(Path(start), config, MODEL_VERSION) if start else (0, None)
-    last = days_to_verify(days, config.days, after)
+    begin = checkpoint_of(Path(start), config, MODEL_VERSION) if start else None
+    days_to_verify(days, config.days, begin[0] if begin else 0)  # before any kernel is built
     p = parameters(config)
-    if start and state is not None:
-        require_checkpoint(Path(start), p, after, state)
+    if start and begin:
+        require_checkpoint(Path(start), p, *begin)
     engine, name, _ = _engine(device, p)
-    reference = ReferenceEngine(p)
-    if state is not None:
-        engine.load(state)
-        reference.load(state)
-    for day in range(after + 1 if after else 0, after + last + 1):
-        steps = schedule.start(p) if day == 0 else schedule.day_schedule(p, day)
-        for step in steps:
-            engine.step(step, day)
-            reference.step(step, day)
-            difference = first_difference(day, str(step), engine.state(), reference.state())
-            if difference is not None:
-                return VerifyReport(False, last, len(state_fields(p)), name, difference, after)
-        if progress and day:
-            progress(day - after, last)
-    return VerifyReport(True, last, len(state_fields(p)), name, after=after)
+    subject = verifying.Subject(
+        engine=engine,
+        reference=ReferenceEngine(p),
+        device=name,
+        days=config.days,
+        schedule=lambda day: schedule.day_schedule(p, day) if day else schedule.start(p),
+        kept=kept,
+        series=tuple(series_of(p)),
+        counts=coverage.counts(p),
+        phase=coverage.phase,
+    )
+    return verifying.verify(subject, days=days, begin=begin, progress=progress)
 
 
 def _engine(device: str | Device, p: Parameters) -> tuple[Engine, str, dict[str, str]]:

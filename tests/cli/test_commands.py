@@ -248,8 +248,15 @@ def until(condition) -> None:
 
 
 def test_progress_is_shown_on_a_terminal_and_only_there(small):
+    shown, out = on_a_terminal("run", "small.yaml", "--replicates", "3")
+    assert b"day 6 of 6, 3 societies" in shown
+    assert b"day 6 of 6" not in out
+
+
+def on_a_terminal(*words: str) -> tuple[bytes, bytes]:
+    """Run a command whose stderr is a terminal; return what is written there, and its stdout."""
     master, slave = pty.openpty()
-    child = process("run", "small.yaml", "--replicates", "3", stdout=subprocess.PIPE, stderr=slave)
+    child = process(*words, stdout=subprocess.PIPE, stderr=slave)
     os.close(slave)
     shown = b""
     while True:
@@ -262,18 +269,46 @@ def test_progress_is_shown_on_a_terminal_and_only_there(small):
         shown += block
     os.close(master)
     out, _ = child.communicate(timeout=60)
-    assert child.returncode == 0
-    assert b"day 6 of 6, 3 societies" in shown
-    assert b"day 6 of 6" not in out
+    assert child.returncode == 0, shown
+    return shown, out
 
 
 # -- the other commands --------------------------------------------------------------------------
 
 
 def test_verify_says_identical(shell):
-    code, out, err = shell("verify", "small.yaml", "--days", "2", "--set", "seed=3")
-    assert (code, err) == (0, "")
-    assert re.fullmatch(r"identical: 2 days, \d+ arrays\n", out)
+    code, out, _ = shell("verify", "small.yaml", "--days", "2", "--set", "seed=3")
+    assert code == 0
+    assert re.match(r"identical: 2 days, \d+ arrays\n7 of 8 phases acted: \d+ units extracted", out)
+    assert "warning: did not happen on the days compared: trading" in out
+
+
+def test_verify_writes_now_and_then_where_it_is(shell, monkeypatch):
+    """Lines on stderr if it is no terminal, by a clock of their own."""
+    monkeypatch.setattr("societies.cli.SECONDS_BETWEEN_LINES", 0.02)
+    code, _, err = shell("verify", "small.yaml", "--days", "4")
+    assert code == 0
+    lines = err.splitlines()
+    assert lines[0] == "0 s: building kernels"
+    places = [
+        re.fullmatch(r"\d+ s: day (\d), (.+), (\S+) \((\d) of 4 days done\)", x) for x in lines
+    ]
+    told = [place.groups() for place in places if place]
+    assert len(told) > 3, err
+    assert {who for _, _, who, _ in told} <= {"device", "reference"}
+    assert "extraction" in {phase for _, phase, _, _ in told} or len(told) < 20
+    assert [day for day, *_ in told] == sorted(day for day, *_ in told)
+
+
+def test_a_quick_verify_writes_nothing_of_where_it_is(shell, monkeypatch):
+    monkeypatch.setattr("societies.cli.SECONDS_BETWEEN_LINES", 600.0)
+    assert shell("verify", "small.yaml", "--days", "2")[2] == ""
+
+
+def test_verify_shows_day_phase_and_who_on_a_terminal(small):
+    shown, out = on_a_terminal("verify", "small.yaml")
+    assert re.search(rb"day \d, [a-z_]+(?: \(round \d+\))?, (device|reference)", shown), shown
+    assert b"identical: " in out
 
 
 def test_verify_ends_with_1_where_bits_differ(shell, monkeypatch):

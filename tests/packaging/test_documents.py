@@ -78,6 +78,7 @@ def test_commands_and_examples_run_as_written(page, installation, tmp_path):
         done = installation.run([*interpreter, text], tmp_path)
         assert done.returncode == 0, f"{text}\n{done.stdout}{done.stderr}"
         assert done.stdout or "print" not in text
+        assert "warning: " not in done.stdout, f"{text}\n{done.stdout}"
     if page == "README.md" and (ROOT / ".git").exists():
         made = {path.name for path in tmp_path.iterdir()} - {".venv"}
         assert {"quickstart.h5", "quickstart_overview.png", "eight.h5"} <= made

@@ -81,7 +81,7 @@ def checked(settings, days, replicates=1, device="auto"):
     config = config_from_dict(
         {"workload": "economy", "days": days, "seed": 7, "replicates": replicates, **settings}
     )
-    report = verify(config, device=device)
+    report = verify(config, device=device, days=days)
     assert report.identical, str(report)
     assert report.days == days
 

@@ -115,7 +115,8 @@ def verified(name, device):
             shortened = config.model_copy(update={"days": before})
             societies.run(shortened, device=device, out=start)
         report = societies.verify(config, device=device, days=days, start=start)
-    return str(report), report.device, report.identical, time.perf_counter() - began
+    said = str(report).replace("\n", "; ")
+    return said, report.device, report.identical, time.perf_counter() - began
 
 
 def hashed(name, device):

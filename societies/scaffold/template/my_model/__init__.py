@@ -1,6 +1,6 @@
 """The Boltzmann wealth model: what random payments alone do to equal agents."""
 
-from societies.daily import Model
+from societies.daily import Count, Model, falls
 
 from my_model import engine, reference
 from my_model.config import MyModelConfig
@@ -18,5 +18,6 @@ MODEL = Model(
     day=("exchange", "statistics"),
     launches=engine.launches,
     reference=reference.PHASES,
+    counts={"payments": Count(("exchange",), falls("money"), "units paid, net")},
 )
 WORKLOAD = MODEL.workload()

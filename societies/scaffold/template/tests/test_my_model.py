@@ -33,7 +33,7 @@ def simulated(tmp_path, **settings):
     ids=str,
 )
 def test_device_and_reference_are_identical(settings):
-    report = societies.verify(config_of(days=40, **settings))
+    report = societies.verify(config_of(days=40, **settings), days=40)
     assert report.identical, str(report)
 
 

@@ -1,0 +1,128 @@
+"""What does `societies verify` count, so that it can say which rules of the economy were tried?
+
+A phase of the market changes arrays even if nobody trades. So what the phases are there for is
+counted by itself, and by type of device, because each type takes other branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from societies.economy.parameters import Parameters
+from societies.economy.schedule import Step
+from societies.economy.state import A_DEVICE, DEVICE_TYPES, EXTRACTION_TYPES, SOURCES
+from societies.verifying import Count, State, falls, rises
+
+MADE_FASTER = {"tool": "tools", "machine": "machines"}
+"""Types for whose making there are devices; the end of the series that tells of these."""
+
+
+def phase(step: Step, day: int) -> str:
+    """Return under which name it is noted whether a step did anything: its rounds are one."""
+    if step.phase == "shocks":
+        return f"shocks (day {day})"
+    return f"{step.phase} ({DEVICE_TYPES[step.device]})" if step.device >= 0 else step.phase
+
+
+def counts(p: Parameters) -> dict[str, Count]:
+    """Return what is counted in societies of these parameters."""
+    found = {
+        "units extracted": Count(("extraction",), rises("held"), "units extracted"),
+        "units consumed": Count(("consumption",), falls("held"), "units consumed"),
+    }
+    if p.trade:
+        found["swaps"] = Count(("trading",), rises("deals"), "swaps", ("deals",))
+        found["swaps of unequal amounts"] = Count(
+            ("trading",), _unequal_swaps, "swaps of unequal amounts"
+        )
+        if len(p.trade_power) > 1:
+            groups = range(len(p.trade_power))
+            found["units swapped between groups"] = Count(
+                ("trading",),
+                rises("units_sold_outside"),
+                "units swapped between groups",
+                tuple(f"group_units_traded_outside_{group}" for group in groups),
+            )
+    if p.device is not None:
+        found |= _of_devices(p)
+    return found
+
+
+def _of_devices(p: Parameters) -> dict[str, Count]:
+    """Return what is counted where there are devices, for each type that may be invented."""
+    assert p.device is not None
+    found = {}
+    for d, name in enumerate(DEVICE_TYPES):
+        if p.device.tools_only and name != "tool":
+            continue
+        what = A_DEVICE[d]
+        found[f"inventing {what}"] = Count(
+            ("invention",), _changes("invented_on", d), "inventions", (f"inventions_{name}",)
+        )
+        found[f"making {what}"] = Count(
+            ("production",), _rises_of("devices_made", d), "devices made", (f"devices_made_{name}",)
+        )
+        if p.trade:
+            found[f"selling {what}"] = Count(
+                ("device_trading",),
+                _rises_of("devices_sold", d),
+                "devices sold",
+                (f"devices_traded_{name}",),
+            )
+        if d < EXTRACTION_TYPES:
+            found[f"extracting with {what}"] = Count(
+                ("extraction",),
+                _present("extracted_with", SOURCES.index(name)),
+                "units extracted with devices",
+                (f"extraction_share_{name}",),
+            )
+        if name in MADE_FASTER and not p.device.tools_only:
+            found[f"making {what} with a device"] = Count(
+                ("production",),
+                _rises_of("made_with_device", d),
+                "devices made with devices",
+                (f"device_maker_share_{MADE_FASTER[name]}",),
+            )
+    found["making carried over to another day"] = Count(
+        ("extraction",), _overtime, "carry-overs of making", ("overtime",)
+    )
+    return found
+
+
+def _unequal_swaps(before: State, after: State) -> float:
+    """Count the agents who hold another number of units than before a round, two for a swap."""
+    held = (after["held"] - before["held"]).sum(axis=2)
+    return float(np.count_nonzero(held) / 2)
+
+
+def _overtime(before: State, after: State) -> float:
+    return float(np.count_nonzero(after["overtime"]))
+
+
+def _rises_of(array: str, device: int) -> Callable[[State, State], float]:
+    """Return by how much an array (society, agent, device, ...) has risen for a type of device."""
+
+    def of(before: State, after: State) -> float:
+        return float(np.maximum(after[array] - before[array], 0)[:, :, device].sum())
+
+    return of
+
+
+def _changes(array: str, device: int) -> Callable[[State, State], float]:
+    """Return how many entries of an array (society, device, resource) have changed for a type."""
+
+    def of(before: State, after: State) -> float:
+        return float(np.count_nonzero((after[array] != before[array])[:, device]))
+
+    return of
+
+
+def _present(array: str, source: int) -> Callable[[State, State], float]:
+    """Return the sum over agents of what the phase has counted anew for a source of extraction."""
+
+    def of(before: State, after: State) -> float:
+        return float(after[array][:, :, source].sum())
+
+    return of

@@ -34,7 +34,11 @@ def test_a_market_opens_without_meetings_and_with_older_memories():
     s.partner_memory[0][TOOL][3] = [5.0, 0.0, 4.0, 3.0, 2.0]
     s.partner_memory[3][TOOL][0] = [0.0, 0.0, 0.0, 0.0, 2.0]
     s.partner_memory[3][MACHINE][0] = [8.0, 0.0, 0.0, 0.0, 0.0]
+    s.partner_memory[1][TOOL][2] = [1.0, 2.0, 3.0, 4.0, 5.0]
+    s.partner_memory[1][TOOL][3] = [0.25, 0.0, 0.0, 0.0, 0.0]
     open_device_market(p, s, TOOL)
+    assert s.partner_memory[1][TOOL][2] == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert s.partner_memory[1][TOOL][3] == [0.0, 0.25, 0.0, 0.0, 0.0]
     assert s.met == [[0] * 4 for _ in range(4)]
     assert s.partner_memory[0][TOOL][3] == [0.0, 5.0, 0.0, 4.0, 3.0]
     assert s.partner_memory[3][TOOL][0] == [0.0] * 5

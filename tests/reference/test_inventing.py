@@ -138,6 +138,10 @@ def test_what_somebody_knows_implies_knowing_the_components():
     assert s.device_experience[1][DEVICE_MACHINE] == [1.0, 0.0, 0.0, 0.0, 1.0]
     assert s.device_experience[1][TOOL] == [1.0, 0.0, 0.0, 1.0, 0.0]
     assert s.device_experience[1][MACHINE] == [0.0] * 5
+    recipe(s, MACHINE, 0, 0, 2)
+    s.device_experience[1][MACHINE][0] = 1.0
+    know_components(p, s, 1)
+    assert s.device_experience[1][TOOL] == [1.0, 0.0, 1.0, 1.0, 0.0]
 
 
 def test_knowing_is_made_up_for_before_anybody_tries(monkeypatch):

@@ -217,6 +217,43 @@ def test_the_stock_is_of_all_types_up_to_the_first_without_a_recipe():
     assert valuation.stock(p, s, 0, DEVICE_FACTORY, 2) == 1e5
 
 
+def offering(monkeypatch, p, s, benefits, costs):
+    """Let agent 0 have time for one device, which brings and costs what is given."""
+    tools(s, {r: [k for k in range(5) if k != r][:2] for r in benefits})
+    s.held[0] = [9] * 5
+    s.reserved_minutes[0] = 560.0
+    monkeypatch.setattr(valuation, "benefit", lambda p, s, a, d, r: benefits[r])
+    cost = [costs.get(r, 0.0) for r in range(5)]
+    monkeypatch.setattr(valuation, "costs", lambda p, s, a, d: (cost, [0.0] * 5))
+
+
+@pytest.mark.parametrize(
+    ("benefits", "made"),
+    [
+        ({0: 20.5}, 0),
+        ({4: 20.5}, 4),
+        ({4: 20.0}, None),
+        ({0: 19.5}, None),
+        ({0: 25.0, 2: 30.0, 4: 29.0}, 2),
+        ({0: 24.0, 1: 23.0, 4: 25.0}, 4),
+        ({0: 30.0, 2: 30.0}, 0),
+    ],
+)
+def test_the_largest_net_benefit_decides_if_there_is_any(monkeypatch, benefits, made):
+    p, s = started()
+    offering(monkeypatch, p, s, benefits, dict.fromkeys(benefits, 20.0))
+    decide(p, s, 0, TOOL)
+    assert s.to_make[0][TOOL] == [int(r == made) for r in range(5)]
+    assert s.device_gain[0] == (0.0 if made is None else benefits[made] - 20.0)
+
+
+def test_a_costly_device_of_larger_benefit_is_not_the_better_one(monkeypatch):
+    p, s = started()
+    offering(monkeypatch, p, s, {0: 90.0, 3: 30.0}, {0: 80.0, 3: 10.0})
+    decide(p, s, 0, TOOL)
+    assert s.to_make[0][TOOL] == [0, 0, 0, 1, 0]
+
+
 # -- production ------------------------------------------------------------------------------------
 
 
@@ -271,6 +308,25 @@ def test_production_is_counted_and_its_components_are_gone():
     assert s.making_minutes[0] == [81.0, 54.0, 0.0, 0.0, 0.0, 0.0]
     assert s.overtime[0] == 10.0 + 81.0 + 54.0
     assert s.device_experience[0][MACHINE][3] == 4.0  # two of them teach 2 each
+
+
+@pytest.mark.parametrize("r", [0, 4])
+@pytest.mark.parametrize("device", [TOOL, INDUSTRY, DEVICE_FACTORY])
+def test_a_single_promise_is_kept_whatever_the_device_and_the_resource(device, r):
+    p, s = started()
+    for level in levels(device)[:-1]:
+        recipe(s, level, r, r, 2)
+    recipe(s, TOOL, r, 1, 3)
+    recipe(s, TOOL, 2, 1, 3)
+    s.to_make[0][device][r] = 1
+    s.recently_made[0][device][r] = [5, 4, 3, 2, 1]
+    produce(p, s, 0)
+    assert s.to_make[0][device] == [0] * 5
+    assert s.devices_made[0][device][r] == s.practised[0][device][r] == 1
+    assert s.recently_made[0][device][r] == [1, 5, 4, 3, 2]
+    learned = (1.0, 2.0, 4.0, 8.0, 4.0, 8.0)[device]
+    assert s.device_experience[0][device][r] == learned
+    assert s.overtime[0] == pytest.approx(27.0)
 
 
 # -- promises --------------------------------------------------------------------------------------
@@ -337,6 +393,42 @@ def test_what_is_neither_locked_nor_promised_is_not_given_back():
     unreserve(p, s, 0, MACHINE, 2)
     assert s.to_make[0][TOOL] == [0] * 5
     assert s.held[0] == held == [10] * 5
+
+
+def test_first_and_last_resources_are_promised_like_others():
+    p, s = started()
+    tools(s, {0: (1, 4), 4: (0, 2)})
+    recipe(s, MACHINE, 0, 0, 4)
+    recipe(s, MACHINE, 4, 0, 4)
+    s.held[0] = [10] * 5
+    s.device_minutes[0][TOOL] = [150.0, 0.0, 0.0, 0.0, 150.0]
+    for r in (0, 4):
+        reserve(p, s, 0, MACHINE, r)
+    assert s.to_make[0][MACHINE] == [1, 0, 0, 0, 1]
+    assert s.devices_set_aside[0][TOOL] == [1, 0, 0, 0, 1]
+    assert s.to_make[0][TOOL] == [1, 0, 0, 0, 1]
+    assert s.held[0] == [9, 9, 9, 10, 9]
+    minutes = [making_time(p, s, 0, MACHINE, 0), making_time(p, s, 0, TOOL, 0)]
+    assert s.reserved_minutes[0] == pytest.approx(2 * sum(minutes))
+    for r in (4, 0):
+        unreserve(p, s, 0, MACHINE, r)
+    assert s.to_make[0][MACHINE] == s.to_make[0][TOOL] == s.devices_set_aside[0][TOOL] == [0] * 5
+    assert s.held[0] == [10] * 5
+    assert s.device_minutes[0][TOOL] == [150.0, 0.0, 0.0, 0.0, 150.0]
+    assert s.reserved_minutes[0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_promise_of_its_own_outlives_that_of_a_machine():
+    """A locked component is unlocked; it was not promised, so no promise of one is taken back."""
+    p, s = started()
+    machines(p, s)
+    s.device_minutes[0][TOOL] = [0.0, 0.0, 150.0, 150.0, 0.0]
+    reserve(p, s, 0, MACHINE, 2)
+    reserve(p, s, 0, TOOL, 2)
+    unreserve(p, s, 0, MACHINE, 2)
+    assert s.to_make[0][TOOL] == [0, 0, 1, 0, 0]
+    assert s.device_minutes[0][TOOL] == [0.0, 0.0, 150.0, 150.0, 0.0]
+    assert s.held[0] == [9, 9, 10, 10, 10]
 
 
 # -- worst cases -----------------------------------------------------------------------------------

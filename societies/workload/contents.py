@@ -2,6 +2,7 @@
 
 A variable (copy, tick, ...) for each series and each logged field, every ``record.series`` ticks or
 else for every tick; the recorded fields every ``record.detail`` ticks; the final fields at the end.
+A field that is recorded and final has its detail under the name ``detail_NAME``.
 """
 
 from __future__ import annotations
@@ -77,7 +78,8 @@ class SeriesAndDetail:
             Variable(name, (copies, clock), "float64", one.unit, one.meaning)
             for name, one in self.series.items()
         ]
-        kinds = (((clock,), self._logged), ((self._detail_dim,), self._detail), ((), self._final))
+        detail = {self._detail_name(name): one for name, one in self._detail.items()}
+        kinds = (((clock,), self._logged), ((self._detail_dim,), detail), ((), self._final))
         return result + [
             Variable(name, (copies, *when, *one.dims), one.dtype, one.unit, one.meaning)
             for when, fields in kinds
@@ -113,7 +115,7 @@ class SeriesAndDetail:
         if block.last in self._detail_ticks:
             state, place = block.state(), self._detail_ticks.index(block.last)
             for name in self._detail:
-                file.write(name, state[name], **{self._detail_dim: place})
+                file.write(self._detail_name(name), state[name], **{self._detail_dim: place})
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
         """Write the final fields."""
@@ -136,6 +138,10 @@ class SeriesAndDetail:
         until = dataset.sel({clock: slice(None, tick)})
         names = [*self.series, *(name for name, one in self._logged.items() if not one.dims)]
         return {name: float(until[name][:, -1].mean()) for name in names if until.sizes[clock]}
+
+    def _detail_name(self, name: str) -> str:
+        """Return the variable of a field's detail: its last value may have its own name."""
+        return f"detail_{name}" if name in self._final else name
 
     def _logs(self, block: Block) -> dict[str, NDArray[Any]]:
         """Return what a block has of each series and logged field: (copy, tick, ...)."""

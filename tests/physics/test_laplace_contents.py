@@ -1,10 +1,14 @@
 """What is in the file of a plate: changes every so many steps, plates now and then, the end."""
 
+import io
+
 import numpy as np
 import pytest
+import xarray as xr
 
 from societies.physics.laplace import WORKLOAD
 from societies.physics.laplace.config import LaplaceConfig
+from societies.physics.laplace.figure import figure
 from societies.workload import Block
 from societies.workload.contents import contents_of
 from societies.workload.engines import ReferenceEngine
@@ -49,7 +53,31 @@ def test_blocks_of_any_length_make_the_same_file(blocks):
     assert file.of["change"][0].tolist() == [changes[step - 1] for step in steps]
     assert (np.diff(file.of["change"][0]) < 0).all()
     last = engine.state()
-    assert (file.of["phi"][0, 0] == last["phi"][0]).all()
+    assert (file.of["phi"] == last["phi"]).all() and (file.of["free"] == last["free"]).all()
+    assert (file.of["detail_phi"][:, 0] == last["phi"]).all()
     assert file.of["sum"].tolist() == last["sum"].tolist() != [0.0]
     assert file.of["residual"].tolist() == last["residual"].tolist()
     assert file.of["ended"].tolist() == [-1]
+
+
+def test_the_figure_has_the_potentials_in_the_seeds_colours():
+    phi = np.zeros((2, 5, 7))
+    phi[1, 2, 3], phi[1, 1, 1] = 1.0, 0.5
+    results = xr.Dataset(
+        {
+            "phi": (("plate", "row", "column"), phi, {"units": "V"}),
+            "change": (("plate", "step"), [[1.0, 0.5, 0.0]] * 2),
+        },
+        {"step": [1, 2, 3]},
+        {"title": "a plate"},
+    )
+    drawing = figure(results, plate=1)
+    plate, changes, scale = drawing.axes
+    (image,) = plate.images
+    assert image.get_array().tolist() == phi[1].tolist()
+    colours = image.to_rgba(phi[1])[[0, 1, 2], [0, 1, 3], :3]
+    assert np.abs(colours - [[0, 0, 1], [0, 1, 0], [1, 0, 0]]).max() < 0.01
+    assert (plate.get_title(), scale.get_ylabel()) == ("a plate", "potential [V]")
+    assert changes.get_yscale() == "log"
+    drawing.savefig(io.BytesIO(), format="png")
+    assert figure(results, palette="viridis").axes[0].images[0].get_cmap().name == "viridis"

@@ -71,9 +71,9 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         after, last = "potentials after the step", "step that met the tolerance, or -1"
         largest = "largest change of a cell in the step last looked at"
         return {
-            "phi": Field(cells, num, "V", potential, plate.potentials, recorded=True),
+            "phi": Field(cells, num, "V", potential, plate.potentials, final=True, recorded=True),
             "next": Field(cells, num, "V", after, plate.potentials, kept=False, compared=False),
-            "free": Field(cells, mask, "1", free, plate.free_cells, constant=True),
+            "free": Field(cells, mask, "1", free, plate.free_cells, constant=True, final=True),
             "change": Field((), num, "V", largest, logged=True),
             "ended": Field((), "int64", "step", last, plate.RUNNING, final=True),
             "sum": Field(

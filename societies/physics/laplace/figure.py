@@ -1,0 +1,41 @@
+"""What does a plate look like? Its potentials in colours, and how much its steps changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+SEED_COLOURS = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
+"""Blue, green and red: the least potential, the middle and the greatest, linear in between."""
+
+
+def figure(results: Any, plate: int = 0, palette: str = "") -> Any:
+    """Return a figure of one plate of a result.
+
+    Parameters
+    ----------
+    results : xarray.Dataset
+        As `societies.open_results` returns it.
+    plate : int
+        Place of the plate among those of the file.
+    palette : str
+        One of matplotlib's colour maps, such as "viridis"; default: blue, green, red.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.figure import Figure
+
+    one = results.isel(plate=plate)
+    colours = palette or LinearSegmentedColormap.from_list("seed", SEED_COLOURS)
+    drawing = Figure(figsize=(10, 4.4), layout="constrained")
+    left, right = drawing.subplots(1, 2, width_ratios=(1.2, 1))
+    image = left.imshow(one.phi.values, cmap=colours, interpolation="nearest")
+    left.set(xlabel="column", ylabel="row", title=results.attrs.get("title", ""))
+    drawing.colorbar(image, ax=left, label=f"potential [{one.phi.attrs.get('units', '1')}]")
+    shown = one.change.where(one.change > 0)  # a logarithm has no place for 0
+    right.plot(one.step.values, shown.values, color="#0072B2", marker=".", linestyle="-")
+    right.set(xlabel="step", ylabel="largest change of a cell", yscale="log")
+    right.grid(alpha=0.3)
+    return drawing

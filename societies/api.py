@@ -18,6 +18,10 @@ from societies.workloads import workload
 if TYPE_CHECKING:
     from societies.device import Device
 
+_TABLES = (".csv", ".tsv", ".txt", ".xls", ".xlsx", ".ods", ".parquet", ".json")
+_NO_RESULTS = (".yaml", ".yml", ".png", ".svg", ".pdf", ".py", ".cl")
+"""Endings that promise another format than HDF5."""
+
 
 def run(
     config: WorkloadConfig | str | PathLike[str],
@@ -66,6 +70,7 @@ def run(
         If the configuration is valid but says what such a run does not reach.
     """
     config, out = _configuration("run", config, out)
+    _require_name_of_result(out)
     for text in config_warnings(config):
         warnings.warn(text, SocietiesWarning, stacklevel=2)
     return workload(config.workload).run(
@@ -88,6 +93,7 @@ def plan(
         is probably not meant or will probably fail.
     """
     config, out = _configuration("plan", config, out)
+    _require_name_of_result(out)
     made = workload(config.workload).plan(config, device=device, out=out)
     return replace(made, warnings=(*config_warnings(config), *made.warnings))
 
@@ -152,3 +158,18 @@ def _configuration(
         f"{called}: expected a configuration, a YAML file or the name of a shipped configuration, "
         f"got {type(config).__name__}{hint}"
     )
+
+
+def _require_name_of_result(out: str | Path | None) -> None:
+    """Raise ConfigError for a name that promises another format than the one that is written."""
+    path = Path(out) if out is not None else Path()
+    ending = path.suffix.lower()
+    if ending not in (*_TABLES, *_NO_RESULTS):
+        return
+    file, how = path.with_suffix(".h5"), ""
+    if ending in _TABLES:
+        how = (
+            f'\nfor a table, then in Python: societies.open_results("{file}")["NAME"].to_series()'
+            f'.to_csv("{path.with_suffix(".csv")}"), where NAME is a variable of the file'
+        )
+    raise ConfigError(f"{path}: a run writes an HDF5 file; give it a name like {file}{how}")

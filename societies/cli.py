@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+import typer.core
 from rich.console import Console
 from rich.markup import escape
 
@@ -43,7 +44,71 @@ if TYPE_CHECKING:
     from societies.config import WorkloadConfig
     from societies.device.source import Source
 
+
+class _Commands(typer.core.TyperGroup):
+    """The commands, whose help shows switches without a type: they take no value."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of this name."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None:
+            _without_types(command.get_params(ctx))
+        return command
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the options before the command."""
+        return _without_types(super().get_params(ctx))
+
+
+def _without_types(parameters: Any) -> Any:
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters
+
+
+def _whole(text: str) -> int:
+    """Read the value of an option that is a whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"expected a whole number, got {text or 'nothing'}") from None
+
+
+def _from_0(text: str) -> int:
+    return _at_least(0, _whole(text))
+
+
+def _from_1(text: str) -> int:
+    return _at_least(1, _whole(text))
+
+
+def _at_least(least: int, number: int) -> int:
+    if number < least:
+        raise typer.BadParameter(f"must be at least {least}, got {number}")
+    return number
+
+
+def _complete_config(incomplete: str) -> list[str]:
+    from societies.completion import configurations
+
+    return configurations(incomplete)
+
+
+def _complete_device(incomplete: str) -> list[tuple[str, str]]:
+    from societies.completion import devices
+
+    return devices(incomplete)
+
+
+def _complete_override(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    from societies.completion import overrides
+
+    return overrides(ctx.params.get("config"), incomplete)
+
+
 app = typer.Typer(
+    cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # main() prints errors
     rich_markup_mode="rich",
@@ -53,20 +118,37 @@ app = typer.Typer(
 ConfigPath = Annotated[
     Path,
     typer.Argument(
-        metavar="CONFIG", help="A YAML file, or the name of a shipped one: economy/quickstart."
+        metavar="CONFIG",
+        help="A YAML file, or the name of a shipped one: economy/quickstart.",
+        autocompletion=_complete_config,
     ),
 ]
 Device = Annotated[
     str,
-    typer.Option(metavar="D", help="auto, cpu, gpu, reference, PLATFORM:INDEX or part of a name."),
+    typer.Option(
+        metavar="D",
+        help="auto, cpu, gpu, reference, PLATFORM:INDEX or part of a name.",
+        autocompletion=_complete_device,
+    ),
 ]
 Override = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Override a key of CONFIG; repeatable."),
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Override a key of CONFIG; repeatable.",
+        autocompletion=_complete_override,
+    ),
 ]
-Seed = Annotated[int | None, typer.Option(help="Short for --set seed=N.")]
-Days = Annotated[int | None, typer.Option(help="Short for --set days=N.")]
-Replicates = Annotated[int | None, typer.Option(help="Short for --set replicates=N.")]
+Seed = Annotated[
+    int | None, typer.Option(metavar="N", parser=_whole, help="Short for --set seed=N.")
+]
+Days = Annotated[
+    int | None, typer.Option(metavar="N", parser=_whole, help="Short for --set days=N.")
+]
+Replicates = Annotated[
+    int | None, typer.Option(metavar="N", parser=_whole, help="Short for --set replicates=N.")
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Progress = Callable[[int, int], None]
 
@@ -157,7 +239,9 @@ def verify(
     days: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Compare the first N days; default: days at several times of the run."
+            metavar="N",
+            parser=_from_1,
+            help="Compare the first N days; default: days at several times of the run.",
         ),
     ] = None,
     start: Annotated[
@@ -190,13 +274,20 @@ def capture(
         str, typer.Option(metavar="P", help="A phase, as verify names it: extraction.")
     ],
     day: Annotated[
-        int | None, typer.Option(min=0, help="Of day N; default: the first that has P.")
+        int | None,
+        typer.Option(metavar="N", parser=_from_0, help="Of day N; default: the first that has P."),
     ] = None,
     market_round: Annotated[
-        int | None, typer.Option("--round", min=0, help="Economy: which round of trading, from 0.")
+        int | None,
+        typer.Option(
+            "--round", metavar="N", parser=_from_0, help="Economy: which round of trading, from 0."
+        ),
     ] = None,
     market: Annotated[
-        int, typer.Option(min=1, help="Economy: which time that P comes on the day, from 1.")
+        int,
+        typer.Option(
+            metavar="N", parser=_from_1, help="Economy: which time that P comes on the day, from 1."
+        ),
     ] = 1,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder; default: capture-P-day-N.")
@@ -232,10 +323,11 @@ def capture(
 @app.command()
 def trace(
     config: ConfigPath,
-    day: Annotated[int, typer.Option(metavar="N", help="The day, from 1.")],
-    agent: Annotated[int, typer.Option(metavar="A", help="The agent, from 0.")],
+    day: Annotated[int, typer.Option(metavar="N", parser=_whole, help="The day, from 1.")],
+    agent: Annotated[int, typer.Option(metavar="A", parser=_whole, help="The agent, from 0.")],
     society: Annotated[
-        int | None, typer.Option(metavar="S", help="The society; default: the first.")
+        int | None,
+        typer.Option(metavar="S", parser=_whole, help="The society; default: the first."),
     ] = None,
     start: Annotated[
         Path | None,
@@ -344,11 +436,16 @@ def devices(debug: Debug = False) -> None:
 def plot(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where to; default: the folder of FILE.")
+        Path | None,
+        typer.Option(
+            metavar="WHERE",
+            help="A folder, or one figure, whose ending is its format: fig.pdf; default: PNG and "
+            "SVG in the folder of FILE.",
+        ),
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Draw the overview figure of FILE as PNG and SVG."""
+    """Draw the overview figure of FILE as PNG and SVG, or as WHERE says."""
     from societies.analysis import plot_overview
 
     for picture in plot_overview(file, out):

@@ -59,10 +59,14 @@ _STYLE: dict[str, Any] = {
 }
 
 
+_UNDATED: dict[str, dict[str, None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+"""What keeps the date out of a figure, so that the same run gives the same bytes."""
+
+
 def plot_overview(
-    source: str | PathLike[str] | xr.Dataset, directory: str | PathLike[str] | None = None
+    source: str | PathLike[str] | xr.Dataset, out: str | PathLike[str] | None = None
 ) -> list[Path]:
-    """Draw the overview of a run as PNG and SVG.
+    """Draw the overview of a run as PNG and SVG, or in the format that is asked for.
 
     Each panel shows one series over the days: the mean over societies as a line and, where there
     are several societies, the range from the least to the greatest as a band. A run with devices
@@ -77,14 +81,15 @@ def plot_overview(
         devices also ``interdependence``, ``extraction_share`` and ``devices_known``) or, where
         these are not all there, the first six that are (society, day); and for the title, where
         present, the attributes ``agents``, ``resources`` and ``scenario``, or ``title``.
-    directory : path, optional
-        Where to put the figures; made if missing. Default: beside the file, or the current
-        directory for a dataset.
+    out : path, optional
+        A folder for the figures, made if missing; or one figure, whose ending is its format:
+        ``fig.pdf``. Default: beside the file, or the current folder for a dataset.
 
     Returns
     -------
     list of pathlib.Path
-        ``<name of the file>_overview.png`` and ``.svg``; earlier ones are replaced.
+        ``<name of the file>_overview.png`` and ``.svg``, or the one figure; earlier ones are
+        replaced.
 
     Raises
     ------
@@ -97,9 +102,7 @@ def plot_overview(
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise SocietiesError(
-            "figures need matplotlib, which is missing: pip install societies[plot]"
-        ) from error
+        raise SocietiesError(f"figures need matplotlib, which is missing: {_install()}") from error
 
     if isinstance(source, str | PathLike):
         name, folder = Path(source).stem, Path(source).parent
@@ -107,7 +110,7 @@ def plot_overview(
     else:
         name, folder = Path(source.encoding.get("source", "societies")).stem, Path()
         opened = nullcontext(source)
-    folder = folder if directory is None else Path(directory)
+    folder = folder if out is None else Path(out)
 
     with opened as data, matplotlib.rc_context():
         panels = _panels(data)
@@ -116,7 +119,7 @@ def plot_overview(
         matplotlib.rcParams.update(_STYLE)
         figure = Figure(figsize=(10, 8.7 if _has_devices(data) else 5.8), layout="constrained")
         _draw(figure, data, panels)
-        paths = [folder / f"{name}_overview.{kind}" for kind in ("png", "svg")]
+        paths = _targets(folder, name, figure)
         for path in paths:
             if kind := kind_unless_file(path):
                 raise OutputError(
@@ -124,15 +127,43 @@ def plot_overview(
                     f"Remove it or choose another place with {option('out')}."
                 )
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            figure.savefig(paths[0], dpi=150)
-            figure.savefig(paths[1], metadata={"Date": None})
+            for path in paths:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                figure.savefig(path, dpi=150, metadata=_UNDATED.get(path.suffix[1:].lower()))
         except OSError as error:
             raise OutputError(
                 f"{folder}: the figure cannot be written: {error.strerror or error}. "
                 f"Choose another place with {option('out')}."
             ) from error
     return paths
+
+
+def _install() -> str:
+    """Say what to type: for this checkout, or for an installation from elsewhere."""
+    root = Path(__file__).resolve().parents[2]
+    if (root / "pyproject.toml").is_file():
+        return f"pip install -e '{root}[plot]'"
+    return "pip install matplotlib"
+
+
+def _targets(out: Path, name: str, figure: Any) -> list[Path]:
+    """Return which figures to write: one, if `out` ends in a format, or two into a folder.
+
+    Raises
+    ------
+    OutputError
+        If it ends in what looks like a format but is none.
+    """
+    known, ending = figure.canvas.get_supported_filetypes(), out.suffix[1:].lower()
+    if ending and not out.is_dir():
+        if ending in known:
+            return [out]
+        if len(ending) in (3, 4) and ending.isalpha():
+            raise OutputError(
+                f"{out}: figures are not written as .{ending}. Choose one of "
+                f"{', '.join(sorted(known))}, or give a folder."
+            )
+    return [out / f"{name}_overview.{kind}" for kind in ("png", "svg")]
 
 
 def _panels(data: xr.Dataset) -> Panels:

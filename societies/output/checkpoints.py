@@ -39,6 +39,13 @@ def latest(file: h5py.File, last: int | None = None) -> tuple[str, int, State] |
     return None
 
 
+def days(file: h5py.File) -> list[int]:
+    """Return the days of the checkpoints that count, the oldest first."""
+    committed = int(file[COMMITTED][()])
+    written = (int(file[slot]["day"][()]) for slot in SLOTS)
+    return sorted(day for day in written if 0 <= day <= committed)
+
+
 def store(file: h5py.File, slot: str, day: int, state: Mapping[str, NDArray[Any]]) -> None:
     """Overwrite ``slot`` with the state at the end of ``day``."""
     group = file[slot]

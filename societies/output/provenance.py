@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from societies.config import WorkloadConfig, to_yaml
 from societies.config.document import read_text
 from societies.config.problems import quoted
-from societies.errors import ConfigError, OutputError, option
+from societies.errors import ConfigError, OutputError, option, override
 from societies.output import checkpoints
 from societies.output.files import explained
 from societies.output.layout import require_ours
@@ -82,12 +82,14 @@ def checkpoint_of(
         require_ours(file, path)
         attributes = dict(file.attrs)
         found = checkpoints.latest(file, last)
-        newest = found or checkpoints.latest(file)
+        there = checkpoints.days(file)
     _require_origin(path, attributes, config, model_version, but=("days", "record"))
-    if found is None and newest is not None:
+    if found is None and last is not None and there:
+        which = " and ".join(map(str, there))
         raise OutputError(
-            f"{path}: has no checkpoint of day {last} or before; its newest is of day {newest[1]}\n"
-            "go without it from day 1, or give a later day"
+            f"{path}: has no checkpoint of day {last} or before; it has that of day {which}\n"
+            f"go from day 1, without {option('start')}; or make a file that ends with the "
+            f"checkpoint of day {last}: run with {override(f'days={last}')} and {option('out')}"
         )
     if found is None:
         raise OutputError(f"{path}: has no checkpoint yet; let its run go on for some days")

@@ -1,5 +1,6 @@
 """The overview: drawn from a file or a dataset, the same bytes each time, and never cut off."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from societies.analysis import plot_overview
+import societies
+from societies.analysis import overview, plot_overview
 from societies.analysis.overview import _PANELS, _draw, _panels, _title
 from societies.errors import OutputError, SocietiesError
 from societies.output import Coordinate, ResultFile, Variable
@@ -203,8 +205,44 @@ def test_what_cannot_be_drawn_says_why(tmp_path, file):
 
 def test_without_matplotlib_one_line_says_what_to_install(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(SocietiesError, match=r"pip install societies\[plot\]$"):
+    checkout = Path(societies.__file__).parents[1]
+    with pytest.raises(SocietiesError, match=re.escape(f"pip install -e '{checkout}[plot]'")):
         plot_overview(dataset(), tmp_path)
+    elsewhere = tmp_path / "site-packages" / "societies" / "analysis" / "overview.py"
+    monkeypatch.setattr(overview, "__file__", str(elsewhere))
+    with pytest.raises(SocietiesError, match=r"which is missing: pip install matplotlib$"):
+        plot_overview(dataset(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [
+        ("fig.pdf", b"%PDF"),
+        ("new/fig.svg", b"<?xml"),
+        ("FIG.PNG", b"\x89PNG"),
+        ("fig.eps", b"%!PS"),
+    ],
+)
+def test_one_figure_in_the_format_of_its_name(file, shell, tmp_path, monkeypatch, name, begins):
+    """Found in use: ``--out fig.pdf`` made a folder of that name."""
+    monkeypatch.chdir(tmp_path)
+    assert shell("plot", str(file), "--out", name) == (0, f"{name}\n", "")
+    first = Path(name).read_bytes()
+    assert first.startswith(begins)
+    if name != "fig.eps":  # which holds the time of its making
+        assert plot_overview(file, name) == [Path(name)]
+        assert Path(name).read_bytes() == first
+
+
+def test_a_folder_may_look_like_a_figure_and_a_figure_must_have_a_format(file, tmp_path, shell):
+    (tmp_path / "old.pdf").mkdir()
+    for folder in (tmp_path / "old.pdf", tmp_path / "results.2024", tmp_path / "a"):
+        names = [path.relative_to(folder).name for path in plot_overview(file, folder)]
+        assert names == ["run_overview.png", "run_overview.svg"]
+    with pytest.raises(OutputError, match=r"fig\.docx: figures are not written as \.docx.*pdf"):
+        plot_overview(file, tmp_path / "fig.docx")
+    assert shell("plot", str(file), "--out", str(tmp_path / "fig.csv"))[0] == 4
+    assert not list(tmp_path.glob("fig*"))
 
 
 def test_matplotlib_is_imported_only_to_draw():

@@ -127,3 +127,31 @@ def test_no_text_of_the_library_names_an_option():
             if id(node) not in documents and ours.search(node.value)
         ]
     assert not found
+
+
+@pytest.mark.parametrize("name", ["x.csv", "deep.d/x.CSV", "x.xlsx", "x.json"])
+def test_a_table_is_refused_with_the_way_to_get_one(name, shell, folder):
+    (folder / "small.yaml").write_text(SMALL)
+    (folder / "deep.d").mkdir()
+    for more in ([], ["--dry-run"], ["--resume"]):
+        code, out, err = shell("run", "small.yaml", "--out", name, *more)
+        assert (code, out) == (2, "")
+        assert err.splitlines()[0].endswith(
+            f"a run writes an HDF5 file; give it a name like {Path(name).with_suffix('.h5')}"
+        )
+    assert not Path(name).exists()
+    way = re.search(r"Python: (.*), where NAME is a variable", err)[1]
+    societies.run("small.yaml", device="reference", out=Path(name).with_suffix(".h5"))
+    exec(way.replace("NAME", "gini"), {"societies": societies})
+    lines = Path(name).with_suffix(".csv").read_text().splitlines()
+    assert lines[0] == "society,day,gini"
+    assert len(lines) == 1 + 3
+
+
+def test_names_that_promise_something_else_are_refused_and_others_are_not(folder):
+    (folder / "small.yaml").write_text(SMALL)
+    with pytest.raises(ConfigError, match=r"small\.yaml: a run writes an HDF5 file"):
+        societies.run("small.yaml", device="reference", out="small.yaml", overwrite=True)
+    assert (folder / "small.yaml").read_text() == SMALL
+    for name in ("a", "b.hdf5", "c.nc", "d.h5", "run.2"):
+        assert societies.run("small.yaml", device="reference", out=name).path.is_file()

@@ -228,7 +228,16 @@ def test_a_day_is_the_same_from_a_checkpoint(config, shell, run):
     assert "from the checkpoint of day 5 in run.h5;" in from_file
     early = shell("trace", "run.yaml", "--day", "2", *again[2:])
     assert early[0] == 4
-    assert "no checkpoint of day 1 or before" in early[2]
+    assert early[2].splitlines() == [
+        "run.h5: has no checkpoint of day 1 or before; it has that of day 4 and 5",
+        "go from day 1, without --from; or make a file that ends with the checkpoint of day 1: "
+        "run with --set days=1 and --out",
+    ]
+    more = ("--set", "shocks=[]", "--set", "days=1", "--out", "early.h5", *REFERENCE, "-q")
+    assert shell("run", "run.yaml", *more)[0] == 0
+    code, helped, _ = shell("trace", "run.yaml", "--day", "2", *again[2:], "--from", "early.h5")
+    assert code == 0
+    assert "from the checkpoint of day 1 in early.h5" in helped
 
 
 def test_the_data_hold_the_day(config, shell):

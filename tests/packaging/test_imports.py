@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = (
     {"__main__"},
     {"cli"},
+    {"completion"},
     {"societies"},  # the public names: societies/__init__.py
     {"api"},
     {"sweep", "analysis", "view", "scaffold"},

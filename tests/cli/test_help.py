@@ -1,0 +1,132 @@
+"""Are help, usage and completion those that a user of a shell expects?"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+import societies
+from societies import completion
+from societies.cli import app
+from societies.errors import DeviceError
+from societies.paths import shipped_configurations
+
+COMMANDS = sorted(typer.main.get_command(app).commands)
+SMALL = "workload: economy\nagents: 5\nresources: 4\ndays: 3\n"
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=" ".join)
+def test_switches_show_no_type(command, shell, monkeypatch):
+    """Found in use: ``--quiet <bool>``, which takes no value."""
+    monkeypatch.setenv("COLUMNS", "200")
+    code, out, _ = shell(*command, "--help")
+    assert code == 0
+    assert re.search(r"--help +(-h )? +Show this message", out)
+    assert "<bool>" not in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "--days", "10.5"], "'--days': expected a whole number, got 10.5"),
+        (["run", "--seed", "one"], "'--seed': expected a whole number, got one"),
+        (["run", "--replicates", ""], "'--replicates': expected a whole number, got nothing"),
+        (["verify", "--days", "0"], "'--days': must be at least 1, got 0"),
+        (["trace", "--day", "2.", "--agent", "1"], "'--day': expected a whole number, got 2."),
+        (["capture", "--phase", "x", "--day", "-1"], "'--day': must be at least 0, got -1"),
+    ],
+)
+def test_a_number_that_is_none_is_said_in_plain_words(words, said, shell, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    code, _, err = shell(words[0], "economy/quickstart", *words[1:])
+    assert code == 2
+    assert f"Invalid value for {said}" in err
+    assert shell("check", "economy/quickstart", "--set", "days=10.5")[2] == (
+        "--set days=10.5  days: expected a whole number, got 10.5\n"
+    )
+
+
+HEAVY = {"numpy", "pyopencl", "xarray", "h5py", "yaml", "societies.config"}
+
+
+def completed(*words: str, without: set[str] | None = None) -> list[str]:
+    """Return what bash would offer for the last word, by a process as bash starts it."""
+    code = (
+        "import sys\n"
+        "from societies.cli import main\n"
+        "try: main()\n"
+        f"finally: assert not {without or set()} & set(sys.modules), sorted(sys.modules)\n"
+    )
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(societies.__file__).parents[1]),
+        "_SOCIETIES_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join(["societies", *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_configurations_are_completed_without_heavy_imports(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("economy.yaml").write_text(SMALL)
+    Path("economics.csv").write_text("")
+    Path("ec").mkdir()
+    Path(".econ.yaml").write_text("")
+    offered = completed("run", "ec", without=HEAVY)
+    assert offered == [*shipped_configurations(), "ec/", "economy.yaml"]
+    assert completed("check", "economy/tr", without=HEAVY) == ["economy/trade"]
+    assert completion.configurations(str(tmp_path / "econ")) == [str(tmp_path / "economy.yaml")]
+    assert completion.configurations("nowhere/x") == []
+
+
+def test_devices_are_completed():
+    offered = completed("run", "economy/quickstart", "--device", "")
+    assert offered[:4] == ["auto", "cpu", "gpu", "reference"]
+    assert re.fullmatch(r"\d+:\d+", offered[4])
+    assert completed("verify", "economy/quickstart", "--device", "re") == ["reference"]
+
+
+def test_devices_are_completed_without_opencl(monkeypatch):
+    def nothing(platforms=None):
+        raise DeviceError("no OpenCL")
+
+    monkeypatch.setattr("societies.device.list_devices", nothing)
+    assert [word for word, _ in completion.devices("")] == ["auto", "cpu", "gpu", "reference"]
+
+
+def test_keys_of_the_workload_are_completed():
+    offered = completed("run", "economy/quickstart", "--set", "trad")
+    assert offered[:2] == ["trade=", "trading.rounds="]
+    assert all(word.startswith("trad") for word in offered)
+    values = [word for word, _ in completion.overrides(Path("economy/tools"), "devices=")]
+    assert values == ["devices=none", "devices=tools", "devices=all"]
+    assert [word for word, _ in completion.overrides(None, "trade=f")] == ["trade=false"]
+    assert completion.overrides(None, "agents=") == []  # any number
+    assert completion.overrides(None, "agen") == [("agents=", "Number of agents in a society")]
+
+
+def test_every_key_that_is_completed_is_one(tmp_path):
+    keys = [word.rstrip("=") for word, _ in completion.overrides(None, "")]
+    assert len(keys) > 60
+    from societies.config import load_config, to_yaml
+
+    given = load_config("economy/quickstart")
+    lines = to_yaml(given)
+    for key in keys:
+        assert re.search(rf"^ *{key.split('.')[-1]}:", lines, re.MULTILINE), key
+
+
+def test_an_unknown_workload_completes_nothing(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("workload: alchemy\n")
+    assert completion.overrides(path, "") == []

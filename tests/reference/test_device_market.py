@@ -4,13 +4,15 @@ Source: docs/model.md, "Device trade". States are set by hand, so that each rule
 """
 
 import copy
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from states import Draws, recipe, started, tools
 
 from reference_py.economy import device_trading as market
 from reference_py.economy import valuation
-from reference_py.economy.curves import gain, loss
+from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
 from reference_py.economy.device_matching import (
     device_matching,
     matched,
@@ -20,6 +22,8 @@ from reference_py.economy.device_matching import (
 from reference_py.economy.device_trading import choice, deal, device_trading, for_sale, hand_over
 from reference_py.economy.device_trading import meet as meet_for_devices
 from reference_py.economy.devices import making_time
+from reference_py.economy.knowledge import know_components
+from reference_py.economy.promises import reserve, unreserve
 
 TOOL, MACHINE = 0, 1
 
@@ -144,6 +148,14 @@ def test_the_living_of_a_round_meet_in_pairs(monkeypatch):
     meetings.clear()
     device_trading(p, s, MACHINE)
     assert meetings == [(MACHINE, 5, 3)]
+    meetings.clear()
+    s.market_open = 0
+    device_trading(p, s, MACHINE)
+    assert not meetings
+    p, s = started(agents=4)
+    s.market_open, s.device_partners = 1, [3, 1, 0, 2]
+    device_trading(p, s, TOOL)
+    assert meetings == [(TOOL, 3, 1), (TOOL, 0, 2)]
 
 
 @pytest.mark.parametrize(
@@ -292,6 +304,10 @@ def test_a_device_bought_in_place_of_a_promise_lifts_the_promise():
     assert s.held[1] == [held[0] + 1, held[1] + 1, *held[2:]]
     assert s.device_minutes[1][TOOL][2] == 0.0
     assert s.reserved_minutes[1] == pytest.approx(minutes)
+    s.device_minutes[0][TOOL][2] = 150.0
+    hand_over(p, s, TOOL, 1, 0, 2)  # the last promise
+    assert s.to_make[1][TOOL][2] == 0
+    assert s.device_minutes[1][TOOL][2] == 0.0
 
 
 def test_buyers_learn_the_components_and_forget_nothing():
@@ -304,6 +320,133 @@ def test_buyers_learn_the_components_and_forget_nothing():
     hand_over(p, s, MACHINE, 1, 0, 2)
     assert s.device_experience[1][MACHINE][2] == 7.0
     assert s.device_experience[1][TOOL] == [0.0, 0.0, 3.0, 0.0, 1.0]
+
+
+# -- deals as the text has them (societies-model.md, 5.5.2) ----------------------------------------
+
+
+def deal_as_written(p, s, t, buyer, seller):
+    """Carry out a deal after the text, bundles unit by unit; return whether there was one."""
+    mu = [lambda r, h, x=x: marginal_utility(utility_curve(p, x, r), h) for x in range(p.agents)]
+    held_b, held_s = s.held[buyer], s.held[seller]
+    menu = [r for r in range(p.resources) if held_b[r] > 0]
+    menu = sorted(sorted(menu, key=lambda r: (s.value[buyer][r], r))[: p.menu_size])
+    goods = []
+    for r in range(p.resources):
+        minutes, units = valuation.worst_case(p, s, seller, t, r)
+        if (
+            s.device_experience[seller][t][r] >= 1.0
+            and not s.bought[seller][r]
+            and all(need <= held for need, held in zip(units, held_s, strict=True))
+            and s.reserved_minutes[seller] + minutes < p.day_length
+        ):
+            goods.append(r)
+    if not menu or not goods:
+        return False
+    best, pick, cost_b = 0.0, None, valuation.costs(p, s, buyer, t)[0]
+    for r in goods:
+        worth = valuation.buyers_value(p, s, buyer, t, r, cost_b[r])
+        if worth > best:
+            best, pick = worth, r
+        if s.to_make[buyer][t][r] > 0 and cost_b[r] > best:
+            best, pick = cost_b[r], r
+    if pick is None:
+        return False
+    loss_s = valuation.costs(p, s, seller, t)[0][pick]
+    takes, total = [0] * p.resources, 0.0
+    while total < loss_s and (left := [r for r in menu if takes[r] < held_b[r]]):
+        r = max(left, key=lambda r: (mu[seller](r, held_s[r] + takes[r]), -r))
+        total += mu[seller](r, held_s[r] + takes[r])
+        takes[r] += 1
+    gives, total, last = [0] * p.resources, 0.0, None
+    while total < best and (left := [r for r in menu if gives[r] < held_b[r]]):
+        last = min(left, key=lambda r: (mu[buyer](r, held_b[r] - gives[r] - 1), r))
+        total += mu[buyer](last, held_b[last] - gives[last] - 1)
+        gives[last] += 1
+    if total >= best:
+        gives[last] -= 1
+    pow_b, pow_s = (p.device.trade_power[p.group_of_agent[x]] for x in (buyer, seller))
+    offer, paid, got = [0] * p.resources, 0.0, 0.0
+    for r in menu:
+        middle = (takes[r] * pow_b + gives[r] * pow_s) / (pow_b + pow_s)
+        offer[r] = min(held_b[r], int(middle + 0.5))
+        paid += loss(utility_curve(p, buyer, r), held_b[r], offer[r])
+        got += gain(utility_curve(p, seller, r), held_s[r], offer[r])
+    if not (paid < best and loss_s < got):
+        return False
+    if s.device_minutes[seller][t][pick] < p.device.lifetime[t]:
+        reserve(p, s, seller, t, pick)
+    else:
+        s.device_minutes[seller][t][pick] -= p.device.lifetime[t]
+    s.device_experience[buyer][t][pick] = max(s.device_experience[buyer][t][pick], 2.0)
+    know_components(p, s, buyer)
+    if s.to_make[buyer][t][pick] > 0:
+        unreserve(p, s, buyer, t, pick)
+    else:
+        s.device_minutes[buyer][t][pick] += p.device.lifetime[t]
+    for r in menu:
+        held_b[r] -= offer[r]
+        held_s[r] += offer[r]
+    for x in (buyer, seller):
+        s.value[x] = [mu[x](r, s.held[x][r]) for r in range(p.resources)]
+    s.partner_memory[seller][t][buyer][0] += got - loss_s
+    s.partner_memory[buyer][t][seller][0] += best - paid
+    s.prices[buyer][t][pick] = [paid, *s.prices[buyer][t][pick][:-1]]
+    s.prices[seller][t][pick] = [-(got - loss_s), *s.prices[seller][t][pick][:-1]]
+    s.bought[buyer][pick] = 1
+    s.units_paid[buyer] += sum(offer)
+    s.devices_sold[seller][t] += 1
+    return True
+
+
+UNLIKE = [
+    {"name": "a", "count": 1, "device_trade_power": 0.4, "utility": {"scale": 700.0}},
+    {"name": "b", "count": 1, "device_trade_power": 2.5, "device": {"max_effort": 20.0}},
+]
+
+
+@pytest.mark.parametrize("agents", ["alike", "unlike"])
+def test_deals_are_those_of_the_text(agents):
+    """Random states, in which there is a deal, or none for one reason or another."""
+    p, s = started(
+        agents=2,
+        resources=12,
+        utility={"min_marginal": 30.0},
+        trading={"menu_size": 4},
+        **({"groups": UNLIKE} if agents == "unlike" else {}),
+    )
+    tools(s, {r: sorted(((r + 1) % 12, (r + 5) % 12)) for r in range(12)})
+    for r in range(6):
+        recipe(s, MACHINE, r, r, 11 - r)
+    rng, fresh = np.random.default_rng(5), copy.deepcopy(vars(s))
+    deals = refused = 0
+    for case in range(100):
+        vars(s).update(copy.deepcopy(fresh))
+        s.held = (rng.random((2, 12)) ** 3 * [[150], [40]]).astype(int).tolist()
+        s.value = [
+            [marginal_utility(utility_curve(p, a, r), h) for r, h in enumerate(s.held[a])]
+            for a in (0, 1)
+        ]
+        s.gain_per_minute = (rng.random(2) ** 2 * 60).tolist()
+        s.experience = (rng.random((2, 12)) * 300).tolist()
+        s.device_experience = (rng.random((2, 6, 12)) ** 2 * 8).tolist()
+        s.device_minutes = (rng.random((2, 6, 12)) ** 4 * 400).tolist()
+        s.to_make[0][TOOL] = (rng.random(12) < 0.2).astype(int).tolist()
+        s.set_aside = [[20] * 12, [20] * 12]
+        s.bought = (rng.random((2, 12)) < 0.1).astype(int).tolist()
+        s.prices = (rng.random((2, 6, 12, 5)) * 900 * (rng.random((2, 6, 12, 5)) < 0.2)).tolist()
+        s.reserved_minutes = [float(rng.integers(0, 500)) for _ in range(2)]
+        device = case % 3 == 0
+        expected = SimpleNamespace(**copy.deepcopy(vars(s)), observer=None)
+        agreed = deal_as_written(p, expected, int(device), 0, 1)
+        assert deal(p, s, int(device), 0, 1) is agreed
+        for name, value in vars(expected).items():
+            if name not in ("units_paid_outside", "observer"):
+                assert getattr(s, name) == value, name
+        deals += agreed
+        refused += not agreed
+    assert deals > 15
+    assert refused > 15
 
 
 # -- what a buyer pays at most ---------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from reference_py.economy import device_trading
 from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
 from reference_py.economy.device_trading import least_accepted, most_given, payment
 from reference_py.economy.society import Society
@@ -96,3 +97,35 @@ def test_nobody_pays_more_than_it_holds():
     s = Society(0, {name: array[0].tolist() for name, array in initial_state(resolved).items()})
     s.held = [[3, 0, 1, 0, 0, 7], [0] * p.resources]
     assert payment(p, s, 0, 1, [0, 2, 5], 1e9, 1e9) == s.held[0]
+
+
+def alone(held_by_buyer, held_by_seller):
+    resolved = parameters(config_from_dict(SETTINGS))
+    p = _for_reference(resolved)
+    s = Society(0, {name: array[0].tolist() for name, array in initial_state(resolved).items()})
+    s.held = [held_by_buyer, held_by_seller]
+    return p, s
+
+
+def test_a_bundle_worth_exactly_enough_suffices():
+    """Nothing is rounded here: the first unit of what is not held is worth 600."""
+    p, s = alone([2, 2, 0, 0, 0, 0], [0] * 6)
+    assert least_accepted(p, s, 1, [0, 1], s.held[0], 600.0) == [1, 0, 0, 0, 0, 0]
+    assert least_accepted(p, s, 1, [0, 1], s.held[0], 1200.0) == [1, 1, 0, 0, 0, 0]
+    assert least_accepted(p, s, 1, [0, 1], s.held[0], 600.1) == [1, 1, 0, 0, 0, 0]
+    assert least_accepted(p, s, 1, [0, 1], s.held[0], 0.0) == [0] * 6
+    s.held[0] = [1, 0, 0, 0, 0, 0]
+    assert most_given(p, s, 0, [0], 600.0) == [0] * 6  # all it has is too much
+    assert most_given(p, s, 0, [0], 600.1) == [1, 0, 0, 0, 0, 0]
+    assert most_given(p, s, 0, [0], 0.0) == [0] * 6
+
+
+def test_equal_powers_of_any_size_meet_in_the_middle(monkeypatch):
+    """Halves are rounded up, however the powers would round."""
+    p, s = alone([10**6] * 6, [0] * 6)
+    least, most = [0, 1, 2, 3, 10, 999], [1, 2, 5, 8, 13, 1000]
+    monkeypatch.setattr(device_trading, "least_accepted", lambda *_: least)
+    monkeypatch.setattr(device_trading, "most_given", lambda *_: most)
+    for hundredths in range(1, 400):
+        p.device.trade_power = [hundredths / 100.0, 1.0]
+        assert payment(p, s, 0, 1, range(6), 1.0, 1.0) == [1, 2, 4, 6, 12, 1000]

@@ -58,6 +58,11 @@ def _model(document: Document) -> type[WorkloadConfig] | None:
     elif name not in known:
         near = suggestion(name, known)
         message = f"unknown workload {described(name)}{near} (known: {', '.join(known)})"
+        meant = next((one for one in known if near.endswith(f"'{one}'?")), None)
+        if meant is not None:  # what else is wrong is reported as well
+            document.refuse(path, message)
+            document.data["workload"] = meant
+            return workloads.workload(meant).config_model
     else:
         return workloads.workload(name).config_model
     document.problems.append(Problem(document.place(path), path, message))
@@ -109,24 +114,41 @@ def _path(location: Sequence[str | int], data: Any, kind: str) -> Path:
 
 def _problem(document: Document, model: type[Section], path: Path, error: Any) -> Problem:
     if error["type"] == "extra_forbidden":
-        message = "unknown key" + _known_key(model, path)
+        message = "unknown key" + _known_key(model, path, document.data)
         return Problem(document.place(path, of_key=True), path, message)
     return Problem(document.place(path), path, plain_words(error, document.written.get(path)))
 
 
-def _known_key(model: type[Section], path: Path) -> str:
-    """Say which key was perhaps meant: a similar one here, or the same one in another section."""
+def _known_key(model: type[Section], path: Path, data: Any) -> str:
+    """Say which key was perhaps meant: a similar one here, or the same one in another section.
+
+    A section without keys has probably lost its keys to a wrong indentation.
+    """
     name = str(path[-1])
     section = _section_at(model, path[:-1])
+    elsewhere = [p for p in _key_paths(model) if p[-1] == name]
+    for candidate in elsewhere:
+        if len(path) == 1 and _is_empty(data, candidate[:-1]):
+            return f"; indent it if it belongs to {dotted(candidate[:-1])}"
     near = suggestion(name, section.model_fields)
     if near:
         return near
-    elsewhere = [dotted(p) for p in _key_paths(model) if p[-1] == name and len(p) > 1]
-    if elsewhere:
-        return f"; did you mean '{elsewhere[0]}'?"
+    if elsewhere and len(elsewhere[0]) > 1:
+        return f"; did you mean '{dotted(elsewhere[0])}'?"
+    if elsewhere and all(isinstance(part, str) for part in path):
+        return f"; indent it less if it does not belong to {dotted(path[:-1])}"
     if len(section.model_fields) <= _SHORT_LIST:
         return f"; the keys here are {', '.join(section.model_fields)}"
     return ""
+
+
+def _is_empty(data: Any, path: Path) -> bool:
+    """Whether a section was begun but has no keys."""
+    for part in path:
+        if not isinstance(data, dict) or part not in data:
+            return False
+        data = data[part]
+    return data is None and bool(path)
 
 
 def _inner_section(annotation: Any) -> type[Section] | None:

@@ -20,7 +20,7 @@ from yaml.reader import Reader, ReaderError
 from yaml.resolver import BaseResolver
 from yaml.scanner import Scanner
 
-from societies.config.problems import Path, Place, Problem, config_error
+from societies.config.problems import Path, Place, Problem, config_error, quoted
 from societies.errors import ConfigError
 
 LARGEST_FILE = 4 * 2**20
@@ -99,9 +99,7 @@ def read_text(text: str, name: str) -> Document:
         character = f"#x{ord(text[error.position]):04x}"
         raise failure(line, column, f"is no text: it has the character {character}") from None
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        raise failure(line, column, _syntax_message(error)) from None
+        raise failure(*(_misplaced(text, error) or _not_yaml(error))) from None
     if root is not None:
         document.data = _value(document, name, root, ())
     return document
@@ -174,6 +172,77 @@ def _place(name: str, line: int, column: int) -> Place:
 
 def _node_place(name: str, node: Any) -> Place:
     return _place(name, node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def _not_yaml(error: yaml.MarkedYAMLError) -> tuple[int, int, str]:
+    """Return line, column and message of an error of syntax."""
+    mark = error.problem_mark or error.context_mark
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    return line, column, _syntax_message(error)
+
+
+_KEY = re.compile(r" *(- +)*(?P<key>[^\s#:'\"\[\]{},-][^#:]*):(?P<value> .*|)$")
+_LINE_OF_TEXT = re.compile(r" *[\w-]+( |:\S).*")
+
+
+def _misplaced(text: str, error: yaml.MarkedYAMLError) -> tuple[int, int, str] | None:
+    """Return line, column and message of a mistake of indentation or of a colon.
+
+    YAML has names of its own for what follows from them ("mapping values are not allowed here"),
+    and often sees it a line later. Returns None if it is something else.
+    """
+    lines, problem, mark = text.splitlines(), error.problem or "", error.problem_mark
+    if mark is None:
+        return None
+    if problem == "could not find expected ':'" and error.context_mark is not None:
+        number = error.context_mark.line
+        if number < len(lines) and _LINE_OF_TEXT.fullmatch(lines[number]):
+            line = lines[number]
+            message = f"{quoted(line.strip())}: expected 'key: value', with a colon and a space"
+            return number + 1, _indent(line) + 1, message
+        return None
+    wrong = (
+        "mapping values are not allowed here",
+        "expected <block end>, but found '<block mapping start>'",
+        "expected '<document start>', but found '<block mapping start>'",
+    )
+    found = _KEY.match(lines[mark.line]) if mark.line < len(lines) else None
+    if problem not in wrong or found is None:
+        return None
+    indent, key = found.start("key"), quoted(found["key"].strip())[1:-1]
+    above = [
+        line
+        for line in lines[: mark.line]
+        if line.strip() and not line.lstrip().startswith("#") and _KEY.match(line)
+    ]
+    if not above:
+        return None
+    last = _KEY.match(above[-1])
+    assert last is not None
+    if problem == wrong[0]:
+        if indent <= last.start("key") or mark.column != found.end("key"):
+            if ": " in found["value"]:
+                message = f"{key}: a text with ': ' in it must stand in quotes"
+                return mark.line + 1, found.start("value") + 2, message
+            return None
+        other = quoted(last["key"].strip())[1:-1]
+        message = (
+            f"{key}: is indented deeper than {other}, which is no section: begin it in the same "
+            f"column, {last.start('key') + 1}"
+        )
+        return mark.line + 1, indent + 1, message
+    columns = sorted({_KEY.match(line).start("key") + 1 for line in above})  # type: ignore[union-attr]
+    message = f"{key}: begins in column {indent + 1}, but the keys above in {_listed(columns)}"
+    return mark.line + 1, indent + 1, message
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _listed(numbers: list[int]) -> str:
+    *most, last = map(str, numbers)
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _syntax_message(error: yaml.MarkedYAMLError) -> str:

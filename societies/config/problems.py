@@ -107,7 +107,8 @@ def plain_words(error: Any, written: str | None = None) -> str:
         case "tuple_type" | "list_type":
             return f"expected a list{got}"
         case "model_type" | "dict_type":
-            return f"expected a section of 'key: value' lines{got}"
+            below = "; indent its keys below it, or leave it out" if value is None else ""
+            return f"expected a section of 'key: value' lines{got}{below}"
         case "literal_error":
             known = re.findall(r"'([^']*)'", limits["expected"])
             choice = f"one of {', '.join(known)}" if len(known) > 1 else f"'{known[0]}'"

@@ -239,6 +239,12 @@ def _group_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
         elif {kinds[0], kinds[g]} == {"count", "share"}:
             message = f"groups.0 has a {kinds[0]}; give all groups the same kind of size"
             yield Conflict((*path, kinds[g]), message, (*own, *sizes[:2]))
+    shares = [group.share for group in config.groups]
+    if shares and None not in shares:
+        total = math.fsum(share or 0 for share in shares)
+        if not math.isclose(total, 1, abs_tol=1e-9):
+            yield Conflict(("groups",), f"the shares add up to {total:g}, not to 1", tuple(sizes))
+            return
     if set(kinds) in ({"count"}, {"share"}):
         yield from _size_conflicts(config, kinds[0], tuple(sizes))
 
@@ -260,13 +266,11 @@ def _size_conflicts(
             message = f"the counts add up to {total}, not to the {_counted(config.agents, 'agent')}"
             yield Conflict(("groups",), message, needs)
         return
-    shares = [float(group.share or 0) for group in config.groups]
-    if not math.isclose(math.fsum(shares), 1, abs_tol=1e-9):
-        yield Conflict(("groups",), f"the shares add up to {math.fsum(shares):g}, not to 1", needs)
-        return
     for g, size in enumerate(config.group_sizes()):
         if size == 0:
-            message = f"{shares[g]:g} of {_counted(config.agents, 'agent')} is no agent"
+            message = (
+                f"{config.groups[g].share:g} of {_counted(config.agents, 'agent')} is no agent"
+            )
             yield Conflict(("groups", g, "share"), message, needs)
 
 

@@ -1,5 +1,8 @@
 """Is every problem reported, all at once, at its place, in plain words?"""
 
+import copy
+import itertools
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -7,6 +10,7 @@ from hypothesis import strategies as st
 from societies.config import config_from_dict, load_config
 from societies.economy.config import EconomyConfig
 from societies.errors import ConfigError
+from societies.workloads import workload_names
 
 
 def problems(tmp_path, text, overrides=()):
@@ -69,7 +73,22 @@ ONE_PROBLEM = [
     ("trading: {price: geometrical}", "2:18  trading.price: expected one of geometric, "
      "inverse_geometric, unit, got 'geometrical'; did you mean 'geometric'?"),
     ("trading: {menu_size: 60}", "2:22  trading.menu_size: 60 is more than the 48 resources"),
-    ("trading:", "2:9  trading: expected a section of 'key: value' lines, got nothing"),
+    ("trading:", "2:9  trading: expected a section of 'key: value' lines, got nothing; indent its "
+     "keys below it, or leave it out"),
+    ("agents: 5\n  resources: 4", "3:3  resources: is indented deeper than agents, which is no "
+     "section: begin it in the same column, 1"),
+    ("trading:\n  rounds: 4\n    menu_size: 4", "4:5  menu_size: is indented deeper than rounds, "
+     "which is no section: begin it in the same column, 3"),
+    ("trading:\n  rounds: 4\n menu_size: 4", "4:2  menu_size: begins in column 2, but the keys "
+     "above in 1 and 3"),
+    ("groups:\n  - name: a\n   count: 48", "4:4  count: begins in column 4, but the keys above in "
+     "1 and 5"),
+    ("trading:\n  rounds: 4\n  agents: 4", "4:3  trading.agents: unknown key; indent it less if it "
+     "does not belong to trading"),
+    ("agents 4\ndays: 3", "2:1  'agents 4': expected 'key: value', with a colon and a space"),
+    ("days: 3\nagents:4\nseed: 3", "3:1  'agents:4': expected 'key: value', with a colon and a "
+     "space"),
+    ("devices: a: b", "2:10  devices: a text with ': ' in it must stand in quotes"),
     ("utility: {exponent: 1}", "2:21  utility.exponent: must be more than 1, got 1"),
     ("utility: {scale: 1}", "2:18  utility.scale: must be more than utility.min_marginal (1), "
      "got 1"),
@@ -129,6 +148,99 @@ ONE_PROBLEM = [
 @pytest.mark.parametrize(("text", "line"), ONE_PROBLEM, ids=[t[:40] for t, _ in ONE_PROBLEM])
 def test_one_problem_gives_one_line_at_its_place(tmp_path, text, line):
     assert problems(tmp_path, text) == [f"f.yaml:{line}"]
+
+
+def test_a_section_that_lost_its_keys_and_the_keys_say_so_both(tmp_path):
+    """``rounds`` is a key of two sections; the empty one is meant."""
+    assert problems(tmp_path, "devices_market:\nrounds: 4\nmenu_size: 3") == [
+        "f.yaml:2:16  devices_market: expected a section of 'key: value' lines, got nothing; "
+        "indent its keys below it, or leave it out",
+        "f.yaml:3:1  rounds: unknown key; indent it if it belongs to devices_market",
+        "f.yaml:4:1  menu_size: unknown key; did you mean 'trading.menu_size'?",
+    ]
+
+
+def test_a_first_line_that_is_indented_is_said_at_the_second(tmp_path):
+    file = tmp_path / "f.yaml"
+    file.write_text("  workload: economy\nagents: 3\n")
+    with pytest.raises(ConfigError, match=r":2:1  agents: begins in column 1, but .* above in 3$"):
+        load_config(file)
+
+
+def test_a_misspelt_workload_hides_nothing_else(tmp_path):
+    file = tmp_path / "f.yaml"
+    file.write_text("workload: econmy\nagents: x\ntrading: {menu_sise: 3}\n")
+    with pytest.raises(ConfigError) as raised:
+        load_config(file)
+    assert str(raised.value).replace(str(file), "f.yaml").splitlines() == [
+        "f.yaml:1:11  workload: unknown workload 'econmy'; did you mean 'economy'? "
+        f"(known: {', '.join(workload_names())})",
+        "f.yaml:2:9  agents: expected a whole number, got 'x'",
+        "f.yaml:3:11  trading.menu_sise: unknown key; did you mean 'menu_size'?",
+    ]
+
+
+RIGHT = {
+    "workload": "economy", "agents": 10, "resources": 6, "days": 20, "replicates": 2,
+    "groups": [{"name": "a", "share": 0.5}, {"name": "b", "share": 0.5}],
+    "shocks": [{"day": 3, "remove": "agent", "index": 1}, {"day": 4, "remove": "resource",
+                                                           "index": 2}],
+    "devices": "all", "device": {"resources_in_tool": 3, "components": 3},
+    "extraction": {"min_effort": 3, "max_effort": 9}, "utility": {"scale": [600] * 6},
+    "record": {"agent": 5, "society": 1, "trade_log": {"days": [1, 2], "societies": 1}},
+    "trading": {"menu_size": 4},
+}  # fmt: skip
+MISTAKES = {
+    "agents": "x", "resources": "x", "days": -1, "agnets": 3, "replicates": 0, "devices": "al",
+    "groups.0.share": 0.4, "groups.1.share": "half", "groups.1.name": "a", "groups.1.zzz": 3,
+    "groups.0.count": 3, "groups.0.extraction": {"max_effort": 1},
+    "shocks.0.day": "x", "shocks.0.index": 44, "shocks.1.index": 44, "shocks.1.remove": "resorce",
+    "shocks.0.holdings": "keep", "shocks.1.dya": 3, "consumption": 3,
+    "device.resources_in_tool": 6, "device.components": 9, "device.factor": {"tool": 0},
+    "extraction.min_effort": 10, "utility.scale": [600] * 5, "utility.min_marginal": -1,
+    "record.society": 50, "record.trade_log.societies": 9, "record.trade_log.days": [1, 1],
+    "trading.menu_size": 60, "trading.rounds": "x", "trading.price": "geo",
+}  # fmt: skip
+DEPENDENT = {
+    "agents": {"shocks.0.index"},
+    "resources": {"shocks.1.index", "device.resources_in_tool", "device.components",
+                  "utility.scale", "trading.menu_size"},
+    "days": {"record.society"},
+    "devices": {"device.resources_in_tool", "device.components"},
+    "replicates": {"record.trade_log.societies"},
+    "groups.1.share": {"groups.0.share"},
+    "shocks.1.remove": {"shocks.1.index"},
+    "extraction.min_effort": {"groups.0.extraction"},
+}  # fmt: skip
+"""What cannot be judged while the key before it is wrong: its value is unknown."""
+
+
+def with_mistakes(*keys):
+    data = copy.deepcopy(RIGHT)
+    for key in keys:
+        *parts, last = (int(part) if part.isdigit() else part for part in key.split("."))
+        inner = data
+        for part in parts:
+            inner = inner.setdefault(part, {}) if isinstance(inner, dict) else inner[part]
+        inner[last] = MISTAKES[key]
+    try:
+        config_from_dict(data)
+    except ConfigError as error:
+        return set(str(error).splitlines())
+    return set()
+
+
+def test_no_mistake_hides_another():
+    """Found in use: shares and shocks were looked at only when all types were right."""
+    assert with_mistakes() == set()
+    alone = {key: with_mistakes(key) for key in MISTAKES}
+    assert all(len(lines) == 1 for lines in alone.values())
+    for one, other in itertools.combinations(MISTAKES, 2):
+        hidden = (alone[one] | alone[other]) - with_mistakes(one, other)
+        if other in DEPENDENT.get(one, ()) or one in DEPENDENT.get(other, ()):
+            assert hidden in (alone[one], alone[other])
+        else:
+            assert not hidden, (one, other)
 
 
 GOOD = [

@@ -7,14 +7,14 @@ did it; what the reference's stretches of constant effort change is counted in t
 import math
 
 import pytest
+from loops import plain_benefit
 from recorded import FILES, TYPES, check, load, recipes, same, setting, society
 
 from reference_py.economy import valuation
 from reference_py.economy.consumption import consume, depreciate
-from reference_py.economy.curves import effort, effort_curve, marginal_utility, utility_curve
 from reference_py.economy.device_matching import matched, open_device_market
 from reference_py.economy.device_trading import meet
-from reference_py.economy.devices import EXTRACTING, MADE_BY, device_curve, has_recipe, making_time
+from reference_py.economy.devices import MADE_BY, has_recipe, making_time
 from reference_py.economy.end_day import forget, refresh
 from reference_py.economy.extraction import extract
 from reference_py.economy.invention import attempt, establish
@@ -25,61 +25,6 @@ from reference_py.economy.shocks import remove_agent, remove_resource
 from reference_py.primitives.rng import Rng
 
 LATE = ("late-9x12", "late-24x24", "shock-24x24")
-
-
-def plain_benefit(p, s, agent, device, resource):
-    """The model's loops as they are written (5.4.3)."""
-    if not s.available[resource]:
-        return 0.0
-    if device not in EXTRACTING:
-        return plain_benefit_of_making(p, s, agent, device, resource)
-    if valuation.stock(p, s, agent, device, resource) > p.device.days_to_hold * p.day_length:
-        return 0.0
-    owned = {q: s.device_minutes[agent][q][resource] for q in EXTRACTING[device:]}
-    curve, utility = effort_curve(p, agent, resource), utility_curve(p, agent, resource)
-    before, experience = sum(reversed(owned.values())), s.experience[agent][resource]
-    time = learned = total = 0.0
-    units = 0
-    while time < before + p.device.lifetime[device]:
-        if time > before:
-            total += marginal_utility(utility, s.held[agent][resource] + units)
-        in_use, until = device, 0.0
-        for q in reversed(EXTRACTING[device:]):
-            until += owned[q]
-            if time < until:
-                in_use = q
-                break
-        factor = p.device.factor[in_use]
-        time += effort(curve, experience + learned) / factor
-        learned += 1.0 / factor
-        units += 1
-    return total
-
-
-def plain_benefit_of_making(p, s, agent, device, resource):
-    owned, made = s.device_minutes[agent][device][resource], MADE_BY[device]
-    life, factor = p.device.lifetime[device], p.device.factor[device]
-    enough = p.device.min_made_for_device_maker * (math.floor(owned / life) + 1)
-    if owned >= p.device.days_to_hold * p.day_length:
-        return 0.0
-    if sum(s.recently_made[agent][made][resource]) <= enough:
-        return 0.0
-    curve, experience = device_curve(p, agent, resource), s.device_experience[agent][made][resource]
-    learning = p.device.experience_for_making[made]
-    time = worn = 0.0
-    while time < owned:
-        time += effort(curve, experience + worn) / factor
-        worn += learning / factor
-    learned, with_device, count = worn, 0.0, 0
-    while with_device < life:
-        with_device += effort(curve, experience + learned) / factor
-        learned += 1.0 / factor
-        count += 1
-    learned, by_hand = worn, 0.0
-    for _ in range(count):
-        by_hand += effort(curve, experience + learned)
-        learned += 1.0
-    return (by_hand - with_device) * s.gain_per_minute[agent]
 
 
 @pytest.fixture

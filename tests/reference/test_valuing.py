@@ -198,11 +198,7 @@ def test_what_is_owned_counts_up_to_the_limit():
     s.gain_per_minute[0] = 5.0
     s.device_experience[0][0][2] = 3.0
     s.recently_made[0][0][2] = [6, 0, 0, 0, 9]
-    for owned, extracts, makes in (
-        (149.9, True, True),
-        (150.0, True, False),
-        (150.1, False, False),
-    ):
+    for owned, worth in ((149.9, (True, True)), (150.0, (True, False)), (150.1, (False, False))):
         s.device_minutes[0][0][2] = s.device_minutes[0][4][2] = owned
         assert tuple(valuation.benefit(p, s, 0, device, 2) > 0.0 for device in (0, 4)) == worth
 

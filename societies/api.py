@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -13,6 +14,7 @@ from societies.config import WorkloadConfig, load_config
 from societies.config.load import find_config
 from societies.config.problems import dotted
 from societies.errors import ConfigError, SocietiesWarning
+from societies.progress import progress_bar
 from societies.workloads import workload
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def run(
     overwrite : bool
         Replace an existing file, which is otherwise never touched.
     progress : callable, optional
-        Called with (days done, days).
+        Called with (days done, days). Default: a bar below the cell in a notebook, else nothing.
 
     Returns
     -------
@@ -73,9 +75,12 @@ def run(
     _require_name_of_result(out)
     for text in config_warnings(config):
         warnings.warn(text, SocietiesWarning, stacklevel=2)
-    return workload(config.workload).run(
-        config, device=device, out=out, resume=resume, overwrite=overwrite, progress=progress
-    )
+    with ExitStack() as stack:
+        if progress is None:
+            progress = stack.enter_context(progress_bar(config, device, notebook=True))
+        return workload(config.workload).run(
+            config, device=device, out=out, resume=resume, overwrite=overwrite, progress=progress
+        )
 
 
 def plan(

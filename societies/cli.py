@@ -17,7 +17,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,6 +38,7 @@ from societies.errors import (
     printable,
     shell_words,
 )
+from societies.progress import progress_bar
 from societies.version import package_version
 
 if TYPE_CHECKING:
@@ -150,7 +151,6 @@ Replicates = Annotated[
     int | None, typer.Option(metavar="N", parser=_whole, help="Short for --set replicates=N.")
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-Progress = Callable[[int, int], None]
 
 SECONDS_BETWEEN_LINES = 10.0
 """How often what goes on is written where no terminal shows it."""
@@ -212,7 +212,7 @@ def run(
     words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
     again = shlex.join(["societies", *words, "--resume"])
     try:
-        with _progress(settings, device, quiet) as progress:
+        with nullcontext() if quiet else progress_bar(settings, device) as progress:
             report = societies.run(
                 settings,
                 device=device,
@@ -352,7 +352,7 @@ def trace(
     chosen = workload(settings.workload)
     if chosen.trace is None:
         raise ConfigError(f"workload {chosen.name} cannot be traced: it does not define how")
-    with _progress(settings, device) as progress:
+    with progress_bar(settings, device) as progress:
         told = chosen.trace(
             settings,
             day=day,
@@ -629,51 +629,6 @@ def _print_rows(rows: Sequence[tuple[str, str]], console: Console) -> None:
     for name, value in rows:
         label = f"[dim]{escape(name.ljust(width))}[/]"
         console.print(f"{label}  {escape(printable(value))}", highlight=False, soft_wrap=True)
-
-
-@contextmanager
-def _progress(
-    settings: WorkloadConfig, device: str, quiet: bool = False
-) -> Iterator[Progress | None]:
-    """Show day, societies, rate and time left on stderr, if somebody is watching."""
-    console = Console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    societies = getattr(settings, "replicates", 1)
-    ensemble = "" if societies == 1 else f", {societies} societies"
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-    )
-    with Bar(*columns, console=console, transient=True) as bar:
-        first = "the first day" if device == "reference" else "building kernels"
-        task = bar.add_task(first, total=None, rate="")
-        calls = 0
-
-        def advance(day: int, days: int) -> None:
-            # Kernels are built until the first day is done (some platforms finish them when they
-            # are first launched). The clock starts then: resumed days do not count either.
-            nonlocal calls
-            calls += 1
-            if calls == 1 and day < days:
-                return
-            if bar.tasks[0].total is None:
-                bar.reset(task, total=days, completed=day, rate="")
-            speed = bar.tasks[0].speed
-            bar.update(
-                task,
-                completed=day,
-                description=f"day {day} of {days}{ensemble}",
-                rate=f"{speed:.3g} days/s" if speed else "",
-            )
-
-        yield advance
 
 
 @contextmanager

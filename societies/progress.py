@@ -1,0 +1,94 @@
+"""How far is a run: a bar in a terminal or in a notebook, and nothing where nobody is watching."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+Advance = Callable[[int, int], None]
+"""Called with (days done, days)."""
+
+_SECONDS_BETWEEN_PICTURES = 0.2  # in a notebook, where each is sent to the browser
+
+
+@contextmanager
+def progress_bar(
+    settings: Any, device: object, *, notebook: bool = False
+) -> Iterator[Advance | None]:
+    """Show day, societies, rate and time left on stderr, if that is a terminal.
+
+    With ``notebook`` below the cell instead, if this runs in one.
+    """
+    console = Console(stderr=True)
+    if notebook:
+        if not console.is_jupyter:
+            yield None
+            return
+        from IPython.display import display
+
+        bar = _bar(console)
+        advance = _advance(bar, settings, device)
+        # Rich's own live display needs the package ipywidgets here; every front end can replace
+        # what was displayed under an identifier.
+        picture, shown = display(bar, display_id=True), time.monotonic()
+
+        def advance_and_show(day: int, days: int) -> None:
+            nonlocal shown
+            advance(day, days)
+            if day == days or time.monotonic() - shown > _SECONDS_BETWEEN_PICTURES:
+                picture.update(bar)
+                shown = time.monotonic()
+
+        yield advance_and_show
+    elif console.is_terminal:
+        with _bar(console) as bar:
+            yield _advance(bar, settings, device)
+    else:
+        yield None
+
+
+def _bar(console: Console) -> Progress:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    return Progress(*columns, console=console, transient=True)
+
+
+def _advance(bar: Progress, settings: Any, device: object) -> Advance:
+    """Return what moves the bar; until its second call it says what the first day waits for."""
+    societies = getattr(settings, "replicates", 1)
+    ensemble = "" if societies == 1 else f", {societies} societies"
+    first = "the first day" if device == "reference" else "building kernels"
+    task = bar.add_task(first, total=None, rate="")
+    calls = 0
+
+    def advance(day: int, days: int) -> None:
+        # Kernels are built until the first day is done (some platforms finish them when they
+        # are first launched). The clock starts then: resumed days do not count either.
+        nonlocal calls
+        calls += 1
+        if calls == 1 and day < days:
+            return
+        if bar.tasks[0].total is None:
+            bar.reset(task, total=days, completed=day, rate="")
+        speed = bar.tasks[0].speed
+        bar.update(
+            task,
+            completed=day,
+            description=f"day {day} of {days}{ensemble}",
+            rate=f"{speed:.3g} days/s" if speed else "",
+        )
+
+    return advance

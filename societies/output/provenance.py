@@ -12,9 +12,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from societies.config import WorkloadConfig, to_yaml
-from societies.config.document import read_text
-from societies.config.problems import quoted
+from societies.config import WorkloadConfig, quoted, read_text, to_yaml
 from societies.errors import ConfigError, OutputError, option, override
 from societies.output import checkpoints
 from societies.output.files import explained

@@ -20,12 +20,11 @@ import numpy as np
 
 import societies
 from societies.economy.engine import (
-    LOG_DAYS,
     DeviceEngine,
     ReferenceEngine,
-    launches_per_day,
 )
 from societies.economy.parameters import parameters
+from societies.economy.phases import LOG_DAYS, launches_per_day
 from societies.economy.schedule import day_schedule
 
 ROOT = Path(__file__).parents[1]

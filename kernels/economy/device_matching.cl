@@ -1,5 +1,5 @@
 // Who meets whom in a round of device trade: partners of good deals first.
-// Twin: reference_py/economy/device_matching.py (open_device_market has a file of its own).
+// Twin: reference_py/economy/device_matching.py.
 //
 // A workgroup is a society. One work-item draws, since the draws of a stream have an order; for each
 // agent drawn all work-items look for its partner, an agent in turn each. Gains do not change in a
@@ -37,17 +37,18 @@ INLINED uint nth_free(const __local uint *free_set, uint rank)
 }
 
 // What the agent gained by deals with a partner on the days that it remembers, newest first.
-static real remembered_gain(STATE_PARAMETERS, const size_t society, const uint type,
+static real remembered_gain(STATE_PARAMETERS, const size_t society, const uint device_type,
                             const uint agent, const uint partner)
 {
     real gain = 0.0;
-    for (uint d = 0; d < PARTNER_MEMORY; ++d) gain += partner_memory(agent, type, partner, d);
+    for (uint day = 0; day < PARTNER_MEMORY; ++day)
+        gain += partner_memory(agent, device_type, partner, day);
     return gain;
 }
 
 // Whom the agent prefers of those that are free and not yet met: gains[0], picks[0] = NONE if there
 // is none. The largest gain wins, the lower number among equals.
-COLLECTIVE void find_partner(STATE_PARAMETERS, const size_t society, const uint type,
+COLLECTIVE void find_partner(STATE_PARAMETERS, const size_t society, const uint device_type,
                              const uint agent, const __local uint *free_set, __local real *gains,
                              __local uint *picks)
 {
@@ -56,7 +57,7 @@ COLLECTIVE void find_partner(STATE_PARAMETERS, const size_t society, const uint 
     uint pick = NONE;
     for (uint b = lid; b < agents; b += lanes)
         if (is_free(free_set, b) && !met(agent, b)) {
-            const real gain = remembered_gain(STATE, society, type, agent, b);
+            const real gain = remembered_gain(STATE, society, device_type, agent, b);
             if (gain > best) {
                 best = gain;
                 pick = b;
@@ -80,7 +81,7 @@ COLLECTIVE void find_partner(STATE_PARAMETERS, const size_t society, const uint 
     } while (stride < lanes);
 }
 
-__kernel void device_matching(STATE_PARAMETERS, const uint type)
+__kernel void device_matching(STATE_PARAMETERS, const uint device_type)
 {
     const size_t society = get_group_id(0);
     const uint lid = LANE, lanes = LANES;
@@ -105,7 +106,7 @@ __kernel void device_matching(STATE_PARAMETERS, const uint type)
             device_partners(placed) = drawn;
         }
         group_barrier(CLK_LOCAL_MEM_FENCE);  // who is drawn, before its partner is looked for
-        find_partner(STATE, society, type, drawn, free_set, gains, picks);
+        find_partner(STATE, society, device_type, drawn, free_set, gains, picks);
         if (lid == 0 && left > 1) {
             uint b = picks[0];
             if (b == NONE) b = nth_free(free_set, rng_below(&rng, left - 1));

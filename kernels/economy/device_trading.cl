@@ -16,9 +16,9 @@
 
 // The two agents of a deal, and the type of the device.
 #define DEAL_PARAMETERS \
-    STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint type, \
+    STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint device_type, \
         const uint buyer, const uint seller
-#define DEAL STATE, TABLES, society, type, buyer, seller
+#define DEAL STATE, TABLES, society, device_type, buyer, seller
 
 // ---------------------------------------------------------------- what is bought
 
@@ -36,10 +36,10 @@ COLLECTIVE uint worth_of_goods(DEAL_PARAMETERS, __local real *worth, __local uch
     for (uint r = LANE; r < resources; r += LANES) {
         worth[r] = 0.0;
         wanted[r] = 0;
-        if (device_experience(seller, type, r) < 1.0 || bought(seller, r)) continue;
-        worth[r] = buyers_value(AGENT(buyer), type, r, INFINITY);
-        wanted[r] = (worth[r] > 0.0 && device_experience(buyer, type, r) >= 1.0) ||
-                    to_make(buyer, type, r) > 0;
+        if (device_experience(seller, device_type, r) < 1.0 || bought(seller, r)) continue;
+        worth[r] = buyers_value(AGENT(buyer), device_type, r, INFINITY);
+        wanted[r] = (worth[r] > 0.0 && device_experience(buyer, device_type, r) >= 1.0) ||
+                    to_make(buyer, device_type, r) > 0;
         const uint news = (worth[r] > 0.0 ? WORTH_SOMETHING : 0) | (wanted[r] ? COST_COUNTS : 0);
         if (news) atomic_or(found, news);
     }
@@ -57,13 +57,13 @@ COLLECTIVE void compare_with_making(DEAL_PARAMETERS, const uint found, __local r
 {
     if (!(found & COST_COUNTS)) return;
     __local real *cost = local_malloc(RESOURCES * sizeof(real));
-    costs(AGENT(buyer), type, wanted, cost);
+    costs(AGENT(buyer), device_type, wanted, cost);
     for (uint r = LANE; r < resources; r += LANES) {
         if (!wanted[r]) continue;
         const real own = cost[r];
-        if (worth[r] > 0.0 && own < worth[r] && device_experience(buyer, type, r) >= 1.0)
+        if (worth[r] > 0.0 && own < worth[r] && device_experience(buyer, device_type, r) >= 1.0)
             worth[r] = own;
-        if (own > worth[r] && to_make(buyer, type, r) > 0) worth[r] = own;
+        if (own > worth[r] && to_make(buyer, device_type, r) > 0) worth[r] = own;
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // worths, before they are compared; costs are read
     local_free(RESOURCES * sizeof(real));
@@ -96,14 +96,14 @@ COLLECTIVE uint choice(DEAL_PARAMETERS, real *best)
 #if DEVICE_IS_CPU
     // One after the other, the best first, for most of them need not be looked at.
     pick = found ? most_wanted(resources, worth) : NONE;
-    while (pick != NONE && !can_make(AGENT(seller), type, pick, rows)) {
+    while (pick != NONE && !can_make(AGENT(seller), device_type, pick, rows)) {
         worth[pick] = 0.0;
         pick = most_wanted(resources, worth);
     }
 #else
     if (found && LANE < NEED_ROWS)
         for (uint r = LANE; r < resources; r += NEED_LANES)
-            if (worth[r] > 0.0 && !can_make(AGENT(seller), type, r, rows + LANE * NEED_ROW))
+            if (worth[r] > 0.0 && !can_make(AGENT(seller), device_type, r, rows + LANE * NEED_ROW))
                 worth[r] = 0.0;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // what is for sale, before the best is picked
     if (LANE == 0) *picked = found ? most_wanted(resources, worth) : NONE;
@@ -126,7 +126,7 @@ COLLECTIVE real sellers_cost(DEAL_PARAMETERS, const uint resource)
     __local uchar *wanted = local_malloc(RESOURCES * sizeof(uchar));
     for (uint r = LANE; r < resources; r += LANES) wanted[r] = r == resource;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // which cost is asked for, before it is worked out
-    costs(AGENT(seller), type, wanted, cost);
+    costs(AGENT(seller), device_type, wanted, cost);
     const real found = cost[resource];
     group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before its memory is used again
     local_free(RESOURCES * sizeof(uchar));
@@ -402,18 +402,18 @@ COLLECTIVE void payment(DEAL_PARAMETERS, const __local uint *offered, const uint
 // it apart and learns something about it. By one work-item.
 INLINED void hand_over(DEAL_PARAMETERS, const uint resource, __local count_t *rows)
 {
-    const real lifetime = device_lifetime[type];
-    if (device_minutes(seller, type, resource) < lifetime)
-        reserve(AGENT(seller), type, resource, rows);
+    const real lifetime = device_lifetime[device_type];
+    if (device_minutes(seller, device_type, resource) < lifetime)
+        reserve(AGENT(seller), device_type, resource, rows);
     else
-        device_minutes(seller, type, resource) -= lifetime;
-    if (device_experience(buyer, type, resource) < P(min_held_experience))
-        device_experience(buyer, type, resource) = P(min_held_experience);
+        device_minutes(seller, device_type, resource) -= lifetime;
+    if (device_experience(buyer, device_type, resource) < P(min_held_experience))
+        device_experience(buyer, device_type, resource) = P(min_held_experience);
     know_components(STATE, society, buyer);
-    if (to_make(buyer, type, resource) > 0)
-        unreserve(AGENT(buyer), type, resource, rows);
+    if (to_make(buyer, device_type, resource) > 0)
+        unreserve(AGENT(buyer), device_type, resource, rows);
     else
-        device_minutes(buyer, type, resource) += lifetime;
+        device_minutes(buyer, device_type, resource) += lifetime;
 }
 
 // Carry out the deal, if there is one; both remember it.
@@ -434,12 +434,13 @@ COLLECTIVE void settle_deal(DEAL_PARAMETERS, const uint resource, const terms_t 
             if (group_of(buyer) != group_of(seller)) units_paid_outside(buyer) += units[i];
 #endif
         }
-        partner_memory(seller, type, buyer, 0) += terms.received - terms.cost;
-        partner_memory(buyer, type, seller, 0) += terms.worth - terms.paid;
-        remember_price(STATE, society, buyer, type, resource, terms.paid);
-        remember_price(STATE, society, seller, type, resource, -(terms.received - terms.cost));
+        partner_memory(seller, device_type, buyer, 0) += terms.received - terms.cost;
+        partner_memory(buyer, device_type, seller, 0) += terms.worth - terms.paid;
+        remember_price(STATE, society, buyer, device_type, resource, terms.paid);
+        remember_price(STATE, society, seller, device_type, resource,
+                       -(terms.received - terms.cost));
         bought(buyer, resource) = 1;
-        devices_sold(seller, type) += 1;
+        devices_sold(seller, device_type) += 1;
     }
     group_barrier(CLK_GLOBAL_MEM_FENCE);  // new holdings, before their values are remembered
     for (uint r = LANE; r < resources; r += LANES) {
@@ -469,7 +470,7 @@ COLLECTIVE bool deal(DEAL_PARAMETERS)
 
 // The first buys, then the second, and so on; who succeeds may try again. When both have failed in
 // turn, nothing has changed and nothing will: the rest is left out.
-__kernel void device_trading(STATE_PARAMETERS, TABLE_PARAMETERS, const uint type)
+__kernel void device_trading(STATE_PARAMETERS, TABLE_PARAMETERS, const uint device_type)
 {
     const size_t society = get_group_id(0) / PAIRS;
     const uint pair = get_group_id(0) % PAIRS;

@@ -1,13 +1,13 @@
 // What begins anew when the market for a type of device opens: nobody has met, and what partners
 // paid becomes a day older.
-// Twin: reference_py/economy/device_matching.py.
+// Twin: reference_py/economy/open_device_market.py.
 //
 // A workgroup is a society (on a CPU one work-item alone, see group.cl), a work-item a pair of
 // agents, then a resource of an agent. No local memory but a word.
 #include "economy/devices.cl"
 #include "primitives/group.cl"
 
-__kernel void open_device_market(STATE_PARAMETERS, const uint type)
+__kernel void open_device_market(STATE_PARAMETERS, const uint device_type)
 {
     const size_t society = get_group_id(0);
     __local uint open;
@@ -15,7 +15,7 @@ __kernel void open_device_market(STATE_PARAMETERS, const uint type)
     for (size_t pair = LANE; pair < (size_t)agents * agents; pair += LANES) {
         const uint agent = pair / AGENTS, partner = pair % AGENTS;
         met(agent, partner) = 0;
-        __global real *memory = &partner_memory(agent, type, partner, 0);
+        __global real *memory = &partner_memory(agent, device_type, partner, 0);
         bool gained = false;
         for (uint day = 0; day < PARTNER_MEMORY; ++day) gained |= memory[day] > 0.0;
         if (gained) {
@@ -25,7 +25,7 @@ __kernel void open_device_market(STATE_PARAMETERS, const uint type)
     }
     bool known = false;
     for (uint i = LANE; i < agents * resources; i += LANES)
-        known |= device_experience(i / RESOURCES, type, i % RESOURCES) > 0.0;
+        known |= device_experience(i / RESOURCES, device_type, i % RESOURCES) > 0.0;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // no device found yet, before some are
     if (known) atomic_or(&open, 1u);
     group_barrier(CLK_LOCAL_MEM_FENCE);  // what all work-items found, before it is stored

@@ -12,31 +12,32 @@
 
 // Put a price event first and forget the oldest. By one work-item.
 static void remember_price(STATE_PARAMETERS, const size_t society, const uint agent,
-                           const uint type, const uint resource, const real price)
+                           const uint device_type, const uint resource, const real price)
 {
     for (uint i = PRICE_MEMORY - 1; i > 0; --i)
-        prices(agent, type, resource, i) = prices(agent, type, resource, i - 1);
-    prices(agent, type, resource, 0) = price;
+        prices(agent, device_type, resource, i) = prices(agent, device_type, resource, i - 1);
+    prices(agent, device_type, resource, 0) = price;
 }
 
 // Whether the agent could make the device and does not own enough of it.
-INLINED bool wants(AGENT_PARAMETERS, const uint type, const uint resource, __local count_t *rows)
+INLINED bool wants(AGENT_PARAMETERS, const uint device_type, const uint resource,
+                   __local count_t *rows)
 {
-    return stock(STATE, society, agent, type, resource) < P(days_to_hold) * P(day_length) &&
-           can_make(AGENT(agent), type, resource, rows);
+    return stock(STATE, society, agent, device_type, resource) < P(days_to_hold) * P(day_length) &&
+           can_make(AGENT(agent), device_type, resource, rows);
 }
 
 // The benefit of each device that the agent wants, else 0; `wanted` tells those above 0. Returns
 // whether there are any, to every work-item.
-COLLECTIVE bool benefits(AGENT_PARAMETERS, const uint type, __local real *gain,
+COLLECTIVE bool benefits(AGENT_PARAMETERS, const uint device_type, __local real *gain,
                          __local uchar *wanted)
 {
     __local uint *any = local_malloc(sizeof(uint));
     __local count_t *rows = local_malloc(NEED_ROWS * NEED_ROW * sizeof(count_t));
     if (LANE < NEED_ROWS)
         for (uint r = LANE; r < resources; r += NEED_LANES) {
-            gain[r] = wants(AGENT(agent), type, r, rows + LANE * NEED_ROW)
-                          ? benefit(AGENT(agent), type, r)
+            gain[r] = wants(AGENT(agent), device_type, r, rows + LANE * NEED_ROW)
+                          ? benefit(AGENT(agent), device_type, r)
                           : 0.0;
             wanted[r] = gain[r] > 0.0;
         }
@@ -67,7 +68,7 @@ INLINED uint best_device(const uint count, const __local uchar *wanted, const __
     return pick;
 }
 
-__kernel void own_use(STATE_PARAMETERS, TABLE_PARAMETERS, const uint type)
+__kernel void own_use(STATE_PARAMETERS, TABLE_PARAMETERS, const uint device_type)
 {
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;
@@ -78,14 +79,14 @@ __kernel void own_use(STATE_PARAMETERS, TABLE_PARAMETERS, const uint type)
     if (!alive(agent)) return;
 
     do {
-        if (!benefits(AGENT(agent), type, gain, wanted)) return;
+        if (!benefits(AGENT(agent), device_type, gain, wanted)) return;
         __local real *cost = local_malloc(RESOURCES * sizeof(real));
-        costs(AGENT(agent), type, wanted, cost);
+        costs(AGENT(agent), device_type, wanted, cost);
         if (LANE == 0) {
             picked = best_device(resources, wanted, gain, cost);
             if (picked != NONE) {
                 price = cost[picked];
-                remember_price(STATE, society, agent, type, picked, -price);
+                remember_price(STATE, society, agent, device_type, picked, -price);
             }
         }
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the pick, the price event
@@ -93,7 +94,7 @@ __kernel void own_use(STATE_PARAMETERS, TABLE_PARAMETERS, const uint type)
         for (uint r = LANE; r < resources; r += LANES) wanted[r] = r == picked;
         group_barrier(CLK_LOCAL_MEM_FENCE);  // what to look at, before its minutes
         __local real *spent = cost;
-        expected_minutes(AGENT(agent), type, wanted, spent);
+        expected_minutes(AGENT(agent), device_type, wanted, spent);
         if (LANE == 0) {
             const real time = spent[picked] * gain_per_minute(agent);
             device_gain(agent) += gain[picked] - (price - time);
@@ -102,8 +103,8 @@ __kernel void own_use(STATE_PARAMETERS, TABLE_PARAMETERS, const uint type)
         __local count_t *rows = local_malloc(NEED_ROW * sizeof(count_t));
         group_barrier(CLK_LOCAL_MEM_FENCE);  // minutes are read, before their memory is used again
         if (LANE == 0) {
-            reserve(AGENT(agent), type, picked, rows);
-            device_minutes(agent, type, picked) += device_lifetime[type];
+            reserve(AGENT(agent), device_type, picked, rows);
+            device_minutes(agent, device_type, picked) += device_lifetime[device_type];
         }
         local_free(NEED_ROW * sizeof(count_t));
         // What is promised and owned, before it is valued anew; the rows, before others use them.

@@ -91,25 +91,20 @@ __kernel void device_knowledge(STATE_PARAMETERS, __global int *knowing_log, cons
     }
 }
 
-// Of what the mean over agents is a series: minutes extracting by source, minutes making by type,
-// devices held by type, overtime; and where the mean goes. Activities follow each other there.
-#define FIRST_HELD (SOURCES + TYPES)
-#define OF_OVERTIME (SOURCES + 2 * TYPES)
-
-static real amount_of(STATE_PARAMETERS, const size_t society, const uint quantity, const uint agent)
+// Quantities of an agent whose mean over agents is a series: minutes of extraction by source,
+// minutes of making by type, devices held by type, overtime. The host numbers them (FIRST_...), and
+// says in `series_of_device_means` where each mean goes. Differences below 0 wrap around: they are
+// larger than any number of types.
+static real amount_of(STATE_PARAMETERS, const size_t society, const uint quantity,
+                      const uint agent)
 {
-    if (quantity < SOURCES) return minutes_with(agent, quantity);
-    if (quantity < FIRST_HELD) return making_minutes(agent, quantity - SOURCES);
-    if (quantity < OF_OVERTIME) return device_stock(agent, quantity - FIRST_HELD);
+    if (quantity - FIRST_MINUTES_WITH < SOURCES)
+        return minutes_with(agent, quantity - FIRST_MINUTES_WITH);
+    if (quantity - FIRST_MAKING_MINUTES < TYPES)
+        return making_minutes(agent, quantity - FIRST_MAKING_MINUTES);
+    if (quantity - FIRST_DEVICE_STOCK < TYPES)
+        return device_stock(agent, quantity - FIRST_DEVICE_STOCK);
     return overtime(agent);
-}
-
-static uint mean_series(const uint quantity)
-{
-    if (quantity == 0) return SERIES_minutes_hand;
-    if (quantity < FIRST_HELD) return SERIES_minutes_tool + quantity - 1;
-    if (quantity < OF_OVERTIME) return SERIES_devices_held_tool + quantity - FIRST_HELD;
-    return SERIES_overtime;
 }
 
 // Fill the series that are means of real numbers. A workgroup is a quantity of a society, a
@@ -131,9 +126,9 @@ __kernel void device_means(STATE_PARAMETERS, __global real *amounts)
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // everybody's amount
     const real mean = reduce_sum_global(amount, agents) / (real)living;
     if (lid == 0) {
-        const bool is_held = quantity >= FIRST_HELD && quantity < OF_OVERTIME;
-        series(mean_series(quantity)) =
-            is_held ? mean / device_lifetime[quantity - FIRST_HELD] : mean;
+        const uint type = quantity - FIRST_DEVICE_STOCK;  // below TYPES only for devices held
+        series(series_of_device_means[quantity]) =
+            type < TYPES ? mean / device_lifetime[type] : mean;
     }
 }
 
@@ -164,10 +159,10 @@ __kernel void device_statistics(STATE_PARAMETERS, const uint day)
             known += agents_knowing(type, r) > 0;
             invented += (uint)invented_on(type, r) == day;
         }
-        series(SERIES_devices_made_tool + type) = (real)made / count;
-        series(SERIES_devices_traded_tool + type) = (real)sold / count;
-        series(SERIES_devices_known_tool + type) = (real)known;
-        series(SERIES_inventions_tool + type) = (real)invented;
+        series(series_of_devices_made[type]) = (real)made / count;
+        series(series_of_devices_traded[type]) = (real)sold / count;
+        series(series_of_devices_known[type]) = (real)known;
+        series(series_of_inventions[type]) = (real)invented;
         if (type == TOOL) series(SERIES_device_maker_share_tools) = share_of(fast, made);
         if (type == MACHINE) series(SERIES_device_maker_share_machines) = share_of(fast, made);
     }
@@ -180,13 +175,13 @@ __kernel void device_statistics(STATE_PARAMETERS, const uint day)
             for (uint source = 0; source < SOURCES; ++source) all += extracted_with(i, source);
         }
         series(SERIES_units_paid_for_devices) = (real)paid / count;
-        series(SERIES_extraction_share_hand) = share_of(by_hand, all);
+        series(series_of_extraction_share[0]) = share_of(by_hand, all);
         real interdependence = 0.0, contained = (real)RESOURCES_IN_TOOL;
         for (uint source = 1; source < SOURCES; ++source) {
             long units = 0;
             for (uint i = 0; i < agents; ++i) units += extracted_with(i, source);
             const real share = share_of(units, all);
-            series(SERIES_extraction_share_hand + source) = share;
+            series(series_of_extraction_share[source]) = share;
             interdependence += share * contained;
             contained *= (real)COMPONENTS;
         }
@@ -196,7 +191,7 @@ __kernel void device_statistics(STATE_PARAMETERS, const uint day)
 #endif
 
 #if GROUPS > 1
-// What is counted in a group, in the order of the series.
+// What is counted in a group.
 #define OF_ALIVE 0
 #define OF_GROUP_EXTRACTED 1
 #define OF_GROUP_HELD 2
@@ -232,15 +227,15 @@ static int count_of(STATE_PARAMETERS, const size_t society, const uint quantity,
 static uint group_series(const uint quantity, const uint group)
 {
     switch (quantity) {
-    case OF_ALIVE: return SERIES_group_agents_alive_0 + group;
-    case OF_GROUP_EXTRACTED: return SERIES_group_units_extracted_0 + group;
-    case OF_GROUP_HELD: return SERIES_group_units_held_0 + group;
-    case OF_GROUP_SOLD: return SERIES_group_units_traded_0 + group;
-    case OF_SOLD_OUTSIDE: return SERIES_group_units_traded_outside_0 + group;
+    case OF_ALIVE: return series_of_group_agents_alive[group];
+    case OF_GROUP_EXTRACTED: return series_of_group_units_extracted[group];
+    case OF_GROUP_HELD: return series_of_group_units_held[group];
+    case OF_GROUP_SOLD: return series_of_group_units_traded[group];
+    case OF_SOLD_OUTSIDE: return series_of_group_units_traded_outside[group];
 #if DEVICES
-    case OF_PAID: return SERIES_group_units_paid_for_devices_0 + group;
-    case OF_PAID_OUTSIDE: return SERIES_group_units_paid_outside_0 + group;
-    default: return SERIES_group_devices_made_0_tool + group * TYPES + (quantity - OF_MADE);
+    case OF_PAID: return series_of_group_units_paid_for_devices[group];
+    case OF_PAID_OUTSIDE: return series_of_group_units_paid_outside[group];
+    default: return series_of_group_devices_made[group * TYPES + (quantity - OF_MADE)];
 #else
     default: return 0;
 #endif
@@ -269,7 +264,7 @@ __kernel void group_statistics(STATE_PARAMETERS, TABLE_PARAMETERS, __global real
     const real total = reduce_sum_global(of_members, agents);
     const real count = (real)living;
     if (lid == 0)
-        series(SERIES_group_utility_0 + group) = living == 0 ? UNDEFINED : total / count;
+        series(series_of_group_utility[group]) = living == 0 ? UNDEFINED : total / count;
     for (uint quantity = lid; quantity < GROUP_COUNTS; quantity += lanes) {
         long sum = 0;
         for (uint i = 0; i < agents; ++i)
@@ -289,19 +284,9 @@ __kernel void group_statistics(STATE_PARAMETERS, TABLE_PARAMETERS, __global real
 }
 #endif
 
-// What is compared between agents: DISTRIBUTIONS rows of one number for each agent.
-#define OF_UTILITY 0
-#define OF_THREE_DAYS 1   // yesterday and the days around it
-#define OF_TOTAL 2        // since day 1
-#define OF_EXTRACTED 3
-#define OF_MINUTES 4
-#define OF_TOTAL_BEFORE 5 // since day 1, without today
-
-// What is kept of each: a row of MOMENTS numbers in `moments`.
-#define SUM 0
-#define GINI 1
-#define MEDIAN 2
-
+// What is compared between agents: DISTRIBUTIONS rows of one number for each agent, OF_UTILITY and so
+// on. OF_THREE_DAYS is about yesterday and the days around it, OF_TOTAL about all days,
+// OF_TOTAL_BEFORE about all but today. Of each, `moments` has a row of MOMENTS numbers.
 static real sample_of(STATE_PARAMETERS, const size_t society, const uint quantity,
                       const uint agent)
 {
@@ -358,15 +343,15 @@ __kernel void distributions(STATE_PARAMETERS, __global real *samples, __global r
         __global real *moment = moments + get_group_id(0) * MOMENTS;
         const real count = (real)living;
         const real gini = 2.0 * weighted / (count * total) - (count + 1.0) / count;
-        moment[SUM] = total;
-        moment[GINI] = total != 0.0 && gini > 0.0 ? gini : 0.0;
-        moment[MEDIAN] = (middle[0] + middle[1]) / 2.0;
+        moment[MOMENT_SUM] = total;
+        moment[MOMENT_GINI] = total != 0.0 && gini > 0.0 ? gini : 0.0;
+        moment[MOMENT_MEDIAN] = (middle[0] + middle[1]) / 2.0;
     }
 }
 
-// Fill the day's other series, and log all. A workgroup is a society; a work-item is an agent, then a resource. Local
-// memory: 16 bytes a resource. `moments` are those of `distributions`; `day_log` collects the
-// series of `rows` days, which the host reads at once.
+// Fill the day's other series, and log all. A workgroup is a society; a work-item is an agent, then
+// a resource. Local memory: 16 bytes a resource. `moments` are those of `distributions`; `day_log`
+// collects the series of `rows` days, which the host reads at once.
 __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
                                  __global real *day_log, const uint rows, const uint row,
                                  const uint day)
@@ -415,9 +400,9 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
         }
         const real count = (real)living;
         __global const real *of = moments + society * DISTRIBUTIONS * MOMENTS;
-        const real gini_around = of[OF_THREE_DAYS * MOMENTS + GINI];
-        const real around = of[OF_THREE_DAYS * MOMENTS + SUM];
-        const real so_far = of[OF_TOTAL_BEFORE * MOMENTS + SUM];
+        const real gini_around = of[OF_THREE_DAYS * MOMENTS + MOMENT_GINI];
+        const real around = of[OF_THREE_DAYS * MOMENTS + MOMENT_SUM];
+        const real so_far = of[OF_TOTAL_BEFORE * MOMENTS + MOMENT_SUM];
         series(SERIES_units_extracted) = (real)sum_extracted / count;
         series(SERIES_units_held) = (real)sum_held / count;
         series(SERIES_units_traded) = (real)sum_sold / count;
@@ -426,13 +411,13 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
         series(SERIES_units_held_max) = (real)largest;
         series(SERIES_agents_alive) = count;
 #if !DEVICES  // with devices `device_means` has filled it
-        series(SERIES_minutes_hand) = of[OF_MINUTES * MOMENTS + SUM] / count;
+        series(SERIES_minutes_hand) = of[OF_MINUTES * MOMENTS + MOMENT_SUM] / count;
 #endif
-        series(SERIES_utility) = of[OF_UTILITY * MOMENTS + SUM] / count;
-        series(SERIES_utility_median) = of[OF_UTILITY * MOMENTS + MEDIAN];
-        series(SERIES_gini) = of[OF_UTILITY * MOMENTS + GINI];
-        series(SERIES_gini_cumulative) = of[OF_TOTAL * MOMENTS + GINI];
-        series(SERIES_gini_extracted) = of[OF_EXTRACTED * MOMENTS + GINI];
+        series(SERIES_utility) = of[OF_UTILITY * MOMENTS + MOMENT_SUM] / count;
+        series(SERIES_utility_median) = of[OF_UTILITY * MOMENTS + MOMENT_MEDIAN];
+        series(SERIES_gini) = of[OF_UTILITY * MOMENTS + MOMENT_GINI];
+        series(SERIES_gini_cumulative) = of[OF_TOTAL * MOMENTS + MOMENT_GINI];
+        series(SERIES_gini_extracted) = of[OF_EXTRACTED * MOMENTS + MOMENT_GINI];
         series(SERIES_gini_3day) = day < 3 ? UNDEFINED : gini_around;
         series(SERIES_gini_paper) =
             day < 3 ? UNDEFINED : so_far == 0.0 ? 0.0 : gini_around * (around / so_far);
@@ -442,7 +427,7 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
             const real part = (real)(place % 4) / 4.0;
             real v = ordered[below];
             if (part > 0.0) v += part * (ordered[below + 1] - ordered[below]);
-            series(SERIES_hhi_0 + quarter) = v;
+            series(series_of_hhi[quarter]) = v;
         }
     }
     barrier(CLK_GLOBAL_MEM_FENCE);  // the complete series, before it is logged

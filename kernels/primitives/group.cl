@@ -8,7 +8,7 @@
 //     group_barrier(CLK_LOCAL_MEM_FENCE);  // what it orders
 //
 // and is launched on a CPU with groups of ONE work-item, for which all of this is a plain loop. The
-// host sees to that (`ALONE_ON_CPU` in societies/economy/engine.py). Results never depend on it.
+// host sees to that (`alone_on_cpu` in societies/economy/phases.py). Results never depend on it.
 // The index is evaluated once a loop; no local memory.
 //
 // Twin: none; nothing is computed here.

@@ -5,30 +5,18 @@ remembers as the most profitable, else the first one it has not met today for th
 one. Removed agents are drawn and taken like others; their meetings do nothing.
 """
 
-from reference_py.economy.devices import is_known
 from reference_py.economy.observer import tell
 from reference_py.economy.streams import drawing
 
 
-def open_device_market(p, s, device):
-    """Begin the trade of one type: nobody has met, and what partners paid becomes a day older."""
-    for agent in range(p.agents):
-        s.met[agent] = [0] * p.agents
-        for memory in s.partner_memory[agent][device]:
-            if any(surplus > 0.0 for surplus in memory):
-                memory.insert(0, 0.0)
-                memory.pop()
-    s.market_open = int(any(is_known(s, device, r) for r in range(p.resources)))
-
-
-def device_matching(p, s, device):
+def device_matching(p, s, device_type):
     """Form the pairs of a round, if anybody knows a device of the type at all."""
     if not s.market_open:
         return
     for agent in range(p.agents):
         s.bought[agent] = [0] * p.resources
     with drawing(p, s, p.agents, "device_matching") as rng:
-        s.device_partners = matched(p, s, device, rng.below)
+        s.device_partners = matched(p, s, device_type, rng.below)
     for first in range(0, p.agents - 1, 2):
         a, b = s.device_partners[first], s.device_partners[first + 1]
         s.met[a][b] = s.met[b][a] = 1

@@ -17,14 +17,14 @@ from reference_py.economy.promises import reserve, unreserve
 from reference_py.economy.trading import menu
 
 
-def device_trading(p, s, device):
+def device_trading(p, s, device_type):
     """Hold all meetings of a round; see `device_matching`."""
     if not s.market_open:
         return
     for first in range(0, p.agents - 1, 2):
         a, b = s.device_partners[first], s.device_partners[first + 1]
         if s.alive[a] and s.alive[b]:
-            meet(p, s, device, a, b)
+            meet(p, s, device_type, a, b)
 
 
 def meet(p, s, device, first, second):

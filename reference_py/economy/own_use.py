@@ -9,11 +9,11 @@ from reference_py.economy.observer import tell
 from reference_py.economy.promises import reserve
 
 
-def own_use(p, s, device):
+def own_use(p, s, device_type):
     """Let every living agent decide; see `decide`."""
     for agent in range(p.agents):
         if s.alive[agent]:
-            decide(p, s, agent, device)
+            decide(p, s, agent, device_type)
 
 
 def decide(p, s, agent, device):

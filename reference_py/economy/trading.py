@@ -16,9 +16,9 @@ from reference_py.primitives.softmath import soft_exp, soft_log
 MANY = 4_000_000_000_000_000_000  # more units than anybody can hold
 
 
-def trading(p, s, round_):
+def trading(p, s, market_round):
     """Hold all meetings of a round; see `matching`."""
-    order = s.partners[round_]
+    order = s.partners[market_round]
     for first in range(0, p.agents - 1, 2):
         a, b = order[first], order[first + 1]
         if s.alive[a] and s.alive[b]:

@@ -46,11 +46,11 @@ def _trace(config: EconomyConfig, **options: Any) -> Any:
 
 def _source(config: EconomyConfig, macros: Mapping[str, Any]) -> Source:
     from societies.device.source import amalgamate
-    from societies.economy import source
+    from societies.economy import phases, source
     from societies.economy.parameters import parameters
 
     p = parameters(config)
-    return amalgamate(source.files(p), {**source.macros(p), **macros}, source.header(p))
+    return amalgamate(phases.files(p), {**source.macros(p), **macros}, source.header(p))
 
 
 WORKLOAD = Workload(

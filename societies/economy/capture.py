@@ -11,8 +11,9 @@ from societies.capture import capture_step, prepare, require_day
 from societies.device import Device
 from societies.economy import schedule, source
 from societies.economy.config import EconomyConfig
-from societies.economy.engine import LOG_DAYS, DeviceEngine, state_hash
+from societies.economy.engine import DeviceEngine, state_hash
 from societies.economy.parameters import Parameters, parameters
+from societies.economy.phases import LOG_DAYS
 from societies.economy.schedule import Step
 from societies.economy.state import DEVICE_TYPES
 from societies.errors import ConfigError, option

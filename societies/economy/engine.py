@@ -6,15 +6,15 @@ Both start a set of societies, run steps or whole days, and give and take the st
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import SimpleNamespace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.device import BoundKernel, Device, DeviceArray, Program, get_all
-from societies.economy import schedule, source
+from societies.device import Device, DeviceArray, Program, get_all
+from societies.economy import phases, schedule, source
 from societies.economy.parameters import EffortCurve, Parameters
 from societies.economy.schedule import Step
 from societies.economy.state import (
@@ -29,36 +29,13 @@ from societies.economy.state import (
     state_fields,
 )
 from societies.streams import STREAM_GAP
+from societies.workload.phases import WORKGROUP_LIMIT, BoundPhases, kernel_files
 
 State = dict[str, NDArray[Any]]
 
-LOG_DAYS = 64
-"""Days whose series are kept on the device before the host reads them."""
-
-WORKGROUP_LIMIT = 256
-
 AGENTS_PER_COMPUTE_UNIT = 16
-"""Beyond it a GPU has more agents to do than it can hold with a work-item for each resource."""
-
-
-ALONE_ON_CPU = frozenset(
-    [
-        *("start_day", "open_device_market", "device_matching", "device_trading"),
-        *("own_use", "production", "invention"),
-        "end_day",
-    ]
-)
-"""Kernels whose groups have a single work-item on a CPU (kernels/primitives/group.cl)."""
-
-STATISTICS: dict[str, tuple[str, ...]] = {
-    "distributions": (),
-    "device_knowledge": ("row",),
-    "device_means": (),
-    "device_statistics": ("day",),
-    "group_statistics": (),
-    "society_statistics": ("row", "day"),
-}
-"""What the statistics of a society launch, if bound, and the arguments that change each day."""
+"""Above this number of agents per compute unit a GPU cannot keep all workgroups resident, so each
+gets a single warp."""
 
 
 class Engine(Protocol):
@@ -73,7 +50,7 @@ class Engine(Protocol):
         """Run one step of a day."""
 
     def run_days(self, first: int, last: int) -> NDArray[np.float64]:
-        """Run days first to last (at most `LOG_DAYS`); (society, day, series) float64."""
+        """Run days first to last (at most `phases.LOG_DAYS`); (society, day, series) float64."""
 
     def inventions(self) -> NDArray[np.int32]:
         """Return the inventions of the last `run_days`, a row each, by day and society.
@@ -116,6 +93,13 @@ class DeviceEngine:
     parameters : Parameters
     workgroup : int, optional
         Work-items per group; the results do not depend on it.
+    only : collection of str, optional
+        Phases that will be run; the kernels of others are not built.
+
+    Attributes
+    ----------
+    memory : dict of name to array on the device
+        Tables, scratch memory and the logs, among them ``day_log``.
 
     Raises
     ------
@@ -124,128 +108,36 @@ class DeviceEngine:
     """
 
     def __init__(
-        self, device: Device, parameters: Parameters, workgroup: int | None = None
+        self,
+        device: Device,
+        parameters: Parameters,
+        workgroup: int | None = None,
+        only: Collection[str] | None = None,
     ) -> None:
         self.device = device
         self.parameters = p = parameters
         self._state: dict[str, DeviceArray] = {
             name: device.array(array) for name, array in initial_state(p).items()
         }
-        self._log = device.zeros((p.societies, LOG_DAYS, len(series_of(p))), np.float64)
         self._row = self._ran = 0
-        self.program = Program(
-            device, source.files(p), macros=source.macros(p), header=source.header(p)
+        macros = source.macros(p)
+        table = phases.phases(p)
+        files = phases.files(p)
+        if only is not None:
+            table = {name: table[name] for name in only if name in table}
+            files = kernel_files(table)
+        self.program = Program(device, files, macros=macros, header=source.header(p))
+        self._run = BoundPhases(
+            table,
+            self.program,
+            arrays=self._state,
+            arguments={**source.counts(p), **source.tables(p)},
+            changing=phases.CHANGING,
+            work_items=workgroup or workgroup_size(device, p),
+            on_cpu=bool(macros.get("DEVICE_IS_CPU", device.kind == "cpu")),
+            tick=phases.CLOCK,
         )
-        self.kernels = self._bind(workgroup or workgroup_size(device, p))
-
-    def _bind(self, lanes: int) -> dict[str, BoundKernel]:
-        """Return each phase's kernel with everything set but what changes from call to call."""
-        p, device = self.parameters, self.device
-        program = self.program
-        state: dict[str, Any] = {f"state_{name}": array for name, array in self._state.items()}
-        state |= source.counts(p)
-        tables = {name: device.array(array) for name, array in source.tables(p).items()}
-        rows = (p.societies, source.DISTRIBUTIONS, p.agents)
-        moments = device.zeros((p.societies, source.DISTRIBUTIONS, source.MOMENTS), np.float64)
-        streams = p.societies * (p.agents + 1) * PURPOSE_COUNT
-        pairs = p.societies * (p.agents // 2)
-
-        def bind(kernel: str, groups: int, **more: Any) -> BoundKernel:
-            items = 1 if on_cpu and kernel in ALONE_ON_CPU else lanes
-            return program.kernel(kernel).bind(
-                global_size=(groups * items,), local_size=(items,), **state, **more
-            )
-
-        agents = p.societies * p.agents
-        on_cpu = bool(source.macros(p).get("DEVICE_IS_CPU", device.kind == "cpu"))
-        working: dict[str, Any] = {}
-        if p.device is not None:
-            working["rows"] = device.zeros(max(1, source.extraction_in_global_memory(p) * agents))
-        launch = {
-            "seed_streams": bind(
-                "seed_streams",
-                -(-streams // lanes),
-                societies=p.societies,
-                first_society=p.first_society,
-                stream_base=p.stream_base,
-            ),
-            "matching": bind("matching", p.societies),
-            "extraction": bind("extraction", agents, **tables, **working),
-            "end_day": bind("end_day", agents, **tables),
-            "refresh_values": bind("refresh_values", agents, **tables),
-            "agent_statistics": bind("agent_statistics", agents, **tables),
-            "distributions": bind(
-                "distributions",
-                p.societies * source.DISTRIBUTIONS,
-                samples=device.zeros(rows, np.float64),
-                works=device.zeros(rows, np.float64),
-                moments=moments,
-            ),
-            "society_statistics": bind(
-                "society_statistics",
-                p.societies,
-                moments=moments,
-                day_log=self._log,
-                rows=LOG_DAYS,
-                row=0,
-                day=0,
-            ),
-            "consumption": bind("consumption", agents, **tables),
-        }
-        if pairs:
-            scores = source.scores_in_global_memory(p) * pairs
-            launch["trading"] = bind(
-                "trading", pairs, **tables, scores=device.zeros(max(1, scores)), market_round=0
-            )
-        if len(p.trade_power) > 1:
-            groups = p.societies * len(p.trade_power)
-            utilities = device.zeros((groups, p.agents), np.float64)
-            launch["group_statistics"] = bind(
-                "group_statistics", groups, **tables, utilities=utilities
-            )
-        if p.device is not None:
-            events = (p.societies, LOG_DAYS * p.agents)
-            self._invention_log = device.zeros((*events, 4 + p.device.component_slots), np.int32)
-            self._invention_count = device.zeros(p.societies, np.uint32)
-            types, means = len(DEVICE_TYPES), p.societies * source.DEVICE_MEANS
-            self._knowing_log = device.zeros((p.societies, LOG_DAYS, types, p.resources), np.int32)
-            launch |= {
-                "device_holdings": bind("device_holdings", agents * types),
-                "device_knowledge": bind(
-                    "device_knowledge",
-                    p.societies * types,
-                    knowing_log=self._knowing_log,
-                    rows=LOG_DAYS,
-                    row=0,
-                ),
-                "device_means": bind(
-                    "device_means", means, amounts=device.zeros((means, p.agents), np.float64)
-                ),
-                "device_statistics": bind("device_statistics", p.societies, day=0),
-            }
-            launch |= {
-                "start_day": bind("start_day", agents),
-                "production": bind("production", agents, **tables),
-                "invention": bind(
-                    "invention",
-                    p.societies,
-                    **tables,
-                    day=0,
-                    invention_log=self._invention_log,
-                    invention_count=self._invention_count,
-                    log_rows=LOG_DAYS * p.agents,
-                    orders=device.zeros(max(1, source.orders_in_global_memory(p)), np.uint32),
-                ),
-                "open_device_market": bind("open_device_market", p.societies, type=0),
-                "device_matching": bind("device_matching", p.societies, type=0),
-                "own_use": bind("own_use", agents, **tables, type=0),
-            }
-            if pairs:
-                launch["device_trading"] = bind("device_trading", pairs, **tables, type=0)
-        if p.shocks:
-            launch["draw_shocks"] = bind("draw_shocks", p.societies)
-            launch["shocks"] = bind("shocks", agents, shock=0)
-        return launch
+        self.memory = self._run.memory
 
     def start(self) -> None:
         """Put the societies where they are before day 1."""
@@ -256,51 +148,25 @@ class DeviceEngine:
 
     def step(self, step: Step, day: int) -> None:
         """Run one step of a day."""
-        for kernel, changed in self.launches(step, day):
-            self.kernels[kernel](**changed)
-
-    def launches(self, step: Step, day: int) -> list[tuple[str, dict[str, int]]]:
-        """Return the kernels that a step launches, with the arguments that change."""
-        phase = step.phase
-        if phase not in self.kernels and phase in ("trading", "device_trading"):
-            return []  # a single agent meets nobody
-        if phase == "trading":
-            return [(phase, {"market_round": step.round})]
-        if step.device >= 0:
-            return [(phase, {"type": step.device})]
-        if phase == "invention":
-            return [(phase, {"day": day})]
-        if phase == "society_statistics":
-            today: dict[str, int] = {"row": self._row, "day": day}
-            return [
-                (kernel, {name: today[name] for name in changed})
-                for kernel, changed in STATISTICS.items()
-                if kernel in self.kernels
-            ]
-        if phase == "agent_statistics" and "device_holdings" in self.kernels:
-            return [(phase, {}), ("device_holdings", {})]
-        if phase == "shocks":
-            due = [i for i, shock in enumerate(self.parameters.shocks) if shock.day == day]
-            return [(phase, {"shock": i}) for i in due]
-        return [(phase, {})]
+        self._run(step, day, row=self._row)
 
     def run_days(self, first: int, last: int) -> NDArray[np.float64]:
-        """Run days first to last (at most `LOG_DAYS`); (society, day, series) float64."""
+        """Run days first to last (at most `phases.LOG_DAYS`); (society, day, series) float64."""
         self._ran = last - first + 1
         if self.parameters.device is not None:
-            self._invention_count.set(np.zeros(self.parameters.societies, np.uint32))
+            self.memory["invention_count"].set(np.zeros(self.parameters.societies, np.uint32))
         for day in range(first, last + 1):
             self._row = day - first
             for step in schedule.day_schedule(self.parameters, day):
                 self.step(step, day)
         self._row = 0
-        log: NDArray[np.float64] = self._log.get()
+        log: NDArray[np.float64] = self.memory["day_log"].get()
         return log[:, : self._ran]
 
     def inventions(self) -> NDArray[np.int32]:
         """Return the inventions of the last `run_days`, a row each, by day and society."""
-        counts = self._invention_count.get()
-        log = self._invention_log.get() if counts.any() else np.empty((0, 0, 0), np.int32)
+        counts = self.memory["invention_count"].get()
+        log = self.memory["invention_log"].get() if counts.any() else np.empty((0, 0, 0), np.int32)
         rows = [
             np.insert(log[society, :count], 0, society, axis=1)
             for society, count in enumerate(counts)
@@ -310,7 +176,7 @@ class DeviceEngine:
 
     def agents_knowing(self) -> NDArray[np.int32]:
         """Return how many knew each device; (society, day, device, resource), as `run_days`."""
-        log: NDArray[np.int32] = self._knowing_log.get()
+        log: NDArray[np.int32] = self.memory["knowing_log"].get()
         return log[:, : self._ran]
 
     def state(self) -> State:
@@ -335,36 +201,6 @@ def workgroup_size(device: Device, p: Parameters) -> int:
     return step if device.kind == "gpu" and crowded else full
 
 
-def scratch_bytes(p: Parameters) -> int:
-    """Return the bytes on the device beside the state: tables, scratch memory and the day log."""
-    tables = sum(array.nbytes for array in source.tables(p).values())
-    quantities = source.DISTRIBUTIONS * (2 * p.agents + source.MOMENTS)
-    if p.device is not None:  # the log of knowledge has words of 4 bytes
-        quantities += source.DEVICE_MEANS * p.agents
-        quantities += LOG_DAYS * len(DEVICE_TYPES) * p.resources // 2
-    if len(p.trade_power) > 1:
-        quantities += len(p.trade_power) * p.agents
-    if p.device is not None:
-        quantities += source.extraction_in_global_memory(p) * p.agents
-        quantities += LOG_DAYS * p.agents * (4 + p.device.component_slots) // 2
-    scores = source.scores_in_global_memory(p) * (p.agents // 2)
-    return tables + 8 * p.societies * (quantities + scores + LOG_DAYS * len(series_of(p)))
-
-
-def launches_per_day(p: Parameters) -> int:
-    """Return the kernels launched on a day without shocks."""
-    steps = [step.phase for step in schedule.day_schedule(p, 1)]
-    meetings = 0
-    if p.agents == 1:
-        meetings = steps.count("trading") + steps.count("device_trading")
-    more = ["distributions"]
-    if p.device is not None:
-        more += ["device_holdings", "device_knowledge", "device_means", "device_statistics"]
-    if len(p.trade_power) > 1:
-        more += ["group_statistics"]
-    return len(steps) + len(more) - meetings
-
-
 class ReferenceEngine:
     """The societies in plain Python, the definition of every result.
 
@@ -376,6 +212,7 @@ class ReferenceEngine:
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters
         self._p = _for_reference(parameters)
+        self._phases = phases.reference(phases.phases(parameters))
         self._societies = self._unpack(initial_state(parameters))
         self._knowing: list[list[list[list[int]]]] = []
 
@@ -397,10 +234,8 @@ class ReferenceEngine:
 
     def step(self, step: Step, day: int) -> None:
         """Run one step of a day."""
-        from reference_py.economy.day import run_phase
-
         for society in self._societies:
-            run_phase(self._p, society, step.phase, day, step.round, step.device)
+            self._phases[step.phase](self._p, society, day, **step.arguments)
 
     def run_days(self, first: int, last: int) -> NDArray[np.float64]:
         """Run days first to last; (society, day, series) float64."""

@@ -17,14 +17,11 @@ from societies.economy import coverage, schedule
 from societies.economy.config import EconomyConfig
 from societies.economy.conflicts import LARGEST_COUNT
 from societies.economy.engine import (
-    LOG_DAYS,
     DeviceEngine,
     Engine,
     ReferenceEngine,
     State,
     kept,
-    launches_per_day,
-    scratch_bytes,
     state_hash,
     workgroup_size,
 )
@@ -37,6 +34,7 @@ from societies.economy.file import (
     require_room,
 )
 from societies.economy.parameters import Parameters, parameters
+from societies.economy.phases import LOG_DAYS, launches_per_day, working_bytes
 from societies.economy.results import Layout, grouped
 from societies.economy.state import series_of, sizes, state_fields
 from societies.errors import ConfigError
@@ -278,7 +276,7 @@ def plan(
             ("work-items per workgroup", str(workgroup_size(chosen, p))),
             ("launches per day", str(launches_per_day(p))),
         ]
-        on_device += scratch_bytes(p)
+        on_device += working_bytes(p)
     path = Path(out) if out is not None else Path("economy.h5")
     rows += [
         ("memory on the device", byte_count(on_device)),

@@ -5,10 +5,9 @@ Source: docs/model.md, "The day". With trade, the resource market opens before a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from societies.economy.parameters import Parameters
 from societies.economy.state import DEVICE_TYPES
+from societies.workload import phases
 
 DEVICE_TRADE_ORDER = tuple(
     DEVICE_TYPES.index(name)
@@ -17,25 +16,35 @@ DEVICE_TRADE_ORDER = tuple(
 """Types from the most complex to the simplest: who buys a device may make its components less."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(phases.Step):
     """One phase of a day.
 
-    Attributes
+    Parameters
     ----------
-    round : int, of a market call, counted from 0
-    device : int, the type that a phase of the device market is about; -1 elsewhere
+    phase : str
+    round : int
+        Of a market call, counted from 0.
+    device : int
+        The type that a phase of the device market is about; -1 elsewhere.
     """
 
-    phase: str
-    round: int = 0
-    device: int = -1
+    def __init__(self, phase: str, round: int = 0, device: int = -1) -> None:
+        details = [DEVICE_TYPES[device]] if device >= 0 else []
+        arguments = {"device_type": device} if device >= 0 else {}
+        if phase in ("trading", "device_matching", "device_trading"):
+            details.append(f"round {round}")
+            arguments["market_round"] = round
+        super().__init__(phase, ", ".join(details), arguments)
 
-    def __str__(self) -> str:
-        details = [DEVICE_TYPES[self.device]] if self.device >= 0 else []
-        if self.phase in ("trading", "device_matching", "device_trading"):
-            details.append(f"round {self.round}")
-        return f"{self.phase} ({', '.join(details)})" if details else self.phase
+    @property
+    def round(self) -> int:
+        """Round of the market, 0 in phases without rounds."""
+        return self.arguments.get("market_round", 0)
+
+    @property
+    def device(self) -> int:
+        """Type that the phase is about, -1 if none."""
+        return self.arguments.get("device_type", -1)
 
 
 def start(parameters: Parameters) -> list[Step]:

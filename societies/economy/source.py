@@ -25,42 +25,17 @@ from societies.economy.state import (
     PURPOSES,
     SOURCES,
     Field,
+    group_families,
     series_of,
     state_fields,
 )
 from societies.streams import STREAM_GAP
 
-FILES = (
-    "economy/streams.cl",
-    "economy/extraction.cl",
-    "economy/matching.cl",
-    "economy/trading.cl",
-    "economy/end_day.cl",
-    "economy/statistics.cl",
-    "economy/consumption.cl",
-    "economy/shocks.cl",
-)
+DISTRIBUTIONS = ("utility", "three_days", "total", "extracted", "minutes", "total_before")
+"""Quantities that are compared between agents: macros ``OF_...`` in the order of this list."""
 
-DEVICE_FILES = (
-    "economy/devices.cl",
-    "economy/valuation.cl",
-    "economy/promises.cl",
-    "economy/knowledge.cl",
-    "economy/start_day.cl",
-    "economy/open_device_market.cl",
-    "economy/device_matching.cl",
-    "economy/device_trading.cl",
-    "economy/own_use.cl",
-    "economy/production.cl",
-    "economy/invention.cl",
-)
-"""What a society with devices needs beside `FILES`."""
-
-DISTRIBUTIONS, MOMENTS = 6, 3
-"""Quantities compared between agents, and numbers kept of each (kernels/economy/statistics.cl)."""
-
-DEVICE_MEANS = len(SOURCES) + 2 * len(DEVICE_TYPES) + 1
-"""Series of devices that are means of real numbers over agents."""
+MOMENTS = ("sum", "gini", "median")
+"""What is kept of each of them: macros ``MOMENT_...``."""
 
 _C_TYPES = {"int32": "int", "float64": "real", "uint8": "uchar", "uint64": "ulong"}
 _LENGTHS = {
@@ -80,11 +55,6 @@ _LENGTHS = {
     "component": "COMPONENT_SLOTS",
 }
 PRICES = {"geometric": 0, "inverse_geometric": 1, "unit": 2}
-
-
-def files(p: Parameters) -> tuple[str, ...]:
-    """Return the files of the kernels that a society of these parameters needs."""
-    return FILES if p.device is None else (*FILES, *DEVICE_FILES)
 
 
 def tables(p: Parameters) -> dict[str, NDArray[np.generic]]:
@@ -143,6 +113,30 @@ def leaves(p: Parameters) -> int:
     return 1 << (p.resources - 1).bit_length()
 
 
+def device_means() -> dict[str, list[str]]:
+    """Return the series of devices that are means of real numbers, by the field of the state.
+
+    Their quantities are numbered one after the other; ``FIRST_...`` is the first of a field.
+    """
+    return {
+        "minutes_with": [f"minutes_{name}" for name in SOURCES],
+        "making_minutes": [f"minutes_making_{name}" for name in DEVICE_TYPES],
+        "device_stock": [f"devices_held_{name}" for name in DEVICE_TYPES],
+        "overtime": ["overtime"],
+    }
+
+
+def series_families(p: Parameters) -> dict[str, list[str]]:
+    """Return series that a kernel reaches by an index (type, source, group), in its order."""
+    found = {"hhi": [f"hhi_{quarter}" for quarter in range(5)]}
+    if p.device is not None:
+        found["extraction_share"] = [f"extraction_share_{name}" for name in SOURCES]
+        for family in ("devices_made", "devices_traded", "devices_known", "inventions"):
+            found[family] = [f"{family}_{name}" for name in DEVICE_TYPES]
+        found["device_means"] = [name for names in device_means().values() for name in names]
+    return found | group_families(p.device is not None, len(p.trade_power))
+
+
 def candidates(p: Parameters) -> int:
     """Return the most swaps that are ever ranked at once in a meeting.
 
@@ -199,8 +193,10 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "PURPOSES": PURPOSE_COUNT,
         "DEVICES": int(p.device is not None),
         "SERIES": len(series_of(p)),
-        "DISTRIBUTIONS": DISTRIBUTIONS,
-        "MOMENTS": MOMENTS,
+        "DISTRIBUTIONS": len(DISTRIBUTIONS),
+        **{f"OF_{name.upper()}": number for number, name in enumerate(DISTRIBUTIONS)},
+        "MOMENTS": len(MOMENTS),
+        **{f"MOMENT_{name.upper()}": number for number, name in enumerate(MOMENTS)},
         "SHOCKS": len(p.shocks),
         "SHOCK_SLOTS": max(1, len(p.shocks)),
         "ROUNDS": p.rounds,
@@ -235,7 +231,8 @@ def _device_macros(d: DeviceParameters) -> dict[str, int | float]:
     return {
         **{name.upper(): number for number, name in enumerate(DEVICE_TYPES)},
         "TYPES": len(DEVICE_TYPES),
-        "DEVICE_MEANS": DEVICE_MEANS,
+        "DEVICE_MEANS": sum(map(len, device_means().values())),
+        **_firsts(device_means()),
         "SOURCES": len(SOURCES),
         "DEVICE_ROW_LIMIT": DEVICE_ROW_LIMIT,
         "EXTRACTION_ROWS": EXTRACTION_ROWS,
@@ -262,6 +259,12 @@ def _device_macros(d: DeviceParameters) -> dict[str, int | float]:
     }
 
 
+def _firsts(families: Mapping[str, list[str]]) -> dict[str, int]:
+    """Return the number of each family's first member."""
+    starts = np.cumsum([0, *map(len, families.values())]).tolist()
+    return {f"FIRST_{name.upper()}": start for name, start in zip(families, starts, strict=False)}
+
+
 def header(p: Parameters) -> str:
     """Return OpenCL text: parameter lists and accessors of the state and the tables."""
     lines = [
@@ -286,6 +289,10 @@ def header(p: Parameters) -> str:
         for name in ("factor", "lifetime", "experience_for_making"):
             values = ", ".join(value.hex() for value in getattr(p.device, name))
             lines.append(f"__constant double device_{name}[{len(DEVICE_TYPES)}] = {{{values}}};")
+    places = {name: number for number, name in enumerate(series_of(p))}
+    for family, names in series_families(p).items():
+        values = ", ".join(str(places[name]) for name in names)
+        lines.append(f"__constant uint series_of_{family}[{len(names)}] = {{{values}}};")
     lines += _resets(fields)
     return "\n".join(lines) + "\n"
 

@@ -428,20 +428,25 @@ def series_of(parameters: Any) -> dict[str, Series]:
 def series_table(devices: bool, groups: int) -> dict[str, Series]:
     """Return the series of a society with or without devices and of so many groups."""
     series = SERIES | DEVICE_SERIES if devices else SERIES
-    if groups > 1:
-        of_groups = GROUP_SERIES | GROUP_DEVICE_SERIES if devices else GROUP_SERIES
-        series = series | {
-            f"{name}_{place}": one
-            for name, one in of_groups.items()
-            for place in _places(name, groups)
-        }
-    return series
+    of_groups = GROUP_SERIES | GROUP_DEVICE_SERIES
+    return series | {
+        name: of_groups[family]
+        for family, names in group_families(devices, groups).items()
+        for name in names
+    }
 
 
-def _places(name: str, groups: int) -> list[str]:
-    """Return what is added to the name of a series of groups: the group, and the type."""
-    types = [f"_{device}" for device in DEVICE_TYPES] if name == "group_devices_made" else [""]
-    return [f"{group}{device}" for group in range(groups) for device in types]
+def group_families(devices: bool, groups: int) -> dict[str, list[str]]:
+    """Return the names of the series of all groups by that of one; none if there is one group.
+
+    ``group_devices_made`` has a series for every type of each group.
+    """
+    families = GROUP_SERIES | GROUP_DEVICE_SERIES if devices else GROUP_SERIES
+    types = {"group_devices_made": [f"_{name}" for name in DEVICE_TYPES]}
+    return {
+        family: [f"{family}_{i}{one}" for i in range(groups) for one in types.get(family, [""])]
+        for family in (families if groups > 1 else ())
+    }
 
 
 def sizes(parameters: Any) -> dict[str, int]:

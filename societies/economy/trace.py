@@ -14,7 +14,6 @@ from typing import Any, cast
 from societies.device import Device
 from societies.economy.config import EconomyConfig
 from societies.economy.engine import (
-    LOG_DAYS,
     DeviceEngine,
     Engine,
     ReferenceEngine,
@@ -24,6 +23,7 @@ from societies.economy.engine import (
 )
 from societies.economy.file import MODEL_VERSION, require_checkpoint
 from societies.economy.parameters import REMOVE_AGENT, Parameters, parameters
+from societies.economy.phases import LOG_DAYS
 from societies.economy.replay import (
     Place,
     Witness,

@@ -7,9 +7,8 @@ counts, the kernel files that are compiled, and what `capture`, `verify` and the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +22,9 @@ WORKGROUP_LIMIT = 256
 """Most work-items of a workgroup: that of the portable profile."""
 
 TICK = "tick"
-"""Kernel parameter that is handed the number of the tick."""
+"""Kernel parameter that is handed the number of the tick, unless a workload names it otherwise."""
+
+Groups = int | tuple[int, ...] | str
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Step:
 
     phase: str
     label: str = ""
-    arguments: Mapping[str, int] = field(default_factory=dict)
+    arguments: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
         return f"{self.phase} ({self.label})" if self.label else self.phase
@@ -47,13 +48,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Scratch:
-    """Memory in which a launch works and which nobody reads afterwards.
+    """Memory in which a launch works, and which is no part of the state.
 
     Attributes
     ----------
     shape : lengths; if one is 0, the kernel is handed a single element that it does not touch
     dtype : NumPy type
-    shared : name under which several launches are handed the same memory; "" for none
+    shared : name under which several launches are handed the same memory, and under which the host
+        finds it (`BoundPhases.memory`); "" for none
     """
 
     shape: tuple[int, ...]
@@ -61,9 +63,14 @@ class Scratch:
     shared: str = ""
 
     @property
+    def allocated(self) -> tuple[int, ...]:
+        """Shape on the device, where no array is empty."""
+        return self.shape if math.prod(self.shape) else (1,)
+
+    @property
     def nbytes(self) -> int:
         """Bytes on the device."""
-        return max(1, math.prod(self.shape)) * np.dtype(self.dtype).itemsize
+        return math.prod(self.allocated) * np.dtype(self.dtype).itemsize
 
 
 @dataclass(frozen=True)
@@ -71,28 +78,42 @@ class Launch:
     """One kernel of a phase.
 
     A kernel's parameters are found by their names: among ``scratch`` and ``arguments``, the arrays
-    of the state (``held`` or ``state_held``), and what the workload's source gives to all kernels.
+    of the state (``held`` or ``state_held``), what changes from step to step, and what the
+    workload's source gives to all kernels.
 
     Attributes
     ----------
     file : kernel file, as for `societies.device.Program`
-    groups : workgroups, in up to three dimensions. A text is the name of an array of the state
-        whose largest entry is the number; it is read before every launch.
+    groups : workgroups, in up to three dimensions; with 0 nothing is launched. A text is the name
+        of an array of the state whose largest entry is the number; it is read before every launch.
     kernel : name of the kernel; "": that of the phase
-    items : work-items of a workgroup; 0: as the workload chooses. Results do not depend on it
+    items : work-items of a workgroup; 0: as the workload chooses. Results do not depend on it.
+    global_size : work-items in all, where it does not matter which workgroup one is in; the
+        number of groups follows
     alone_on_cpu : whether a workgroup has a single work-item on a CPU
         (kernels/primitives/group.cl)
     scratch : working memory by the name of the parameter
     arguments : numbers that do not change, by the name of the parameter
+    each : name of a parameter, and a function of the tick that returns its values: the kernel is
+        launched once for each of them
     """
 
-    file: str | Path
-    groups: int | tuple[int, ...] | str
+    file: str
+    groups: Groups = 0
     kernel: str = ""
     items: int | tuple[int, ...] = 0
+    global_size: int = 0
     alone_on_cpu: bool = False
     scratch: Mapping[str, Scratch] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    each: tuple[str, Callable[[int], Sequence[int]]] | None = None
+
+    def count(self, tick: int) -> int:
+        """Return how often the kernel is launched by a step of this tick."""
+        groups = (self.groups,) if isinstance(self.groups, int) else self.groups
+        if not self.global_size and 0 in groups:
+            return 0
+        return len(self.each[1](tick)) if self.each else 1
 
 
 @dataclass(frozen=True)
@@ -112,12 +133,12 @@ class Phase:
     host: Callable[..., None] | None = None
 
 
-def phase(file: str | Path, groups: int | tuple[int, ...] | str, **more: Any) -> Phase:
+def phase(file: str, groups: Groups = 0, **more: Any) -> Phase:
     """Return a phase of one launch; the arguments are those of `Launch`."""
     return Phase((Launch(file, groups, **more),))
 
 
-def kernel_files(phases: Mapping[str, Phase]) -> list[str | Path]:
+def kernel_files(phases: Mapping[str, Phase]) -> list[str]:
     """Return the files of all launches, each once, in the order of the table."""
     files = (launch.file for one in phases.values() for launch in one.launches)
     return list(dict.fromkeys(files))
@@ -125,18 +146,35 @@ def kernel_files(phases: Mapping[str, Phase]) -> list[str | Path]:
 
 def scratch_bytes(phases: Mapping[str, Phase]) -> int:
     """Return the bytes of all scratch memory; what launches share counts once."""
-    found: dict[str, int] = {}
+    return sum(scratch.nbytes for scratch in scratch_memory(phases).values())
+
+
+def scratch_memory(phases: Mapping[str, Phase]) -> dict[str, Scratch]:
+    """Return all scratch memory by its name: the shared one, or PHASE/KERNEL/PARAMETER.
+
+    Raises
+    ------
+    ValueError
+        If two launches share memory of different shapes or types.
+    """
+    found: dict[str, Scratch] = {}
     for name, one in phases.items():
         for launch in one.launches:
             for parameter, scratch in launch.scratch.items():
-                own = f"{name}/{launch.kernel}/{parameter}"
-                found[scratch.shared or own] = scratch.nbytes
-    return sum(found.values())
+                place = _scratch_name(name, launch, parameter)
+                if found.setdefault(place, scratch) != scratch:
+                    raise ValueError(f"scratch memory {place}: {found[place]} and {scratch}")
+    return found
 
 
-def launches_of(phases: Mapping[str, Phase], steps: Iterable[Step]) -> int:
-    """Return how many kernels some steps launch."""
-    return sum(len(phases[step.phase].launches) for step in steps)
+def _scratch_name(phase: str, launch: Launch, parameter: str) -> str:
+    own = f"{phase}/{launch.kernel or phase}/{parameter}"
+    return launch.scratch[parameter].shared or own
+
+
+def launches_of(phases: Mapping[str, Phase], steps: Iterable[Step], tick: int) -> int:
+    """Return how many kernels some steps of a tick launch."""
+    return sum(launch.count(tick) for step in steps for launch in phases[step.phase].launches)
 
 
 def workgroup_size(device: Device, items: int) -> int:
@@ -146,38 +184,49 @@ def workgroup_size(device: Device, items: int) -> int:
 
 
 class BoundLaunch:
-    """A launch whose arguments are set but for the tick and those of the step.
+    """A launch whose arguments are set but for those that change from step to step.
 
     Arrays that other phases swap are bound anew for each arrangement of them, once.
     """
 
     def __init__(
         self,
+        launch: Launch,
         bind: Callable[[], BoundKernel],
-        changing: frozenset[str],
-        swapped: Callable[[], tuple[int, ...]],
+        changing: Iterable[str],
+        arrangement: Callable[[], tuple[int, ...]] | None,
         size: Callable[[], tuple[int, ...]] | None,
     ) -> None:
-        self._bind, self._changing, self._swapped, self._size = bind, changing, swapped, size
-        self._bound = {swapped(): bind()}
+        self._bind, self._changing = bind, tuple(changing)
+        self._arrangement, self._size, self._each = arrangement, size, launch.each
+        self._kernel = bind()
+        self._kernels = {arrangement() if arrangement else (): self._kernel}
 
     @property
-    def bound(self) -> BoundKernel:
+    def kernel(self) -> BoundKernel:
         """The kernel, bound to the arrays as they are named now."""
-        arrangement = self._swapped()
-        if arrangement not in self._bound:
-            self._bound[arrangement] = self._bind()
-        return self._bound[arrangement]
+        if self._arrangement is None:
+            return self._kernel
+        now = self._arrangement()
+        if now not in self._kernels:
+            self._kernels[now] = self._bind()
+        return self._kernels[now]
 
-    def __call__(self, tick: int, arguments: Mapping[str, int]) -> None:
-        """Enqueue the kernel."""
-        changed = {name: value for name, value in arguments.items() if name in self._changing}
-        if TICK in self._changing:
-            changed[TICK] = tick
-        if self._size is None:
-            self.bound(**changed)
+    def __call__(self, tick: int, values: Mapping[str, int]) -> None:
+        """Enqueue the kernel, with those of the values that it has parameters for."""
+        changed = {name: values[name] for name in self._changing if name in values}
+        if self._each is None:
+            self._enqueue(changed)
         else:
-            self.bound.launch(global_size=self._size(), **changed)
+            name, among = self._each
+            for value in among(tick):
+                self._enqueue({**changed, name: value})
+
+    def _enqueue(self, changed: Mapping[str, int]) -> None:
+        if self._size is None:
+            self.kernel(**changed)
+        else:
+            self.kernel.launch(global_size=self._size(), **changed)
 
 
 class BoundPhases:
@@ -192,6 +241,12 @@ class BoundPhases:
     changing : names of the arguments that steps carry
     work_items : of a workgroup that does not say how many it has
     on_cpu : whether kernels are built in the form for CPUs
+    tick : name of the parameter that is handed the number of the tick
+
+    Attributes
+    ----------
+    launches : dict of phase to list of BoundLaunch
+    memory : dict of name to array on the device: scratch memory, and copies of ``arguments``
 
     Raises
     ------
@@ -209,44 +264,36 @@ class BoundPhases:
         changing: Iterable[str],
         work_items: int,
         on_cpu: bool,
+        tick: str = TICK,
     ) -> None:
         self._phases, self._program, self._arrays = phases, program, arrays
         self._arguments, self._work_items, self._on_cpu = arguments, work_items, on_cpu
-        self._steps = frozenset((TICK, *changing))
+        self._tick, self._changing = tick, (tick, *changing)
         self._swapping = {name for one in phases.values() for pair in one.swaps for name in pair}
-        self._memory: dict[str, DeviceArray] = {}
-        self.launches = {
+        self.memory: dict[str, DeviceArray] = {
+            name: program.device.zeros(scratch.allocated, scratch.dtype)
+            for name, scratch in scratch_memory(phases).items()
+        }
+        self.launches: dict[str, list[BoundLaunch]] = {
             name: [self._bound(name, launch) for launch in one.launches]
             for name, one in phases.items()
         }
 
-    def __call__(self, step: Step, tick: int) -> None:
-        """Run one step of a tick."""
+    def __call__(self, step: Step, tick: int, **more: int) -> None:
+        """Run one step of a tick; further values are for kernels with parameters of the names."""
+        values = {self._tick: tick, **more, **step.arguments}
         for launch in self.launches[step.phase]:
-            launch(tick, step.arguments)
+            launch(tick, values)
         phase = self._phases[step.phase]
         if phase.host is not None:
             phase.host(self._arrays, tick, **step.arguments)
         for a, b in phase.swaps:
             self._arrays[a], self._arrays[b] = self._arrays[b], self._arrays[a]
 
-    def _bound(self, name: str, launch: Launch) -> BoundLaunch:
-        kernel = self._program.kernel(launch.kernel or name)
-        items = launch.items or self._work_items
-        local = (items,) if isinstance(items, int) else items
-        if self._on_cpu and launch.alone_on_cpu:
-            local = (1,) * len(local)
-        groups = launch.groups
-        size = None
-        if isinstance(groups, str):
-            word, groups = groups, 1
-
-            def size() -> tuple[int, ...]:
-                return (int(self._arrays[word].get().max()) * local[0], *local[1:])
-
-        grid = (groups,) if isinstance(groups, int) else groups
-        whole = tuple(g * n for g, n in zip(grid, local, strict=True))
-        given = {p.name: self._given(kernel, name, launch, p.name) for p in kernel.parameters}
+    def _bound(self, phase: str, launch: Launch) -> BoundLaunch:
+        kernel = self._program.kernel(launch.kernel or phase)
+        local, whole, size = self._sizes(launch)
+        given = {p.name: self._given(kernel, phase, launch, p.name) for p in kernel.parameters}
         swapped = {p: a for p in given if (a := self._array_name(p)) in self._swapping}
 
         def bind() -> BoundKernel:
@@ -256,9 +303,30 @@ class BoundPhases:
         def arrangement() -> tuple[int, ...]:
             return tuple(id(self._arrays[array]) for array in swapped.values())
 
-        own = (*launch.arguments, *launch.scratch, *self._arrays)
-        changing = frozenset(given.keys() & self._steps - set(own))
-        return BoundLaunch(bind, changing, arrangement, size)
+        own = {*launch.arguments, *launch.scratch, *self._arrays}
+        changing = [name for name in given if name in self._changing and name not in own]
+        return BoundLaunch(launch, bind, changing, arrangement if swapped else None, size)
+
+    def _sizes(
+        self, launch: Launch
+    ) -> tuple[tuple[int, ...], tuple[int, ...], Callable[[], tuple[int, ...]] | None]:
+        """Return local and global size, and what finds the global size before every launch."""
+        items = launch.items or self._work_items
+        local = (items,) if isinstance(items, int) else items
+        if self._on_cpu and launch.alone_on_cpu:
+            local = (1,) * len(local)
+        groups = launch.groups
+        if isinstance(groups, str):
+            word = groups
+
+            def size() -> tuple[int, ...]:
+                return (int(self._arrays[word].get().max()) * local[0], *local[1:])
+
+            return local, local, size
+        if launch.global_size:
+            groups = -(-launch.global_size // local[0])
+        grid = (groups,) if isinstance(groups, int) else groups
+        return local, tuple(g * n for g, n in zip(grid, local, strict=True)), None
 
     def _array_name(self, parameter: str) -> str:
         """Return the array of the state that a parameter means, if it means one."""
@@ -269,11 +337,10 @@ class BoundPhases:
         if name in launch.arguments:
             return launch.arguments[name]
         if name in launch.scratch:
-            scratch = launch.scratch[name]
-            return self._scratch(scratch, scratch.shared or f"{phase}/{kernel.name}/{name}")
+            return self.memory[_scratch_name(phase, launch, name)]
         if (array := self._array_name(name)) in self._arrays:
             return self._arrays[array]
-        if name in self._steps:
+        if name in self._changing or (launch.each and name == launch.each[0]):
             return 0
         if name not in self._arguments:
             raise DeviceError(
@@ -283,12 +350,6 @@ class BoundPhases:
         value = self._arguments[name]
         if not isinstance(value, np.ndarray):
             return value
-        if name not in self._memory:
-            self._memory[name] = self._program.device.array(value)
-        return self._memory[name]
-
-    def _scratch(self, scratch: Scratch, name: str) -> DeviceArray:
-        if name not in self._memory:
-            shape = scratch.shape if math.prod(scratch.shape) else (1,)
-            self._memory[name] = self._program.device.zeros(shape, scratch.dtype)
-        return self._memory[name]
+        if name not in self.memory:
+            self.memory[name] = self._program.device.array(value)
+        return self.memory[name]

@@ -19,7 +19,7 @@ from societies.device import Device
 from societies.device import device as device_module
 from societies.device.kernel import Kernel
 from societies.device.stderr import heard_stderr
-from societies.economy import source
+from societies.economy import phases
 
 RUN = """
 workload: economy
@@ -218,8 +218,9 @@ def test_a_kernel_that_does_not_build(folder):
     )
     program = f"""
 from societies import cli
-from societies.economy import source
-source.FILES = (*source.FILES, {str(folder / "broken.cl")!r})
+from societies.economy import phases
+shipped = phases.files
+phases.files = lambda p: [*shipped(p), {str(folder / "broken.cl")!r}]
 cli.main(["run", "run.yaml"])
 """
     environment = {**os.environ, "PYTHONPATH": str(Path(societies.__file__).parents[1])}
@@ -235,7 +236,8 @@ cli.main(["run", "run.yaml"])
 
 def test_a_kernel_that_does_not_build_in_process(monkeypatch, folder, capfd):
     (folder / "broken.cl").write_text("__kernel void broken(__global int *a) { a[0] = lost; }\n")
-    monkeypatch.setattr(source, "FILES", (*source.FILES, str(folder / "broken.cl")))
+    shipped = phases.files
+    monkeypatch.setattr(phases, "files", lambda p: [*shipped(p), str(folder / "broken.cl")])
     monkeypatch.setenv("SOCIETIES_DEBUG", "1")
     from societies.cli import main
 

@@ -13,8 +13,9 @@ import time
 from pathlib import Path
 
 import societies
-from societies.economy.engine import LOG_DAYS, DeviceEngine, ReferenceEngine, state_hash
+from societies.economy.engine import DeviceEngine, ReferenceEngine, state_hash
 from societies.economy.parameters import parameters
+from societies.economy.phases import LOG_DAYS
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -23,8 +23,8 @@ from source_rules import (
 from societies.config import config_from_dict
 from societies.device.source import amalgamate
 from societies.economy import schedule, source
-from societies.economy.engine import STATISTICS
 from societies.economy.parameters import parameters
+from societies.economy.phases import phases
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "kernels").rglob("*.cl"))
@@ -138,10 +138,11 @@ def test_every_public_primitive_is_named_by_a_test(name):
 def test_every_kernel_of_the_economy_is_a_phase_that_the_parity_tests_compare():
     shocks = [{"day": 0, "remove": "agent", "index": 0}]
     settings = {"agents": 3, "resources": 3, "shocks": shocks, "trading": {"fresh_values": True}}
-    settings |= {"devices": "all"}
+    settings |= {"devices": "all", "groups": [{"name": name, "count": 1} for name in "abc"]}
     p = parameters(config_from_dict({"workload": "economy", "days": 1, **settings}))
-    phases = {step.phase for step in [*schedule.start(p), *schedule.day_schedule(p, 1)]}
-    phases |= {"device_holdings", *STATISTICS}  # launched with a phase that keeps their results
+    table = phases(p)
+    assert {step.phase for step in [*schedule.start(p), *schedule.day_schedule(p, 1)]} == set(table)
+    launched = {one.kernel or name for name, phase in table.items() for one in phase.launches}
     economy = [text for name, text in TEXTS.items() if name.startswith("kernels/economy/")]
     kernels = {
         name
@@ -150,7 +151,7 @@ def test_every_kernel_of_the_economy_is_a_phase_that_the_parity_tests_compare():
             r"\b__kernel\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?void\s+(\w+)", text
         )
     }
-    assert kernels == phases
+    assert kernels == launched
     parity = (ROOT / "tests" / "parity" / "test_economy.py").read_text()
     assert "verify(" in parity and "fresh_values" in parity and "SHOCKS" in parity
 

@@ -9,7 +9,7 @@ import pytest
 from societies.config import config_from_dict, load_config
 from societies.device import Local, Program, choose_device
 from societies.device.device import PORTABLE_LOCAL_MEMORY, PORTABLE_WORKGROUP
-from societies.economy import source
+from societies.economy import phases, source
 from societies.economy.engine import workgroup_size
 from societies.economy.parameters import parameters
 from societies.errors import DeviceError
@@ -80,7 +80,7 @@ def test_shipped_and_large_sizes_fit_the_portable_profile(name, on_cpu):
 @pytest.mark.parametrize("name", ["quickstart", "devices"])
 def test_what_is_planned_is_what_the_device_sees(device, name):
     p, needs = planned(FOLDER / f"{name}.yaml", device.kind == "cpu")
-    program = Program(device, source.files(p), macros=source.macros(p), header=source.header(p))
+    program = Program(device, phases.files(p), macros=source.macros(p), header=source.header(p))
     kernels = [program.kernel(name) for name in program.kernel_names]
     # all of it is static: no kernel of the economy takes local memory as an argument
     assert not [q for kernel in kernels for q in kernel.parameters if q.space == "local"]

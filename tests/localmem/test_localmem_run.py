@@ -198,12 +198,12 @@ kernel void k(__global ulong *out) {
 
 @pytest.fixture(scope="module")
 def economy():
-    from societies.economy import source
+    from societies.economy import phases, source
     from societies.economy.config import EconomyConfig
     from societies.economy.parameters import parameters
 
     p = parameters(EconomyConfig(agents=6, resources=9, days=5, seed=7))
-    return amalgamate(source.files(p), {"DEVICE_IS_CPU": 1, **source.macros(p)}, source.header(p))
+    return amalgamate(phases.files(p), {"DEVICE_IS_CPU": 1, **source.macros(p)}, source.header(p))
 
 
 def test_the_economy_is_understood(economy):

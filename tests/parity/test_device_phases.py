@@ -6,33 +6,32 @@ compared, every array in full. `societies verify` compares whole days, one after
 """
 
 from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from societies.config import config_from_dict
-from societies.device import Program, choose_device
-from societies.economy import engine, schedule, source
+from societies.device import choose_device
+from societies.economy import schedule, source
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.state import DEVICE_TYPES
 
 pytestmark = pytest.mark.xdist_group("device phases")  # its runs and programs are shared
 
-FILE_OF_PHASE = {
-    "start_day": "economy/start_day.cl",
-    "device_matching": "economy/device_matching.cl",
-    "device_trading": "economy/device_trading.cl",
-    "own_use": "economy/own_use.cl",
-    "production": "economy/production.cl",
-    "open_device_market": "economy/open_device_market.cl",
-    "extraction": "economy/extraction.cl",
-    "invention": "economy/invention.cl",
-    "end_day": "economy/end_day.cl",
-    "consumption": "economy/consumption.cl",
-    "shocks": "economy/shocks.cl",
-}
+PHASES = (
+    "start_day",
+    "device_matching",
+    "device_trading",
+    "own_use",
+    "production",
+    "open_device_market",
+    "extraction",
+    "invention",
+    "end_day",
+    "consumption",
+    "shocks",
+)
 """The phases that are compared."""
 
 MAKERS = [
@@ -85,7 +84,7 @@ def history(name):
     reference.start()
     for day in range(1, DAYS_KEPT[-1] + 1):
         for step in schedule.day_schedule(reference.parameters, day):
-            kept = day in DAYS_KEPT and step.phase in FILE_OF_PHASE
+            kept = day in DAYS_KEPT and step.phase in PHASES
             before = reference.state() if kept else None
             reference.step(step, day)
             if kept:
@@ -101,24 +100,13 @@ def states(name, phase):
     return [steps[i] for i in np.linspace(0, len(steps) - 1, min(MOST, len(steps)), dtype=int)]
 
 
-class Parts(Program):
-    """A program without the kernels of other phases, which are bound to nothing."""
-
-    def kernel(self, name):
-        if name in self.kernel_names:
-            return super().kernel(name)
-        return SimpleNamespace(bind=lambda **_: None)
-
-
 @cache
-def device_engine(name, on_cpu=None, workgroup=None, phases=tuple(FILE_OF_PHASE)):
+def device_engine(name, on_cpu=None, workgroup=None, phases=PHASES):
     original = source.macros
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "Program", Parts)
-        patch.setattr(source, "files", lambda p: tuple(map(FILE_OF_PHASE.get, phases)))
         if on_cpu is not None:
             patch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": on_cpu})
-        return DeviceEngine(choose_device("auto"), of_case(name), workgroup)
+        return DeviceEngine(choose_device("auto"), of_case(name), workgroup, phases)
 
 
 def checked(name, phase, on_cpu=None, workgroup=None):
@@ -144,7 +132,7 @@ def difference(day, step, array, found, expected):
     return f"day {day}, {step}, {array}: place, device, reference: {shown}"
 
 
-@pytest.mark.parametrize("phase", FILE_OF_PHASE)
+@pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("name", CASES)
 def test_a_phase_is_the_references(name, phase):
     days = [schedule.day_schedule(of_case(name), day) for day in DAYS_KEPT]
@@ -152,7 +140,7 @@ def test_a_phase_is_the_references(name, phase):
     assert bool(checked(name, phase)) == (phase in happens)
 
 
-@pytest.mark.parametrize("phase", FILE_OF_PHASE)
+@pytest.mark.parametrize("phase", PHASES)
 def test_every_method_of_the_kernels(phase):
     """What a GPU does together, and a CPU alone, is tested on every device."""
     for on_cpu in (0, 1):
@@ -214,10 +202,10 @@ def test_more_units_an_experience_than_64_bits_count(monkeypatch):
 def test_the_log_tells_every_invention():
     one, logged = device_engine("6x9", None, None), 0
     for day, step, before, after in states("6x9", "invention"):
-        one._invention_count.set(np.zeros(1, np.uint32))
+        one.memory["invention_count"].set(np.zeros(1, np.uint32))
         compare(one, [(day, step, before, after)])
-        count = one._invention_count.get()[0]
-        rows = one._invention_log.get()[0, :count]
+        count = one.memory["invention_count"].get()[0]
+        rows = one.memory["invention_log"].get()[0, :count]
         new = {(t, r) for _, t, r in np.argwhere(after["invented_on"] == day)}
         assert {(t, r) for t, r in rows[:, 2:4]} == new
         for _, agent, device, resource, *recipe in rows:

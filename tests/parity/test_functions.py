@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from reference_py.economy import curves, trading
 from societies.config import config_from_dict
 from societies.device import Program, choose_device
-from societies.economy import source
+from societies.economy import phases, source
 from societies.economy.parameters import parameters
 
 GROUPS = [
@@ -32,7 +32,7 @@ def p():
 def function(p):
     """Return a function of the kernels by name; the curves' tables are passed where it has them."""
     device = choose_device("auto")
-    program = Program(device, source.files(p), macros=source.macros(p), header=source.header(p))
+    program = Program(device, phases.files(p), macros=source.macros(p), header=source.header(p))
     tables = {name: device.array(values) for name, values in source.tables(p).items()}
 
     def found(name):

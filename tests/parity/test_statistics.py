@@ -10,11 +10,11 @@ import pytest
 
 from societies.config import config_from_dict
 from societies.device import choose_device
-from societies.economy import engine as engines
-from societies.economy import source
+from societies.economy import state
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
+from societies.economy.state import series_of
 
 SETTINGS = {
     "workload": "economy",
@@ -74,35 +74,15 @@ def evenings(name):
     return p, found
 
 
-@pytest.fixture
-def statistics_alone(monkeypatch):
-    """Build the kernels of statistics and nothing else."""
-    monkeypatch.setattr(source, "files", lambda p: ("economy/statistics.cl",))
-    monkeypatch.setattr(DeviceEngine, "_bind", bind_statistics)
-
-
-def bind_statistics(self, lanes, bind=DeviceEngine._bind):
-    """Bind as ever, leaving out kernels that are not built."""
-    kernel = type(self.program).kernel
-
-    class Missing:
-        def bind(self, **_):
-            return None
-
-    def found(program, name):
-        wanted = (*engines.STATISTICS, "agent_statistics", "device_holdings")
-        return kernel(program, name) if name in wanted else Missing()
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(type(self.program), "kernel", found)
-        return bind(self, lanes)
-
-
 @pytest.mark.parametrize("workgroup", [None, 1, 7])
 @pytest.mark.parametrize("name", CASES)
-def test_statistics(name, workgroup, statistics_alone):
+def test_statistics(name, workgroup):
     p, days = evenings(name)
-    device = DeviceEngine(choose_device("auto"), p, workgroup)
+    compare(DeviceEngine(choose_device("auto"), p, workgroup, PHASES), days)
+
+
+def compare(device, days):
+    p = device.parameters
     steps = [step for step in day_schedule(p, 1) if step.phase in PHASES]
     for day, (before, after) in enumerate(days, start=1):
         for field, array in before.items():
@@ -112,10 +92,26 @@ def test_statistics(name, workgroup, statistics_alone):
             device.step(step, day)
         for field, array in device.state().items():
             assert array.tobytes() == after[field].tobytes(), (day, field)
-        np.testing.assert_array_equal(device._log.get()[:, day], after["series"])
+        np.testing.assert_array_equal(device.memory["day_log"].get()[:, day], after["series"])
         if p.device is not None:
-            knowing = device._knowing_log.get()[:, day]
+            knowing = device.memory["knowing_log"].get()[:, day]
             np.testing.assert_array_equal(knowing, after["agents_knowing"])
+
+
+@pytest.mark.parametrize("name", ["5x7", "groups and shocks"])
+def test_series_may_stand_in_any_order(name, monkeypatch):
+    """Kernels find each series by its name, also those of all types, sources or groups."""
+    before = list(series_of(evenings(name)[0]))
+    for table in ("SERIES", "DEVICE_SERIES", "GROUP_SERIES", "GROUP_DEVICE_SERIES"):
+        monkeypatch.setattr(state, table, shuffled(getattr(state, table)))
+    p, days = evenings.__wrapped__(name)
+    assert list(series_of(p)) != before
+    compare(DeviceEngine(choose_device("auto"), p, None, PHASES), days)
+
+
+def shuffled(table):
+    names = np.random.default_rng(1).permutation(list(table))
+    return {str(name): table[name] for name in names}
 
 
 def test_events_and_knowledge_of_whole_days():

@@ -162,8 +162,9 @@ def compare_by_day(options):
 
 def ensemble(device):
     """Compare five societies in one launch with each of them alone, which `verified` verifies."""
-    from societies.economy.engine import LOG_DAYS, DeviceEngine, kept
+    from societies.economy.engine import DeviceEngine, kept
     from societies.economy.parameters import parameters
+    from societies.economy.phases import LOG_DAYS
 
     def states(**settings):
         config = societies.config_from_dict(society(24, 24, **settings))

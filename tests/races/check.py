@@ -14,10 +14,11 @@ import argparse
 import multiprocessing
 import os
 import re
+import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,8 +36,8 @@ from reference_py.primitives import softmath, tree  # noqa: E402
 from reference_py.primitives.rng import Rng  # noqa: E402
 from societies.config import config_from_dict  # noqa: E402
 from societies.device import Local, Program, choose_device, race  # noqa: E402
+from societies.device import source as device_source  # noqa: E402
 from societies.device.source import without_comments  # noqa: E402
-from societies.economy import source  # noqa: E402
 from societies.economy.engine import DeviceEngine, ReferenceEngine, state_hash  # noqa: E402
 from societies.economy.parameters import parameters  # noqa: E402
 from societies.economy.schedule import Step  # noqa: E402
@@ -333,11 +334,10 @@ def is_found(mutant: Path, path: Path) -> bool:
 def in_economy(mutant: Path, name: str) -> bool:
     """Return whether any case fails with a changed file of kernels/economy."""
 
-    def mutated(files: Sequence[str]) -> tuple[str, ...]:
-        return tuple(str(mutant) if file == f"economy/{name}" else file for file in files)
-
-    changed = {"FILES": mutated(source.FILES), "DEVICE_FILES": mutated(source.DEVICE_FILES)}
-    with mock.patch.multiple(source, **changed):
+    tree = mutant.with_suffix(".kernels")  # all kernels: the others include the changed file
+    shutil.copytree(KERNELS, tree, dirs_exist_ok=True)
+    shutil.copy(mutant, tree / "economy" / name)
+    with mock.patch.object(device_source, "data_directory", lambda _: tree):
         for society in SOCIETIES:
             for kind in reversed(KINDS):
                 checks = Checks()

@@ -16,13 +16,13 @@ from reference_py.economy.curves import gain, loss, marginal_utility, utility_cu
 from reference_py.economy.device_matching import (
     device_matching,
     matched,
-    open_device_market,
     partner,
 )
 from reference_py.economy.device_trading import choice, deal, device_trading, for_sale, hand_over
 from reference_py.economy.device_trading import meet as meet_for_devices
 from reference_py.economy.devices import making_time
 from reference_py.economy.knowledge import know_components
+from reference_py.economy.open_device_market import open_device_market
 from reference_py.economy.promises import reserve, unreserve
 
 TOOL, MACHINE = 0, 1

@@ -12,13 +12,14 @@ from recorded import FILES, TYPES, check, load, recipes, same, setting, society
 
 from reference_py.economy import valuation
 from reference_py.economy.consumption import consume, depreciate
-from reference_py.economy.device_matching import matched, open_device_market
+from reference_py.economy.device_matching import matched
 from reference_py.economy.device_trading import meet
 from reference_py.economy.devices import MADE_BY, has_recipe, making_time
 from reference_py.economy.end_day import forget, refresh
 from reference_py.economy.extraction import extract
 from reference_py.economy.invention import attempt, establish
 from reference_py.economy.knowledge import know_components
+from reference_py.economy.open_device_market import open_device_market
 from reference_py.economy.own_use import decide
 from reference_py.economy.production import produce
 from reference_py.economy.shocks import remove_agent, remove_resource

@@ -1,0 +1,175 @@
+"""Do launches, arguments and memory follow from the table of phases, as it says?"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from societies.device import Program, choose_device
+from societies.errors import DeviceError
+from societies.workload.phases import (
+    BoundPhases,
+    Launch,
+    Phase,
+    Scratch,
+    Step,
+    kernel_files,
+    launches_of,
+    phase,
+    scratch_bytes,
+)
+
+FILE = str(Path(__file__).with_name("phase_cases.cl"))
+LANES = 8
+
+
+@pytest.fixture(scope="module")
+def program():
+    return Program(choose_device("auto"), FILE)
+
+
+@pytest.fixture
+def bound(program):
+    """Return a function that binds a table, with arrays as they are at the start."""
+
+    def make(table, on_cpu=False, tick="tick"):
+        device = program.device
+        arrays = {
+            "notes": device.zeros((8, 4), np.int32),
+            "next": device.zeros(1, np.uint32),
+            "old": device.array(np.arange(4, dtype=np.int32)),
+            "new": device.zeros(4, np.int32),
+        }
+        return BoundPhases(
+            table,
+            program,
+            arrays=arrays,
+            arguments={"lane_count": LANES, "table": np.array([7], np.int32)},
+            changing=("factor",),
+            work_items=LANES,
+            on_cpu=on_cpu,
+            tick=tick,
+        ), arrays
+
+    return make
+
+
+def noted(arrays):
+    return arrays["notes"].get()[: arrays["next"].get()[0]].tolist()
+
+
+def test_a_kernel_is_handed_tick_and_arguments_of_the_step(bound):
+    run, arrays = bound({"note": phase(FILE, 3)})
+    run(Step("note", "twice", {"factor": 5}), 2)
+    run(Step("note", "", {"factor": 6}), 4)
+    assert noted(arrays) == [[2, 5, 7, 3], [4, 6, 7, 3]]
+    assert str(Step("note", "twice", {"factor": 5})) == "note (twice)" and str(Step("a")) == "a"
+
+
+def test_what_does_not_change_and_what_a_caller_adds(bound):
+    run, arrays = bound({"note": phase(FILE, 1, arguments={"factor": 9})})
+    run(Step("note", "", {"factor": 5}), 3)  # the table says otherwise
+    assert noted(arrays) == [[3, 9, 7, 1]]
+    run, arrays = bound({"note": phase(FILE, 1)})
+    run(Step("note"), 3, factor=8, other=1)  # no kernel has a parameter `other`
+    assert noted(arrays) == [[3, 8, 7, 1]]
+
+
+def test_a_clock_of_another_name(bound):
+    run, arrays = bound({"note": phase(FILE, 1, arguments={"tick": 0})}, tick="factor")
+    run(Step("note"), 6)
+    assert noted(arrays) == [[0, 6, 7, 1]]
+    with pytest.raises(DeviceError, match="nobody gives its parameter tick"):
+        bound({"note": phase(FILE, 1)}, tick="day")
+
+
+def test_a_kernel_is_launched_for_each_value_that_is_due(bound):
+    table = {"note": phase(FILE, 2, each=("factor", lambda tick: range(tick)))}
+    run, arrays = bound(table)
+    for tick in (0, 2, 1):
+        run(Step("note"), tick)
+    assert noted(arrays) == [[2, 0, 7, 2], [2, 1, 7, 2], [1, 0, 7, 2]]
+    assert [launches_of(table, [Step("note"), Step("note")], tick) for tick in (0, 3)] == [0, 6]
+
+
+def test_no_groups_are_no_launch_and_global_sizes_are_rounded_up(bound):
+    table = {
+        "nobody": phase(FILE, 0, kernel="note"),
+        "note": phase(FILE, global_size=LANES + 1),
+    }
+    run, arrays = bound(table)
+    before = run._program.device.counters.launches
+    run(Step("nobody"), 1)
+    assert run._program.device.counters.launches == before
+    run(Step("note"), 1)
+    assert noted(arrays) == [[1, 0, 7, 2]]
+    assert launches_of(table, [Step("nobody"), Step("note")], 1) == 1
+
+
+@pytest.mark.parametrize("on_cpu", [False, True])
+def test_phases_share_memory_swap_arrays_and_may_be_alone(bound, on_cpu):
+    memory = Scratch((LANES,), "int32", shared="memory")
+    table = {
+        "fill": phase(FILE, 1, alone_on_cpu=True, scratch={"shared": memory}),
+        "advance": Phase(
+            (Launch(FILE, 1, items=4, scratch={"shared": memory}),), swaps=(("old", "new"),)
+        ),
+    }
+    run, arrays = bound(table, on_cpu)
+    for name in ("fill", "advance", "advance", "advance"):
+        run(Step(name), 1)
+    items = 1 if on_cpu else LANES
+    assert arrays["old"].get().tolist() == [i + 3 * items for i in range(4)]
+    assert run.memory["memory"].get().tolist() == [items] * items + [0] * (LANES - items)
+    assert scratch_bytes(table) == LANES * 4
+    assert kernel_files(table) == [FILE]
+
+
+def test_scratch_memory_is_counted_as_it_is_allocated(bound, program, monkeypatch):
+    table = {
+        "fill": phase(FILE, 0, scratch={"shared": Scratch((0, 5), "int32")}),
+        "advance": phase(FILE, 0, scratch={"shared": Scratch((3, 5), "int32")}),
+    }
+    allocated = []
+    allocate = type(program.device).allocate
+    bound({})
+    monkeypatch.setattr(
+        type(program.device), "allocate", lambda self, n: allocated.append(n) or allocate(self, n)
+    )
+    bound(table)
+    assert sorted(allocated) == sorted([8 * 4 * 4, 4, 16, 16, 4, 60])  # the arrays, then scratch
+    assert scratch_bytes(table) == 4 + 60
+
+
+def test_what_is_shared_has_one_shape():
+    table = {
+        "fill": phase(FILE, 1, scratch={"shared": Scratch((3,), "int32", shared="memory")}),
+        "advance": phase(FILE, 1, scratch={"shared": Scratch((4,), "int32", shared="memory")}),
+    }
+    with pytest.raises(ValueError, match=r"scratch memory memory: .*3.*4"):
+        scratch_bytes(table)
+
+
+def test_a_parameter_that_nobody_gives(bound):
+    with pytest.raises(DeviceError, match="kernel asks: nobody gives its parameter nowhere"):
+        bound({"asks": phase(FILE, 1)})
+
+
+def test_a_phase_on_the_host(bound):
+    seen = []
+
+    def host(arrays, tick, factor):
+        seen.append((tick, factor, arrays["old"].get().sum()))
+
+    run, _ = bound({"look": Phase(host=host)})
+    run(Step("look", "", {"factor": 2}), 5)
+    assert seen == [(5, 2, 6)]
+
+
+def test_groups_that_a_word_on_the_device_counts(bound):
+    table = {"fill": phase(FILE, "next", scratch={"shared": Scratch((64,), "int32", "memory")})}
+    run, arrays = bound(table)
+    for groups in (1, 3):
+        arrays["next"].set(np.array([groups], np.uint32))
+        run(Step("fill"), 1)
+        assert (run.memory["memory"].get() > 0).sum() == groups * LANES

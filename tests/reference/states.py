@@ -36,13 +36,17 @@ def tools(s, recipes):
 
 
 class Draws:
-    """A stream in which every draw is given: ``below`` takes whole numbers, ``uniform`` reals."""
+    """A stream in which every draw is given: ``below`` takes whole numbers, ``uniform`` reals.
+
+    ``asked`` holds what ``below`` was asked for.
+    """
 
     def __init__(self, *draws):
-        self.draws = list(draws)
+        self.draws, self.asked = list(draws), []
 
     def below(self, n):
         drawn = self.draws.pop(0)
+        self.asked.append(n)
         assert 0 <= drawn < n
         return drawn
 

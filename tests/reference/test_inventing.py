@@ -22,9 +22,10 @@ from reference_py.economy.invention import (
     untaken,
 )
 from reference_py.economy.knowledge import know_components
+from reference_py.primitives.rng import Rng
 
 TOOL, MACHINE, FACTORY, INDUSTRY, DEVICE_MACHINE, DEVICE_FACTORY = range(6)
-TRIES = 6000
+TRIES = 1800
 
 
 def known_by(s):
@@ -50,6 +51,19 @@ def test_every_order_of_inventors_is_as_likely(monkeypatch):
     expected = TRIES / 6
     off = sum((count - expected) ** 2 / expected for count in orders.values())
     assert off < 25.7  # chi-square with 5 degrees of freedom: 1e-4
+
+
+def test_inventors_are_ordered_by_the_societys_stream(monkeypatch):
+    p, s = started(agents=5)
+    place = p.purposes["invention_order"]
+    rng, order, seen = Rng.load(s.stream[5][place]), [0, 1, 2, 3, 4], []
+    for i in (4, 3, 2, 1):
+        j = rng.below(i + 1)
+        order[i], order[j] = order[j], order[i]
+    monkeypatch.setattr(inventing, "attempt", lambda p, s, agent, *_: seen.append(agent))
+    invention(p, s, 1)
+    assert seen == order
+    assert s.stream[5][place] == rng.pack()
 
 
 def test_the_removed_do_not_invent(monkeypatch):
@@ -88,19 +102,20 @@ def test_components_of_an_invention_are_known_from_then_on():
     """Of a tool that only others knew, and everybody has forgotten meanwhile, too."""
     p, s = started()
     tools(s, {2: (0, 1), 3: (0, 1)})
-    s.device_experience[1][MACHINE][3] = 5.0
-    s.practised[1][MACHINE][3] = 1
-    s.device_experience[0][TOOL] = [0.0, 0.0, 4.0, 0.5, 0.0]
+    for agent in range(4):
+        s.device_experience[agent][MACHINE][3] = 5.0
+        s.practised[agent][MACHINE][3] = 1
+    s.device_experience[2][TOOL] = [0.0, 0.0, 4.0, 0.5, 0.0]
     known = [[False] * 5 for _ in range(6)]
-    establish(p, s, 0, known, 9, MACHINE, 3, [2, 3])
+    establish(p, s, 2, known, 9, MACHINE, 3, [2, 3])
     assert known[MACHINE] == [False, False, False, True, False]
     assert known[TOOL] == [False, False, True, True, False]
-    assert s.device_experience[0][TOOL] == [0.0, 0.0, 4.0, 1.0, 0.0]
-    assert [e[MACHINE][3] for e in s.device_experience] == [6.0, 0.0, 0.0, 0.0]
-    assert [e[MACHINE][3] for e in s.practised] == [1, 0, 0, 0]
+    assert s.device_experience[2][TOOL] == [0.0, 0.0, 4.0, 1.0, 0.0]
+    assert [e[MACHINE][3] for e in s.device_experience] == [0.0, 0.0, 6.0, 0.0]
+    assert [e[MACHINE][3] for e in s.practised] == [0, 0, 1, 0]
     assert s.recipe[MACHINE][3] == [2, 3]
-    assert (s.invented_on[MACHINE][3], s.inventor[MACHINE][3]) == (9, 0)
-    assert s.inventions == [(9, 0, MACHINE, 3, [2, 3])]
+    assert (s.invented_on[MACHINE][3], s.inventor[MACHINE][3]) == (9, 2)
+    assert s.inventions == [(9, 2, MACHINE, 3, [2, 3])]
 
 
 def test_a_tool_has_no_components_that_are_devices():
@@ -217,7 +232,34 @@ def test_components_are_ones_own_first_and_then_what_others_know():
     assert device_ingredients(p, s, 0, MACHINE, known, Draws()) == []
     s.available = [1, 1, 0, 1, 1, 1]  # the best of its own is removed, and taken all the same
     assert device_ingredients(p, s, 0, MACHINE, known, Draws(0, 1)) == [0, 2, 3, 5]
-    s.device_experience[0][TOOL] = [0.0] * 6
+    s.device_experience[0][TOOL], s.available = [0.0] * 6, [1] * 6
+    assert known_by(s)[TOOL] == [False, False, True, True, True, True]
+    assert device_ingredients(p, s, 0, MACHINE, known_by(s), Draws()) == []  # knows none itself
+
+
+def test_whoever_has_made_but_one_begins_with_it():
+    """However little it knows of it; nothing it does not know is among the two best."""
+    p, s = started(resources=6, device={"resources_in_tool": 2, "components": 3})
+    tools(s, dict.fromkeys((2, 3, 4, 5), (0, 1)))
+    for little in (0.5, 1.0, 7.0):
+        s.device_experience[0][TOOL] = [0.0, 0.0, 0.0, little, 0.0, 0.0]
+        rng = Draws(2, 0)
+        assert device_ingredients(p, s, 0, MACHINE, known_by(s), rng) == [2, 3, 5]
+        assert rng.asked == [3, 2]
+        s.device_experience[0][TOOL][4] = little / 2
+        rng = Draws(0)
+        assert device_ingredients(p, s, 0, MACHINE, known_by(s), rng) == [2, 3, 4]
+        assert rng.asked == [2]
+        s.device_experience[0][TOOL][5] = little / 4
+        rng = Draws(0)
+        assert device_ingredients(p, s, 0, MACHINE, known_by(s), rng) == [3, 4, 5]
+        assert rng.asked == [1]
+
+
+def test_ones_own_are_not_counted_as_what_others_know_too():
+    p, s = started(resources=6, device={"resources_in_tool": 2, "components": 4})
+    tools(s, dict.fromkeys((3, 4, 5), (0, 1)))
+    s.device_experience[0][TOOL] = [0.0, 0.0, 0.0, 5.0, 3.0, 0.5]
     assert device_ingredients(p, s, 0, MACHINE, known_by(s), Draws()) == []
 
 
@@ -278,6 +320,27 @@ def test_higher_devices_come_after_lower_ones_in_the_same_attempt():
         recipe(s, INDUSTRY, r, 0, 1)
         known[INDUSTRY][r] = True
     assert attempt(p, s, 0, known, Draws(0, 0)) is None
+
+
+def test_without_enough_to_tinker_with_nothing_is_tried():
+    p, s = started()
+    known = inventor(p, s)
+    s.held[0] = [3] * 5
+    rng = Draws()
+    assert attempt(p, s, 0, known, rng) is None
+    assert not rng.asked
+
+
+def test_the_coin_has_two_sides_and_choices_are_among_what_is_open():
+    p, s = started()
+    known = inventor(p, s)
+    rng = Draws(0, 1, 0.0, 1)
+    assert attempt(p, s, 0, known, rng) == (DEVICE_MACHINE, 1, [0, 1])
+    assert rng.asked == [1, 2, 2]
+    known[TOOL][2] = known[TOOL][0] = False
+    rng = Draws(0, 0.0, 1)
+    assert attempt(p, s, 0, known, rng) == (TOOL, 2, [0, 1])
+    assert rng.asked == [1, 2]
 
 
 def test_with_tools_only_nothing_else_is_tried():

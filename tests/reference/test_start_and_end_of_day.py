@@ -177,6 +177,14 @@ def test_counts_of_trade_begin_anew_for_everybody():
     assert s.units_sold == s.deals == [0, 0, 0]
 
 
+def test_without_devices_goods_alone_are_consumed():
+    p, s = started(devices="none", device={}, consumption={"resource_lifetime": 1.0})
+    s.held = [[9] * 5 for _ in range(4)]
+    s.alive[2] = 0
+    consumption(p, s)
+    assert s.held == [[0] * 5, [0] * 5, [9] * 5, [0] * 5]
+
+
 # -- decay -----------------------------------------------------------------------------------------
 
 

@@ -30,7 +30,7 @@ def evening(agents=5, **settings):
         s.minutes[a] = 600.0 + a
         s.units_sold[a], s.deals[a] = 3 * a + 1, a
         s.overtime[a] = 10.0 * a
-        s.extracted_with[a] = [8 - a, a, 2 * a, 3, a * a]
+        s.extracted_with[a] = [9 - a, a, 2 * a, 3, a * a]
         s.minutes_with[a] = [100.0 + a, 20.0, 30.0 * a, 40.0, 50.0 + a]
         s.making_minutes[a] = [1.0 + a, 2.0, 3.0, 4.0 * a, 5.0, 6.0]
         s.units_paid[a], s.devices_sold[a] = 5 + a, [a, 1, 0, 2, a + 1, 0]
@@ -83,7 +83,10 @@ def test_means_are_over_the_living(dead):
     assert found["units_paid_for_devices"] == sum(5 + a for a in living) / n
     assert found["minutes_machine"] == pytest.approx(sum(30.0 * a for a in living) / n)
     assert found["minutes_making_industry"] == pytest.approx(sum(4.0 * a for a in living) / n)
-    assert s.utility[living[0]] > 0.0
+    worth = p.utility_curves[0].total
+    for a in range(5):
+        assert s.utility[a] == pytest.approx(sum(worth[h] for h in s.held[a]))
+        assert s.units_traded[a] == s.units_sold[a]
     assert found["utility"] == pytest.approx(sum(s.utility) / n)
     assert found["utility_median"] == median([s.utility[a] for a in living])
     assert found["gini"] == pytest.approx(gini([s.utility[a] for a in living], sum(s.utility)))
@@ -107,6 +110,10 @@ def test_the_paces_of_making_with_devices_are_shares_of_what_was_made():
     s.made_with_device = [[0] * 6 for _ in range(5)]
     found = row(p, s)
     assert found["device_maker_share_tools"] == found["device_maker_share_machines"] == 0.0
+    s.devices_made[2][1][3] = s.made_with_device[2][1] = 1
+    found = row(p, s)
+    assert found["device_maker_share_tools"] == 0.0
+    assert found["device_maker_share_machines"] == 1.0
 
 
 def test_inventions_of_the_day_are_counted():
@@ -120,7 +127,7 @@ def test_inventions_of_the_day_are_counted():
 def test_interdependence_counts_resources_however_many_a_tool_and_a_device_have(in_tool, parts):
     p, s = evening(device={"resources_in_tool": in_tool, "components": parts})
     found = row(p, s)
-    units = [sum(8 - a for a in range(5)), 10, 20, 15, 30]
+    units = [sum(9 - a for a in range(5)), 10, 20, 15, 30]
     shares = [unit / sum(units) for unit in units]
     names = ("hand", *TYPES[:4])
     assert [found[f"extraction_share_{name}"] for name in names] == pytest.approx(shares)
@@ -249,3 +256,5 @@ def test_concentration_by_hand():
     p, s = started(agents=3, resources=5)
     s.extracted = [[1, 0, 5, 0, 1], [1, 4, 0, 0, 2], [2, 0, 5, 0, 1]]
     assert concentration(p, s) == [6 / 16, 1.0, 0.5, 0.0, 6 / 16]
+    s.extracted = [[0, 0, 0, 0, 1], [0] * 5, [0] * 5]
+    assert concentration(p, s) == [0.0, 0.0, 0.0, 0.0, 1.0]

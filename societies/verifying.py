@@ -269,6 +269,7 @@ def verify(
     elif comparison.difference is None:
         seconds = max(_HINT_SECONDS, time.perf_counter() - began)
         happens, seen = comparison.look_ahead(windows[0][1] + 1, seconds)
+        seen = seen and not begin  # nothing is known of the days before a checkpoint
     found = comparison.difference
     return VerifyReport(
         identical=found is None,

@@ -271,6 +271,17 @@ def test_what_never_happens_is_told_as_such():
     assert "warning: happens on no day of this run: sales" in str(coverage)
 
 
+def test_nothing_is_said_of_the_days_before_a_checkpoint():
+    """What happened on them may be what did not happen since."""
+    state = {"size": np.full((1, 2), 131, np.uint32)}
+    report = verify(subject(sales={30}), begin=(130, state))
+    assert (report.after, report.windows, report.days) == (130, ((131, 300),), 170)
+    assert report.coverage.nowhere == frozenset()
+    assert report.coverage.missing == ["rest", "sell", "sales"]
+    assert report.coverage.acted["late"] == 1
+    assert verify(subject(), begin=(150, state)).coverage.acted.keys() == {"grow", "rest", "sell"}
+
+
 def test_with_days_the_others_are_only_named():
     compared = subject(sales={30, 77})
     report = verify(compared, days=3)

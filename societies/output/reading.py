@@ -20,8 +20,8 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     """Open a result file lazily, cut to the days that are complete.
 
     Every dimension named ``day`` or ending in ``_day`` ends at ``days_committed``. A file that a
-    run still writes can be opened too: it shows the days committed by now. Close the dataset, or
-    use it in a ``with`` block, before the file is resumed.
+    run still writes can be opened too: it shows the days committed by now. A dataset that is open
+    in a program does not keep that program from resuming the file.
 
     Parameters
     ----------

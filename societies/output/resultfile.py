@@ -43,6 +43,7 @@ from societies.output.layout import (
     read_layout,
     require_ours,
 )
+from societies.output.readers import release
 from societies.output.tables import Table
 from societies.output.trust import opened
 
@@ -153,6 +154,7 @@ class ResultFile:
             something else; it is not touched then.
         """
         path = Path(path)
+        release(path)
         with explained(path, "write this file"):
             with opened(path) as file:  # opening "r+" may write, even to an empty file
                 require_ours(file, path)

@@ -1,0 +1,72 @@
+"""May a program resume a file of which it has a dataset open?"""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import societies
+from societies.config import config_from_dict
+from societies.errors import Interrupted
+from societies.output.readers import release
+
+CONFIG = config_from_dict(
+    {"workload": "economy", "agents": 4, "resources": 3, "days": 12, "devices": "tools"}
+)
+
+
+def begun(path):
+    """Run half of the days, as if Ctrl-C had been pressed."""
+
+    def stop(day, days):
+        if day >= 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted):
+        societies.run(CONFIG, device="reference", out=path, progress=stop)
+    return path
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda path: xr.open_dataset(path),
+        lambda path: xr.open_dataset(path, engine="h5netcdf"),
+        societies.open_results,
+        lambda path: societies.open_results(path, events="inventions"),
+    ],
+    ids=["xarray", "h5netcdf", "open_results", "events"],
+)
+def test_an_open_dataset_does_not_keep_its_own_program_from_resuming(tmp_path, look, monkeypatch):
+    """Found in use: "is open elsewhere", in the notebook that had it open."""
+    path = begun(tmp_path / "run.h5")
+    monkeypatch.chdir(tmp_path)
+    seen = look("run.h5")
+    sizes = dict(seen.sizes)
+    other = xr.open_dataset(path)
+    other.gini.load()
+    assert societies.run(CONFIG, device="reference", out="run.h5", resume=True).days == 12
+    straight = societies.run(CONFIG, device="reference", out="straight.h5")
+    with societies.open_results(straight.path) as whole:
+        assert dict(seen.sizes) == sizes
+        if "utility" in seen:  # read only now, through the file that is opened again
+            np.testing.assert_array_equal(
+                seen.utility.sel(day=slice(4)), whole.utility.sel(day=slice(4))
+            )
+        np.testing.assert_array_equal(other.utility, whole.utility)
+    seen.close()
+    other.close()
+
+
+def test_only_what_is_open_of_that_file_is_closed(tmp_path):
+    one, other = begun(tmp_path / "one.h5"), begun(tmp_path / "other.h5")
+    with xr.open_dataset(one) as first, xr.open_dataset(other) as second:
+        first.gini.load()
+        second.gini.load()
+        held = xr.backends.file_manager.FILE_CACHE
+        names = {file.filename for file in held.values()}
+        assert {str(one), str(other)} <= names
+        release(one)
+        names = {file.filename for file in held.values()}
+        assert str(one) not in names
+        assert str(other) in names
+    release(tmp_path / "missing.h5")

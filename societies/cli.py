@@ -26,6 +26,7 @@ import typer.core
 from rich.console import Console
 from rich.markup import escape
 
+from societies import memory
 from societies.errors import (
     ConfigError,
     DeviceError,
@@ -151,6 +152,7 @@ Replicates = Annotated[
     int | None, typer.Option(metavar="N", parser=_whole, help="Short for --set replicates=N.")
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+FEWER = "run fewer societies at once (--replicates); --dry-run tells how much each run needs"
 
 SECONDS_BETWEEN_LINES = 10.0
 """How often what goes on is written where no terminal shows it."""
@@ -172,6 +174,7 @@ def societies(
     ] = False,
 ) -> None:
     """Agent-based economics on OpenCL: the same bits on CPU, GPU and in plain Python."""
+    memory.require_libraries()
 
 
 @app.command()
@@ -575,16 +578,14 @@ def _told(error: Exception) -> SocietiesError:
 
         return device_error(error, "the device failed")
     if isinstance(error, MemoryError):
-        return DeviceError(
-            "there is not enough memory for this run\n"
-            "run fewer societies at once (--replicates); --dry-run tells how much each run needs"
-        )
+        return DeviceError(f"there is not enough memory for this run\n{memory.hint() or FEWER}")
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return OutputError("the output cannot be printed: the disk is full")
     text = " ".join(str(error).split())
+    perhaps = f"\n{memory.hint()}" if memory.hint() else ""
     return SocietiesError(
         f"internal error: {type(error).__name__}: {text} "
-        "(--debug shows the traceback; please report)"
+        f"(--debug shows the traceback; please report){perhaps}"
     )
 
 

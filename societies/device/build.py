@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from societies.device import cache, race
+from societies.device import cache, private, race
 from societies.device.debug import debug_mode, device_error, opencl, translated_errors
 from societies.device.device import Device
 from societies.device.source import Source, without_comments
@@ -123,6 +123,8 @@ def _refuses_text(failure: Any) -> bool:
 
 def _build(device: Device, source: Source, options: tuple[str, ...]) -> Any:
     """Compile, or raise `BuildError` with the real lines."""
+    if cache.caches_itself(device) and not device.simulator:
+        private.require_room()
     program, log, failure = _try_build(device, source.text, options)
     if failure is None:
         if debug_mode() and log.strip("\0 \n"):
@@ -241,7 +243,7 @@ def _without_place(device: Device, log: str) -> str:
     if said:
         first = min(said, key=lambda row: ": warning: " in row)
         return f"the kernels do not build for {device.name}: {first}"
-    return (  # PoCL says no more when the folder of its cache is full
+    return (  # PoCL says no more when it cannot write to its cache
         f"the kernels do not build for {device.name}, and its compiler gives no reason\n"
-        "perhaps the disk is full: free some space or set POCL_CACHE_DIR to another folder"
+        + (private.trouble() or "SOCIETIES_DEBUG=1 shows what it says while building")
     )

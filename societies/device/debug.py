@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from societies.device import race, runtimes
+from societies import memory
+from societies.device import private, race, runtimes
 from societies.errors import DeviceError
 
 _DEBUG_ENVIRONMENT = {
@@ -56,7 +56,8 @@ def _load() -> Any:
         )
     if race.race_mode():
         race.prepare()
-    _give_a_cache()
+    memory.require_devices()
+    private.give_caches()
     import pyopencl
 
     if race.race_mode():
@@ -64,21 +65,6 @@ def _load() -> Any:
     else:
         runtimes.load_platforms(pyopencl)
     return pyopencl
-
-
-def _give_a_cache() -> None:
-    """Let PoCL and pyopencl use a temporary folder if the user's cache cannot be written.
-
-    Neither of them would start.
-    """
-    folder = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    try:
-        os.makedirs(folder, exist_ok=True)
-        writable = os.access(folder, os.W_OK)
-    except OSError:
-        writable = False
-    if not writable:
-        os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="societies-cache-")
 
 
 def opencl() -> Any:

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from platform import machine
 from typing import Any
 
+from societies import memory
 from societies.device.debug import debug_mode, opencl
 from societies.device.device import Device
+from societies.device.private import trouble
 from societies.device.race import NOT_INSTALLED, race_mode
 from societies.errors import DeviceError, option
 
@@ -107,7 +109,7 @@ def choose_device(
     if race_mode():
         device = _simulator(devices, kind, origin)
     elif not devices:
-        raise DeviceError(f"{NOTHING_FOUND}: {source_of_one()}")
+        raise DeviceError(f"{NOTHING_FOUND}: {memory.hint() or trouble() or source_of_one()}")
     elif kind == "auto":
         device = _best(devices, "cpu" if debug_mode() else None)
     elif kind in _KIND_ORDER:

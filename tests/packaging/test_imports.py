@@ -27,6 +27,7 @@ FLOORS = (
     {"opencl"},
     {"localmem"},
     {"kerneltext"},
+    {"memory"},
     {"errors", "paths", "progress", "streams", "version"},
 )
 """Rooms of the package from the top down. None imports from its own floor or from one above."""

@@ -1,0 +1,130 @@
+"""Where are compiled kernels kept, so that nobody else can change what this user runs?
+
+PoCL runs what it finds in its cache. Without HOME it looks in the common temporary folder, in a
+place that anybody may have made before; so it is always told a place, and that one is looked at.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from societies.errors import DeviceError
+
+ROOM = 4 << 20
+"""Free bytes below which PoCL fails, or ends the process; kernels take up to 1 MB."""
+
+_CACHE, _POCL = "XDG_CACHE_HOME", "POCL_CACHE_DIR"
+
+
+def give_caches() -> None:
+    """Tell PoCL, pyopencl and our own cache of folders that are this user's alone.
+
+    Those of the user are kept; else everything goes below a folder in the temporary one. What the
+    user says in ``POCL_CACHE_DIR`` is taken as it is.
+
+    Raises
+    ------
+    DeviceError
+        If there is no folder at all to write in.
+    """
+    base = _users_cache()
+    if base is None or not _is_ours(base):
+        base = _temporary()
+        os.environ[_CACHE] = str(base)
+    if not os.environ.get(_POCL):
+        folder = base / "pocl" / "kcache"
+        if not (_is_ours(base / "pocl") and _is_ours(folder)):
+            folder = _temporary() / "pocl"
+            folder.mkdir(exist_ok=True)
+        os.environ[_POCL] = str(folder)
+
+
+def require_room() -> None:
+    """Raise DeviceError if the disk of PoCL's cache is full, which PoCL itself cannot tell."""
+    folder = os.environ.get(_POCL, "")
+    with suppress(OSError):
+        free = shutil.disk_usage(folder).free
+        if free < ROOM:
+            raise DeviceError(
+                f"{folder}: the disk is full ({free >> 10} KiB free); PoCL needs some MiB there to "
+                "build kernels\nfree some space or set POCL_CACHE_DIR to another folder"
+            )
+
+
+def trouble() -> str:
+    """Say why PoCL cannot use its cache, or nothing if it can."""
+    folder = os.environ.get(_POCL, "")
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(1 << 16))
+    except OSError as error:
+        return (
+            f"PoCL's cache {folder} cannot be used: {error.strerror or error}\n"
+            "set POCL_CACHE_DIR to a folder of yours that can be written"
+        )
+    return ""
+
+
+def _users_cache() -> Path | None:
+    """Return the user's cache folder; relative ones do not count, as XDG says."""
+    given = os.environ.get(_CACHE, "")
+    if os.path.isabs(given):
+        return Path(given)
+    home = os.environ.get("HOME", "")
+    if not os.path.isabs(home):
+        home = _home_of_record()
+    return Path(home) / ".cache" if os.path.isabs(home) else None
+
+
+def _home_of_record() -> str:
+    try:
+        import pwd
+    except ImportError:  # Windows, which has no PoCL of pip's either
+        return str(Path.home())
+    with suppress(KeyError):  # a user without an entry, as in containers
+        return pwd.getpwuid(os.getuid()).pw_dir
+    return ""
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether the folder is there, or can be made, is written by us, and by no strangers."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        facts = folder.stat()
+    except OSError:
+        return False
+    owner: Callable[[], int] | None = getattr(os, "geteuid", None)
+    if owner is None:
+        return os.access(folder, os.W_OK)
+    others = facts.st_mode & stat.S_IWOTH
+    # Many systems give each user a group of the same number and let groups write.
+    group = facts.st_mode & stat.S_IWGRP and facts.st_gid not in (os.getegid(), facts.st_uid)
+    return facts.st_uid == owner() and not others and not group and os.access(folder, os.W_OK)
+
+
+def _temporary() -> Path:
+    """Return a folder in the temporary one that is ours alone, the same in every process."""
+    try:
+        name = f"societies-{os.geteuid()}" if hasattr(os, "geteuid") else "societies"
+        folder = Path(tempfile.gettempdir()) / name
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        facts = folder.lstat()  # a link may lead anywhere
+        private = stat.S_ISDIR(facts.st_mode) and not stat.S_IMODE(facts.st_mode) & 0o077
+        if private and (not hasattr(os, "geteuid") or facts.st_uid == os.geteuid()):
+            return folder
+        folder = Path(tempfile.mkdtemp(prefix="societies-"))
+    except OSError as error:
+        raise DeviceError(
+            f"there is no folder for compiled kernels: {error.strerror or error}\n"
+            "set TMPDIR to a folder that can be written"
+        ) from error
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

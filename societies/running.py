@@ -185,9 +185,9 @@ def interrupts() -> Iterator[Interruption]:
 
 def interrupted(file: ResultFile | None, days: int) -> Interrupted:
     """Return what to tell after Ctrl-C, the first one or an impatient second one."""
-    if file is None:
+    if file is None or not file.placed:
         return Interrupted("interrupted before day 1; nothing was written")
-    day = file.days_committed
+    day = file.ticks_committed
     done = f"after day {day} of {days}; all of it is" if day else "before day 1; the start is"
     return Interrupted(f"interrupted {done} in {file.path}", file.path)
 
@@ -198,7 +198,7 @@ def device_failures(file: ResultFile, days: int) -> Iterator[None]:
     try:
         yield
     except DeviceError as error:
-        day = file.days_committed
+        day = file.ticks_committed
         done = f"all days up to {day} of {days}" if day else "the start, before day 1,"
         raise DeviceFailed(
             f"{error}\n{file.path} holds {done} and can be resumed", file.path
@@ -211,6 +211,11 @@ def block_end(day: int, block: int, days: int, details: Iterable[int], checkpoin
         if end in details or end % checkpoint == 0:
             return end
     return min(day + block, days)
+
+
+def checkpoint_number(day: int, every: int) -> int:
+    """Return the number of a day's checkpoint; one between two regular ones has the later's."""
+    return -(-day // every)
 
 
 def next_block(days: int, seconds: float, most: int) -> int:

@@ -34,6 +34,7 @@ from societies.running import (
     RunReport,
     block_end,
     byte_count,
+    checkpoint_number,
     chosen_device,
     device_failures,
     interrupted,
@@ -125,13 +126,13 @@ def _simulate(
             contents.write_detail(file, end, engine.state())
         file.commit(end)
         if end % every == 0 or end == days:
-            file.checkpoint(end, model.kept(engine.state()))
+            file.checkpoint(end, model.kept(engine.state()), checkpoint_number(end, every))
         block = next_block(end - day, time.perf_counter() - began, LOG_DAYS)
         day = end
         if progress:
             progress(day, days)
     if day < days:
-        file.checkpoint(day, model.kept(engine.state()))
+        file.checkpoint(day, model.kept(engine.state()), checkpoint_number(day, every))
         raise KeyboardInterrupt
 
 

@@ -239,7 +239,8 @@ class Layout:
         result = []
         for name, _, series in self._columns():
             dims, unit, meaning = GROUPED.get(name, ((), series.unit, series.meaning))
-            result.append(Variable(name, ("society", "day", *dims), "float64", unit, meaning, nan))
+            where = ("society", "day", *dims)
+            result.append(Variable(name, where, "float64", unit, meaning, nan, series.lag))
         if self.devices:
             result += self._knowledge()
         for every, day, details in self._details:

@@ -46,6 +46,7 @@ from societies.running import (
     Progress,
     block_end,
     byte_count,
+    checkpoint_number,
     chosen_device,
     device_failures,
     interrupted,
@@ -224,7 +225,8 @@ def _simulate(
 def _checkpoint(file: ResultFile, layout: Layout, day: int, state: State) -> None:
     if layout.devices:
         layout.write_recipes(file, state)
-    file.checkpoint(day, kept(state))
+    every = layout.config.record.checkpoint
+    file.checkpoint(day, kept(state), checkpoint_number(day, every))
 
 
 def _refuse_beyond_tables(series: NDArray[np.float64], p: Parameters) -> None:

@@ -1,72 +1,99 @@
 """How is the full state kept so that one good copy always exists?
 
-Two slots take turns. The slot to be overwritten loses its day first, and gets one again only when
-its arrays are on the disk; meanwhile the other slot is complete. A checksum over the day and all
-bytes shows a slot that is torn for any other reason.
+Slots take turns. The slot to be overwritten loses its tick first, and gets one again only when its
+arrays are on the disk; meanwhile the others are complete. A checksum over the tick and all bytes
+shows a slot that is torn for any other reason.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.output.files import to_disk
-from societies.output.layout import COMMITTED, NO_DAY, SLOTS
+from societies.output.disk import Disk
+from societies.output.layout import NO_TICK
+from societies.output.seal import Damage, stretch
 
 State = dict[str, NDArray[Any]]
 
 
-def latest(file: h5py.File, last: int | None = None) -> tuple[str, int, State] | None:
-    """Return slot, day and arrays of the newest intact checkpoint, or None if there is none.
+def latest(
+    disk: Disk, slots: int, committed: int, last: int | None = None
+) -> tuple[int, int, State] | None:
+    """Return slot, tick and arrays of the newest intact checkpoint, or None if there is none.
 
-    A checkpoint counts only up to the day committed: the order is commit(day), checkpoint(day).
-    With ``last`` those of later days do not count either.
+    A checkpoint counts only up to the tick committed: the order is commit(tick), checkpoint(tick).
+    With ``last`` those of later ticks do not count either.
     """
-    committed = int(file[COMMITTED][()])
     committed = committed if last is None else min(committed, last)
-    days = {slot: int(file[slot]["day"][()]) for slot in SLOTS}
-    for slot in sorted(SLOTS, key=lambda slot: -days[slot]):
-        if not 0 <= days[slot] <= committed:
+    ticks = {slot: _tick(disk, slot) for slot in range(slots)}
+    for slot in sorted(ticks, key=lambda slot: (-ticks[slot], slot)):
+        if not 0 <= ticks[slot] <= committed:
             continue
-        state = {name: np.asarray(array[()]) for name, array in file[slot]["state"].items()}
-        if checksum(days[slot], state) == int(file[slot]["checksum"][()]):
-            return slot, days[slot], state
+        state = load(disk, slot)
+        if checksum(ticks[slot], state) == int(disk.read(f"checkpoint/{slot}/checksum")):
+            return slot, ticks[slot], state
     return None
 
 
-def days(file: h5py.File) -> list[int]:
-    """Return the days of the checkpoints that count, the oldest first."""
-    committed = int(file[COMMITTED][()])
-    written = (int(file[slot]["day"][()]) for slot in SLOTS)
-    return sorted(day for day in written if 0 <= day <= committed)
+def ticks(disk: Disk, slots: int, committed: int) -> dict[int, int]:
+    """Return slot and tick of all checkpoints that say they are one, the oldest first."""
+    found = {slot: _tick(disk, slot) for slot in range(slots)}
+    return {
+        slot: tick
+        for slot, tick in sorted(found.items(), key=lambda one: one[1])
+        if 0 <= tick <= committed
+    }
 
 
-def store(file: h5py.File, slot: str, day: int, state: Mapping[str, NDArray[Any]]) -> None:
-    """Overwrite ``slot`` with the state at the end of ``day``."""
-    group = file[slot]
-    counter = group["day"]
-    counter[()] = NO_DAY
-    to_disk(file)
-    # Kept open until the flush: a dataset that fails to write when it is closed says nothing.
-    datasets = {name: group["state"][name] for name in state}
+def damages(
+    disk: Disk, slot: int, clock: str, committed: int, *, live: bool = False
+) -> Iterator[Damage]:
+    """Yield what is wrong with a slot; a run goes on without it, if another one is intact."""
+    tick, check = _tick(disk, slot), int(disk.read(f"checkpoint/{slot}/checksum"))
+    if tick == NO_TICK:
+        return
+    if 0 <= tick <= committed and checksum(tick, load(disk, slot)) == check:
+        return
+    if live and _tick(disk, slot) != tick:
+        return
+    inside = [one for name, one in disk.extents.items() if name.startswith(f"checkpoint/{slot}/")]
+    first, end = min(one.offset for one in inside if one.nbytes), max(one.end for one in inside)
+    yield Damage(f"checkpoint {slot}", stretch(first, end), f"of {clock} {tick}", harmless=True)
+
+
+def load(disk: Disk, slot: int) -> State:
+    """Return the arrays of a slot."""
+    place = f"checkpoint/{slot}/state/"
+    names = sorted(name for name in disk.extents if name.startswith(place))
+    return {name.removeprefix(place): disk.read(name) for name in names}
+
+
+def store(disk: Disk, slot: int, tick: int, state: Mapping[str, NDArray[Any]]) -> None:
+    """Overwrite a slot with the state at the end of ``tick``."""
+    place = f"checkpoint/{slot}"
+    disk.write(f"{place}/tick", NO_TICK)
+    disk.sync()
     for name, array in state.items():
-        datasets[name][...] = array
-    check = group["checksum"]
-    check[()] = checksum(day, state)
-    to_disk(file)
-    counter[()] = day
-    to_disk(file)
+        disk.write(f"{place}/state/{name}", array)
+    disk.write(f"{place}/checksum", checksum(tick, state))
+    disk.sync()
+    disk.write(f"{place}/tick", tick)
+    disk.sync()
 
 
-def checksum(day: int, state: Mapping[str, NDArray[Any]]) -> int:
-    """Return the CRC-32 of the day and of every array's name and bytes, in the names' order."""
-    value = zlib.crc32(day.to_bytes(8, "little"))
+def checksum(tick: int, state: Mapping[str, NDArray[Any]]) -> int:
+    """Return the CRC-32 of the tick and of every array's name and bytes, in the names' order."""
+    value = zlib.crc32(tick.to_bytes(8, "little"))
     for name in sorted(state):
         value = zlib.crc32(name.encode(), value)
         value = zlib.crc32(np.ascontiguousarray(state[name]).reshape(-1).view(np.uint8).data, value)
     return value
+
+
+def _tick(disk: Disk, slot: int) -> int:
+    return int(disk.read(f"checkpoint/{slot}/tick"))

@@ -14,6 +14,7 @@ from pathlib import Path
 import h5py
 
 from societies.errors import OutputError, option
+from societies.output.lock import being_written
 
 # What HDF5 says when the file is open in another process, or otherwise in this one.
 LOCKED = ("unable to lock file", "already open", "file locking flag")
@@ -86,10 +87,8 @@ def require_target(path: Path, nbytes: int, *, overwrite: bool) -> None:
     if os.path.lexists(path):
         if not overwrite:
             raise already_exists(path)
-        if _being_written(path):
-            raise OutputError(
-                f"{path}: another run is writing it. Wait until it ends or {_elsewhere()}."
-            )
+        if being_written(path):
+            raise being_written_elsewhere(path)
     disk = shutil.disk_usage(path.parent)
     if disk.total and nbytes > disk.free:  # some network file systems report nothing at all
         raise OutputError(
@@ -120,6 +119,11 @@ def already_exists(path: Path) -> OutputError:
         f"Continue it with {option('resume', True)}, replace it with "
         f"{option('overwrite', True)}, or {_elsewhere()}."
     )
+
+
+def being_written_elsewhere(path: Path) -> OutputError:
+    """Return the error for a file that is to be replaced and that a run is writing."""
+    return OutputError(f"{path}: another run is writing it. Wait until it ends or {_elsewhere()}.")
 
 
 def temporary_name(path: Path) -> Path:
@@ -178,15 +182,8 @@ def place(temporary: Path, path: Path, *, overwrite: bool) -> None:
             os.close(folder)
 
 
-def to_disk(file: h5py.File) -> None:
-    """Hand everything written so far to the disk; on return it survives a power cut."""
-    file.flush()
-    # The file's size never changes after its creation, so the data alone are enough.
-    getattr(os, "fdatasync", os.fsync)(file.id.get_vfd_handle())
-
-
 def abandon(file: h5py.File) -> None:
-    """Close a file that could not be written, leaving on the disk what is there, as a kill would.
+    """Close a file that could not be made, leaving on the disk what is there, as a kill would.
 
     HDF5 keeps what it failed to write, tries again when the file is closed, and may crash the
     process when that fails too. So the rest goes to the null device.
@@ -199,20 +196,6 @@ def abandon(file: h5py.File) -> None:
         os.close(nowhere)
     with suppress(OSError, RuntimeError, ValueError):
         file.close()
-
-
-def _being_written(path: Path) -> bool:
-    """Tell whether a process holds HDF5's write lock on the file."""
-    try:
-        import fcntl
-    except ImportError:  # Windows refuses to replace an open file by itself
-        return False
-    with suppress(OSError), path.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
 
 
 def _size(nbytes: int) -> str:

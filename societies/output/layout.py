@@ -3,16 +3,23 @@
 Every dataset gets its final size, its place in the file and its fill values when the file is made
 (contiguous, allocated early). From then on only raw data change, never HDF5's own structures; so
 there is no moment at which a killed process leaves a file that HDF5 cannot open, and a disk that
-is too small shows at the start of a run and not on its last day.
+is too small shows at the start of a run and not at its end.
+
+A file counts in *ticks*, which its attribute ``clock`` names (``day``), and holds several *copies*
+of what is simulated, which its attribute ``copies`` names (``society``).
 
 ===========================  =====================================================================
 ``/<coordinate>``            dimension scale, one value per index
 ``/<variable>``              the series, dimension scales attached
-``/days_committed``          int64; days up to this one are complete
+``/ticks_committed``         int64; ticks up to this one are complete
 ``/events/<table>``          a group: columns of events, one value or row of values for each
-``/checkpoint/{0,1}``        two slots of the full state: ``day``, ``checksum``, ``state/<array>``
-``/provenance/sessions``     records of fixed length, one for every process that wrote days
+``/checkpoint/<n>``          slots of the full state: ``tick``, ``checksum``, ``state/<array>``
+``/checksums/...``           of what is committed (`societies.output.checksums`)
+``/provenance/sessions``     records of fixed length, one for every process that wrote ticks
+``/provenance/seal/{0,1}``   checksums of all that never changes, and the places of what does
 ===========================  =====================================================================
+
+Why it is made so: docs/design/file-format.md.
 """
 
 from __future__ import annotations
@@ -26,20 +33,27 @@ import h5py
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from societies.errors import OutputError
+from societies.errors import OutputError, option
 from societies.output.tables import EVENT, EVENTS, Table, read_tables
 
 Attribute = str | int | float
 StateLayout = Mapping[str, tuple[tuple[int, ...], DTypeLike]]
 
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 LAYOUT_ATTRIBUTE = "societies_layout"
-COMMITTED = "days_committed"
+CLOCK, COPIES, TICKS = "clock", "copies", "ticks"
+COMMITTED = {1: "days_committed", 2: "ticks_committed"}
+"""Name of the counter of complete ticks by version of the layout."""
+COUNTER = COMMITTED[LAYOUT_VERSION]
 SESSIONS = "provenance/sessions"
 SESSION_RECORDS, SESSION_BYTES = 64, 1024
-SLOTS = ("checkpoint/0", "checkpoint/1")
-NO_DAY = -1
-_RESERVED = {COMMITTED, "checkpoint", "provenance", EVENTS}
+FILL = "_FillValue"
+SEALS = ("provenance/seal/0", "provenance/seal/1")
+CHECKSUMS = "checksums"
+COMMITS = f"{CHECKSUMS}/commits"
+NO_TICK = -1
+_RESERVED = {COUNTER, "checkpoint", "provenance", EVENTS, CHECKSUMS}
+_RESERVED_ATTRIBUTES = {LAYOUT_ATTRIBUTE, CLOCK, COPIES, TICKS}
 
 # xarray takes a variable with one of these units for a duration (timedelta64) and one with
 # "since" for a date. The UDUNITS symbols mean the same and are left alone.
@@ -47,6 +61,14 @@ _TIME_UNITS = {"days": "day", "hours": "h", "minutes": "min", "seconds": "s"} | 
     f"{prefix}seconds": symbol
     for prefix, symbol in (("milli", "ms"), ("micro", "us"), ("nano", "ns"))
 }
+
+
+def nothing(dtype: DTypeLike) -> float | int:
+    """Return the value of a type that stands for what is not written."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        return float("nan")
+    return int(np.iinfo(dtype).max if dtype.kind == "u" else np.iinfo(dtype).min)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +120,11 @@ class Variable:
     units, long_name : str
         What xarray and a figure's axis show. No units means a pure number, ``"1"``.
     fill : float, int or None
-        Value of what is not written yet. None: NaN for floats, -1 for signed integers, the
-        largest value for unsigned ones.
+        Value of what is not written yet. None: NaN for floats, the smallest value for signed
+        integers, the largest for unsigned ones. Integers that have one of these, or lie along the
+        clock, declare it as ``_FillValue``, so that xarray shows NaN.
+    lag : int
+        Ticks after its own that the value of a tick is known (0: with its own).
     """
 
     name: str
@@ -108,14 +133,13 @@ class Variable:
     units: str
     long_name: str
     fill: float | int | None = None
+    lag: int = 0
 
     def __post_init__(self) -> None:
         dtype = np.dtype(self.dtype)
         if dtype.kind not in "iuf":
             raise ValueError(f"variable '{self.name}' must hold integers or floats, not {dtype}")
-        fill = self.fill
-        if fill is None:
-            fill = np.iinfo(dtype).max if dtype.kind == "u" else -1 if dtype.kind == "i" else np.nan
+        fill = nothing(dtype) if self.fill is None else self.fill
         object.__setattr__(self, "dims", tuple(self.dims))
         object.__setattr__(self, "dtype", dtype)
         object.__setattr__(self, "fill", np.array(fill, dtype=dtype).item())
@@ -125,13 +149,24 @@ class Variable:
 
 @dataclass(frozen=True)
 class Layout:
-    """Everything that a file declares about itself, as handed in or as read back."""
+    """Everything that a file declares about itself, as handed in or as read back.
+
+    Attributes
+    ----------
+    clock, copies : what ticks and what replicates are called: day, society
+    ticks : number of the last tick of a complete file
+    slots : number of checkpoints
+    """
 
     coordinates: dict[str, Coordinate]
     variables: dict[str, Variable]
     attributes: dict[str, Attribute]
     state: dict[str, tuple[tuple[int, ...], np.dtype[Any]]]
     tables: dict[str, Table] = field(default_factory=dict)
+    clock: str = "day"
+    copies: str = "society"
+    ticks: int = 0
+    slots: int = 2
 
     @property
     def lengths(self) -> dict[str, int]:
@@ -142,11 +177,23 @@ class Layout:
         """Return the lengths of the variable's dimensions."""
         return tuple(len(self.coordinates[dim].values) for dim in variable.dims)
 
+    def axis(self, variable: Variable) -> int | None:
+        """Return which dimension of a variable goes along the clock; None: none does."""
+        axes = [i for i, dim in enumerate(variable.dims) if is_clock(dim, self.clock)]
+        return axes[0] if axes else None
+
+    @property
+    def checksums(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the checksums: one a row along the clock, one an event, else a pair."""
+        shapes: dict[str, tuple[int, ...]] = {}
+        for name, variable in self.variables.items():
+            axis = self.axis(variable)
+            shapes[name] = (2,) if axis is None else (self.shape(variable)[axis],)
+        return shapes | {table.place: (table.rows,) for table in self.tables.values()}
+
     @property
     def nbytes_on_disk(self) -> int:
-        """Bytes that the file takes, both checkpoint slots and a margin for structures included."""
-        datasets = len(self.coordinates) + len(self.variables) + len(SLOTS) * len(self.state)
-        datasets += sum(1 + len(table.columns) for table in self.tables.values())
+        """Bytes that the file takes, all checkpoints and a margin for structures included."""
         texts = sum(len(str(item).encode()) for pair in self.attributes.items() for item in pair)
         scales = sum(
             item.values.nbytes + 64 * item.values.size for item in self.coordinates.values()
@@ -156,10 +203,33 @@ class Layout:
             for variable in self.variables.values()
         )
         state = sum(math.prod(shape) * dtype.itemsize for shape, dtype in self.state.values())
-        structures = 65536 + 2048 * (datasets + len(self.attributes)) + 2 * texts
+        sums = sum(4 * math.prod(shape) for shape in self.checksums.values())
+        structures = 65536 + 2048 * (len(self._places()) + len(self.attributes)) + 2 * texts
         records = SESSION_RECORDS * SESSION_BYTES
         events = sum(table.nbytes(self.lengths) for table in self.tables.values())
-        return series + scales + events + len(SLOTS) * state + records + structures
+        data = series + scales + events + self.slots * state + sums
+        return data + records + structures + 2 * self.seal_bytes
+
+    @property
+    def seal_bytes(self) -> int:
+        """Room for one of the two seals, which are compressed: words and numbers of datasets."""
+        texts = sum(min(len(str(item).encode()), 1200) for item in self.attributes.values())
+        texts += sum(64 + len(place.encode()) for place in self._places())
+        return 4096 + texts + sum(16 + len(key.encode()) for key in self.attributes)
+
+    def _places(self) -> list[str]:
+        """Return the names of all datasets of any number; the few fixed ones are in the margin."""
+        state = [
+            f"checkpoint/{slot}/state/{name}" for slot in range(self.slots) for name in self.state
+        ]
+        columns = [f"{t.place}/{name}" for t in self.tables.values() for name in t.places]
+        sums = [f"{CHECKSUMS}/{name}" for name in self.checksums]
+        return [*self.coordinates, *self.variables, *state, *columns, *sums]
+
+
+def is_clock(dim: str, clock: str) -> bool:
+    """Whether the positions of a dimension are ticks: ``day``, ``agent_day``."""
+    return dim == clock or dim.endswith(f"_{clock}")
 
 
 def declare(
@@ -168,8 +238,15 @@ def declare(
     attributes: Mapping[str, Attribute],
     state: StateLayout,
     tables: Iterable[Table] = (),
+    *,
+    clock: str = "day",
+    copies: str = "society",
+    ticks: int | None = None,
+    slots: int = 2,
 ) -> Layout:
     """Put the parts together and check that they fit each other.
+
+    Without ``ticks`` the last value of the coordinate named by the clock is the last tick.
 
     Raises
     ------
@@ -182,19 +259,34 @@ def declare(
     for name in names:
         if names.count(name) > 1 or name in _RESERVED:
             raise ValueError(f"the name '{name}' is used twice or reserved")
+    for name in attributes:
+        if name in _RESERVED_ATTRIBUTES:
+            raise ValueError(f"the name '{name}' of an attribute is reserved")
+    if ticks is None:
+        last = [one.values[-1:].tolist() for one in coordinates if one.name == clock]
+        ticks = int(last[0][0]) if last and last[0] else 0
     layout = Layout(
         {coordinate.name: coordinate for coordinate in coordinates},
         {variable.name: variable for variable in variables},
         dict(attributes),
         {name: (tuple(shape), np.dtype(dtype)) for name, (shape, dtype) in state.items()},
         {table.name: table for table in tables},
+        clock,
+        copies,
+        ticks,
+        slots,
     )
     for table in layout.tables.values():
+        if clock not in (column.name for column in table.columns):
+            raise ValueError(f"table '{table.name}' needs a column '{clock}'")
         for column in table.columns:
             _check_name(column.name)
             _check_units(column.name, column.units)
             if column.dim and column.dim not in layout.coordinates:
                 raise ValueError(f"column '{column.name}': no coordinate '{column.dim}'")
+    for coordinate in coordinates:
+        if is_clock(coordinate.name, clock) and coordinate.values.dtype.kind != "i":
+            raise ValueError(f"coordinate '{coordinate.name}' must hold ticks, whole numbers")
     for variable in variables:
         for dim in variable.dims:
             if dim not in layout.coordinates:
@@ -218,8 +310,13 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
     for key, value in layout.attributes.items():
         file.attrs[key] = value
     file.attrs[LAYOUT_ATTRIBUTE] = LAYOUT_VERSION
-    datasets = [_reserve(file, COMMITTED, (), np.dtype(np.int64))]
-    _describe(datasets[0], "day", "days complete in this file")
+    file.attrs[CLOCK], file.attrs[COPIES] = layout.clock, layout.copies
+    file.attrs[TICKS] = layout.ticks
+    # One seal at each end of the file.
+    file.create_group("provenance/seal")
+    datasets = [_reserve(file, SEALS[0], (layout.seal_bytes,), np.dtype(np.uint8))]
+    datasets.append(_reserve(file, COUNTER, (), np.dtype(np.int64)))
+    _describe(datasets[-1], layout.clock, f"{layout.clock}s complete in this file")
 
     for coordinate in layout.coordinates.values():
         text = coordinate.values.dtype.kind == "U"
@@ -238,18 +335,33 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
         for axis, dim in enumerate(variable.dims):
             dataset.dims[axis].attach_scale(file[dim])
         _describe(dataset, variable.units, variable.long_name or variable.name)
+        if dtype.kind in "iu":
+            along = layout.axis(variable) is not None
+            if along or variable.fill == nothing(dtype):
+                dataset.attrs[FILL] = np.array(variable.fill, dtype)
+        if variable.lag:
+            dataset.attrs["lag"] = variable.lag
     for table in layout.tables.values():
         datasets += _build_table(file, table, layout.lengths)
 
-    for slot in SLOTS:
-        state = file.create_group(f"{slot}/state")
-        datasets.append(_reserve(file[slot], "day", (), np.dtype(np.int64), NO_DAY))
-        datasets.append(_reserve(file[slot], "checksum", (), np.dtype(np.uint32)))
+    file.create_group(CHECKSUMS)
+    for name, shape in layout.checksums.items():
+        place = f"{CHECKSUMS}/{name}"
+        file.require_group(place.rpartition("/")[0])
+        datasets.append(_reserve(file, place, shape, np.dtype(np.uint32)))
+    records = (2, 3 + len(layout.tables))
+    datasets.append(_reserve(file, COMMITS, records, np.dtype(np.int64)))
+    file.create_group("checkpoint")
+    for slot in range(layout.slots):
+        group = file.create_group(f"checkpoint/{slot}")
+        state = group.create_group("state")
+        datasets.append(_reserve(group, "tick", (), np.dtype(np.int64), NO_TICK))
+        datasets.append(_reserve(group, "checksum", (), np.dtype(np.uint32)))
         for name, (shape, dtype) in layout.state.items():
             datasets.append(_reserve(state, name, shape, dtype))
-    records = np.dtype(f"S{SESSION_BYTES}")
-    provenance = file.create_group("provenance")
-    datasets.append(_reserve(provenance, "sessions", (SESSION_RECORDS,), records))
+    kind = np.dtype(f"S{SESSION_BYTES}")
+    datasets.append(_reserve(file, SESSIONS, (SESSION_RECORDS,), kind))
+    datasets.append(_reserve(file, SEALS[1], (layout.seal_bytes,), np.dtype(np.uint8)))
     return datasets
 
 
@@ -266,6 +378,8 @@ def _build_table(file: h5py.File, table: Table, lengths: Mapping[str, int]) -> l
         if column.dim:
             dataset.dims[1].attach_scale(file[column.dim])
         _describe(dataset, column.units, column.long_name)
+        if dtype.kind in "iu":
+            dataset.attrs[FILL] = np.array(column.fill, dtype)
         if column.meanings:
             dataset.attrs["flag_values"] = np.arange(len(column.meanings), dtype=dtype)
             dataset.attrs["flag_meanings"] = " ".join(column.meanings)
@@ -277,7 +391,7 @@ def read_layout(file: h5py.File) -> Layout:
     """Read back what :func:`build` wrote; a KeyError means that something is missing."""
     coordinates, variables = {}, {}
     for name, dataset in file.items():
-        if not isinstance(dataset, h5py.Dataset) or name == COMMITTED:
+        if not isinstance(dataset, h5py.Dataset) or name == COUNTER:
             continue
         units, long_name = dataset.attrs["units"], dataset.attrs["long_name"]
         if dataset.is_scale:
@@ -286,16 +400,28 @@ def read_layout(file: h5py.File) -> Layout:
             coordinates[name] = Coordinate(name, values, units, long_name)
         else:
             dims = tuple(dim[0].name.removeprefix("/") for dim in dataset.dims)
-            fill = dataset.fillvalue.item()
-            variables[name] = Variable(name, dims, dataset.dtype, units, long_name, fill)
+            fill, lag = dataset.fillvalue.item(), int(dataset.attrs.get("lag", 0))
+            variables[name] = Variable(name, dims, dataset.dtype, units, long_name, fill, lag)
     attributes = {
         key: value.item() if isinstance(value, np.generic) else value
         for key, value in file.attrs.items()
-        if key != LAYOUT_ATTRIBUTE
+        if key not in _RESERVED_ATTRIBUTES
     }
-    arrays = file[SLOTS[0]]["state"]
+    slots = file["checkpoint"]
+    arrays = slots["0/state"] if len(slots) else {}
     state = {name: (array.shape, array.dtype) for name, array in arrays.items()}
-    return Layout(coordinates, variables, attributes, state, read_tables(file))
+    about = file.attrs
+    return Layout(
+        coordinates,
+        variables,
+        attributes,
+        state,
+        read_tables(file),
+        str(about[CLOCK]),
+        str(about[COPIES]),
+        int(about[TICKS]),
+        len(slots),
+    )
 
 
 def difference(there: Layout, here: Layout) -> str | None:
@@ -328,16 +454,29 @@ def difference(there: Layout, here: Layout) -> str | None:
     return None
 
 
-def require_ours(file: h5py.File, path: object) -> None:
-    """Raise OutputError unless the open file is one of ours, of a layout that we know."""
+def require_ours(file: h5py.File, path: object, *known: int) -> int:
+    """Return the layout of an open file.
+
+    Raises
+    ------
+    OutputError
+        Unless it is one of ours, of a layout that we know (or of those in ``known``).
+    """
     version = file.attrs.get(LAYOUT_ATTRIBUTE)
     if version is None:
         raise OutputError(f"{path}: not a result file of societies. Name a file that it wrote.")
-    if version != LAYOUT_VERSION:
+    if not isinstance(version, int | np.integer) or int(version) not in COMMITTED:
         raise OutputError(
-            f"{path}: has file layout {version}, this version of societies knows {LAYOUT_VERSION}. "
-            "Use the version of societies that wrote it."
+            f"{path}: has file layout {version}, this version of societies knows "
+            f"{LAYOUT_VERSION}. Use the version of societies that wrote it."
         )
+    if known and version not in known:
+        raise OutputError(
+            f"{path}: has file layout {version}, which can be read but not continued.\n"
+            "Continue it with the version of societies that wrote it, or run it anew under another "
+            f"name ({option('out')})."
+        )
+    return int(version)
 
 
 def _reserve(

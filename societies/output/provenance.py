@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import subprocess
@@ -14,9 +15,9 @@ from numpy.typing import NDArray
 
 from societies.config import WorkloadConfig, quoted, read_text, to_yaml
 from societies.errors import ConfigError, OutputError, option, override
-from societies.output import checkpoints
+from societies.output import checkpoints, checksums, opening
 from societies.output.files import explained
-from societies.output.layout import require_ours
+from societies.output.layout import LAYOUT_VERSION, require_ours
 from societies.output.resultfile import ResultFile
 from societies.output.trust import opened
 from societies.version import package_version
@@ -76,11 +77,20 @@ def checkpoint_of(
     OutputError
         If the file is of another configuration or version, has no checkpoint or cannot be read.
     """
-    with explained(path, "read this file"), opened(path) as file:
-        require_ours(file, path)
-        attributes = dict(file.attrs)
-        found = checkpoints.latest(file, last)
-        there = checkpoints.days(file)
+    with explained(path, "read this file"):
+        descriptor = opening.descriptor_of(path)
+        try:
+            whole = opening.sealed(path, descriptor, LAYOUT_VERSION)
+            assert whole is not None  # older layouts are refused
+            disk, seal = whole
+            with opened(path) as file:
+                require_ours(file, path, LAYOUT_VERSION)
+                attributes = dict(file.attrs)
+            committed = checksums.commits(disk, seal).tick
+            found = checkpoints.latest(disk, seal.slots, committed, last)
+            there = list(checkpoints.ticks(disk, seal.slots, committed).values())
+        finally:
+            os.close(descriptor)
     _require_origin(path, attributes, config, model_version, but=("days", "record"))
     if found is None and last is not None and there:
         which = " and ".join(map(str, there))

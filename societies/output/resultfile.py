@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -15,23 +16,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from societies.errors import OutputError, option
-from societies.output import checkpoints, tables
+from societies.output import checkpoints, checksums, lock, opening, seal, sessions, tables
+from societies.output.disk import Disk
 from societies.output.files import (
     MAKING,
     abandon,
+    being_written_elsewhere,
     claim,
     explained,
     place,
     require_target,
     temporary_name,
-    to_disk,
 )
 from societies.output.layout import (
-    COMMITTED,
-    SESSION_BYTES,
+    CHECKSUMS,
+    COMMITS,
+    COUNTER,
+    LAYOUT_VERSION,
     SESSION_RECORDS,
     SESSIONS,
-    SLOTS,
     Attribute,
     Coordinate,
     Layout,
@@ -43,7 +46,7 @@ from societies.output.layout import (
     read_layout,
     require_ours,
 )
-from societies.output.readers import release
+from societies.output.seal import Damage, Seal
 from societies.output.tables import Table
 from societies.output.trust import opened
 
@@ -54,39 +57,42 @@ COPIED_AT_ONCE = 1 << 26
 class ResultFile:
     """One result file, open for writing; make one with :meth:`create` or :meth:`resume`.
 
-    The order of calls for a day, or a block of days::
+    The order of calls for a tick, or a block of ticks::
 
-        write(...), write(...), ...     values of days that nobody counts on yet
-        append(table, columns)          events of these days
-        commit(day)                     data to the disk, then the counter: from now on they hold
-        checkpoint(day, state)          now and then; after the commit of the same day
+        write(...), write(...), ...     values of ticks that nobody counts on yet
+        append(table, columns)          events of these ticks
+        commit(tick)                    data to the disk, then the counter: from now on they hold
+        checkpoint(tick, state)         now and then; after the commit of the same tick
 
-    A process may die between or inside any of these calls. Days up to :attr:`days_committed` are
-    complete, and :meth:`latest_checkpoint` gives a whole state of some day up to it. A resumed
-    run starts there and writes the days in between again; they must come out the same, and the
+    A process may die between or inside any of these calls. Ticks up to :attr:`ticks_committed` are
+    complete, and :meth:`latest_checkpoint` gives a whole state of some tick up to it. A resumed
+    run starts there and writes the ticks in between again; they must come out the same, and the
     counter does not move back meanwhile.
+
+    Others may read the file at any time: HDF5 has it open only while it is made.
 
     Attributes
     ----------
     path : pathlib.Path
         The file's name.
+    damages : list of Damage
+        What was found damaged when the file was opened and does not keep a run from going on.
     """
 
-    def __init__(self, path: Path, file: h5py.File, layout: Layout) -> None:
+    def __init__(self, path: Path, disk: Disk, sealed: Seal, layout: Layout) -> None:
         self.path = path
-        self._open(file, layout)
-        self._committed = int(self._datasets[COMMITTED][()])
-        self._latest_slot: str | None = None
+        self.damages: list[Damage] = []
+        self._disk, self._seal, self._layout = disk, sealed, layout
+        self._open = True
+        self._unplaced: Path | None = None
+        self._target: int | None = None
+        self._commits = checksums.commits(disk, sealed)
+        self._committed = self._commits.tick
+        self._sound = set(checkpoints.ticks(disk, layout.slots, self._committed))
+        self._partly: dict[str, set[int]] = {}
+        self._withdrawn = set(checksums.withdrawn(disk, sealed))
         self._rows = dict.fromkeys(layout.tables, 0)
         self.rewind(self._committed)
-
-    def _open(self, file: h5py.File, layout: Layout) -> None:
-        self._file = file
-        self._layout = layout
-        names = [*layout.variables, COMMITTED, SESSIONS]
-        names += [f"{t.place}/{c.name}" for t in layout.tables.values() for c in t.columns]
-        # Kept open: HDF5 says nothing when a dataset fails to write at its closing.
-        self._datasets = {name: file[name] for name in names}
 
     @classmethod
     def create(
@@ -98,12 +104,17 @@ class ResultFile:
         attributes: Mapping[str, Attribute],
         state: StateLayout,
         tables: Iterable[Table] = (),
+        clock: str = "day",
+        copies: str = "society",
+        ticks: int | None = None,
+        slots: int = 2,
         overwrite: bool = False,
     ) -> Self:
-        """Make a complete file without any day in it, and open it for writing.
+        """Make a complete file without any tick in it, and open it for writing.
 
         The file is built under another name (``*.partial``) in the same folder and gets its own
-        name in one step, so under ``path`` there is never half a file.
+        name in one step, so under ``path`` there is never half a file. A file that it replaces
+        stays until the first commit.
 
         Parameters
         ----------
@@ -116,7 +127,14 @@ class ResultFile:
         state : mapping of name to (shape, dtype)
             The arrays of a checkpoint.
         tables : iterable
-            Tables of events.
+            Tables of events; each has a column named by the clock.
+        clock, copies : str
+            What a tick and a replicate are called: day, society. Dimensions named by the clock, or
+            ending in it (``agent_day``), hold ticks.
+        ticks : int, optional
+            The last tick of the complete file; default: the last value of the clock's coordinate.
+        slots : int
+            Checkpoints that the file holds; 0: it cannot be resumed but from its start.
         overwrite : bool
             Replace an existing file. Without it an existing file is not touched.
 
@@ -126,12 +144,41 @@ class ResultFile:
             If the file exists, or cannot be made there; nothing is left behind then.
         """
         path = Path(path)
-        layout = declare(coordinates, variables, attributes, state, tables)
+        layout = declare(
+            coordinates,
+            variables,
+            attributes,
+            state,
+            tables,
+            clock=clock,
+            copies=copies,
+            ticks=ticks,
+            slots=slots,
+        )
         with explained(path, MAKING):
             require_target(path, layout.nbytes_on_disk, overwrite=overwrite)
-        file = _made(path, layout, None, overwrite=overwrite)
-        with explained(path, "read this file"):
-            return cls(path, file, read_layout(file))
+            lock.remove_stale(path)
+        target = _target(path) if overwrite else None
+        try:
+            temporary, disk, sealed = _made(path, layout)
+            try:
+                if target is None:
+                    with explained(path, MAKING):
+                        place(temporary, path, overwrite=overwrite)
+                with explained(path, "read this file"):
+                    file = cls(path, disk, sealed, layout)
+            except BaseException:
+                lock.release(disk.descriptor)
+                with suppress(OSError):
+                    temporary.unlink(missing_ok=True)
+                raise
+        except BaseException:
+            if target is not None:
+                lock.release(target)
+            raise
+        if target is not None:
+            file._unplaced, file._target = temporary, target
+        return file
 
     @classmethod
     def resume(
@@ -142,7 +189,7 @@ class ResultFile:
         variables: Iterable[Variable] | None = None,
         state: StateLayout | None = None,
     ) -> Self:
-        """Open an existing file to write on.
+        """Open an existing file to write on, after checking everything in it.
 
         With ``coordinates``, ``variables`` and ``state`` (all three, as for :meth:`create`) the
         file must have been made for them.
@@ -154,26 +201,37 @@ class ResultFile:
             something else; it is not touched then.
         """
         path = Path(path)
-        release(path)
         with explained(path, "write this file"):
-            with opened(path) as file:  # opening "r+" may write, even to an empty file
-                require_ours(file, path)
-            file = opened(path, "r+", libver="earliest")
+            lock.remove_stale(path)
+            descriptor = opening.locked(path)
         try:
             with explained(path, "read this file"):
-                there = read_layout(file)
-            if coordinates is not None and variables is not None and state is not None:
-                unlike = difference(there, declare(coordinates, variables, {}, state))
-                if unlike:
-                    raise OutputError(
-                        f"{path}: does not fit what is to be run: {unlike}.\n"
-                        "Resume with the configuration that made it, or name another file with "
-                        f"{option('out')}."
-                    )
-            with explained(path, "read this file"):
-                return cls(path, file, there)
+                found = opening.sealed(path, descriptor, LAYOUT_VERSION)
+                assert found is not None  # refused above
+                with opened(path) as content:
+                    require_ours(content, path, LAYOUT_VERSION)
+                    layout = read_layout(content)
+                if coordinates is not None and variables is not None and state is not None:
+                    here = declare(coordinates, variables, {}, state, clock=layout.clock)
+                    unlike = difference(layout, here)
+                    if unlike:
+                        raise OutputError(
+                            f"{path}: does not fit what is to be run: {unlike}.\n"
+                            "Resume with the configuration that made it, or name another file with "
+                            f"{option('out')}."
+                        )
+                disk, sealed = found
+                commits = checksums.commits(disk, sealed)
+                wrong = list(checksums.damages(disk, sealed, commits))
+                if not all(one.harmless for one in wrong):
+                    raise opening.damaged(path, disk, sealed, wrong)
+                file = cls(path, disk, sealed, layout)
+            file.damages = wrong
+            bad = {one.what for one in wrong}
+            file._sound = {slot for slot in file._sound if f"checkpoint {slot}" not in bad}
+            return file
         except BaseException:
-            file.close()
+            lock.release(descriptor)
             raise
 
     @property
@@ -183,24 +241,30 @@ class ResultFile:
 
     @property
     def coordinates(self) -> dict[str, Coordinate]:
-        """Coordinates by name."""
+        """Dimensions of the file."""
         return dict(self._layout.coordinates)
 
     @property
     def variables(self) -> dict[str, Variable]:
-        """Variables by name."""
+        """Series of the file."""
         return dict(self._layout.variables)
 
     @property
-    def days_committed(self) -> int:
-        """Last day up to which every value is complete; 0 at first."""
+    def ticks_committed(self) -> int:
+        """Ticks up to this one are complete."""
         return self._committed
 
     @property
+    def placed(self) -> bool:
+        """Whether the file has its name; one that replaces another gets it at the first commit."""
+        return self._unplaced is None
+
+    @property
     def sessions(self) -> list[str]:
-        """Records of :meth:`log_session`, oldest first."""
+        """Records of all processes that wrote ticks, oldest first."""
         with explained(self.path, "read this file"):
-            return [record.decode() for record in self._datasets[SESSIONS][()] if record]
+            records = self._disk.read(SESSIONS).tolist()
+        return [sessions.unpacked(record) for record in records if record]
 
     def write(self, name: str, values: ArrayLike, **index: int | slice) -> None:
         """Write a block of one variable; it counts from the next :meth:`commit` on.
@@ -226,7 +290,10 @@ class ResultFile:
             raise KeyError(f"'{name}' has no dimension {', '.join(sorted(unknown))}")
         selection: list[int | slice] = []
         shape: list[int] = []
-        for dim, size in zip(variable.dims, self._layout.shape(variable), strict=True):
+        axis, whole = self._layout.axis(variable), True
+        for i, (dim, size) in enumerate(
+            zip(variable.dims, self._layout.shape(variable), strict=True)
+        ):
             at = index.get(dim, slice(None))
             if isinstance(at, slice):
                 start, stop = at.start or 0, size if at.stop is None else at.stop
@@ -234,23 +301,40 @@ class ResultFile:
                     raise ValueError(f"'{name}': {at} does not lie within {size} of '{dim}'")
                 selection.append(slice(start, stop))
                 shape.append(stop - start)
+                whole &= i == axis or stop - start == size
             else:
                 if not 0 <= at < size:
                     raise ValueError(f"'{name}': {at} is not one of {size} positions of '{dim}'")
                 selection.append(int(at))
+                whole &= i == axis or size == 1
         block = np.asarray(values)
         if block.shape != tuple(shape):
             raise ValueError(f"'{name}': values {block.shape}, the index selects {tuple(shape)}")
         if not np.can_cast(block.dtype, np.dtype(variable.dtype), "same_kind"):
             raise TypeError(f"'{name}' is {variable.dtype}, not {block.dtype}")
-        if block.size:
-            with self._writing():
-                self._datasets[name][tuple(selection)] = block
+        if not block.size:
+            return
+        block = block.astype(np.dtype(variable.dtype), copy=False)
+        with self._writing():
+            if axis is None and name not in self._withdrawn:
+                self._disk.write(f"{CHECKSUMS}/{name}", checksums.WITHDRAWN)
+                self._disk.sync()
+                self._withdrawn.add(name)
+            self._disk.write(name, block, *selection)
+            if axis is None:
+                return
+            slices = [slice(one, one + 1) if isinstance(one, int) else one for one in selection]
+            rows = slices[axis]
+            if whole:
+                values = block.reshape([one.stop - one.start for one in slices])
+                self._sum(name, rows, values, axis)
+            else:
+                self._partly.setdefault(name, set()).update(range(rows.start, rows.stop))
 
     def append(self, table: str, columns: Mapping[str, NDArray[Any]]) -> None:
         """Write rows of a table after those it has; they count from the next commit on.
 
-        Days do not fall from row to row. A table that is full becomes twice as long, for which the
+        Ticks do not fall from row to row. A table that is full becomes twice as long, for which the
         whole file is made anew and replaced in one step: there must be room for both.
 
         Parameters
@@ -270,78 +354,172 @@ class ResultFile:
         if first + count > there.rows:
             self._lengthen(there.longer(first + count))
         if count:
+            rows = slice(first, first + count)
             with self._writing():
                 for name, values in columns.items():
-                    self._datasets[f"{there.place}/{name}"][first : first + count] = values
+                    self._disk.write(f"{there.place}/{name}", values, rows)
+                kept = [self._disk.read(f"{there.place}/{name}", rows) for name in sorted(columns)]
+                self._disk.write(f"{CHECKSUMS}/{there.place}", checksums.event_sums(kept), rows)
         self._rows[table] = first + count
 
-    def rewind(self, day: int) -> None:
-        """Let the next rows of every table follow those up to this day, from which a run goes on.
+    def rewind(self, tick: int) -> None:
+        """Let the next rows of every table follow those up to this tick, from which a run goes on.
 
-        Rows of later days are written again, and must come out the same.
+        Rows of later ticks are written again, and must come out the same.
         """
         with explained(self.path, "read this file"):
             for name, table in self._layout.tables.items():
-                self._rows[name] = tables.rows_until(self._file, table, day)
+                ticks = self._disk.read(f"{table.place}/{self._layout.clock}")
+                self._rows[name] = tables.rows_until(ticks, tick)
 
     def _lengthen(self, table: Table) -> None:
         layout = replace(self._layout, tables={**self._layout.tables, table.name: table})
-        with self._writing():
-            to_disk(self._file)
         # A link to the file stays one: what is replaced is the file itself.
-        made = _made(self.path.resolve(), layout, self._file, overwrite=True)
-        self._file.close()
-        self._open(made, layout)
+        path = self.path.resolve()
+        with self._writing():
+            self._disk.sync()
+        temporary, disk, sealed = _made(path, layout, self._disk)
+        if self._unplaced is not None:
+            self._unplaced.unlink(missing_ok=True)
+            self._unplaced = temporary
+        else:
+            try:
+                with explained(self.path, MAKING):
+                    place(temporary, path, overwrite=True)
+            except BaseException:
+                lock.release(disk.descriptor)
+                temporary.unlink(missing_ok=True)
+                raise
+        lock.release(self._disk.descriptor)
+        self._disk, self._seal, self._layout = disk, sealed, layout
 
-    def commit(self, day: int) -> None:
-        """Declare every value up to ``day`` complete: data, flush, counter, flush.
+    def commit(self, tick: int, *, ended: bool = False) -> None:
+        """Declare every value up to ``tick`` complete: data, flush, counter, flush.
 
-        The counter never moves back; a day below it is flushed and otherwise ignored.
+        The counter never moves back; a tick below it is flushed and otherwise ignored.
+
+        Parameters
+        ----------
+        tick : int
+        ended : bool
+            No tick will follow, although the file has room for more.
 
         Raises
         ------
         OutputError
-            If the file cannot be written; it is closed then and holds the days committed before.
+            If the file cannot be written; it is closed then and holds the ticks committed before.
         """
         with self._writing():
-            to_disk(self._file)
-            if day > self._committed:
-                self._datasets[COMMITTED][()] = day
-                to_disk(self._file)
-                self._committed = int(day)
+            self._sum_what_is_partly_written()
+            further = tick > self._committed
+            if further:
+                record = checksums.record(tick, ended, self._rows.values())
+                newest = 1 - self._commits.newest
+                self._disk.write(COMMITS, record, newest)
+            self._disk.sync()
+            self._give_checksums()
+            if further:
+                self._disk.write(COUNTER, tick)
+                self._committed = int(tick)
+                self._commits.tick, self._commits.newest = self._committed, newest
+            self._disk.sync()
+            if ended or self._committed >= self._layout.ticks:
+                self._settle()
+            if self._unplaced is not None and self._committed > 0:
+                self._place()
 
-    def checkpoint(self, day: int, state: Mapping[str, NDArray[Any]]) -> None:
-        """Keep the full state at the end of a committed day, in the slot not needed now.
+    def _settle(self) -> None:
+        """Make both records of commits that of the last one: which days it took does not matter."""
+        records = self._disk.read(COMMITS)
+        newest = self._commits.newest
+        if not np.array_equal(records[newest], records[1 - newest]):
+            self._disk.write(COMMITS, records[newest], 1 - newest)
+            self._disk.sync()
+
+    def _place(self) -> None:
+        """Replace the file that was there, which nobody else writes: it has been locked."""
+        assert self._unplaced is not None
+        place(self._unplaced, self.path, overwrite=True)
+        self._unplaced = None
+        if self._target is not None:
+            lock.release(self._target)
+            self._target = None
+
+    def _sum(self, name: str, rows: slice, values: NDArray[Any], axis: int) -> None:
+        sums = checksums.present(checksums.row_sums(values, axis))
+        self._disk.write(f"{CHECKSUMS}/{name}", sums, rows)
+
+    def _sum_what_is_partly_written(self) -> None:
+        """Give their checksums to rows that were written piece by piece."""
+        for name, rows in self._partly.items():
+            axis = self._layout.axis(self._layout.variables[name])
+            assert axis is not None
+            for row in sorted(rows):
+                part = slice(row, row + 1)
+                values = self._disk.read(name, *[slice(None)] * axis, part)
+                self._sum(name, part, values, axis)
+        self._partly.clear()
+
+    def _give_checksums(self) -> None:
+        """Give the checksums that were withdrawn, now that the data are on the disk."""
+        for name in sorted(self._withdrawn):
+            sums = checksums.pair(checksums.whole_sum(self._disk.read(name)))
+            self._disk.write(f"{CHECKSUMS}/{name}", sums)
+        self._withdrawn.clear()
+
+    def checkpoint(
+        self, tick: int, state: Mapping[str, NDArray[Any]], number: int | None = None
+    ) -> None:
+        """Keep the full state at the end of a committed tick.
 
         Parameters
         ----------
-        day : int
-            Not above :attr:`days_committed`; 0 is the state before the first day.
+        tick : int
+            Not above :attr:`ticks_committed`; 0 is the state before the first tick.
         state : mapping of name to array
             Exactly the arrays declared at creation.
+        number : int, optional
+            Of the checkpoint, counted by the caller: slots take turns by it, so that a run that
+            was interrupted ends with the same slots as one that was not. None: the oldest slot.
 
         Raises
         ------
         ValueError
-            If the day is not committed, or the arrays are not those declared.
+            If the tick is not committed, or the arrays are not those declared.
         OutputError
             If the file cannot be written; it is closed then, and the checkpoint before remains.
         """
-        if not 0 <= day <= self._committed:
-            raise ValueError(f"day {day} is not committed (days committed: {self._committed})")
+        if not 0 <= tick <= self._committed:
+            raise ValueError(f"tick {tick} is not committed (ticks committed: {self._committed})")
+        if not self._layout.slots:
+            raise ValueError("the file has no room for checkpoints")
         given = {name: (array.shape, array.dtype) for name, array in state.items()}
         if given != self._layout.state:
             raise ValueError(f"state is {given}, declared was {self._layout.state}")
         with self._writing():
-            if self._latest_slot is None:
-                found = checkpoints.latest(self._file)
-                self._latest_slot = found[0] if found else SLOTS[1]
-            slot = SLOTS[1 - SLOTS.index(self._latest_slot)]
-            checkpoints.store(self._file, slot, int(day), state)
-            self._latest_slot = slot
+            if self._withdrawn:
+                self._disk.sync()
+                self._give_checksums()
+            for slot in self._slots_to_write(number):
+                checkpoints.store(self._disk, slot, int(tick), state)
+                self._sound.add(slot)
+
+    def _slots_to_write(self, number: int | None) -> list[int]:
+        """Return the slots for the next checkpoint; never the only sound one to begin with."""
+        there = checkpoints.ticks(self._disk, self._layout.slots, self._committed)
+        newest_last = [slot for slot in there if slot in self._sound]
+        others = [slot for slot in range(self._layout.slots) if slot not in newest_last]
+        oldest = [*others, *newest_last][0]
+        if number is None:
+            return [oldest]
+        slot = number % self._layout.slots
+        # Before the second checkpoint there is none but the one of an interruption to lose, and
+        # then no more work than between two checkpoints.
+        only = newest_last == [slot] and oldest != slot and number > 1
+        return [oldest, slot] if only else [slot]
 
     def latest_checkpoint(self) -> tuple[int, dict[str, NDArray[Any]]] | None:
-        """Return day and arrays of the newest intact checkpoint, or None if there is none.
+        """Return tick and arrays of the newest intact checkpoint, or None if there is none.
 
         Raises
         ------
@@ -349,11 +527,11 @@ class ResultFile:
             If the file cannot be read.
         """
         with explained(self.path, "read this file"):
-            found = checkpoints.latest(self._file)
+            found = checkpoints.latest(self._disk, self._layout.slots, self._committed)
         return None if found is None else found[1:]
 
     def log_session(self, text: str) -> None:
-        """Append one record, such as the device and the first day, and flush it.
+        """Append one record, such as the device and the first tick, and flush it.
 
         The table holds 64 records of 1024 bytes in UTF-8; a longer text is cut, and when the table
         is full its last record is replaced.
@@ -363,33 +541,47 @@ class ResultFile:
         OutputError
             If the file cannot be written.
         """
-        record = text.encode()
-        if len(record) > SESSION_BYTES:
-            mark = "…".encode()
-            kept = record[: SESSION_BYTES - len(mark)].decode(errors="ignore")
-            record = kept.encode() + mark
         with self._writing():
             position = min(len(self.sessions), SESSION_RECORDS - 1)
-            self._datasets[SESSIONS][position] = record
-            to_disk(self._file)
+            self._disk.write(SESSIONS, sessions.packed(text), position)
+            self._disk.sync()
 
     def close(self) -> None:
-        """Close the file; what is not committed stays in it and does not count."""
-        if self._file.id.valid:
-            with self._writing():
-                self._file.flush()
-                self._file.close()
+        """Close the file; what is not committed stays in it and does not count.
+
+        A file that was to replace another one and has no tick yet is removed.
+        """
+        if not self._open:
+            return
+        with self._writing():
+            if self._withdrawn:
+                self._disk.sync()
+                self._give_checksums()
+            self._disk.sync()
+        self._abandon()
+
+    def _abandon(self) -> None:
+        """Let go of the file as it is."""
+        if not self._open:
+            return
+        self._open = False
+        if self._unplaced is not None:
+            with suppress(OSError):
+                self._unplaced.unlink(missing_ok=True)
+        lock.release(self._disk.descriptor)
+        if self._target is not None:
+            lock.release(self._target)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Explain a failure, and close the file at once as it is: HDF5 cannot go on with it."""
+        """Explain a failure, and close the file at once as it is."""
         with explained(self.path, "write this file"):
-            if not self._file.id.valid:
+            if not self._open:
                 raise OutputError(f"{self.path}: is closed. Open it again to write.")
             try:
                 yield
             except (OSError, RuntimeError, ValueError):
-                abandon(self._file)
+                self._abandon()
                 raise
 
     def __enter__(self) -> Self:
@@ -404,49 +596,83 @@ class ResultFile:
         self.close()
 
 
-def _made(path: Path, layout: Layout, old: h5py.File | None, *, overwrite: bool) -> h5py.File:
-    """Build a file under another name, with what an old one holds, and give it its own name."""
+def _target(path: Path) -> int | None:
+    """Lock the file that is to be replaced and return its descriptor; None: there is none.
+
+    Raises
+    ------
+    OutputError
+        If a run is writing it.
+    """
+    for write in (True, False):  # who may replace a file need not be allowed to write it
+        try:
+            descriptor = opening.descriptor_of(path, write=write)
+        except OSError:
+            continue
+        if lock.acquire(descriptor, exclusive=write):
+            return descriptor
+        os.close(descriptor)
+        raise being_written_elsewhere(path)
+    return None
+
+
+def _made(path: Path, layout: Layout, old: Disk | None = None) -> tuple[Path, Disk, Seal]:
+    """Build a file under another name, with what an old one holds; it is locked from the start."""
     temporary = temporary_name(path)
-    file = None
+    disk, file = None, None
     try:
         with explained(path, MAKING):
-            with temporary.open("xb") as empty:
-                claim(empty.fileno(), layout.nbytes_on_disk)
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+            disk = Disk(os.open(temporary, flags, 0o666), {})
+            lock.acquire(disk.descriptor)
+            claim(disk.descriptor, layout.nbytes_on_disk)
             # Aligned, so that a counter lies within one page and changes as one.
             file = h5py.File(temporary, "w", libver="earliest", alignment_interval=8)
-            claim(file.id.get_vfd_handle(), layout.nbytes_on_disk)
+            claim(disk.descriptor, layout.nbytes_on_disk)
             datasets = build(file, layout)
-            if old is not None:
-                _copy(old, file)
-            to_disk(file)
+            file.flush()
             del datasets
             file.close()
-            # Closed and opened again, HDF5 has settled everything but raw data, and sees and
-            # gives back what was claimed beyond the file's end.
+            # Closed and opened again, HDF5 has settled everything, and sees and gives back what
+            # was claimed beyond the file's end.
             file = h5py.File(temporary, "r+", libver="earliest")
-            to_disk(file)
-            place(temporary, path, overwrite=overwrite)
-            return file
+            file.close()
+            lock.acquire(disk.descriptor)  # where locks are the process's, HDF5 has ended it
+            sealed = seal.make(temporary, disk, layout)
+            disk.extents = sealed.extents
+            if old is None:
+                _begin(disk, sealed)
+            else:
+                _copy(old, disk)
+            disk.sync()
+            return temporary, disk, sealed
     except BaseException:
         if file is not None:
             abandon(file)
+        if disk is not None:
+            lock.release(disk.descriptor)
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
 
 
-def _copy(old: h5py.File, new: h5py.File) -> None:
+def _begin(disk: Disk, sealed: Seal) -> None:
+    """Write what a file without any tick says: nothing is committed, nothing is withdrawn."""
+    record = checksums.record(0, False, [0] * len(sealed.tables))
+    disk.write(COMMITS, np.stack([record, record]))
+    for name, series in sealed.series.items():
+        if series.axis is None:
+            sums = checksums.pair(checksums.whole_sum(disk.read(name)))
+            disk.write(f"{CHECKSUMS}/{name}", sums)
+
+
+def _copy(old: Disk, new: Disk) -> None:
     """Copy the values of every dataset into that of the same name, which may be longer."""
-    names: list[str] = []
-    old.visit(names.append)
-    for name in names:
-        source, target = old[name], new[name]
-        if isinstance(source, h5py.Group) or source.is_scale or not source.size:
-            continue
-        if not source.shape:
-            target[()] = source[()]
-            continue
-        step = max(1, COPIED_AT_ONCE * len(source) // source.nbytes)
-        for first in range(0, len(source), step):
-            rows = slice(first, min(first + step, len(source)))
-            target[rows] = source[rows]
+    for name, extent in old.extents.items():
+        if not extent.shape:
+            new.write(name, old.read(name))
+        elif extent.nbytes:
+            step = max(1, COPIED_AT_ONCE * extent.shape[0] // extent.nbytes)
+            for first in range(0, extent.shape[0], step):
+                rows = slice(first, min(first + step, extent.shape[0]))
+                new.write(name, old.read(name, rows), rows)

@@ -1,10 +1,11 @@
 """How are events kept, of which nobody knows beforehand how many there will be?
 
 A table is a group ``/events/<name>``: columns along the dimension ``event``, rows in the order of
-their ``day``. It is made with room for some rows; unused ones have the day `NO_DAY`. When it is
-full, the whole file is made anew with a table twice as long (`societies.output.resultfile`), so
-that no structure of a file ever changes and a killed process leaves an intact one. Which rows
-count follows from their day, as for everything else in the file.
+their tick, which the column with the clock's name holds (``day``). It is made with room for some
+rows; unused ones have values that mean "nothing". When it is full, the whole file is made anew
+with a table twice as long (`societies.output.resultfile`), so that no structure of a file ever
+changes and a killed process leaves an intact one. Which rows count follows from their tick, as for
+everything else in the file.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from numpy.typing import DTypeLike, NDArray
 
 EVENTS = "events"
 EVENT = "event"
-NO_DAY = -1
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,15 @@ class Column:
     meanings: tuple[str, ...] = ()
 
     @property
-    def fill(self) -> float:
-        """Value of unused rows."""
-        return np.nan if np.dtype(self.dtype).kind == "f" else -1
+    def fill(self) -> float | int:
+        """Value of unused rows: NaN, or the smallest number, below every tick."""
+        dtype = np.dtype(self.dtype)
+        return float("nan") if dtype.kind == "f" else int(np.iinfo(dtype).min)
 
 
 @dataclass(frozen=True)
 class Table:
-    """Events of one kind; one of the columns is ``day``.
+    """Events of one kind; one of the columns has the name of the clock and holds the tick.
 
     Attributes
     ----------
@@ -67,14 +68,15 @@ class Table:
     columns: tuple[Column, ...]
     rows: int
 
-    def __post_init__(self) -> None:
-        if "day" not in (column.name for column in self.columns):
-            raise ValueError(f"table '{self.name}' needs a column 'day'")
-
     @property
     def place(self) -> str:
         """Name of the table's group in the file."""
         return f"{EVENTS}/{self.name}"
+
+    @property
+    def places(self) -> list[str]:
+        """Names of the datasets in the group."""
+        return [EVENT, *(column.name for column in self.columns)]
 
     def shape(self, column: Column, lengths: Mapping[str, int]) -> tuple[int, ...]:
         """Return the shape of a column, given the lengths of the file's dimensions."""
@@ -104,10 +106,9 @@ def read_tables(file: h5py.File) -> dict[str, Table]:
     }
 
 
-def rows_until(file: h5py.File, table: Table, day: int) -> int:
-    """Return how many rows a table has up to a day."""
-    days = file[table.place]["day"][()]
-    return int(np.count_nonzero((days != NO_DAY) & (days <= day)))
+def rows_until(ticks: NDArray[Any], tick: int) -> int:
+    """Return how many rows are of a tick up to this one, by the column of ticks."""
+    return int(np.count_nonzero((ticks >= 0) & (ticks <= tick)))
 
 
 def block(table: Table, columns: Mapping[str, NDArray[Any]]) -> int:

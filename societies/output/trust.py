@@ -34,8 +34,7 @@ def opened(path: str | os.PathLike[str], mode: str = "r", **options: Any) -> h5p
     OSError
         As h5py does; see `societies.output.files.explained`.
     """
-    if kind := kind_unless_file(path):
-        raise OutputError(f"{path}: is {kind}, not a result file. Name a file that a run wrote.")
+    require_file(path)
     file = h5py.File(path, mode, **options)
     try:
         require_own_data(file, path)
@@ -43,6 +42,12 @@ def opened(path: str | os.PathLike[str], mode: str = "r", **options: Any) -> h5p
         file.close()
         raise
     return file
+
+
+def require_file(path: str | os.PathLike[str]) -> None:
+    """Raise OutputError if reading what is there could wait for ever or never end."""
+    if kind := kind_unless_file(path):
+        raise OutputError(f"{path}: is {kind}, not a result file. Name a file that a run wrote.")
 
 
 def require_own_data(file: h5py.File, path: object) -> None:

@@ -71,9 +71,9 @@ def interrupts() -> Iterator[Interruption]:
 
 def interrupted(clock: str, file: ResultFile | None, last: int) -> Interrupted:
     """Return what to tell after Ctrl-C, the first one or an impatient second one."""
-    if file is None:
+    if file is None or not file.placed:
         return Interrupted(f"interrupted before {clock} 1; nothing was written")
-    tick = file.days_committed
+    tick = file.ticks_committed
     done = f"after {clock} {tick} of {last}; all of it is"
     if not tick:
         done = f"before {clock} 1; the start is"
@@ -86,7 +86,7 @@ def device_failures(clock: str, file: ResultFile, last: int) -> Iterator[None]:
     try:
         yield
     except DeviceError as error:
-        tick = file.days_committed
+        tick = file.ticks_committed
         done = f"all {clock}s up to {tick} of {last}" if tick else f"the start, before {clock} 1,"
         raise DeviceFailed(
             f"{error}\n{file.path} holds {done} and can be resumed", file.path

@@ -222,7 +222,7 @@ def test_knowledge_is_counted_as_often_as_asked(tmp_path, detailed, every):
     record = {"device": every, "society": 2, "checkpoint": 3}
     settings = {key: value for key, value in DETAILED.items() if key != "record"}
     run(configuration(**settings, record=record, days=8), device="reference", out=path)
-    with xr.open_dataset(path) as found, xr.open_dataset(detailed) as whole:
+    with societies.open_results(path) as found, xr.open_dataset(detailed) as whole:
         if every == 0:
             assert "agents_knowing" not in found
             return

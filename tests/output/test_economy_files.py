@@ -126,7 +126,7 @@ def test_everything_has_a_unit_and_a_long_name(detailed):
 
 
 def test_counts_are_integers_and_measures_are_floats(detailed):
-    with xr.open_dataset(detailed) as data:
+    with societies.open_results(detailed) as data:
         for name in ("agent_units_extracted", "agent_units_held", "agent_units_traded"):
             assert data[name].dtype == np.int32, name
         for name in ("held", "extracted"):
@@ -136,7 +136,7 @@ def test_counts_are_integers_and_measures_are_floats(detailed):
             assert data[name].dtype == np.float64, name
         for name in ("society", "day", "agent", "resource"):
             assert data[name].dtype.kind == "i", name
-        assert int(data.days_committed) == DAYS
+        assert int(data.ticks_committed) == DAYS
 
 
 def test_attributes_tell_where_the_numbers_come_from(detailed, tmp_path):
@@ -179,7 +179,7 @@ def test_what_is_recorded_is_what_the_reference_did(record, truth, tmp_path):
         for what, own in (("agent", "agent_day"), ("agent_resource", "resource_day"))
         if every[what]
     }
-    with xr.open_dataset(path) as data:
+    with societies.open_results(path) as data:
         assert data.day.values.tolist() == days_every(every["society"])
         for what, dim in dims.items():
             assert data[dim].values.tolist() == days_every(every[what])

@@ -25,8 +25,7 @@ def made(path, rows=2, **more):
         variables=[Variable("height", ("day",), "float64", "m", "height")],
         attributes={"title": "a test"},
         state=STATE,
-        tables=[Table("happenings", COLUMNS, rows)],
-        **more,
+        **{"tables": [Table("happenings", COLUMNS, rows)], **more},
     )
 
 
@@ -85,7 +84,7 @@ def test_plain_xarray_and_pandas_read_them(tmp_path):
     with h5py.File(path) as file:
         assert file["events/happenings/parts"][0].tolist() == [1, 2, 3]
     with xr.open_dataset(path) as series:
-        assert list(series.data_vars) == ["days_committed", "height"]
+        assert set(series.data_vars) == {"ticks_committed", "height"}
 
 
 def test_what_is_not_committed_does_not_show(tmp_path):
@@ -152,5 +151,5 @@ def test_mistakes_are_named(tmp_path):
             file.append("nothing", {})
     with pytest.raises(OutputError, match=r"no 'trades'; it has tables of events: happenings"):
         open_results(path, events="trades")
-    with pytest.raises(ValueError, match="day"):
-        Table("timeless", COLUMNS[:1], 4)
+    with pytest.raises(ValueError, match="needs a column 'day'"):
+        made(tmp_path / "other.h5", tables=[Table("timeless", COLUMNS[:1], 4)])

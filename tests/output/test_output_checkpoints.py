@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from societies.output import Coordinate, ResultFile, checkpoints
+from societies.output import Coordinate, ResultFile
+from societies.output.disk import Disk
 
 STATE = {"held": ((4, 50), np.int32), "experience": ((4, 50), np.float64)}
 
@@ -51,27 +52,68 @@ def test_one_changed_byte_sends_us_to_the_other_slot(file, array, byte):
     for day in (1, 2):
         file.commit(day)
         file.checkpoint(day, state_of(day))
-    newest = checkpoints.latest(file._file)[0]
+    newest = 1 if int(file._disk.read("checkpoint/1/tick")) == 2 else 0
     flip(file, newest, array, byte)
     assert_latest(file, 1)
-    flip(file, "checkpoint/1" if newest.endswith("0") else "checkpoint/0", array, byte)
+    flip(file, 1 - newest, array, byte)
     assert file.latest_checkpoint() is None
 
 
 def flip(file, slot, array, byte):
-    dataset = file._file[slot]["state"][array]
-    values = dataset[()]
+    place = f"checkpoint/{slot}/state/{array}"
+    values = file._disk.read(place)
     values.reshape(-1).view(np.uint8)[byte] ^= 0x10
-    dataset[...] = values
-    file._file.flush()
+    file._disk.write(place, values)
+
+
+def test_a_run_goes_on_after_the_older_checkpoint_and_says_why(file):
+    for day in (1, 2):
+        file.commit(day)
+        file.checkpoint(day, state_of(day))
+    slot = 1 if int(file._disk.read("checkpoint/1/tick")) == 2 else 0
+    flip(file, slot, "held", 7)
+    file.close()
+    with ResultFile.resume(file.path) as again:
+        assert_latest(again, 1)
+        (damage,) = again.damages
+        assert (damage.what, damage.which) == (f"checkpoint {slot}", "of day 2")
+        again.checkpoint(2, state_of(2))  # in the damaged slot, not in that of day 1
+        assert again.damages and slots(again) == sorted([1, 2])
+    with ResultFile.resume(file.path) as again:
+        assert again.damages == []
+
+
+def slots(file):
+    return sorted(int(file._disk.read(f"checkpoint/{slot}/tick")) for slot in (0, 1))
 
 
 def test_a_checkpoint_beyond_the_committed_days_does_not_count(file):
     for day in (1, 2):
         file.commit(day)
         file.checkpoint(day, state_of(day))
-    file._file["days_committed"][()] = 1
+    file._committed = 1
     assert_latest(file, 1)
+
+
+def test_checkpoints_with_a_number_go_to_the_slot_of_the_number(file):
+    """Whatever was interrupted before, the slots end as in a straight run."""
+    for day, number in [(2, 1), (4, 2), (5, 3), (6, 3), (8, 4)]:
+        file.commit(day)
+        file.checkpoint(day, state_of(day), number)
+        assert int(file._disk.read(f"checkpoint/{number % 2}/tick")) == day
+        assert_latest(file, day)
+
+
+def test_the_only_sound_checkpoint_is_not_overwritten_first(file, monkeypatch):
+    for day in (1, 2):
+        file.commit(day)
+        file.checkpoint(day, state_of(day), day)
+    flip(file, 1, "held", 0)
+    file.close()
+    with ResultFile.resume(file.path) as again:
+        again.commit(4)
+        assert again._slots_to_write(4) == [1, 0]  # that of day 2 is in slot 0
+        assert again._slots_to_write(3) == [1]
 
 
 class PowerCut(Exception):
@@ -90,17 +132,17 @@ def test_dying_at_any_flush_of_a_checkpoint_leaves_a_whole_one(
     file.commit(5)
     left = [flushes]
 
-    def flush_or_die(handle):
-        handle.flush()
+    def sync_or_die(disk):
         if left[0] == 0:
             raise PowerCut
         left[0] -= 1
 
-    monkeypatch.setattr(checkpoints, "to_disk", flush_or_die)
+    monkeypatch.setattr(Disk, "sync", sync_or_die)
     with pytest.raises(PowerCut):
         file.checkpoint(5, state_of(5))
     copy = tmp_path / "copy.h5"
     copy.write_bytes(file.path.read_bytes())
+    monkeypatch.undo()
     with ResultFile.resume(copy) as survivor:
         if flushes == 2:
             assert_latest(survivor, 5)
@@ -109,7 +151,6 @@ def test_dying_at_any_flush_of_a_checkpoint_leaves_a_whole_one(
         else:
             assert survivor.latest_checkpoint() is None
         # The survivor's next checkpoint must not overwrite the only good one.
-        monkeypatch.undo()
         survivor.checkpoint(5, state_of(5))
         assert_latest(survivor, 5)
 
@@ -123,4 +164,4 @@ def test_a_resumed_file_overwrites_the_older_slot(file):
     with ResultFile.resume(file.path) as again:
         again.checkpoint(6, state_of(6))
     with h5py.File(file.path) as raw:
-        assert {int(raw["checkpoint/0/day"][()]), int(raw["checkpoint/1/day"][()])} == {2, 6}
+        assert {int(raw["checkpoint/0/tick"][()]), int(raw["checkpoint/1/tick"][()])} == {2, 6}

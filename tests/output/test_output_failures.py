@@ -8,12 +8,15 @@ import sys
 import threading
 from types import SimpleNamespace
 
+import h5py
 import numpy as np
 import pytest
 import xarray as xr
 
 from societies.errors import OutputError
 from societies.output import Coordinate, ResultFile, Variable, files, open_results, resultfile
+from societies.output.disk import Disk
+from societies.output.seal import MAGIC
 
 DECLARED = {
     "coordinates": [
@@ -127,10 +130,65 @@ def test_of_many_that_start_at_once_exactly_one_makes_the_file(path):
 
 def test_overwrite_replaces(path):
     path.write_bytes(b"old")
-    ResultFile.create(path, **DECLARED, overwrite=True).close()
-    with open_results(path) as data:
-        assert data.sizes["day"] == 0
+    with ResultFile.create(path, **DECLARED, overwrite=True) as file:
+        file.commit(1)
+        with open_results(path) as data:
+            assert data.sizes["day"] == 1
     assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("how", ["closed", "killed"])
+def test_overwrite_that_reaches_no_day_changes_nothing(path, how):
+    with ResultFile.create(path, **DECLARED) as file:
+        file.commit(3)
+    before, inode = path.read_bytes(), path.stat().st_ino
+    program = """
+file = ResultFile.create(sys.argv[1], **declared, overwrite=True)
+file.log_session("about to begin")
+if sys.argv[2] == "killed":
+    os.kill(os.getpid(), signal.SIGKILL)
+file.close()
+"""
+    python(program, path, how)
+    assert (path.read_bytes(), path.stat().st_ino) == (before, inode)
+    # What a killed process leaves behind is removed by the next one that writes here.
+    left = [p.suffix for p in path.parent.iterdir()]
+    assert sorted(left) == [".h5"] + [".partial"] * (how == "killed")
+    ResultFile.resume(path).close()
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_partial_files_of_the_living_and_of_others_stay(path):
+    program = """
+file = ResultFile.create(sys.argv[1], **declared, overwrite=True)
+print("made", flush=True)
+sys.stdin.readline()
+"""
+    path.write_bytes(b"old")
+    others = [
+        "run.h5.partial",
+        "run.0123.partial",
+        "other.01234567.partial",
+        "run.1234567g.partial",
+    ]
+    for name in others:
+        (path.parent / name).write_bytes(b"mine")
+    stale = path.parent / "run.01234567.partial"
+    stale.write_bytes(b"of a killed process")
+    command = [sys.executable, "-c", PROGRAM + program, path]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as maker:
+        maker.stdout.readline()
+        assert not stale.exists()
+        # A second one that wants to replace the same file is refused, and harms nobody.
+        with pytest.raises(OutputError) as caught:
+            ResultFile.create(path, **DECLARED, overwrite=True)
+        assert_clear(caught.value, path, "another run is writing it")
+        with pytest.raises(OutputError):
+            ResultFile.create(path, **DECLARED)
+        unplaced = {p.name for p in path.parent.iterdir()} - {*others, "run.h5"}
+        assert len(unplaced) == 1 and path.read_bytes() == b"old"
+        maker.stdin.close()
+    assert {p.name for p in path.parent.iterdir()} >= {*others, "run.h5"}
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "missing folder", "folder is a file"])
@@ -303,7 +361,7 @@ try:
         file.commit(day)
         file.checkpoint(day, {"held": np.full(1000, day, np.int32)})
 except OutputError as error:
-    print(file.days_committed, error)
+    print(file.ticks_committed, error)
 try:
     file.write("held", np.zeros(1000), day=99)
 except OutputError as error:
@@ -338,11 +396,11 @@ def test_a_write_that_the_disk_refuses(path, monkeypatch):
     def full(_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(resultfile, "to_disk", full)
+    monkeypatch.setattr(Disk, "sync", full)
     with pytest.raises(OutputError) as caught:
         file.commit(4)
     assert_clear(caught.value, path, "the disk is full")
-    assert file.days_committed == 3
+    assert file.ticks_committed == 3
     file.close()
     with open_results(path) as data:
         assert data.sizes["day"] == 3
@@ -376,24 +434,56 @@ with ResultFile.create(sys.argv[1], **declared) as file:
                 with pytest.raises(OutputError) as caught:
                     ResultFile.resume(path)
                 assert_clear(caught.value, path, "open elsewhere", "try again")
+            with xr.open_dataset(path) as data, h5py.File(path) as raw:
+                assert int(data.ticks_committed) == day
+                assert data.held.isel(day=slice(day)).mean("agent").values.tolist() == list(
+                    range(1, day + 1)
+                )
+                assert np.isnan(data.held.isel(day=slice(day, None))).all()
+                assert (raw["held"][day - 1] == day).all()
             writer.stdin.write(b"\n")
             writer.stdin.flush()
     assert writer.returncode == 0
     ResultFile.resume(path).close()
 
 
-def test_a_file_that_is_open_for_reading_here(path):
+def test_a_file_that_is_open_for_reading_can_be_resumed(path):
     ResultFile.create(path, **DECLARED).close()
-    with open_results(path), xr.open_dataset(path), pytest.raises(OutputError) as caught:
-        ResultFile.resume(path)
-    assert_clear(caught.value, path, "open elsewhere", "try again")
-    ResultFile.resume(path).close()
+    reader = "import h5py, sys; file = h5py.File(sys.argv[1]); print(1, flush=True); input()"
+    command = [sys.executable, "-c", reader, path]
+    with (
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as elsewhere,
+        open_results(path),
+        xr.open_dataset(path) as data,
+        h5py.File(path) as raw,
+    ):
+        elsewhere.stdout.readline()
+        with ResultFile.resume(path) as file:
+            file.write("gini", np.ones(10), day=0)
+            file.commit(1)
+            assert (raw["gini"][:, 0] == 1).all() and np.isnan(raw["gini"][:, 1:]).all()
+            assert (data.gini[:, 0] == 1).all()
+        elsewhere.stdin.close()
+
+
+def test_two_writers_in_one_process(path):
+    with ResultFile.create(path, **DECLARED) as file:
+        file.commit(1)
+        before = path.read_bytes()
+        with pytest.raises(OutputError) as caught:
+            ResultFile.resume(path)
+        assert_clear(caught.value, path, "open elsewhere", "try again")
+        with pytest.raises(OutputError) as caught:
+            ResultFile.create(path, **DECLARED, overwrite=True)
+        assert_clear(caught.value, path, "another run is writing it")
+        assert path.read_bytes() == before
+        file.commit(2)
+    with open_results(path) as data:
+        assert data.sizes["day"] == 2
 
 
 @pytest.mark.parametrize("content", ["text", "nothing", "other hdf5", "half", "future layout"])
 def test_files_that_are_not_ours_or_damaged(path, content):
-    import h5py
-
     if content == "text":
         path.write_text("agents: 4\n")
     elif content == "nothing":
@@ -408,12 +498,13 @@ def test_files_that_are_not_ours_or_damaged(path, content):
         else:
             with h5py.File(path, "r+") as file:
                 file.attrs["societies_layout"] = 99
+            path.write_bytes(path.read_bytes().replace(MAGIC, MAGIC.replace(b"seal", b"SEAL")))
     before = path.read_bytes()
     for opening in (ResultFile.resume, open_results):
         with pytest.raises(OutputError) as caught:
             opening(path)
-        says = "has file layout 99" if content == "future layout" else "not a result file"
-        assert_clear(caught.value, path, says)
+        says = {"future layout": "has file layout 99", "half": "damaged: length of the file"}
+        assert_clear(caught.value, path, says.get(content, "not a result file"))
     assert path.read_bytes() == before
 
 
@@ -431,6 +522,6 @@ def test_interrupted_while_the_file_is_made(existing, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(resultfile, "to_disk", interrupt)
+    monkeypatch.setattr(Disk, "sync", interrupt)
     with pytest.raises(KeyboardInterrupt):
         ResultFile.create(existing, **DECLARED, overwrite=True)

@@ -61,7 +61,6 @@ def state_of(day):
 def raw_data_removed(path):
     """Return all bytes of the file outside the raw data of series, state, counters, records."""
     content = bytearray(path.read_bytes())
-    content[20:24] = bytes(4)  # "open for writing": kept, but never looked at in superblock 0
     with h5py.File(path, "r") as file:
 
         def blank(name, item):
@@ -81,15 +80,17 @@ def path(tmp_path):
 
 def test_plain_xarray_shows_dimensions_coordinates_units_and_attributes(path):
     create(path).close()
-    with xr.open_dataset(path) as data:
+    with xr.open_dataset(path, mask_and_scale=False) as data:
         assert dict(data.sizes) == {c.name: len(c.values) for c in COORDINATES}
-        assert set(data.data_vars) == {v.name for v in VARIABLES} | {"days_committed"}
+        assert set(data.data_vars) == {v.name for v in VARIABLES} | {"ticks_committed"}
         for variable in VARIABLES:
             assert data[variable.name].dims == variable.dims
             assert data[variable.name].dtype == variable.dtype
+            missing = np.dtype(variable.dtype).kind in "iu"
             assert data[variable.name].attrs == {
                 "units": variable.units or "1",
                 "long_name": variable.long_name,
+                **({"_FillValue": variable.fill} if missing else {}),
             }
         for coordinate in COORDINATES:
             assert_array_equal(data[coordinate.name].values, coordinate.values)
@@ -97,15 +98,24 @@ def test_plain_xarray_shows_dimensions_coordinates_units_and_attributes(path):
                 coordinate.long_name or coordinate.name
             )
         assert data.attrs.items() >= ATTRIBUTES.items()
+        assert (data.attrs["clock"], data.attrs["copies"], data.attrs["ticks"]) == (
+            *("day", "society"),
+            DAYS,
+        )
         assert data.sel(activity="größe", day=3).minutes.shape == (SOCIETIES,)
 
 
-def test_what_is_not_written_yet_holds_the_fill_value(path):
-    create(path).close()
+def test_what_is_not_written_yet_is_missing_in_xarray(path):
+    with create(path) as file:
+        file.write("deals", np.full(SOCIETIES, 7, np.int32), day=0)
+        file.commit(1)
     with xr.open_dataset(path) as data:
-        assert np.isnan(data.gini).all() and np.isnan(data.minutes).all()
-        assert (data.deals == -1).all() and (data.held == -7).all() and (data.made == 65535).all()
-        assert data.days_committed == 0
+        for name in ("gini", "minutes", "deals", "held", "made"):
+            assert np.isnan(data[name].isel({data[name].dims[1]: slice(1, None)})).all(), name
+        assert data.deals.mean() == 7 and data.ticks_committed == 1
+    with open_results(path) as data:
+        assert data.deals.dtype == np.int32 and (data.deals == 7).all()
+        assert "_FillValue" not in data.deals.attrs
 
 
 def test_structures_never_change_after_creation(path):
@@ -135,7 +145,7 @@ def test_old_superblock_and_aligned_counters(path):
         pass
     with h5py.File(path, "r") as file:
         assert file.id.get_create_plist().get_version()[0] == 0
-        for name in ("days_committed", "checkpoint/0/day", "checkpoint/1/day"):
+        for name in ("ticks_committed", "checkpoint/0/tick", "checkpoint/1/tick"):
             assert file[name].id.get_offset() % 8 == 0
 
 
@@ -163,7 +173,7 @@ def test_blocks_written_are_blocks_read(data):
                 values = np.random.default_rng(block).integers(0, 100, expected[place].shape)
                 expected[place] = values.astype(dtype)
                 file.write("series", values.astype(dtype), **index)
-        with xr.open_dataset(path) as read:
+        with xr.open_dataset(path, mask_and_scale=False) as read:
             assert_array_equal(read.series.values, expected)
             assert read.series.dtype == np.dtype(dtype)
 
@@ -195,9 +205,9 @@ def test_the_counter_never_moves_back(path):
     with create(path) as file:
         file.commit(9)
         file.commit(4)
-        assert file.days_committed == 9
+        assert file.ticks_committed == 9
     with ResultFile.resume(path) as file:
-        assert file.days_committed == 9
+        assert file.ticks_committed == 9
 
 
 def test_resume_gives_back_what_was_declared(path):
@@ -252,7 +262,6 @@ def test_open_results_shows_committed_days_only(path):
         assert_array_equal(data.agent_day, [5, 10])
         assert data.held.shape == (SOCIETIES, 2, 4)
         assert (data.gini == 1).all()
-    ResultFile.resume(path).close()  # closing the dataset has released the file
 
 
 def test_open_results_in_the_process_that_writes(path):
@@ -330,8 +339,10 @@ from societies.output import Coordinate, ResultFile, Variable
 def make(days):
     coordinates = [Coordinate("day", np.arange(days)), Coordinate("x", np.arange(1000))]
     variables = [Variable("a", ("day", "x"), "f8", "", "")]
-    ResultFile.create(sys.argv[1], coordinates=coordinates, variables=variables, attributes={},
-                      state={}, overwrite=True).close()
+    file = ResultFile.create(sys.argv[1], coordinates=coordinates, variables=variables,
+                             attributes={}, state={}, overwrite=True)
+    file.commit(1)
+    file.close()
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(make(10), make(8000))
 """

@@ -98,7 +98,7 @@ def assert_committed_days_and_checkpoint(path, days):
     import xarray as xr  # here, so that the program that is killed starts soon
 
     with xr.open_dataset(path) as data:
-        committed = int(data.days_committed)
+        committed = int(data.ticks_committed)
         for name in DTYPES:
             expected = [series(days[day])[name] for day in range(1, committed + 1)]
             if expected:
@@ -108,7 +108,7 @@ def assert_committed_days_and_checkpoint(path, days):
     with open_results(path) as data:
         assert data.sizes["day"] == committed
     with ResultFile.resume(path) as file:
-        assert file.days_committed == committed
+        assert file.ticks_committed == committed
         found = file.latest_checkpoint()
     if found is None:
         assert committed <= EVERY
@@ -124,7 +124,7 @@ def assert_committed_days_and_checkpoint(path, days):
 
 def raw_series(path):
     with h5py.File(path) as file:
-        return {name: file[name][()].tobytes() for name in (*DTYPES, "days_committed", "day")}
+        return {name: file[name][()].tobytes() for name in (*DTYPES, "ticks_committed", "day")}
 
 
 def test_killed_at_random_moments_and_resumed(tmp_path):

@@ -7,7 +7,6 @@ import xarray as xr
 import societies
 from societies.config import config_from_dict
 from societies.errors import Interrupted
-from societies.output.readers import release
 
 CONFIG = config_from_dict(
     {"workload": "economy", "agents": 4, "resources": 3, "days": 12, "devices": "tools"}
@@ -55,18 +54,3 @@ def test_an_open_dataset_does_not_keep_its_own_program_from_resuming(tmp_path, l
         np.testing.assert_array_equal(other.utility, whole.utility)
     seen.close()
     other.close()
-
-
-def test_only_what_is_open_of_that_file_is_closed(tmp_path):
-    one, other = begun(tmp_path / "one.h5"), begun(tmp_path / "other.h5")
-    with xr.open_dataset(one) as first, xr.open_dataset(other) as second:
-        first.gini.load()
-        second.gini.load()
-        held = xr.backends.file_manager.FILE_CACHE
-        names = {file.filename for file in held.values()}
-        assert {str(one), str(other)} <= names
-        release(one)
-        names = {file.filename for file in held.values()}
-        assert str(one) not in names
-        assert str(other) in names
-    release(tmp_path / "missing.h5")

@@ -8,6 +8,7 @@ import warnings
 import h5py
 import numpy as np
 import pytest
+from forging import forge
 
 import societies
 from societies.analysis import plot_overview
@@ -117,6 +118,7 @@ def test_a_file_that_leads_out_of_itself_is_refused(path, victim, attack, monkey
     monkeypatch.setattr("societies.output.trust.MOST_OBJECTS", 500)
     with h5py.File(path, "r+") as file:
         attack(file, victim)
+    forge(path)
     before = path.read_bytes()
     for opening in (ResultFile.resume, open_results, opened):
         with pytest.raises(OutputError) as caught:
@@ -172,6 +174,7 @@ def test_a_stranger_s_file_cannot_be_resumed_by_the_economy(tmp_path, monkeypatc
         file["checkpoint/0/state"].create_dataset(
             "held", shape, np.int32, external=[(str(victim), 0, 4 * int(np.prod(shape)))]
         )
+    forge("run.h5")
     for call in (
         lambda: societies.run(config, device="reference", out="run.h5", resume=True),
         lambda: societies.verify(config, device="reference", start="run.h5", days=1),
@@ -193,6 +196,7 @@ def a_run(path, **attributes):
     with h5py.File(path, "r+") as file:
         for name, value in attributes.items():
             file.attrs[name] = value
+    forge(path)
     return config
 
 

@@ -1,0 +1,262 @@
+"""Are the recorded data as they were written?
+
+Every row along the clock has a CRC-32 over the values of all copies on that tick, every event one
+over its columns, and a variable that is not along the clock one over everything. They are written
+beside the data, and count from the same commit on. CRC-32 finds every change within 32
+neighbouring bits for certain, and any other with a probability of all but 2**-32.
+
+A variable that is not along the clock may change at any time (the recipes known by now), so its
+checksum is withdrawn on the disk before, and given again after the data are there. It is kept with
+its complement: neither a flip nor zeros look like a checksum that was withdrawn by mistake.
+
+The record of a commit holds the tick and the number of events, with a checksum. There are two
+records, which take turns, so the counter of ticks always agrees with one of them.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.output import checkpoints, sessions
+from societies.output.disk import Disk, Extent
+from societies.output.layout import CHECKSUMS, COMMITS, COUNTER, SESSIONS, nothing
+from societies.output.seal import Damage, Seal, Series, stretch
+from societies.output.tables import EVENTS
+
+WITHDRAWN = (0, 0)
+_AT_ONCE = 1 << 26
+_ALL = 0xFFFFFFFF
+
+
+def row_sums(
+    values: NDArray[Any], axis: int, before: NDArray[np.uint32] | None = None
+) -> NDArray[np.uint32]:
+    """Return the CRC-32 of every position of an axis, continued from those of values before."""
+    count = values.shape[axis]
+    start = [0] * count if before is None else before.tolist()
+    if not values.size:
+        return np.array(start, np.uint32)
+    rows = np.ascontiguousarray(np.moveaxis(values, axis, 0)).reshape(count, -1).view(np.uint8)
+    sums = (zlib.crc32(row.data, one) for row, one in zip(rows, start, strict=True))
+    return np.fromiter(sums, np.uint32, count)
+
+
+def pair(sums: int) -> tuple[int, int]:
+    """Return what is stored for a variable that is not along the clock."""
+    return int(sums), int(sums) ^ _ALL
+
+
+def whole_sum(values: NDArray[Any]) -> int:
+    """Return the CRC-32 of all values of a variable."""
+    return zlib.crc32(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+
+
+def event_sums(columns: Iterable[NDArray[Any]]) -> NDArray[np.uint32]:
+    """Return the CRC-32 of every event, the columns in the order of their names."""
+    parts = [np.ascontiguousarray(one).reshape(len(one), -1).view(np.uint8) for one in columns]
+    return present(row_sums(np.concatenate(parts, axis=1), 0))
+
+
+def record(tick: int, ended: bool, rows: Iterable[int]) -> NDArray[np.int64]:
+    """Return the record of a commit."""
+    content = np.array([tick, ended, *rows], np.int64)
+    return np.append(content, zlib.crc32(content.astype("<i8").tobytes(), 1))
+
+
+@dataclass
+class Commits:
+    """What the counter and the two records of commits say.
+
+    Attributes
+    ----------
+    tick : up to which everything is complete
+    ended : whether no tick will follow
+    rows : number of events by table; None if no record tells
+    newest : which of the two records is that of ``tick``
+    damages : what is wrong with them
+    """
+
+    tick: int
+    ended: bool
+    rows: dict[str, int] | None
+    newest: int
+    damages: list[Damage] = field(default_factory=list)
+
+
+def commits(disk: Disk, seal: Seal) -> Commits:
+    """Read up to which tick a file is complete."""
+    counter, records = int(disk.read(COUNTER)), disk.read(COMMITS)
+    intact = {
+        which: one
+        for which, one in enumerate(records)
+        if np.array_equal(one, record(one[0], one[1], one[2:-1]))
+    }
+    place = disk.extents[COMMITS]
+    spare = [
+        Damage(
+            "one of two records of commits",
+            stretch(place.row(which).offset, place.row(which).end),
+            harmless=True,
+        )
+        for which in (0, 1)
+        if which not in intact
+    ]
+    fitting = [which for which, one in intact.items() if one[0] == counter]
+    if fitting:
+        which, found = fitting[0], spare
+    elif intact:
+        where = disk.extents[COUNTER]
+        which = max(intact, key=lambda one: intact[one][0])
+        what = f"counter of complete {seal.clock}s" if not spare else "record of the last commit"
+        found = [Damage(what, stretch(where.offset, where.end), f"which says {counter}")]
+    else:
+        found = [Damage("both records of commits", stretch(place.offset, place.end))]
+        return Commits(counter if 0 <= counter <= seal.ticks else 0, False, None, 0, found)
+    tick, ended, *rows = intact[which][:-1].tolist()
+    return Commits(tick, bool(ended), dict(zip(seal.tables, rows, strict=True)), which, found)
+
+
+def damages(disk: Disk, seal: Seal, state: Commits, *, live: bool = False) -> Iterator[Damage]:
+    """Yield what is damaged of all that is committed; ``live``: while a run writes the file."""
+    yield from state.damages
+    complete = not live and (state.ended or state.tick == seal.ticks)
+    for name, series in seal.series.items():
+        if series.axis is None:
+            yield from _whole(disk, name, live)
+        else:
+            yield from _rows(disk, seal, name, series, state.tick, complete)
+    for name, columns in seal.tables.items():
+        yield from _events(disk, seal, name, columns, state, complete)
+    for slot in range(seal.slots):
+        yield from checkpoints.damages(disk, slot, seal.clock, state.tick, live=live)
+    if not live:
+        place = disk.extents[SESSIONS]
+        for which, one in enumerate(disk.read(SESSIONS).tolist()):
+            if not sessions.intact(one):
+                where = stretch(place.row(which).offset, place.row(which).end)
+                yield Damage(f"record {which} of {SESSIONS}", where, harmless=True)
+
+
+def _whole(disk: Disk, name: str, live: bool) -> Iterator[Damage]:
+    extent = disk.extents[name]
+    given = tuple(disk.read(f"{CHECKSUMS}/{name}").tolist())
+    if given == WITHDRAWN or given == pair(whole_sum(disk.read(name))):
+        return
+    if live and given != tuple(disk.read(f"{CHECKSUMS}/{name}").tolist()):
+        return
+    yield Damage(f"'{name}'", stretch(extent.offset, extent.end))
+
+
+def withdrawn(disk: Disk, seal: Seal) -> list[str]:
+    """Return the variables that a run was writing when it was killed."""
+    return [
+        name
+        for name, series in seal.series.items()
+        if series.axis is None and tuple(disk.read(f"{CHECKSUMS}/{name}").tolist()) == WITHDRAWN
+    ]
+
+
+def _rows(
+    disk: Disk, seal: Seal, name: str, series: Series, committed: int, complete: bool
+) -> Iterator[Damage]:
+    """Check a variable along the clock; what is not committed has to be empty in the end."""
+    assert series.axis is not None
+    extent = disk.extents[name]
+    ticks = _load(disk, seal.coordinate(series.dim))
+    known = int((ticks <= committed - series.lag).sum())
+    stop = len(ticks) if complete else known
+    found, empty = _scan(disk, name, series, stop)
+    given = disk.read(f"{CHECKSUMS}/{name}", slice(0, known))
+    wrong = ~empty
+    wrong[:known] = np.where(given == 0, ~empty[:known], given != found[:known])
+    if wrong.any():
+        which = _ranges(seal.clock, ticks[:stop][wrong].tolist())
+        yield Damage(f"'{name}'", stretch(extent.offset, extent.end), which)
+
+
+def _scan(
+    disk: Disk, name: str, series: Series, stop: int
+) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+    """Return the checksums of rows up to ``stop`` along the clock, and which hold nothing."""
+    extent, axis = disk.extents[name], series.axis or 0
+    bits = f"u{extent.dtype.itemsize}"
+    nothing_there = np.frombuffer(bytes.fromhex(series.fill), bits)
+    sums, empty = np.zeros(stop, np.uint32), np.ones(stop, bool)
+    count = stop if axis == 0 else extent.shape[0]
+    step = max(1, _AT_ONCE * extent.shape[0] // max(1, extent.nbytes))
+    for low in range(0, count if stop else 0, step):
+        part = slice(low, min(low + step, count))
+        inner = [slice(None)] * (axis - 1) + [slice(0, stop)] * (axis > 0)
+        values = disk.read(name, part, *inner)
+        same = np.moveaxis(values.view(bits) == nothing_there, axis, 0)
+        same = same.all(axis=tuple(range(1, same.ndim)))
+        if axis == 0:
+            sums[part], empty[part] = row_sums(values, 0), same
+        else:
+            sums, empty = row_sums(values, axis, sums), empty & same
+    return present(sums), empty
+
+
+def _events(
+    disk: Disk,
+    seal: Seal,
+    name: str,
+    columns: tuple[str, ...],
+    state: Commits,
+    complete: bool,
+) -> Iterator[Damage]:
+    """Check a table; no row behind those committed may pass for one of them."""
+    place = f"{EVENTS}/{name}"
+    ticks = disk.read(f"{place}/{seal.clock}")
+    claimed = (ticks >= 0) & (ticks <= state.tick)
+    rows = min(state.rows[name], len(ticks)) if state.rows else int(claimed.sum())
+    given = disk.read(f"{CHECKSUMS}/{place}", slice(0, rows))
+    wrong = claimed.copy()
+    wrong[:rows] = False
+    width = sum(disk.extents[f"{place}/{one}"].rows(0, 1).nbytes for one in columns)
+    for low in range(0, rows, max(1, _AT_ONCE // width)):
+        part = slice(low, min(low + max(1, _AT_ONCE // width), rows))
+        values = [disk.read(f"{place}/{one}", part) for one in sorted(columns)]
+        wrong[part] = event_sums(values) != given[part]
+    if complete:
+        for one in columns:
+            extent = disk.extents[f"{place}/{one}"]
+            bits = f"u{extent.dtype.itemsize}"
+            empty = np.array(nothing(extent.dtype), extent.dtype).view(bits)
+            rest = disk.read(f"{place}/{one}", slice(rows, len(ticks))).view(bits)
+            wrong[rows:] |= (rest != empty).any(axis=tuple(range(1, rest.ndim)))
+    if wrong.any():
+        first = disk.extents[f"{place}/{seal.clock}"]
+        last = max((disk.extents[f"{place}/{one}"] for one in columns), key=lambda one: one.end)
+        which = _ranges("row", np.flatnonzero(wrong).tolist())
+        yield Damage(f"events '{name}'", stretch(first.offset, last.end), which)
+
+
+def present(sums: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return checksums with 1 instead of 0, which says that nothing has been written."""
+    return np.maximum(sums, np.uint32(1))
+
+
+def _load(disk: Disk, extent: Extent) -> NDArray[Any]:
+    if not extent.nbytes:
+        return np.empty(extent.shape, extent.dtype)
+    return np.frombuffer(disk.read_bytes(extent.offset, extent.nbytes), extent.dtype)
+
+
+def _ranges(word: str, numbers: list[int]) -> str:
+    """Name numbers in ascending order, neighbours together: days 3 to 5, 9 and 2 more."""
+    groups: list[list[int]] = []
+    for number in numbers:
+        if groups and number == groups[-1][1] + 1:
+            groups[-1][1] = number
+        else:
+            groups.append([number, number])
+    named = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in groups[:3])
+    more = f" and {len(groups) - 3} more places" if groups[3:] else ""
+    return f"{word}{'s' * (len(numbers) > 1)} {named}{more}"

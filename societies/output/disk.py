@@ -1,0 +1,195 @@
+"""How do bytes get into a file whose structure stands still, and out of it?
+
+HDF5 makes a file and reads it. While a run writes, HDF5 has nothing to do: every dataset has its
+fixed place (an extent), so its raw data are written there by the system's own calls. These come to
+the file in the order in which they are made, whatever kills the process; a failure is reported by
+the call that failed; and nobody's HDF5 finds the file open.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Selection = Sequence[int | slice]
+
+SPAN = 1 << 20
+"""Bytes that are read, changed and written back at once where many small pieces change."""
+AT_ONCE = 1 << 24
+"""Bytes that one call of the system reads."""
+FEW_PIECES = 32
+"""Up to so many pieces of a dataset are written one by one instead."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Where the raw data of a dataset lie: contiguous, in the order of C."""
+
+    offset: int
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the raw data."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def end(self) -> int:
+        """First byte behind the raw data."""
+        return self.offset + self.nbytes
+
+    def rows(self, first: int, stop: int) -> Extent:
+        """Return the part with these positions of the first dimension."""
+        row = math.prod(self.shape[1:]) * self.dtype.itemsize
+        return Extent(self.offset + first * row, self.dtype, (stop - first, *self.shape[1:]))
+
+    def row(self, at: int) -> Extent:
+        """Return the part with this position of the first dimension, which falls away."""
+        return Extent(self.rows(at, at + 1).offset, self.dtype, self.shape[1:])
+
+
+class Disk:
+    """An open file and the extents in it.
+
+    Parameters
+    ----------
+    descriptor : int
+        Of the open file; closed by `close`.
+    extents : dict of name to Extent
+    """
+
+    def __init__(self, descriptor: int, extents: dict[str, Extent]) -> None:
+        self.descriptor = descriptor
+        self.extents = extents
+
+    def read(self, name: str, *selection: int | slice) -> NDArray[Any]:
+        """Return values of a dataset: everything, or the positions of the leading dimensions."""
+        return self._read(self.extents[name], selection)
+
+    def write(self, name: str, values: ArrayLike, *selection: int | slice) -> None:
+        """Write values of a dataset: everything, or the positions of the leading dimensions."""
+        extent = self.extents[name]
+        self._write(extent, selection, np.asarray(values).astype(extent.dtype, copy=False))
+
+    def sync(self) -> None:
+        """Hand everything written so far to the disk; on return it survives a power cut."""
+        # The file's size never changes after its creation, so the data alone are enough.
+        getattr(os, "fdatasync", os.fsync)(self.descriptor)
+
+    def read_bytes(self, offset: int, nbytes: int) -> bytearray:
+        """Return bytes of the file; fewer if it ends before."""
+        content = bytearray(nbytes)
+        view, done = memoryview(content), 0
+        while done < nbytes:
+            part = _pread(self.descriptor, min(nbytes - done, AT_ONCE), offset + done)
+            if not part:
+                break
+            view[done : done + len(part)] = part
+            done += len(part)
+        view.release()
+        del content[done:]
+        return content
+
+    def write_bytes(self, offset: int, content: bytes | bytearray | memoryview) -> None:
+        """Write bytes of the file."""
+        view, done = memoryview(content), 0
+        while done < len(view):
+            # A full disk or a limit first shortens a write; the next one says why.
+            done += _pwrite(self.descriptor, view[done:], offset + done)
+
+    def _load(self, extent: Extent) -> NDArray[Any]:
+        if not extent.nbytes:
+            return np.empty(extent.shape, extent.dtype)
+        content = self.read_bytes(extent.offset, extent.nbytes)
+        if len(content) != extent.nbytes:
+            raise OSError(errno.EIO, "the file ends too early")
+        return np.frombuffer(content, extent.dtype).reshape(extent.shape)
+
+    def _store(self, extent: Extent, values: NDArray[Any]) -> None:
+        if values.size:
+            flat = np.ascontiguousarray(values).reshape(-1)
+            self.write_bytes(extent.offset, flat.view(np.uint8).data)
+
+    def _read(self, extent: Extent, selection: Selection) -> NDArray[Any]:
+        selection = _shortened(selection, extent.shape)
+        if not selection:
+            return self._load(extent)
+        first, *rest = selection
+        if isinstance(first, int):
+            return self._read(extent.row(first), rest)
+        part = extent.rows(first.start, first.stop)
+        if not rest:
+            return self._load(part)
+        values = [
+            self._load(part.rows(low, high))[(slice(None), *rest)]
+            if high - low > 1
+            else self._read(part.row(low), rest)[np.newaxis]
+            for low, high in _spans(part)
+        ]
+        if not values:
+            return np.empty(extent.shape, extent.dtype)[(slice(0, 0), *rest)]
+        return np.concatenate(values)
+
+    def _write(self, extent: Extent, selection: Selection, values: NDArray[Any]) -> None:
+        selection = _shortened(selection, extent.shape)
+        if not selection:
+            self._store(extent, values)
+            return
+        first, *rest = selection
+        if isinstance(first, int):
+            self._write(extent.row(first), rest, values)
+            return
+        part = extent.rows(first.start, first.stop)
+        if not rest:
+            self._store(part, values)
+        elif len(values) <= FEW_PIECES:
+            for at, piece in enumerate(values):
+                self._write(part.row(at), rest, piece)
+        else:
+            for low, high in _spans(part):
+                if high - low == 1:
+                    self._write(part.row(low), rest, values[low])
+                    continue
+                whole = self._load(part.rows(low, high))
+                whole[(slice(None), *rest)] = values[low:high]
+                self._store(part.rows(low, high), whole)
+
+
+def _pread(descriptor: int, nbytes: int, offset: int) -> bytes:
+    if hasattr(os, "pread"):
+        return os.pread(descriptor, nbytes, offset)
+    os.lseek(descriptor, offset, os.SEEK_SET)  # Windows
+    return os.read(descriptor, nbytes)
+
+
+def _pwrite(descriptor: int, content: memoryview, offset: int) -> int:
+    if hasattr(os, "pwrite"):
+        return os.pwrite(descriptor, content, offset)
+    os.lseek(descriptor, offset, os.SEEK_SET)  # Windows
+    return os.write(descriptor, content)
+
+
+def _shortened(selection: Selection, shape: tuple[int, ...]) -> list[int | slice]:
+    """Return a selection with numbers for bounds, without what selects all of the last ones."""
+    result: list[int | slice] = [
+        slice(*one.indices(size)[:2]) if isinstance(one, slice) else int(one)
+        for one, size in zip(selection, shape, strict=False)
+    ]
+    while result and result[-1] == slice(0, shape[len(result) - 1]):
+        result.pop()
+    return result
+
+
+def _spans(extent: Extent) -> list[tuple[int, int]]:
+    """Return ranges of the first dimension of at most `SPAN` bytes each, or of one position."""
+    count = extent.shape[0] if extent.nbytes else 0
+    step = max(1, SPAN * max(count, 1) // max(extent.nbytes, 1))
+    return [(low, min(low + step, count)) for low in range(0, count, step)]

@@ -1,0 +1,94 @@
+"""Who may write a file now, and which unfinished files of killed processes may be removed?
+
+A writer holds a lock of its own on one byte far behind the file's end. HDF5's lock is another kind
+(``flock`` on Linux and macOS), so plain readers neither wait for a writer nor keep one out. The
+lock belongs to the open descriptor: it ends with the process, however that ends, and a second
+writer in the same process is noticed as well.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import struct
+from contextlib import suppress
+from pathlib import Path
+
+_BYTE = 1 << 62
+_HELD_BY_ANOTHER = (errno.EACCES, errno.EAGAIN)
+_here: set[tuple[int, int]] = set()
+"""Files locked by this process, where the system's locks belong to processes (macOS)."""
+
+
+def acquire(descriptor: int, *, exclusive: bool = True) -> bool:
+    """Lock the open file until its descriptor is closed; False: another writer holds it.
+
+    Where a file system has no locks, everybody gets one: it is the user who must not start two
+    writers there. ``exclusive`` needs a descriptor that may write; without it any number of holders
+    keep writers out.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows refuses to replace or truncate an open file by itself
+        return True
+    kind = fcntl.F_WRLCK if exclusive else fcntl.F_RDLCK
+    command = getattr(fcntl, "F_OFD_SETLK", None)
+    try:
+        if command is not None:
+            request = struct.pack("hhqqi4x", kind, os.SEEK_SET, _BYTE, 1, 0)
+            fcntl.fcntl(descriptor, command, request)
+        else:
+            status = os.fstat(descriptor)
+            if (status.st_dev, status.st_ino) in _here:
+                return False
+            how = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
+            fcntl.lockf(descriptor, how | fcntl.LOCK_NB, 1, _BYTE)
+            _here.add((status.st_dev, status.st_ino))
+    except OSError as error:
+        return error.errno not in _HELD_BY_ANOTHER
+    return True
+
+
+def release(descriptor: int) -> None:
+    """Close a descriptor and with it the lock that it holds."""
+    with suppress(OSError):
+        status = os.fstat(descriptor)
+        _here.discard((status.st_dev, status.st_ino))
+    with suppress(OSError):
+        os.close(descriptor)
+
+
+def being_written(path: Path) -> bool:
+    """Whether a process writes the file at this moment."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except OSError:
+        return False
+    try:
+        return not acquire(descriptor, exclusive=False)
+    finally:
+        release(descriptor)
+
+
+def remove_stale(path: Path) -> list[Path]:
+    """Remove what killed processes left behind while they made ``path``; return the names.
+
+    Such a file is named ``<stem>.<8 hexadecimal digits>.partial`` and its maker holds its lock, so
+    one whose lock is free belongs to nobody any more.
+    """
+    pattern = re.compile(re.escape(path.stem[:60]) + r"\.[0-9a-f]{8}\.partial")
+    removed = []
+    with suppress(OSError):
+        for entry in os.scandir(path.parent):
+            if not pattern.fullmatch(entry.name) or not entry.is_file(follow_symlinks=False):
+                continue
+            with suppress(OSError):
+                descriptor = os.open(entry.path, os.O_RDWR)
+                try:
+                    if acquire(descriptor):
+                        os.unlink(entry.path)
+                        removed.append(Path(entry.path))
+                finally:
+                    release(descriptor)
+    return removed

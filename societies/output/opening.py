@@ -1,0 +1,139 @@
+"""Is a file one of ours, and is it whole? Asked before HDF5 is let near it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from societies.errors import OutputError, option
+from societies.output import checkpoints, checksums, lock, seal
+from societies.output.checksums import Commits
+from societies.output.disk import Disk
+from societies.output.layout import LAYOUT_VERSION, require_ours
+from societies.output.seal import Damage, Seal
+from societies.output.trust import opened, require_file
+
+
+def descriptor_of(path: Path, *, write: bool = False) -> int:
+    """Open a regular file.
+
+    Raises
+    ------
+    OutputError
+        If it is something that reading could wait for.
+    OSError
+        If that is impossible, or it is a folder.
+    """
+    require_file(path)
+    flags = (os.O_RDWR if write else os.O_RDONLY) | getattr(os, "O_BINARY", 0)
+    # A pipe would wait for somebody at its other end.
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+        raise OSError(number, os.strerror(number))
+    return descriptor
+
+
+def sealed(path: Path, descriptor: int, *known: int) -> tuple[Disk, Seal] | None:
+    """Return the raw file and its seal once its structure is found whole; None: an older layout.
+
+    Raises
+    ------
+    OutputError
+        If it is not one of ours, of none of the layouts ``known``, or its structure is damaged.
+    OSError
+        If it cannot be read.
+    """
+    found = seal.find(descriptor)
+    if found is None:
+        with opened(path) as file:
+            if require_ours(file, path, *known) < LAYOUT_VERSION:
+                return None
+        raise OutputError(
+            f"{path}: damaged: both seals (checksums) are missing, so nothing in it is certain.\n"
+            f"Restore the file from a copy, or run it anew under another name ({option('out')})."
+        )
+    disk = Disk(descriptor, found.extents)
+    wrong = list(seal.damages(disk, found))
+    if wrong:
+        raise damaged(path, disk, found, wrong)
+    return disk, found
+
+
+def require_whole(path: Path) -> None:
+    """Look at a file before HDF5 does: the structure of one of ours must be as it was made.
+
+    Raises
+    ------
+    OutputError, OSError
+        As `sealed` does.
+    """
+    descriptor = descriptor_of(path)
+    try:
+        sealed(path, descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def damaged(path: Path, disk: Disk, found: Seal, wrong: Iterable[Damage]) -> OutputError:
+    """Return the error for a damaged file: what, where, what is still good."""
+    wrong = list(wrong)
+    more = f" (and {len(wrong) - 1} more: societies info --check)" if wrong[1:] else ""
+    return OutputError(
+        f"{path}: damaged: {wrong[0]}{more}.\n"
+        f"Still good: {still_good(disk, found)}. "
+        f"Restore the file from a copy, or run it anew under another name ({option('out')})."
+    )
+
+
+def still_good(disk: Disk, found: Seal, state: Commits | None = None) -> str:
+    """Say what of a damaged file can be relied on, after checking all of it."""
+    size = os.fstat(disk.descriptor).st_size
+    lost = [name for name, one in found.extents.items() if one.end > size]
+    if lost:
+        kept = [name for name in found.series if found.extents[name].end <= size]
+        return f"nothing for certain; within the file are still {', '.join(kept) or 'no variables'}"
+    state = state or checksums.commits(disk, found)
+    bad = {one.what for one in checksums.damages(disk, found, state)}
+    series = [name for name in found.series if f"'{name}'" not in bad]
+    days = f"{found.clock}s 1 to {state.tick}" if state.tick else f"no {found.clock} yet"
+    parts = [f"{len(series)} of {len(found.series)} variables ({days})"]
+    parts += [f"the events '{name}'" for name in found.tables if f"events '{name}'" not in bad]
+    slots = [
+        str(tick)
+        for slot, tick in checkpoints.ticks(disk, found.slots, state.tick).items()
+        if f"checkpoint {slot}" not in bad
+    ]
+    if slots:
+        parts.append(f"checkpoint{'s' * (len(slots) > 1)} of {found.clock} {' and '.join(slots)}")
+    return ", ".join(parts)
+
+
+def locked(path: Path) -> int:
+    """Open a file to write on and lock it; return the descriptor.
+
+    Raises
+    ------
+    OutputError
+        If another writer has it.
+    OSError
+        If it cannot be opened.
+    """
+    descriptor = descriptor_of(path, write=True)
+    try:
+        mine = lock.acquire(descriptor) and os.path.samestat(os.fstat(descriptor), os.stat(path))
+    except BaseException:
+        lock.release(descriptor)
+        raise
+    if not mine:  # or the name has been given to another file meanwhile
+        os.close(descriptor)
+        raise OutputError(
+            f"{path}: is open elsewhere in a run that writes it. "
+            "Wait for it to end or stop it, then try again."
+        )
+    return descriptor

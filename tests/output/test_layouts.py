@@ -1,0 +1,54 @@
+"""Files of all layouts ever written can be read; only the present one is written on."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import societies
+from societies.config import load_config
+from societies.errors import OutputError
+
+FILES = Path(__file__).resolve().parents[1] / "data" / "files"
+CONFIG = [
+    *("days=12", "agents=3", "resources=8", "seed=3"),
+    *("record.agent=5", "record.checkpoint=5"),
+]
+OLD = FILES / "layout-1.h5"
+
+
+def test_layout_1_is_read_and_plotted(tmp_path):
+    with societies.open_results(OLD) as data:
+        assert data.sizes["day"] == 12 and data.attrs["societies_layout"] == 1
+        assert data.agent_units_held.dtype == np.int32
+        assert data.units_extracted.isel(day=-1).item() == pytest.approx(110.6667, abs=1e-4)
+    with societies.open_results(OLD, events="inventions") as events:
+        assert events.sizes["event"] == 1 and (events.day >= 1).all()
+    from societies.analysis import plot_overview
+
+    pictures = plot_overview(OLD, tmp_path)
+    assert pictures and all(path.stat().st_size > 10_000 for path in pictures)
+
+
+def test_layout_1_is_not_continued(tmp_path):
+    config = load_config("economy/tools", CONFIG)
+    path = tmp_path / "run.h5"
+    path.write_bytes(OLD.read_bytes())
+    for call in (
+        lambda: societies.run(config, device="reference", out=path, resume=True),
+        lambda: societies.verify(config, device="reference", start=path, days=1),
+    ):
+        with pytest.raises(OutputError, match="file layout 1, which can be read but not continued"):
+            call()
+    assert path.read_bytes() == OLD.read_bytes()
+
+
+def test_the_present_layout_says_the_same(tmp_path):
+    path = tmp_path / "run.h5"
+    societies.run(load_config("economy/tools", CONFIG), device="reference", out=path)
+    with societies.open_results(OLD) as old, societies.open_results(path) as new:
+        assert new.attrs["societies_layout"] == 2
+        names = set(old.data_vars) - {"days_committed"}
+        assert names == set(new.data_vars) - {"ticks_committed"}
+        for name in names:
+            assert old[name].values.tobytes() == new[name].values.tobytes(), name

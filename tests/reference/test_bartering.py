@@ -17,7 +17,12 @@ from reference_py.economy.trading import bargain, meet, menu, proposal, ranked, 
 
 GROUPS = [
     {"name": "meek", "count": 1, "utility": {"scale": [500.0, 600.0, 600.0, 700.0, 600.0]}},
-    {"name": "strong", "count": 1, "trade_power": 3.0},
+    {
+        "name": "strong",
+        "count": 1,
+        "trade_power": 3.0,
+        "utility": {"scale": [600.0, 650.0, 550.0, 600.0, 500.0]},
+    },
 ]
 MARKETS = {
     "geometric": {},
@@ -221,22 +226,66 @@ def test_picks_alternate_and_equals_go_by_place():
 
 def test_who_has_run_out_of_either_cannot_bargain():
     p, s = traders()
-    assert not bargain(p, s, 0, 1, 0, 2)
-    assert not bargain(p, s, 0, 1, 1, 0)
+    assert bargain(p, s, 0, 1, 0, 2) is False
+    assert bargain(p, s, 0, 1, 1, 0) is False
     assert s.held == [[50, 0, 0, 3, 0], [0, 50, 0, 3, 0]]
     assert bargain(p, s, 0, 1, 0, 1)
 
 
+def test_nobody_gives_more_than_it_has():
+    """At this price A would give four for one, and has two: no loss of what it does not hold."""
+    p, s = traders(price="inverse_geometric")
+    s.held = [[2, 0, 0, 0, 0], [0, 50, 0, 0, 0]]
+    assert bargain(p, s, 0, 1, 0, 1) is False
+    assert s.held == [[2, 0, 0, 0, 0], [0, 50, 0, 0, 0]]
+
+
+@pytest.mark.parametrize("stock", [(40, 9), (9, 40)])
+def test_a_surplus_has_to_exceed_the_least(stock, monkeypatch):
+    """One for one is all that is offered; the poorer of the two gains exactly the least."""
+    monkeypatch.setattr(trading, "proposal", lambda *_: (1, 1))
+    p, s = traders(price="unit")
+    curve = p.utility_curves[0]
+    s.held = [[stock[0], 1, 0, 0, 0], [1, stock[1], 0, 0, 0]]
+    least = min(gain(curve, 1, 1) - loss(curve, units, 1) for units in stock)
+    for surplus, agreed in ((least, False), (least * (1 - 1e-12), True)):
+        p.min_surplus = surplus
+        before = [list(held) for held in s.held]
+        assert bargain(p, s, 0, 1, 0, 1) is agreed
+        assert (s.held != before) is agreed
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_of_equally_promising_swaps_that_of_the_lower_numbers_comes_first(side):
+    """Whatever the order in which a set of 1 and 8 is gone through."""
+    p, s = started(agents=2, resources=10, trading={"menu_size": 2, "attempts": 1})
+    s.held = [[0] * 10, [0] * 10]
+    s.held[side][1] = s.held[side][8] = 30
+    s.held[1 - side][2] = 30
+    s.value = [[p.utility_curves[0].marginal[n] for n in held] for held in s.held]
+    meet(p, s, 0, 1)
+    assert s.held[side][1] < 30
+    assert s.held[side][8] == 30
+
+
+def test_a_step_that_gains_the_least_only_ends_the_ladder():
+    gains = {1: 5.0, 2: 6.0, 3: 0.1, 4: 7.0, 5: 8.0}
+    assert proposal(lambda taken, given: gains[given], 1.0, 5, 5, 0.1) == (1, 1)
+    gains[3] = 0.11
+    assert proposal(lambda taken, given: gains[given], 1.0, 5, 5, 0.1) == (4, 4)
+    assert proposal(lambda taken, given: gains[given], 1.0, 4, 5, 0.1) == (2, 2)
+    assert proposal(lambda taken, given: gains[given], 1.0, 5, 4, 0.1) == (2, 2)
+
+
 def test_swaps_with_other_groups_are_counted_besides():
     groups = [{"name": name, "count": n} for name, n in (("a", 1), ("b", 2))]
-    p, s = started(agents=3, groups=groups, trading={"menu_size": 2, "price": "unit"})
-    s.held = [[50, 0, 0, 3, 0], [0, 50, 0, 3, 0], [80, 0, 0, 3, 0]]
-    assert bargain(p, s, 0, 1, 0, 1)
-    given, taken = s.units_sold[:2]
-    assert given > 0
-    assert taken > 0
-    assert s.units_sold_outside == s.units_sold == [50 - s.held[0][0], 50 - s.held[1][1], 0]
-    s.held[1] = [0, 50, 0, 3, 0]
+    p, s = started(agents=3, groups=groups, trading={"menu_size": 2})
+    s.held = [[50, 0, 0, 3, 0], [4, 20, 0, 3, 0], [80, 0, 0, 3, 0]]
+    assert bargain(p, s, 0, 1, 0, 1) is True
+    given, taken, _ = s.units_sold
+    assert given > taken > 0
+    assert s.units_sold_outside == s.units_sold == [50 - s.held[0][0], 20 - s.held[1][1], 0]
+    s.held[1] = [4, 20, 0, 3, 0]
     assert bargain(p, s, 2, 1, 0, 1)  # of one group
     assert s.units_sold_outside == [given, taken, 0]
     assert s.units_sold[2] == 80 - s.held[2][0]
@@ -254,6 +303,11 @@ def test_neighbours_in_the_order_of_the_round_meet(monkeypatch):
     seen.clear()
     trading.trading(p, s, 1)
     assert seen == [(6, 2)]
+    p, s = started(agents=4, trading={"rounds": 1, "menu_size": 2})
+    s.partners = [[3, 0, 1, 2]]
+    seen.clear()
+    trading.trading(p, s, 0)
+    assert seen == [(3, 0), (1, 2)]
 
 
 def test_halves_are_rounded_upwards():

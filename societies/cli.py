@@ -201,6 +201,7 @@ def run(
 ) -> None:
     """Run CONFIG and write one HDF5 file, which is safe to interrupt and can be resumed."""
     import societies
+    from societies.api import config_warnings
 
     if resume and overwrite:
         raise ConfigError("--resume continues FILE and --overwrite replaces it: choose one")
@@ -210,6 +211,9 @@ def run(
     if dry_run or verbose:
         plan = societies.plan(settings, device=device, out=target)
         _print_rows(plan.rows, Console(stderr=not dry_run))
+        for text in plan.warnings:
+            if text not in config_warnings(settings):  # told when CONFIG was read
+                _warn(text)
         if dry_run:
             return
     words = [word for word in context.obj if word not in ("--overwrite", "--resume")]

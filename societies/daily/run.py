@@ -42,6 +42,7 @@ from societies.running import (
     next_block,
     society_numbers,
 )
+from societies.sufficiency import room_warnings
 from societies.verifying import VerifyReport, days_to_verify
 
 
@@ -164,6 +165,13 @@ def plan(
     if chosen:
         lanes = workgroup_size(chosen, max(sizes.values(), default=1))
         rows.append(("work-items per workgroup", str(lanes)))
+    largest = max(
+        math.prod(model.shape(field, config)) * np.dtype(field.dtype).itemsize
+        for field in model.fields.values()
+    )
+    lacking = room_warnings(
+        chosen, on_device, largest, path, lambda: contents.require_room(path, overwrite=True)
+    )
     return Plan(
         [
             *rows,
@@ -175,7 +183,8 @@ def plan(
             ),
             ("results in the file", byte_count(contents.results_bytes())),
             ("output", f"{path.absolute()}{' (exists)' if path.exists() else ''}"),
-        ]
+        ],
+        lacking,
     )
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies import running, verifying
+from societies import running, sufficiency, verifying
 from societies.device import Device
-from societies.economy import coverage, schedule
+from societies.economy import coverage, duration, schedule
 from societies.economy.config import EconomyConfig
 from societies.economy.conflicts import LARGEST_COUNT
 from societies.economy.engine import (
@@ -289,7 +289,16 @@ def plan(
         ("results in the file", byte_count(output)),
         ("output", f"{path.absolute()}{' (exists)' if path.exists() else ''}"),
     ]
-    return Plan(rows)
+    seconds = duration.seconds(config, chosen)
+    rows.insert(-1, ("days take, roughly", sufficiency.duration(seconds)))
+    lacking = sufficiency.room_warnings(
+        chosen,
+        on_device,
+        max(bytes_of.values()),
+        path,
+        lambda: require_room(path, p, layout, overwrite=True),
+    )
+    return Plan(rows, (*lacking, *sufficiency.time_warning(seconds)))
 
 
 def verify(

@@ -33,7 +33,9 @@ FLOORS = (
 """Rooms of the package from the top down. None imports from its own floor or from one above."""
 
 MOVING = {
-    **dict.fromkeys(("capture", "daily", "running", "verifying", "workloads"), "workload"),
+    **dict.fromkeys(
+        ("capture", "daily", "running", "sufficiency", "verifying", "workloads"), "workload"
+    ),
     "device": "opencl",
 }
 """Modules and packages that still stand beside the room that they will be part of."""

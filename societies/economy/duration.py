@@ -1,0 +1,40 @@
+"""How long will a run of an economy take, roughly?
+
+Speeds were measured with 48 agents and 48 resources (benchmarks/README.md) on processors of two
+cores and on an H100, the reference's with 12 to 24 of each on one core. That the
+time on CPUs grows with the resources is assumed. Other sizes and devices differ by a factor of a
+few, and a society with devices slows down as it invents: the estimate tells minutes from days, no
+more.
+"""
+
+from __future__ import annotations
+
+from societies.device import Device
+from societies.economy.config import EconomyConfig
+
+CPU = {"no trade": 92_000.0, "none": 24_000.0, "tools": 4_700.0, "all": 1_700.0}
+"""Agent-days per second of one core, with PoCL."""
+
+REFERENCE = {"no trade": 1_200.0, "none": 400.0, "tools": 190.0, "all": 115.0}
+"""Agent-days per second of the reference."""
+
+GPU = {
+    "no trade": (0.00016, 23e6),
+    "none": (0.0014, 4.3e6),
+    "tools": (0.0086, 480e3),
+    "all": (0.038, 100e3),
+}
+"""Seconds of a day however small it is, for its launches, and agent-days per second when full."""
+
+
+def seconds(config: EconomyConfig, device: Device | None) -> float:
+    """Return how long the days of a run take, roughly; without a device in the reference."""
+    kind = config.devices if config.trade else "no trade"
+    agents = config.agents * config.replicates
+    size = config.resources / 48
+    if device is None:
+        return config.days * agents / REFERENCE[kind]
+    if device.kind == "gpu":
+        launches, rate = GPU[kind]
+        return config.days * max(launches, agents / rate * max(1.0, size))
+    return config.days * agents * size / (CPU[kind] * max(1, device.compute_units))

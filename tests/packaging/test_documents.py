@@ -1,7 +1,7 @@
-"""Is what the README and docs/ say true: do commands run, examples work, tables and links hold?
+"""Is what the README, docs/ and the other pages say true: do commands run, do links hold?
 
-Blocks marked ``sh`` and ``python`` are executed, in order of the page, in an empty folder with the
-installed wheel; blocks marked ``text`` show something and are not.
+Every block of every page is carried out in order of the page, in a folder of its own with the
+installed wheel; pages.py has the rules, and what is shortened or left out, with the reasons.
 """
 
 from __future__ import annotations
@@ -9,89 +9,127 @@ from __future__ import annotations
 import re
 import runpy
 import subprocess
+import sysconfig
 from pathlib import Path
 
 import pytest
+from pages import (
+    CHANGES,
+    COMMAND,
+    FENCE,
+    NOT_EXECUTED,
+    WITHOUT_OCLGRIND,
+    Place,
+    blocks,
+    carry_out,
+    excused,
+    missing,
+    pages,
+)
 
 from societies.config import load_config
+from societies.device import race
 from societies.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [
-    "README.md",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    *sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").rglob("*.md")),
+PAGES = pages()
+LANGUAGES = {"sh", "python", "yaml", "diff", "text", "c"}
+
+ELSEWHERE = {
+    "docs/write-a-workload.md": "test_new_workload.py, which looks closer at what the page makes",
+    "societies/scaffold/template/README.md": "the same: it belongs to a package that is made",
+}
+"""Pages that another test carries out."""
+
+OF_THE_CHECKOUT = ("experiments/", "benchmarks/", "tests/")
+"""Pages about scripts of the repository; those take long."""
+
+ILLUSTRATIONS = {
+    ("README.md", "$ societies check my.yaml"): "a mistake; a test of its own below makes it",
+    (
+        "docs/bug-reports.md",
+        "$ societies verify my.yaml",
+    ): "a device that errs, which none here does",
+}
+"""Blocks marked ``text`` that no block before them prints: page and first line, and why."""
+
+
+WITH_BLOCKS = [
+    pytest.param(page, marks=pytest.mark.thorough if page.startswith(OF_THE_CHECKOUT) else ())
+    for page in PAGES
+    if page not in ELSEWHERE and any(b.language in ("sh", "python") for b in blocks(page))
 ]
 
-NOT_HERE = {
-    "python3 -m venv": "needs the network; .ci/run executes it, test_wheel.py the same offline",
-    ".venv/bin/pip install -e": "would run these tests again; .ci/run executes it",
-}
-"""First words of the sh blocks that are not executed here, and why."""
 
-ELSEWHERE = {"docs/write-a-workload.md"}
-"""Pages whose blocks another test carries out: test_new_workload.py installs what they make."""
+@pytest.mark.parametrize("page", WITH_BLOCKS)
+def test_every_block_does_what_the_page_says_in_its_order(page, installation, tmp_path):
+    paths = {"base": str(installation.environment), "platbase": str(installation.environment)}
+    place = Place(tmp_path, Path(sysconfig.get_path("purelib", "venv", vars=paths)))
+    if page.startswith(OF_THE_CHECKOUT):
+        place.with_checkout()
+    printed = ""
+    for block, out, err in carry_out(page, place):
+        printed += out + err
+        assert "warning: " not in out, f"{block.text}\n{out}"
+        first = block.text.partition("\n")[0]
+        if block.language == "text" and (page, first) not in ILLUSTRATIONS:
+            if "SOCIETIES_DEBUG=race" in block.text and not race.runtime():
+                continue
+            assert not missing(block.text, printed), f"{page}:{block.line}"
+    if page == "README.md" and (ROOT / ".git").exists():
+        made = [f"{p.name}/" if p.is_dir() else p.name for p in tmp_path.iterdir()]
+        assert {"quickstart.h5", "quickstart_overview.png", "eight.h5", "my_model/"} <= set(made)
+        made.append("devices.h5")  # of the first command
+        git = ["git", "-C", str(ROOT), "check-ignore", "--no-index", *made]
+        done = subprocess.run(git, capture_output=True, text=True, check=False)
+        assert set(done.stdout.split()) == set(made), "the tour makes files that git sees"
 
 
-def blocks(page: str, *languages: str) -> list[tuple[str, str]]:
-    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", (ROOT / page).read_text(), re.M | re.S)
-    assert all(language for language, _ in fenced), f"{page} has a block without a language"
-    return [(language, text) for language, text in fenced if language in languages]
+def test_every_block_is_of_a_kind_that_is_carried_out():
+    for page in PAGES:
+        for block in blocks(page):
+            where = f"{page}:{block.line}"
+            assert block.language in LANGUAGES, where
+            if block.language in ("yaml", "diff"):
+                assert block.file, f"{where}: the first line says in which file it is saved"
+            first = block.text.partition("\n")[0]
+            if block.language in ("text", "c") and (page, first) not in ILLUSTRATIONS:
+                commands = [line for line in block.text.splitlines() if COMMAND.match(line)]
+                assert not commands, f"{where}: {commands[0]} is to be executed: sh"
 
 
-def excused(text: str) -> bool:
-    return any(text.startswith(words) for words in NOT_HERE)
+@pytest.mark.parametrize("page", PAGES)
+def test_no_command_hides_in_an_indented_block(page):
+    text = FENCE.sub("", (ROOT / page).read_text())
+    assert not [line for line in text.splitlines() if line[:4] == "    " and COMMAND.match(line)]
 
 
-def test_every_excuse_is_about_a_block_that_exists():
-    commands = [text for page in PAGES for _, text in blocks(page, "sh")]
-    for words in NOT_HERE:
-        assert sum(text.startswith(words) for text in commands) == 1, words
+def test_every_exception_is_about_something_that_exists():
+    commands = [b.text for page in PAGES for b in blocks(page) if b.language == "sh"]
+    for words in NOT_EXECUTED:
+        assert any(text.startswith(words) and excused(text) for text in commands), words
+    for change in CHANGES:
+        texts = [b.text for b in blocks(change.page) if b.language in ("sh", "python")]
+        assert any(change.text in text for text in texts), change
+    for page, first in ILLUSTRATIONS:
+        assert any(b.text.startswith(f"{first}\n") for b in blocks(page)), first
+    for page in ELSEWHERE:
+        assert blocks(page), page
+    assert any(WITHOUT_OCLGRIND in text for text in commands)
 
 
 def test_the_readme_begins_with_the_two_commands_that_ci_runs():
-    (_, first), (_, second), *_ = blocks("README.md", "sh")
+    first, second, *_ = [b.text for b in blocks("README.md") if b.language == "sh"]
     assert excused(first)
     assert excused(second)
     assert (ROOT / ".ci/run").stat().st_mode & 0o111
 
 
 @pytest.mark.parametrize(
-    "page", [p for p in PAGES if blocks(p, "sh", "python") and p not in ELSEWHERE]
+    "page", [page for page in PAGES if any(b.language == "yaml" for b in blocks(page))]
 )
-def test_commands_and_examples_run_as_written(page, installation, tmp_path):
-    activate = tmp_path / ".venv/bin/activate"  # where the README's first command puts it
-    activate.parent.mkdir(parents=True)
-    activate.symlink_to(installation.environment / "bin/activate")
-    if "quickstart.h5" in "".join(text for _, text in blocks(page, "python")):
-        done = installation.run(["societies", "run", "economy/quickstart", "-q"], tmp_path)
-        assert done.returncode == 0, done.stderr
-        if page == "README.md":  # it makes its own
-            (tmp_path / "quickstart.h5").unlink()
-    for number, (_, text) in enumerate(blocks(page, "yaml")):
-        (tmp_path / ("my.yaml" if number else "shortest.yaml")).write_text(text)
-    for language, text in blocks(page, "sh", "python"):
-        if excused(text):
-            continue
-        interpreter = ["bash", "-euc"] if language == "sh" else ["python", "-W", "error", "-c"]
-        done = installation.run([*interpreter, text], tmp_path)
-        assert done.returncode == 0, f"{text}\n{done.stdout}{done.stderr}"
-        assert done.stdout or "print" not in text
-        assert "warning: " not in done.stdout, f"{text}\n{done.stdout}"
-    if page == "README.md" and (ROOT / ".git").exists():
-        made = {path.name for path in tmp_path.iterdir()} - {".venv"}
-        assert {"quickstart.h5", "quickstart_overview.png", "eight.h5"} <= made
-        # What is shown, not executed, makes these; and the first command, at the top, the last.
-        made |= {"long.h5", "my_model/", "devices.h5"}
-        git = ["git", "-C", str(ROOT), "check-ignore", "--no-index", *sorted(made)]
-        done = subprocess.run(git, capture_output=True, text=True, check=False)
-        assert set(done.stdout.split()) == made, "the tour leaves files that git does not ignore"
-
-
-@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "yaml")])
 def test_example_configurations_are_valid(page, tmp_path):
-    for _, text in blocks(page, "yaml"):
+    for text in [b.text for b in blocks(page) if b.language == "yaml"]:
         (tmp_path / "example.yaml").write_text(text)
         load_config(tmp_path / "example.yaml")  # or it raises, with a line for each problem
 

@@ -1,102 +1,56 @@
 """Does `societies new` write a package that installs, runs, verifies and passes its own tests?
 
-The commands, examples and changes of docs/write-a-workload.md are carried out in order of the page:
-``sh`` and ``python`` blocks are executed, ``diff`` blocks are applied, and what is shown for
-Oclgrind is executed without it.
+The blocks of docs/write-a-workload.md are carried out in order of the page (pages.py).
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
-import sysconfig
-import venv
 from pathlib import Path
 
 import pytest
 import xarray as xr
+from pages import Place, carry_out
 
 from societies.scaffold import template_files
 
 pytestmark = pytest.mark.xdist_group("new workload")  # its runs are shared
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs/write-a-workload.md"
-
-
-class Environment:
-    """A virtual environment with the checkout, offline, and a folder to work in."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / "work"
-        self.folder.mkdir()
-        self._bin = folder / "environment/bin"
-        venv.create(self._bin.parent, with_pip=False, symlinks=True)
-        paths = {"base": str(self._bin.parent), "platbase": str(self._bin.parent)}
-        site = Path(sysconfig.get_path("purelib", "venv", vars=paths))
-        dependencies = {sysconfig.get_path(kind) for kind in ("purelib", "platlib")}
-        (site / "checkout.pth").write_text("\n".join([str(ROOT), *sorted(dependencies)]) + "\n")
-        python = self._bin / "python"
-        self._command("societies", f'"{python}" -m societies "$@"')
-        self._command("pytest", f'"{python}" -m pytest -p no:cacheprovider -p no:xdist "$@"')
-        offline = "--quiet --no-deps --no-index --no-build-isolation"
-        self._command(
-            "pip",
-            f'test "$1" = install && shift && "{sys.executable}" -m pip --python "{python}" '
-            f'install {offline} "$@"',
-        )
-
-    def _command(self, name: str, line: str) -> None:
-        path = self._bin / name
-        path.write_text(f"#!/bin/sh\n{line}\n")
-        path.chmod(0o755)
-
-    def run(self, *words: str) -> str:
-        """Run a command that must succeed; return what it prints."""
-        environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-        environment["PATH"] = f"{self._bin}{os.pathsep}{environment['PATH']}"
-        done = subprocess.run(
-            words, cwd=self.folder, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
-        return done.stdout
+PAGE = "docs/write-a-workload.md"
 
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    return Environment(tmp_path_factory.mktemp("new"))
+    return Place(tmp_path_factory.mktemp("new"), ROOT)
 
 
 @pytest.fixture(scope="module")
 def outputs(environment):
     """Carry out the page; return what each of its commands printed."""
-    printed = {}
-    page = re.sub(r"^```text\nSOCIETIES_DEBUG=race ", "```sh\n", PAGE.read_text(), flags=re.M)
-    assert page != PAGE.read_text()
-    for language, text in re.findall(r"^```(sh|python|diff)\n(.*?)^```$", page, re.M | re.S):
-        if language == "diff":
-            change = environment.folder / "change.diff"
-            change.write_text(text)
-            environment.run("git", "-C", "boltzmann", "apply", "--unidiff-zero", str(change))
-        elif language == "sh":
-            printed[text.strip()] = environment.run("bash", "-euc", text)
-        else:
-            printed[text.strip()] = environment.run("python", "-W", "error", "-c", text)
-    return printed
+    return {block.text.strip(): out for block, out, _ in carry_out(PAGE, environment) if out}
 
 
 def test_the_page_is_true(outputs):
     first, *others = outputs.values()
-    shown = re.findall(r"^```text\n(last day.*?)^```$", PAGE.read_text(), re.M | re.S)
+    shown = re.findall(r"^```text\n(last day.*?)^```$", (ROOT / PAGE).read_text(), re.M | re.S)
     assert shown[0] in first
     (verified,) = re.findall(r"^```text\n(identical: .*?)^```$", PAGE.read_text(), re.M | re.S)
     assert verified in others
     assert any(re.search(r"\d+ passed", text) for text in others)
-    (printed,) = re.findall(r"^It prints `(.*?)`", PAGE.read_text(), re.M)
+    (printed,) = re.findall(r"^It prints `(.*?)`", (ROOT / PAGE).read_text(), re.M)
     assert any(text.startswith(printed) for text in others)
+
+
+@pytest.mark.thorough
+def test_the_readme_of_a_new_package_is_true(tmp_path):
+    place = Place(tmp_path, ROOT)
+    place.run("societies", "new", "trial")
+    place.folder /= "trial"
+    printed = [out for block, out, _ in carry_out(str(place.folder / "README.md"), place)]
+    assert re.search(r"identical: 50 days", printed[0])
+    assert re.search(r"\d+ passed", printed[0])
 
 
 def test_a_phase_is_captured(outputs):

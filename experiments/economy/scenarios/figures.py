@@ -26,19 +26,19 @@ SHADES = ("#BBBBBB", "#56B4E9", "#0072B2", "#E69F00", "#D55E00")
 
 
 def draw(ensembles, recorded, folder):
-    """Draw what there are ensembles for."""
+    """Draw what there are ensembles for; return the files."""
+    drawn = {}
     four = {name: ensembles[name] for name in COLOURS if name in ensembles}
-    if len(four) == len(COLOURS):
-        save(scenarios(four, recorded), folder / "scenarios.png")
+    if four:
+        drawn["scenarios.png"] = scenarios(four, recorded)
     if "long_run" in ensembles:
-        save(long_run(ensembles["long_run"], recorded["long_run"]), folder / "long_run.png")
+        drawn["long_run.png"] = long_run(ensembles["long_run"], recorded["long_run"])
     if "shock" in ensembles:
-        save(shock(ensembles["shock"], recorded["shock"]), folder / "shock.png")
-
-
-def save(figure, path):
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+        drawn["shock.png"] = shock(ensembles["shock"], recorded["shock"])
+    for name, figure in drawn.items():
+        figure.savefig(folder / name, dpi=110)
+        plt.close(figure)
+    return [folder / name for name in drawn]
 
 
 def band(axis, values, colour, label=None):
@@ -63,11 +63,12 @@ def finish(axis, label, last):
 def scenarios(ensembles, recorded):
     """The paper's Figures 7 and 8 and what goes with them."""
     figure, axes = plt.subplots(2, 3, figsize=(13, 7), constrained_layout=True)
+    last = list(ensembles)[-1]
     for axis, (name, label, scale) in zip(axes.flat, PANELS, strict=True):
         for scenario, series in ensembles.items():
             if name in series:
                 band(axis, series[name], COLOURS[scenario], LABELS[scenario])
-                one = "recorded runs" if scenario == "devices" else None
+                one = "recorded runs" if scenario == last else None
                 dashed(axis, recorded[scenario][name], one)
         axis.set_yscale(scale, **({"linthresh": 1.0} if scale == "symlog" else {}))
         finish(axis, label, 500)

@@ -6,7 +6,8 @@ Runs the shipped configurations no_trade, trade, tools, devices, long_run and sh
 series of the recorded runs (tests/data/societies-baseline), checks what the paper claims, and
 writes comparison.csv, comparison.md, claims.md and three figures. The compared series of each
 scenario are kept in --out as SCENARIO.nc, small enough to carry from machine to machine, and are
-not made again. README.md beside this tells what to expect and how long it takes.
+not made again unless another configuration or number of societies is wanted. README.md beside this
+tells what to expect and how long it takes.
 """
 
 import argparse
@@ -21,6 +22,8 @@ from baseline import ROOT, SCENARIOS, compare, delay, ours, read_baseline
 
 import societies
 from societies.analysis.compare import acceptable, misses
+from societies.config.load import to_yaml
+from societies.economy.file import MODEL_VERSION
 
 HERE = Path(__file__).parent
 
@@ -28,10 +31,18 @@ HERE = Path(__file__).parent
 def ensemble(scenario, count, device, folder):
     """Return the series of so many societies; run them if that was not done yet."""
     kept = folder / f"{scenario}.nc"
+    config = societies.load_config(
+        ROOT / "configs" / "economy" / f"{scenario}.yaml", [f"replicates={count}"]
+    )
+    wanted = {"configuration": to_yaml(config), "model_version": str(MODEL_VERSION)}
+    if kept.exists():
+        with xr.open_dataset(kept, engine="h5netcdf") as series:
+            found = {name: str(series.attrs.get(name)) for name in wanted}
+            have = series.sizes["society"]
+        if found != wanted:
+            print(f"{kept}: {have} societies of another configuration or version; made anew")
+            kept.unlink()
     if not kept.exists():
-        config = societies.load_config(
-            ROOT / "configs" / "economy" / f"{scenario}.yaml", [f"replicates={count}"]
-        )
         path = folder / f"{scenario}.h5"
         began = time.perf_counter()
         societies.run(config, device=device, out=path, overwrite=True)
@@ -96,12 +107,24 @@ def compared(ensembles):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("scenarios", nargs="*", choices=[[], *SCENARIOS], metavar="SCENARIO")
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--societies", type=int, default=20)
-    parser.add_argument("--out", type=Path, default=HERE)
+    names = ", ".join(SCENARIOS)
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"{names}; default: all")
+    parser.add_argument("--device", default="auto", help="as for societies run; default: auto")
+    parser.add_argument("--societies", type=int, default=20, help="of each; default: 20")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="folder of what is written; default: the one of this script, for a choice of "
+        "scenarios ./scenarios, so that the tables here remain complete",
+    )
     parser.add_argument("--no-tables", action="store_true", help="make the result files only")
     options = parser.parse_args()
+    for unknown in (name for name in options.scenarios if name not in SCENARIOS):
+        parser.error(f"no scenario {unknown!r}; there are {names}")
+    if options.societies < 2:
+        parser.error("--societies: two at least, as means are compared with their errors")
+    complete = set(options.scenarios or SCENARIOS) == set(SCENARIOS)
+    options.out = options.out or (HERE if complete else Path("scenarios"))
     options.out.mkdir(parents=True, exist_ok=True)
     ensembles = {
         scenario: ensemble(scenario, options.societies, options.device, options.out)
@@ -114,7 +137,8 @@ def main():
     write_tables(found, verdicts, options.out)
     recorded = {name: read_baseline(SCENARIOS[name].recorded) for name in ensembles}
     (options.out / "claims.md").write_text(claims.table(ensembles, recorded))
-    figures.draw(ensembles, recorded, options.out)
+    tables = [options.out / name for name in ("comparison.csv", "comparison.md", "claims.md")]
+    print(*tables, *figures.draw(ensembles, recorded, options.out), sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """What do the blocks of a page do when somebody carries them out as they stand, one after another?
 
 A fence says what becomes of a block: ``sh`` and ``python`` are executed; ``yaml`` and ``diff``
-begin with a comment that names the file in which they are saved; ``text`` shows what a block before
-it prints; ``c`` is a fragment of a kernel. One folder serves a page from first to last.
+begin with a comment that names the file in which they are saved; ``console`` has commands after
+``$`` and what they print; ``text`` shows what a block before it prints; ``c`` is a fragment of a
+kernel. One folder serves a page from first to last.
 """
 
 from __future__ import annotations
@@ -208,6 +209,9 @@ def carry_out(page: str, place: Place) -> Iterator[tuple[Block, str, str]]:
             (place.folder / block.file).write_text(block.text)
         elif block.language == "sh" and not excused(block.text):
             out, err = place.said("bash", "-euc", executed(page, block.text))
+        elif block.language == "console":
+            commands = [line[2:] for line in block.text.splitlines() if line.startswith("$ ")]
+            out, err = place.said("bash", "-euc", executed(page, "\n".join(commands)))
         elif block.language == "python":
             out, err = place.said("python", "-W", "error", "-c", block.text)
             assert out or "print(" not in block.text, block.text

@@ -33,7 +33,7 @@ from societies.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = pages()
-LANGUAGES = {"sh", "python", "yaml", "diff", "text", "c"}
+LANGUAGES = {"sh", "console", "python", "yaml", "diff", "text", "c"}
 
 ELSEWHERE = {
     "docs/write-a-workload.md": "test_new_workload.py, which looks closer at what the page makes",
@@ -57,7 +57,8 @@ ILLUSTRATIONS = {
 WITH_BLOCKS = [
     pytest.param(page, marks=pytest.mark.thorough if page.startswith(OF_THE_CHECKOUT) else ())
     for page in PAGES
-    if page not in ELSEWHERE and any(b.language in ("sh", "python") for b in blocks(page))
+    if page not in ELSEWHERE
+    and any(b.language in ("sh", "console", "python") for b in blocks(page))
 ]
 
 
@@ -70,6 +71,10 @@ def test_every_block_does_what_the_page_says_in_its_order(page, installation, tm
     printed = ""
     for block, out, err in carry_out(page, place):
         printed += out + err
+        if block.language == "console":
+            shown = re.sub(r"^\$ .*\n", "", block.text, flags=re.M)
+            assert not missing(shown, out + err), f"{page}:{block.line}\n{out}{err}"
+            continue
         assert "warning: " not in out, f"{block.text}\n{out}"
         first = block.text.partition("\n")[0]
         if block.language == "text" and (page, first) not in ILLUSTRATIONS:

@@ -28,8 +28,11 @@ from societies.output.tables import EVENT
 MAGIC = b"\x89societies seal\n"
 _DIGEST = 16
 _LONGEST_ATTRIBUTE = 200
-_LARGEST = 1 << 26
+_LARGEST = 1 << 24
 """Bytes of an unpacked seal at most; one of ours takes a hundred for every dataset."""
+_MOST = 64
+"""Places that are looked at for an intact seal: a stranger's file may have thousands, each of which
+claims the whole rest of the file."""
 
 
 @dataclass(frozen=True)
@@ -150,12 +153,12 @@ def find(descriptor: int) -> Seal | None:
     if os.fstat(descriptor).st_size < len(MAGIC):
         return None
     with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:
-        at = content.find(MAGIC)
-        while at >= 0:
-            seal = _unpacked(content, at)
-            if seal is not None:
-                return seal
+        at = -1
+        for _ in range(_MOST):
             at = content.find(MAGIC, at + 1)
+            seal = _unpacked(content, at) if at >= 0 else None
+            if seal is not None or at < 0:
+                return seal
     return None
 
 
@@ -245,6 +248,8 @@ def _unpacked(content: mmap.mmap | bytearray, at: int) -> Seal | None:
     nbytes = int.from_bytes(content[begin - 8 : begin], "little")
     end = at + room - _DIGEST
     if end + _DIGEST > len(content) or not begin <= begin + nbytes <= end:
+        return None
+    if room > 2 * _LARGEST:
         return None
     packed, check = content[at:end], content[end : end + _DIGEST]
     if hashlib.blake2b(packed, digest_size=_DIGEST).digest() != check:

@@ -14,7 +14,7 @@ import societies
 from societies.analysis import plot_overview
 from societies.cli import main
 from societies.errors import OutputError
-from societies.output import Coordinate, ResultFile, Variable, open_results
+from societies.output import Coordinate, ResultFile, Variable, open_results, seal
 from societies.output.trust import opened
 
 DECLARED = {
@@ -127,6 +127,19 @@ def test_a_file_that_leads_out_of_itself_is_refused(path, victim, attack, monkey
         assert str(path) in told and ("is refused" in told or "is damaged" in told)
         assert len(told.splitlines()) <= 2
     assert path.read_bytes() == before and victim.read_bytes() == SECRET
+
+
+def test_thousands_of_false_seals_take_no_time(path):
+    """Each claims megabytes, which would be hashed for every one of them."""
+    false = seal.MAGIC + (6 << 20).to_bytes(8, "little") + (1 << 20).to_bytes(8, "little")
+    whole = path.read_bytes()
+    broken = whole.replace(seal.MAGIC, bytes(len(seal.MAGIC)))
+    path.write_bytes(broken + false * 50_000 + bytes(6 << 20))
+    began = time.monotonic()
+    for opening in (ResultFile.resume, open_results):
+        with pytest.raises(OutputError, match="damaged"):
+            opening(path)
+    assert time.monotonic() - began < 20
 
 
 def test_what_a_run_writes_is_not_refused(path):

@@ -123,6 +123,22 @@ def test_the_partner_remembered_best_is_preferred_and_the_first_of_equals():
     assert partner(s, TOOL, 1, [0, 3, 4]) is None
 
 
+def test_the_slightest_surplus_remembered_is_one():
+    _, s = started(agents=4)
+    s.partner_memory[0][TOOL][2] = [1e-20, 0.0, 0.0, 0.0, 0.0]
+    s.partner_memory[0][TOOL][3] = [0.0, 1e-20, 1e-20, 0.0, 0.0]
+    assert partner(s, TOOL, 0, [1, 2, 3]) == 3
+    assert partner(s, TOOL, 0, [1, 2]) == 2
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_of_the_last_two_the_first_is_drawn_too(first):
+    p, s = started(agents=2)
+    draws = Draws(first)
+    assert matched(p, s, TOOL, draws.below) == [first, 1 - first]
+    assert draws.asked == [2]
+
+
 def test_whoever_met_all_that_are_free_takes_any_of_them():
     p, s = started(agents=5)
     s.met = [[1] * 5 for _ in range(5)]
@@ -264,6 +280,26 @@ def test_without_goods_or_anything_to_pay_with_there_is_no_deal():
         before = copy.deepcopy(vars(s))
         assert not deal(p, s, TOOL, 1, 0), change
         assert vars(s) == before
+
+
+@pytest.mark.parametrize("side", ["buyer", "seller"])
+def test_both_sides_have_to_gain(monkeypatch, side):
+    """To pay exactly what the device is worth, or to get exactly what it costs, is no gain."""
+    p, s = buyer_and_seller()
+    curve, units = p.utility_curves[0], [40, 0, 0, 10, 0]
+    paid = received = 0.0
+    for r in (0, 3):
+        paid += loss(curve, s.held[1][r], units[r])
+        received += gain(curve, s.held[0][r], units[r])
+    worth, cost = (paid, 1.0) if side == "buyer" else (1e6, received)
+    monkeypatch.setattr(market, "payment", lambda *_: units)
+    monkeypatch.setattr(market, "choice", lambda *_: (2, worth))
+    monkeypatch.setattr(valuation, "costs", lambda *_: ([cost] * 5, [0.0] * 5))
+    assert deal(p, s, TOOL, 1, 0) is False
+    worth, cost = worth * (1 + 1e-12), cost * (1 - 1e-12)
+    monkeypatch.setattr(market, "choice", lambda *_: (2, worth))
+    monkeypatch.setattr(valuation, "costs", lambda *_: ([cost] * 5, [0.0] * 5))
+    assert deal(p, s, TOOL, 1, 0) is True
 
 
 def test_a_promise_is_worth_what_keeping_it_costs():

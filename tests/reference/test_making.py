@@ -130,6 +130,8 @@ def test_a_price_is_expected_after_two_purchases_of_five():
     s.prices[0][TOOL][2] = [0.0, 40.0, -7.0, -9.0, 0.0]
     made = making_time(p, s, 0, TOOL, 2)
     assert valuation.costs(p, s, 0, TOOL)[1][2] == made
+    s.prices[0][TOOL][2] = [0.25, 0.0, 0.75, 0.0, 0.0]
+    assert valuation.costs(p, s, 0, TOOL)[0][2] == 0.5
     s.prices[0][TOOL][2] = [20.0, 0.0, 0.0, -9.0, 40.0]
     cost, minutes = valuation.costs(p, s, 0, TOOL)
     assert (cost[2], minutes[2]) == (30.0, 0.0)

@@ -238,6 +238,7 @@ def test_ginis_by_hand():
     assert gini([3.0, 1.0, 2.0], 6.0) == pytest.approx(2 / 9)
     assert gini([0.0, 0.0, 9.0], 9.0) == pytest.approx(2 / 3)
     assert gini([4.0, 4.0], 8.0) == 0.0
+    assert gini([0.7, 0.7], 1.4) == 0.0  # rounding would make it negative
     assert gini([0.0, 0.0], 0.0) == 0.0
 
 

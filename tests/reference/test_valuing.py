@@ -200,7 +200,37 @@ def test_what_is_owned_counts_up_to_the_limit():
     s.recently_made[0][0][2] = [6, 0, 0, 0, 9]
     for owned, worth in ((149.9, (True, True)), (150.0, (True, False)), (150.1, (False, False))):
         s.device_minutes[0][0][2] = s.device_minutes[0][4][2] = owned
-        assert tuple(valuation.benefit(p, s, 0, device, 2) > 0.0 for device in (0, 4)) == worth
+        found = [valuation.benefit(p, s, 0, device, 2) for device in (0, 4)]
+        assert tuple(benefit > 0.0 for benefit in found) == worth
+        assert min(found) >= 0.0
+
+
+@pytest.mark.parametrize("learning", [1.0, 3.0])
+def test_levels_are_passed_as_long_as_they_end_before_the_use_does(learning):
+    """As many as counting finds, up to the last one."""
+    p, _ = started(agents=1, extraction={"max_experience": 12.0})
+    curve = p.effort_curves[0]
+    last = len(curve.minutes) - 1
+    for level in range(last + 1):
+        for end in (0.0, 5.0, 5.1, 13.7, 31.3, 64.9, 99.9, 1e6):
+            passed = 0
+            while level + passed < last and (
+                5.0 + (curve.total[level + passed + 1] - curve.total[level]) / learning < end
+            ):
+                passed += 1
+            assert valuation.levels_passed(curve, level, 5.0, end, learning) == passed
+
+
+@pytest.mark.parametrize(
+    ("effort", "factor", "end", "units"),
+    [(3.0, 27.0, 0.888888888888889, 8), (3.0, 81.0, 1.6296296296296298, 44)],
+)
+def test_the_units_of_a_stretch_are_counted_by_one_division(effort, factor, end, units):
+    """Although, rounded, their time falls short of the end by the last bit: that is no unit."""
+    p, _ = started(agents=1, extraction={"max_effort": effort, "min_effort": effort})
+    assert units * effort / factor < end
+    curve = p.effort_curves[0]
+    assert valuation.use(curve, 1e6, 0.0, end, factor, 1.0)[0] == units
 
 
 @pytest.mark.parametrize(

@@ -135,12 +135,14 @@ def test_without_devices_a_day_begins_at_nothing():
     assert not hasattr(s, "extracted_with")
 
 
-def test_a_day_that_is_full_to_the_minute_is_over():
-    for device in ("none", "all"):
-        same = {"max_effort": 10.0, "min_effort": 10.0}
-        p, s = started(devices=device, device={}, extraction=same)
-        extract(p, s, 0, lambda best: best[0])
-        assert (sum(s.extracted[0]), s.minutes[0]) == (60, 600.0)
+@pytest.mark.parametrize(("effort", "units"), [(10.0, 60), (9.99, 61), (10.01, 60)])
+@pytest.mark.parametrize("devices", ["none", "all"])
+def test_a_day_that_is_full_to_the_minute_is_over(devices, effort, units):
+    same = {"max_effort": effort, "min_effort": effort}
+    p, s = started(devices=devices, device={}, extraction=same)
+    extract(p, s, 0, lambda best: best[0])
+    assert sum(s.extracted[0]) == units
+    assert s.minutes[0] == pytest.approx(units * effort)
 
 
 @pytest.mark.parametrize(

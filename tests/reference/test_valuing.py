@@ -212,7 +212,8 @@ def test_levels_are_passed_as_long_as_they_end_before_the_use_does(learning):
     curve = p.effort_curves[0]
     last = len(curve.minutes) - 1
     for level in range(last + 1):
-        for end in (0.0, 5.0, 5.1, 13.7, 31.3, 64.9, 99.9, 1e6):
+        tie = 5.0 + (curve.total[last // 2] - curve.total[level]) / learning
+        for end in (0.0, 5.0, 5.1, 13.7, 31.3, 64.9, 99.9, 1e6, tie):
             passed = 0
             while level + passed < last and (
                 5.0 + (curve.total[level + passed + 1] - curve.total[level]) / learning < end
@@ -244,6 +245,19 @@ def test_makers_are_wanted_by_those_who_make_much(owned, made, worth):
     s.device_minutes[0][4][2] = owned
     s.recently_made[0][0][2] = [0, made - 2, 0, 0, 2]
     assert (valuation.benefit(p, s, 0, 4, 2) > 0.0) == worth
+
+
+def test_what_is_hardly_worth_its_time_is_worth_nothing():
+    p, s = started(agents=1)
+    s.experience[0], s.held[0] = [100.0] * 5, [4] * 5
+    benefit = valuation.benefit(p, s, 0, 0, 2)
+    for net, value in ((-0.5, 0.0), (-1e-6, 0.0), (0.5, 0.5), (2.0, 2.0)):
+        s.gain_per_minute[0] = (benefit - net) / 150.0
+        for experience in (0.0, 6.0):
+            s.device_experience[0][0][2] = experience
+            found = valuation.buyers_value(p, s, 0, 0, 2, 1e6)
+            assert found == pytest.approx(value, abs=1e-9)
+            assert found >= 0.0
 
 
 def test_a_removed_resource_needs_no_devices():

@@ -290,7 +290,7 @@ def plan(
         ("output", f"{path.absolute()}{' (exists)' if path.exists() else ''}"),
     ]
     seconds = duration.seconds(config, chosen)
-    rows.insert(-1, ("days take, roughly", sufficiency.duration(seconds)))
+    rows.insert(-1, ("time, roughly", sufficiency.duration(seconds)))
     lacking = sufficiency.room_warnings(
         chosen,
         on_device,

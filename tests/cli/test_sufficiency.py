@@ -87,7 +87,7 @@ def test_too_little_time(shell):
     assert line.endswith("--resume")
     code, out, _ = shell("run", "small.yaml", "--dry-run", "--device", "reference")
     assert code == 0
-    assert "days take, roughly" in out
+    assert "time, roughly" in out
     assert "less than a minute" in out
 
 

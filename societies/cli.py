@@ -460,6 +460,27 @@ def plot(
 
 
 @app.command()
+def info(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare everything recorded with its checksums.")
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Say what FILE is, how it was made, whether it is complete, and whether it is damaged.
+
+    A damaged file ends with exit code 4.
+    """
+    from societies.output import inspect
+
+    found = inspect(file, check=check)
+    _print_rows(found.rows, Console())
+    if found.damages:
+        told = [f"{file}: damaged: {one}." for one in found.damages]
+        raise OutputError("\n".join([*told, f"Still good: {found.good}."]))
+
+
+@app.command()
 def localmem(
     file: Annotated[
         Path | None,

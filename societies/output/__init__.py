@@ -3,9 +3,19 @@
 One HDF5 file per run: made whole at its start, filled while running, opened by plain xarray.
 """
 
+from societies.output.inspection import Inspection, inspect
 from societies.output.layout import Coordinate, Variable
 from societies.output.reading import open_results
 from societies.output.resultfile import ResultFile
 from societies.output.tables import Column, Table
 
-__all__ = ["Column", "Coordinate", "ResultFile", "Table", "Variable", "open_results"]
+__all__ = [
+    "Column",
+    "Coordinate",
+    "Inspection",
+    "ResultFile",
+    "Table",
+    "Variable",
+    "inspect",
+    "open_results",
+]

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from societies.output import checkpoints, sessions
 from societies.output.disk import Disk, Extent
-from societies.output.layout import CHECKSUMS, COMMITS, COUNTER, SESSIONS, nothing
+from societies.output.layout import CHECKSUMS, COMMITS, COUNTER, ENDED, SESSIONS, nothing
 from societies.output.seal import Damage, Seal, Series, stretch
 from societies.output.tables import EVENTS
 
@@ -109,7 +109,8 @@ def commits(disk: Disk, seal: Seal) -> Commits:
     ]
     fitting = [which for which, one in intact.items() if one[0] == counter]
     if fitting:
-        which, found = fitting[0], spare
+        # Two of the same tick: one of them says that it was the last.
+        which, found = max(fitting, key=lambda one: intact[one][1]), spare
     elif intact:
         where = disk.extents[COUNTER]
         which = max(intact, key=lambda one: intact[one][0])
@@ -130,54 +131,50 @@ def damages(disk: Disk, seal: Seal, state: Commits, *, live: bool = False) -> It
         if series.axis is None:
             yield from _whole(disk, name, live)
         else:
-            yield from _rows(disk, seal, name, series, state.tick, complete)
-    for name, columns in seal.tables.items():
-        yield from _events(disk, seal, name, columns, state, complete)
+            yield from _rows(disk, seal, name, state.tick, complete=complete, live=live)
+    for name in seal.tables:
+        yield from _events(disk, seal, name, state, complete=complete, live=live)
     for slot in range(seal.slots):
         yield from checkpoints.damages(disk, slot, seal.clock, state.tick, live=live)
     if not live:
-        place = disk.extents[SESSIONS]
-        for which, one in enumerate(disk.read(SESSIONS).tolist()):
-            if not sessions.intact(one):
-                where = stretch(place.row(which).offset, place.row(which).end)
-                yield Damage(f"record {which} of {SESSIONS}", where, harmless=True)
+        for name in (SESSIONS, ENDED):
+            place = disk.extents[name]
+            for which, one in enumerate(disk.read(name).tolist()):
+                if not sessions.intact(one):
+                    where = stretch(place.row(which).offset, place.row(which).end)
+                    yield Damage(f"record {which} of {name}", where, harmless=True)
 
 
 def _whole(disk: Disk, name: str, live: bool) -> Iterator[Damage]:
     extent = disk.extents[name]
     given = tuple(disk.read(f"{CHECKSUMS}/{name}").tolist())
-    if given == WITHDRAWN or given == pair(whole_sum(disk.read(name))):
+    if given == pair(whole_sum(disk.read(name))):
+        return
+    if given == WITHDRAWN:  # it is being written, or was when the run was killed
+        where = stretch(extent.offset, extent.end)
+        yield Damage(f"'{name}'", where, harmless=True, unfinished=True)
         return
     if live and given != tuple(disk.read(f"{CHECKSUMS}/{name}").tolist()):
         return
     yield Damage(f"'{name}'", stretch(extent.offset, extent.end))
 
 
-def withdrawn(disk: Disk, seal: Seal) -> list[str]:
-    """Return the variables that a run was writing when it was killed."""
-    return [
-        name
-        for name, series in seal.series.items()
-        if series.axis is None and tuple(disk.read(f"{CHECKSUMS}/{name}").tolist()) == WITHDRAWN
-    ]
-
-
 def _rows(
-    disk: Disk, seal: Seal, name: str, series: Series, committed: int, complete: bool
+    disk: Disk, seal: Seal, name: str, committed: int, *, complete: bool, live: bool
 ) -> Iterator[Damage]:
     """Check a variable along the clock; what is not committed has to be empty in the end."""
-    assert series.axis is not None
-    extent = disk.extents[name]
+    series, extent = seal.series[name], disk.extents[name]
     ticks = _load(disk, seal.coordinate(series.dim))
     known = int((ticks <= committed - series.lag).sum())
-    stop = len(ticks) if complete else known
+    stop = known if live else len(ticks)
     found, empty = _scan(disk, name, series, stop)
-    given = disk.read(f"{CHECKSUMS}/{name}", slice(0, known))
-    wrong = ~empty
-    wrong[:known] = np.where(given == 0, ~empty[:known], given != found[:known])
-    if wrong.any():
-        which = _ranges(seal.clock, ticks[:stop][wrong].tolist())
-        yield Damage(f"'{name}'", stretch(extent.offset, extent.end), which)
+    given = disk.read(f"{CHECKSUMS}/{name}", slice(0, stop))
+    wrong = np.where(given == 0, ~empty, given != found)
+    for part, unfinished in ((slice(0, known), False), (slice(known, stop), not complete)):
+        if wrong[part].any():
+            which = _ranges(seal.clock, ticks[:stop][part][wrong[part]].tolist())
+            where = stretch(extent.offset, extent.end)
+            yield Damage(f"'{name}'", where, which, unfinished, unfinished)
 
 
 def _scan(
@@ -204,38 +201,40 @@ def _scan(
 
 
 def _events(
-    disk: Disk,
-    seal: Seal,
-    name: str,
-    columns: tuple[str, ...],
-    state: Commits,
-    complete: bool,
+    disk: Disk, seal: Seal, name: str, state: Commits, *, complete: bool, live: bool
 ) -> Iterator[Damage]:
     """Check a table; no row behind those committed may pass for one of them."""
-    place = f"{EVENTS}/{name}"
+    place, columns = f"{EVENTS}/{name}", sorted(seal.tables[name])
+    extents = [disk.extents[f"{place}/{one}"] for one in columns]
     ticks = disk.read(f"{place}/{seal.clock}")
     claimed = (ticks >= 0) & (ticks <= state.tick)
     rows = min(state.rows[name], len(ticks)) if state.rows else int(claimed.sum())
-    given = disk.read(f"{CHECKSUMS}/{place}", slice(0, rows))
-    wrong = claimed.copy()
-    wrong[:rows] = False
-    width = sum(disk.extents[f"{place}/{one}"].rows(0, 1).nbytes for one in columns)
-    for low in range(0, rows, max(1, _AT_ONCE // width)):
-        part = slice(low, min(low + max(1, _AT_ONCE // width), rows))
-        values = [disk.read(f"{place}/{one}", part) for one in sorted(columns)]
-        wrong[part] = event_sums(values) != given[part]
-    if complete:
-        for one in columns:
-            extent = disk.extents[f"{place}/{one}"]
-            bits = f"u{extent.dtype.itemsize}"
-            empty = np.array(nothing(extent.dtype), extent.dtype).view(bits)
-            rest = disk.read(f"{place}/{one}", slice(rows, len(ticks))).view(bits)
-            wrong[rows:] |= (rest != empty).any(axis=tuple(range(1, rest.ndim)))
-    if wrong.any():
-        first = disk.extents[f"{place}/{seal.clock}"]
-        last = max((disk.extents[f"{place}/{one}"] for one in columns), key=lambda one: one.end)
-        which = _ranges("row", np.flatnonzero(wrong).tolist())
-        yield Damage(f"events '{name}'", stretch(first.offset, last.end), which)
+    stop = rows if live else len(ticks)
+    given = disk.read(f"{CHECKSUMS}/{place}", slice(0, stop))
+    wrong = np.zeros(len(ticks), bool)
+    step = max(1, _AT_ONCE // sum(extent.rows(0, 1).nbytes for extent in extents))
+    for low in range(0, stop, step):
+        part = slice(low, min(low + step, stop))
+        values = [disk.read(f"{place}/{one}", part) for one in columns]
+        wrong[part] = np.where(given[part] == 0, ~_empty(values), given[part] != event_sums(values))
+    wrong[rows:] |= claimed[rows:]
+    where = stretch(min(one.offset for one in extents), max(one.end for one in extents))
+    passing = np.arange(len(ticks)) < rows
+    passing |= claimed | complete
+    for kind, unfinished in ((wrong & passing, False), (wrong & ~passing, True)):
+        if kind.any():
+            which = _ranges("row", np.flatnonzero(kind).tolist())
+            yield Damage(f"events '{name}'", where, which, unfinished, unfinished)
+
+
+def _empty(columns: Iterable[NDArray[Any]]) -> NDArray[np.bool_]:
+    """Return which rows of a table hold nothing in any column."""
+    found = []
+    for one in columns:
+        bits = f"u{one.dtype.itemsize}"
+        same = one.view(bits) == np.array(nothing(one.dtype), one.dtype).view(bits)
+        found.append(same.all(axis=tuple(range(1, same.ndim))))
+    return np.array(np.logical_and.reduce(found))
 
 
 def present(sums: NDArray[np.uint32]) -> NDArray[np.uint32]:

@@ -16,6 +16,7 @@ of what is simulated, which its attribute ``copies`` names (``society``).
 ``/checkpoint/<n>``          slots of the full state: ``tick``, ``checksum``, ``state/<array>``
 ``/checksums/...``           of what is committed (`societies.output.checksums`)
 ``/provenance/sessions``     records of fixed length, one for every process that wrote ticks
+``/provenance/ended``        a record that says why there are no more ticks, if a run ended early
 ``/provenance/seal/{0,1}``   checksums of all that never changes, and the places of what does
 ===========================  =====================================================================
 
@@ -34,7 +35,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from societies.errors import OutputError, option
-from societies.output.tables import EVENT, EVENTS, Table, read_tables
+from societies.output.tables import EVENT, EVENTS, Table, address, read_tables, scale_names
 
 Attribute = str | int | float
 StateLayout = Mapping[str, tuple[tuple[int, ...], DTypeLike]]
@@ -45,7 +46,7 @@ CLOCK, COPIES, TICKS = "clock", "copies", "ticks"
 COMMITTED = {1: "days_committed", 2: "ticks_committed"}
 """Name of the counter of complete ticks by version of the layout."""
 COUNTER = COMMITTED[LAYOUT_VERSION]
-SESSIONS = "provenance/sessions"
+SESSIONS, ENDED = "provenance/sessions", "provenance/ended"
 SESSION_RECORDS, SESSION_BYTES = 64, 1024
 FILL = "_FillValue"
 SEALS = ("provenance/seal/0", "provenance/seal/1")
@@ -205,7 +206,7 @@ class Layout:
         state = sum(math.prod(shape) * dtype.itemsize for shape, dtype in self.state.values())
         sums = sum(4 * math.prod(shape) for shape in self.checksums.values())
         structures = 65536 + 2048 * (len(self._places()) + len(self.attributes)) + 2 * texts
-        records = SESSION_RECORDS * SESSION_BYTES
+        records = (SESSION_RECORDS + 1) * SESSION_BYTES
         events = sum(table.nbytes(self.lengths) for table in self.tables.values())
         data = series + scales + events + self.slots * state + sums
         return data + records + structures + 2 * self.seal_bytes
@@ -361,6 +362,7 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
             datasets.append(_reserve(state, name, shape, dtype))
     kind = np.dtype(f"S{SESSION_BYTES}")
     datasets.append(_reserve(file, SESSIONS, (SESSION_RECORDS,), kind))
+    datasets.append(_reserve(file, ENDED, (1,), kind))
     datasets.append(_reserve(file, SEALS[1], (layout.seal_bytes,), np.dtype(np.uint8)))
     return datasets
 
@@ -390,6 +392,7 @@ def _build_table(file: h5py.File, table: Table, lengths: Mapping[str, int]) -> l
 def read_layout(file: h5py.File) -> Layout:
     """Read back what :func:`build` wrote; a KeyError means that something is missing."""
     coordinates, variables = {}, {}
+    names = scale_names(file)
     for name, dataset in file.items():
         if not isinstance(dataset, h5py.Dataset) or name == COUNTER:
             continue
@@ -399,7 +402,7 @@ def read_layout(file: h5py.File) -> Layout:
             values = dataset.asstr()[()] if text else dataset[()]
             coordinates[name] = Coordinate(name, values, units, long_name)
         else:
-            dims = tuple(dim[0].name.removeprefix("/") for dim in dataset.dims)
+            dims = tuple(names[address(dim[0])] for dim in dataset.dims)
             fill, lag = dataset.fillvalue.item(), int(dataset.attrs.get("lag", 0))
             variables[name] = Variable(name, dims, dataset.dtype, units, long_name, fill, lag)
     attributes = {

@@ -91,7 +91,7 @@ def damaged(path: Path, disk: Disk, found: Seal, wrong: Iterable[Damage]) -> Out
     )
 
 
-def still_good(disk: Disk, found: Seal, state: Commits | None = None) -> str:
+def still_good(disk: Disk, found: Seal, state: Commits | None = None, *, live: bool = False) -> str:
     """Say what of a damaged file can be relied on, after checking all of it."""
     size = os.fstat(disk.descriptor).st_size
     lost = [name for name, one in found.extents.items() if one.end > size]
@@ -99,7 +99,8 @@ def still_good(disk: Disk, found: Seal, state: Commits | None = None) -> str:
         kept = [name for name in found.series if found.extents[name].end <= size]
         return f"nothing for certain; within the file are still {', '.join(kept) or 'no variables'}"
     state = state or checksums.commits(disk, found)
-    bad = {one.what for one in checksums.damages(disk, found, state)}
+    wrong = checksums.damages(disk, found, state, live=live)
+    bad = {one.what for one in wrong if not one.unfinished}
     series = [name for name in found.series if f"'{name}'" not in bad]
     days = f"{found.clock}s 1 to {state.tick}" if state.tick else f"no {found.clock} yet"
     parts = [f"{len(series)} of {len(found.series)} variables ({days})"]

@@ -32,6 +32,7 @@ from societies.output.layout import (
     CHECKSUMS,
     COMMITS,
     COUNTER,
+    ENDED,
     LAYOUT_VERSION,
     SESSION_RECORDS,
     SESSIONS,
@@ -90,7 +91,12 @@ class ResultFile:
         self._committed = self._commits.tick
         self._sound = set(checkpoints.ticks(disk, layout.slots, self._committed))
         self._partly: dict[str, set[int]] = {}
-        self._withdrawn = set(checksums.withdrawn(disk, sealed))
+        self._withdrawn = {
+            name
+            for name, series in sealed.series.items()
+            if series.axis is None
+            and tuple(disk.read(f"{CHECKSUMS}/{name}").tolist()) == checksums.WITHDRAWN
+        }
         self._rows = dict.fromkeys(layout.tables, 0)
         self.rewind(self._committed)
 
@@ -222,7 +228,8 @@ class ResultFile:
                         )
                 disk, sealed = found
                 commits = checksums.commits(disk, sealed)
-                wrong = list(checksums.damages(disk, sealed, commits))
+                found_wrong = checksums.damages(disk, sealed, commits)
+                wrong = [one for one in found_wrong if not one.unfinished]
                 if not all(one.harmless for one in wrong):
                     raise opening.damaged(path, disk, sealed, wrong)
                 file = cls(path, disk, sealed, layout)
@@ -393,16 +400,10 @@ class ResultFile:
         lock.release(self._disk.descriptor)
         self._disk, self._seal, self._layout = disk, sealed, layout
 
-    def commit(self, tick: int, *, ended: bool = False) -> None:
+    def commit(self, tick: int) -> None:
         """Declare every value up to ``tick`` complete: data, flush, counter, flush.
 
         The counter never moves back; a tick below it is flushed and otherwise ignored.
-
-        Parameters
-        ----------
-        tick : int
-        ended : bool
-            No tick will follow, although the file has room for more.
 
         Raises
         ------
@@ -410,23 +411,47 @@ class ResultFile:
             If the file cannot be written; it is closed then and holds the ticks committed before.
         """
         with self._writing():
-            self._sum_what_is_partly_written()
-            further = tick > self._committed
-            if further:
-                record = checksums.record(tick, ended, self._rows.values())
-                newest = 1 - self._commits.newest
-                self._disk.write(COMMITS, record, newest)
-            self._disk.sync()
-            self._give_checksums()
-            if further:
-                self._disk.write(COUNTER, tick)
-                self._committed = int(tick)
-                self._commits.tick, self._commits.newest = self._committed, newest
-            self._disk.sync()
-            if ended or self._committed >= self._layout.ticks:
-                self._settle()
-            if self._unplaced is not None and self._committed > 0:
-                self._place()
+            self._commit(tick, ended=self._commits.ended)
+
+    def end(self, tick: int, why: str) -> None:
+        """Commit the last tick of a run that ends early; the file is complete then.
+
+        Parameters
+        ----------
+        tick : int
+        why : str
+            In a few words: which tolerance is met, that a tree is closed.
+        """
+        with self._writing():
+            self._disk.write(ENDED, sessions.packed(why), 0)
+            self._commit(tick, ended=True)
+
+    @property
+    def ended(self) -> str:
+        """Why the run ended before the file's last tick; empty if it did not."""
+        if not self._commits.ended:
+            return ""
+        with explained(self.path, "read this file"):
+            return sessions.unpacked(self._disk.read(ENDED).item())
+
+    def _commit(self, tick: int, *, ended: bool) -> None:
+        self._sum_what_is_partly_written()
+        further = tick > self._committed or ended != self._commits.ended
+        tick, newest = max(int(tick), self._committed), 1 - self._commits.newest
+        if further:
+            record = checksums.record(tick, ended, self._rows.values())
+            self._disk.write(COMMITS, record, newest)
+        self._disk.sync()
+        self._give_checksums()
+        if further:
+            self._disk.write(COUNTER, tick)
+            self._committed = self._commits.tick = tick
+            self._commits.newest, self._commits.ended = newest, ended
+        self._disk.sync()
+        if ended or self._committed >= self._layout.ticks:
+            self._settle()
+        if self._unplaced is not None and self._committed > 0:
+            self._place()
 
     def _settle(self) -> None:
         """Make both records of commits that of the last one: which days it took does not matter."""

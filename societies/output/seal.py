@@ -98,12 +98,14 @@ class Damage:
     where : bytes of the file
     which : what of the part, such as its days
     harmless : whether a run can go on, because what is damaged is not needed or written again
+    unfinished : whether it does not count yet and a killed run would have left the same
     """
 
     what: str
     where: str
     which: str = ""
     harmless: bool = False
+    unfinished: bool = False
 
     def __str__(self) -> str:
         return ", ".join(word for word in (self.what, self.which, self.where) if word)

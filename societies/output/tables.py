@@ -98,10 +98,25 @@ class Table:
         return Table(self.name, self.columns, room)
 
 
+def address(dataset: h5py.Dataset) -> int:
+    """Return where in the file an object lies; asking HDF5 for its name takes much longer."""
+    return int(h5py.h5o.get_info(dataset.id).addr)
+
+
+def scale_names(file: h5py.File) -> dict[int, str]:
+    """Return the names of the file's coordinates by their address."""
+    return {
+        address(item): name
+        for name, item in file.items()
+        if isinstance(item, h5py.Dataset) and item.is_scale
+    }
+
+
 def read_tables(file: h5py.File) -> dict[str, Table]:
     """Return the tables of a file by name."""
+    names = scale_names(file)
     return {
-        name: Table(name, tuple(_columns(group)), len(group[EVENT]))
+        name: Table(name, tuple(_columns(group, names)), len(group[EVENT]))
         for name, group in (file[EVENTS].items() if EVENTS in file else ())
     }
 
@@ -122,12 +137,12 @@ def block(table: Table, columns: Mapping[str, NDArray[Any]]) -> int:
     return lengths.pop()
 
 
-def _columns(group: h5py.Group) -> Iterator[Column]:
+def _columns(group: h5py.Group, names: Mapping[int, str]) -> Iterator[Column]:
     for name, dataset in group.items():
         if dataset.is_scale:
             continue
         attributes = dataset.attrs
-        dim = dataset.dims[1][0].name.removeprefix("/") if dataset.ndim == 2 else ""
+        dim = names[address(dataset.dims[1][0])] if dataset.ndim == 2 else ""
         meanings = tuple(str(attributes.get("flag_meanings", "")).split())
         units, long_name = attributes["units"], attributes["long_name"]
         yield Column(name, dataset.dtype, units, long_name, dim, meanings)

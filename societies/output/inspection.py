@@ -1,0 +1,164 @@
+"""What is a result file, how was it made, is it complete, and is it as it was written?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from societies.errors import OutputError
+from societies.output import checkpoints, checksums, lock, seal, sessions
+from societies.output.disk import Disk
+from societies.output.files import explained
+from societies.output.layout import (
+    COMMITTED,
+    ENDED,
+    LAYOUT_ATTRIBUTE,
+    LAYOUT_VERSION,
+    SESSIONS,
+    require_ours,
+)
+from societies.output.opening import descriptor_of, still_good
+from societies.output.seal import Damage, Seal
+from societies.output.trust import opened
+
+_MADE_WITH = (
+    *("title", "workload", "scenario", "seed", "model_version", "societies_version"),
+    *("git_commit", "created", "device", "driver"),
+)
+"""Attributes that are shown, in this order, of those that a file has."""
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What was found out about a file.
+
+    Attributes
+    ----------
+    path : Path
+    rows : list of (label, value), for people
+    complete : whether its run came to the end
+    checked : whether every recorded byte was compared with its checksum
+    damages : list of Damage, empty if nothing is damaged as far as it was looked at
+    good : what can be relied on in spite of the damages
+    """
+
+    path: Path
+    rows: list[tuple[str, str]]
+    complete: bool
+    checked: bool
+    damages: list[Damage] = field(default_factory=list)
+    good: str = ""
+
+
+def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
+    """Look at a result file, be it unfinished, being written, or damaged.
+
+    Parameters
+    ----------
+    path : path
+    check : bool
+        Compare everything recorded with its checksums. Without it only the parts that never
+        change are compared, as on every opening.
+
+    Raises
+    ------
+    OutputError
+        If it is no result file of societies, or so damaged that nothing can be said of it.
+    """
+    path = Path(path)
+    with explained(path, "read this file"):
+        descriptor = descriptor_of(path)
+        try:
+            found = seal.find(descriptor)
+            if found is None:
+                return _without_seal(path)
+            return _inspected(path, Disk(descriptor, found.extents), found, check=check)
+        finally:
+            os.close(descriptor)
+
+
+def _inspected(path: Path, disk: Disk, found: Seal, *, check: bool) -> Inspection:
+    damages = list(seal.damages(disk, found))
+    size = os.fstat(disk.descriptor).st_size
+    rows = [("file", f"{path}, {size:,} bytes, layout {LAYOUT_VERSION}"), *_made(found.attributes)]
+    if any(one.end > size for one in found.extents.values()):
+        rows.append(("state", "the end of the file is missing"))
+        return Inspection(path, rows, False, False, damages, still_good(disk, found))
+    live = lock.being_written(path)
+    state = checksums.commits(disk, found)
+    damages += checksums.damages(disk, found, state, live=live) if check else state.damages
+    complete = state.ended or state.tick >= found.ticks
+    why = sessions.unpacked(disk.read(ENDED).item()) if state.ended else ""
+    rows.append(("state", _progress(found, state.tick, why, live=live, complete=complete)))
+    kept = checkpoints.ticks(disk, found.slots, state.tick)
+    rows.append(("checkpoints", _checkpoints(found, list(kept.values()))))
+    rows.append(("variables", ", ".join(found.series)))
+    rows += [
+        (f"events '{name}'", str((state.rows or {}).get(name, "unknown"))) for name in found.tables
+    ]
+    records = [sessions.unpacked(one) for one in disk.read(SESSIONS).tolist() if one]
+    rows += [("written", record) for record in records]
+    half = [f"{one.what}, {one.which}".strip(", ") for one in damages if one.unfinished]
+    damages = [one for one in damages if not one.unfinished]
+    if half and not live:
+        rows.append(("half written", f"{'; '.join(half)}: not counted, written again on resuming"))
+    if check:
+        told = "as written, all of it" if not damages else "damaged, see below"
+    else:
+        told = "structure as written; the recorded data: see --check" if not damages else "damaged"
+    rows.append(("checksums", told))
+    good = still_good(disk, found, state, live=live) if damages else ""
+    return Inspection(path, rows, complete, check, damages, good)
+
+
+def _without_seal(path: Path) -> Inspection:
+    """Describe a file of an older layout, which has no checksums but of checkpoints."""
+    with opened(path) as file:
+        version = require_ours(file, path)
+        if version == LAYOUT_VERSION:
+            raise OutputError(
+                f"{path}: damaged: both seals (checksums), somewhere in the file.\n"
+                "Still good: nothing for certain. Restore the file from a copy, or run it anew."
+            )
+        committed = int(file[COMMITTED[version]][()])
+        days = int(file["day"][-1]) if "day" in file and len(file["day"]) else committed
+        attributes = {key: str(value) for key, value in file.attrs.items()}
+        names = [name for name in file if name not in (COMMITTED[version], "checkpoint")]
+    complete = committed >= days
+    state = f"complete: {days} days" if complete else f"stopped after day {committed} of {days}"
+    size = path.stat().st_size
+    rows = [
+        ("file", f"{path}, {size:,} bytes, layout {attributes[LAYOUT_ATTRIBUTE]}"),
+        *_made(attributes),
+        ("state", state),
+        ("contents", ", ".join(names)),
+        ("checksums", "none in this layout; it can be read, not resumed"),
+    ]
+    return Inspection(path, rows, complete, False)
+
+
+def _made(attributes: Mapping[str, Any]) -> list[tuple[str, str]]:
+    names = [name for name in _MADE_WITH if str(attributes.get(name, ""))]
+    return [(name.replace("_", " "), str(attributes[name])) for name in names]
+
+
+def _progress(found: Seal, tick: int, why: str, *, live: bool, complete: bool) -> str:
+    of = f"{found.clock} {tick} of {found.ticks}"
+    if complete and why:
+        return f"complete: ended at {of}: {why}"
+    if complete:
+        return f"complete: {tick} {found.clock}s"
+    if live:
+        return f"a run is writing it: {of} is complete"
+    return f"unfinished: complete up to {of}" if tick else f"unfinished: no {found.clock} yet"
+
+
+def _checkpoints(found: Seal, ticks: list[int]) -> str:
+    if not found.slots:
+        return "switched off"
+    if not ticks:
+        return f"none yet, room for {found.slots}"
+    return f"of {found.clock} {' and '.join(map(str, ticks))}"

@@ -15,6 +15,7 @@ from types import FrameType
 from societies.device import Device, choose_device
 from societies.errors import DeviceError, DeviceFailed, Interrupted
 from societies.output import ResultFile, open_results
+from societies.output.checkpoints import interval
 
 REFERENCE = "reference"
 Progress = Callable[[int, int], None]
@@ -189,7 +190,8 @@ def interrupted(file: ResultFile | None, days: int) -> Interrupted:
         return Interrupted("interrupted before day 1; nothing was written")
     day = file.ticks_committed
     done = f"after day {day} of {days}; all of it is" if day else "before day 1; the start is"
-    return Interrupted(f"interrupted {done} in {file.path}", file.path)
+    again = "" if file.slots else "\nit has no checkpoints, so resuming it begins with day 1 again"
+    return Interrupted(f"interrupted {done} in {file.path}{again}", file.path)
 
 
 @contextmanager
@@ -208,14 +210,25 @@ def device_failures(file: ResultFile, days: int) -> Iterator[None]:
 def block_end(day: int, block: int, days: int, details: Iterable[int], checkpoint: int) -> int:
     """Return the day up to which to go before something has to be written."""
     for end in range(day + 1, min(day + block, days) + 1):
-        if end in details or end % checkpoint == 0:
+        if end in details or (checkpoint and end % checkpoint == 0):
             return end
     return min(day + block, days)
+
+
+def is_checkpoint(day: int, days: int, every: int) -> bool:
+    """Whether the state after a day is kept, every so many days and at the end; 0: never."""
+    return every > 0 and (day % every == 0 or day == days)
 
 
 def checkpoint_number(day: int, every: int) -> int:
     """Return the number of a day's checkpoint; one between two regular ones has the later's."""
     return -(-day // every)
+
+
+def describe_checkpoints(asked: int | str, nbytes: int) -> str:
+    """Say for a plan how much checkpoints take and how often there is one."""
+    every = interval(asked, nbytes)
+    return f"2 x {byte_count(nbytes)}, every {every} days" if every else "none"
 
 
 def next_block(days: int, seconds: float, most: int) -> int:

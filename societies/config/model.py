@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -24,7 +25,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from societies.config.problems import Path, dotted
+from societies.config.problems import Path, dotted, quoted
 
 LARGEST_INTEGER = 2**31 - 1  # kernels count in 32 bits
 SMALLEST_REAL = 1e-12  # of what must be positive
@@ -108,6 +109,20 @@ def key(default: Any, meaning: str, unit: str | None = None, **limits: Any) -> A
 def _number_or_list(value: Any) -> str:
     return "list" if isinstance(value, list | tuple) else "number"
 
+
+def _auto_or_never(word: str) -> str:
+    if word not in ("auto", "never"):
+        message = "expected a whole number, auto or never, got {word}"
+        raise PydanticCustomError("interval", message, {"word": quoted(word)})
+    return word
+
+
+Interval = Annotated[
+    Annotated[Annotated[int, Field(ge=0, le=LARGEST_INTEGER)], Tag("number")]
+    | Annotated[Literal["auto", "never"], BeforeValidator(_auto_or_never), Tag("word")],
+    Discriminator(lambda value: "word" if isinstance(value, str) else "number"),
+]
+"""Every so many ticks; 0 or ``never``: not at all; ``auto``: as suits the size."""
 
 T = TypeVar("T")
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from societies.config.model import LARGEST_INTEGER, Conflict, Section, WorkloadConfig, key
+from societies.config.model import (
+    LARGEST_INTEGER,
+    Conflict,
+    Interval,
+    Section,
+    WorkloadConfig,
+    key,
+)
 from societies.streams import RANDOM_STREAMS, STREAM_GAP, stream_base
 
 LARGEST_SEED = 2**64 - 1
@@ -17,12 +24,11 @@ class RecordConfig(Section):
     detail: int = key(
         0, "Record the arrays of the state every this many days; 0: never", "day", ge=0
     )
-    checkpoint: int = key(
-        50,
-        "Save the full state, from which a run can be resumed, every this many days",
+    checkpoint: Interval = key(
+        "auto",
+        "Save the full state, from which a run can be resumed, every this many days; 0 or "
+        "never: not at all; auto: 50, or more where it is large",
         "day",
-        ge=1,
-        le=LARGEST_INTEGER,
     )
 
 

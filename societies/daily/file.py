@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from societies.daily.config import DailyConfig
 from societies.daily.model import Model
 from societies.output import Coordinate, ResultFile, Variable
+from societies.output.checkpoints import slots
 from societies.output.files import require_allowed, require_target
 from societies.output.layout import declare
 from societies.output.provenance import origin
@@ -95,7 +96,14 @@ class Contents:
 
     def require_room(self, path: Path, *, overwrite: bool) -> None:
         """Raise OutputError if the file plainly cannot be made, before any work is done."""
-        layout = declare(self.coordinates(), self.variables(), {}, self.checkpoint())
+        layout = declare(
+            self.coordinates(),
+            self.variables(),
+            {},
+            self.checkpoint(),
+            ticks=self.config.days,
+            slots=slots(self.config.record.checkpoint),
+        )
         nbytes = layout.nbytes_on_disk
         require_target(path, nbytes, overwrite=overwrite)
         require_allowed(path, nbytes)
@@ -116,6 +124,8 @@ class Contents:
                 **facts,
             },
             state=self.checkpoint(),
+            ticks=config.days,
+            slots=slots(config.record.checkpoint),
             overwrite=overwrite,
         )
 

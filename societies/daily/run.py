@@ -36,9 +36,11 @@ from societies.running import (
     byte_count,
     checkpoint_number,
     chosen_device,
+    describe_checkpoints,
     device_failures,
     interrupted,
     interrupts,
+    is_checkpoint,
     next_block,
     society_numbers,
 )
@@ -113,7 +115,7 @@ def _simulate(
 ) -> None:
     """Run from day ``first`` to the end, writing on the way."""
     model, days = contents.model, contents.config.days
-    every = contents.config.record.checkpoint
+    every = file.checkpoint_interval(contents.config.record.checkpoint)
     block, day = 1, first - 1
     if progress:
         progress(day, days)
@@ -126,14 +128,15 @@ def _simulate(
         if end in contents.detail_days:
             contents.write_detail(file, end, engine.state())
         file.commit(end)
-        if end % every == 0 or end == days:
+        if is_checkpoint(end, days, every):
             file.checkpoint(end, model.kept(engine.state()), checkpoint_number(end, every))
         block = next_block(end - day, time.perf_counter() - began, LOG_DAYS)
         day = end
         if progress:
             progress(day, days)
     if day < days:
-        file.checkpoint(day, model.kept(engine.state()), checkpoint_number(day, every))
+        if every:
+            file.checkpoint(day, model.kept(engine.state()), checkpoint_number(day, every))
         raise KeyboardInterrupt
 
 
@@ -179,7 +182,7 @@ def plan(
             ("state", byte_count(on_device)),
             (
                 "checkpoints in the file",
-                f"2 x {byte_count(saved)}, every {config.record.checkpoint} days",
+                describe_checkpoints(config.record.checkpoint, saved),
             ),
             ("results in the file", byte_count(contents.results_bytes())),
             ("output", f"{path.absolute()}{' (exists)' if path.exists() else ''}"),

@@ -19,6 +19,7 @@ from societies.config.model import (
     LARGEST_REAL,
     SMALLEST_REAL,
     Conflict,
+    Interval,
     ListOf,
     PerResource,
     Section,
@@ -478,12 +479,11 @@ class RecordConfig(Section):
         ge=0,
         le=LARGEST_INTEGER,
     )
-    checkpoint: int = key(
-        50,
-        "Save the full state, from which a run can be resumed, every this many days",
+    checkpoint: Interval = key(
+        "auto",
+        "Save the full state, from which a run can be resumed, every this many days; 0 or "
+        "never: not at all; auto: 50, or more where it is large",
         "day",
-        ge=1,
-        le=LARGEST_INTEGER,
     )
     trade_log: TradeLogConfig = key(
         TradeLogConfig(), "Every single trade of chosen days, of resources and of devices"

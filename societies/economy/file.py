@@ -14,6 +14,7 @@ from societies.economy.parameters import REMOVE_AGENT, Parameters
 from societies.economy.results import Layout
 from societies.economy.state import MOST_UNITS, sizes, state_fields
 from societies.output import ResultFile, provenance
+from societies.output.checkpoints import slots
 from societies.output.files import require_allowed, require_target
 from societies.output.layout import declare
 from societies.output.ranges import Expected, require_state
@@ -44,6 +45,8 @@ def _parts(p: Parameters, layout: Layout) -> dict[str, Any]:
         "variables": layout.variables(),
         "tables": layout.tables(),
         "state": state,
+        "ticks": layout.config.days,
+        "slots": slots(layout.config.record.checkpoint),
     }
 
 

@@ -48,9 +48,11 @@ from societies.running import (
     byte_count,
     checkpoint_number,
     chosen_device,
+    describe_checkpoints,
     device_failures,
     interrupted,
     interrupts,
+    is_checkpoint,
     next_block,
     society_numbers,
 )
@@ -184,7 +186,8 @@ def _simulate(
 ) -> Any:
     """Run from day ``first`` to the end, writing on the way; return the last day's series."""
     config = layout.config
-    details, days, every = layout.detail_days(), config.days, config.record.checkpoint
+    details, days = layout.detail_days(), config.days
+    every = file.checkpoint_interval(config.record.checkpoint)
     block, day, last_row = 1, first - 1, None
     ledger, morning = layout.ledger, None
     if ledger.societies(first):
@@ -210,7 +213,7 @@ def _simulate(
                 break  # the day is left out, and begun again by who resumes
             ledger.begin(end, state)
         file.commit(end)
-        if end % every == 0 or end == days:
+        if is_checkpoint(end, days, every) or end == days:
             _checkpoint(file, layout, end, state or engine.state())
         block = next_block(end - day, time.perf_counter() - began, LOG_DAYS)
         last_row, day = series[:, -1], end
@@ -225,8 +228,8 @@ def _simulate(
 def _checkpoint(file: ResultFile, layout: Layout, day: int, state: State) -> None:
     if layout.devices:
         layout.write_recipes(file, state)
-    every = layout.config.record.checkpoint
-    file.checkpoint(day, kept(state), checkpoint_number(day, every))
+    if every := file.checkpoint_interval(layout.config.record.checkpoint):
+        file.checkpoint(day, kept(state), checkpoint_number(day, every))
 
 
 def _refuse_beyond_tables(series: NDArray[np.float64], p: Parameters) -> None:
@@ -284,7 +287,7 @@ def plan(
         ("memory on the device", byte_count(on_device)),
         (
             "checkpoints in the file",
-            f"2 x {byte_count(saved)}, every {config.record.checkpoint} days",
+            describe_checkpoints(config.record.checkpoint, saved),
         ),
         ("results in the file", byte_count(output)),
         ("output", f"{path.absolute()}{' (exists)' if path.exists() else ''}"),

@@ -20,6 +20,27 @@ from societies.output.seal import Damage, stretch
 
 State = dict[str, NDArray[Any]]
 
+SHORTEST, BYTES_A_TICK = 50, 1 << 21
+"""Checkpoints by default: every so many ticks, or so rarely that this many bytes go to the disk
+for each tick. A checkpoint of 1 GB takes seconds to write."""
+
+
+def interval(asked: int | str, nbytes: int) -> int:
+    """Return how many ticks lie between two checkpoints of so many bytes; 0: there are none.
+
+    ``asked`` is a number, ``never``, or ``auto``, whose answer follows from the size alone.
+    """
+    if asked == "never":
+        return 0
+    if asked == "auto":
+        return max(SHORTEST, -(-nbytes // BYTES_A_TICK))
+    return int(asked)
+
+
+def slots(asked: int | str) -> int:
+    """Return for how many checkpoints a file needs room."""
+    return 0 if asked in (0, "never") else 2
+
 
 def latest(
     disk: Disk, slots: int, committed: int, last: int | None = None

@@ -260,6 +260,8 @@ def declare(
     for name in names:
         if names.count(name) > 1 or name in _RESERVED:
             raise ValueError(f"the name '{name}' is used twice or reserved")
+    if clock in ("tick", "checksum"):  # a checkpoint's datasets: xarray would take them for ticks
+        raise ValueError(f"the name '{clock}' of a clock is reserved")
     for name in attributes:
         if name in _RESERVED_ATTRIBUTES:
             raise ValueError(f"the name '{name}' of an attribute is reserved")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -260,6 +261,16 @@ class ResultFile:
     def ticks_committed(self) -> int:
         """Ticks up to this one are complete."""
         return self._committed
+
+    @property
+    def slots(self) -> int:
+        """For how many checkpoints there is room."""
+        return self._layout.slots
+
+    def checkpoint_interval(self, asked: int | str) -> int:
+        """Return every how many ticks to keep a checkpoint, 0 for never; see ``interval`` there."""
+        nbytes = [math.prod(shape) * dtype.itemsize for shape, dtype in self._layout.state.values()]
+        return checkpoints.interval(asked, sum(nbytes)) if self._layout.slots else 0
 
     @property
     def placed(self) -> bool:

@@ -1,0 +1,188 @@
+"""Kill a run at random moments, again and again: is every file that is left behind consistent?
+
+After each kill the file is checked (`societies info --check`): nothing in it may be damaged, and
+the days that count must be those of an undisturbed run. It is then resumed, and killed again, until
+a run comes through: that file must equal the undisturbed one, but for its provenance.
+
+    python tests/faults/kills.py --kills 1000 --seed 1
+
+The runs use no device and no model, so that many kills fall into the writing: a recurrence in which
+every day depends on all of the day before, with events and a variable that is not along the clock.
+The same program is what is killed: ``python kills.py --write FILE``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from societies.output import Column, Coordinate, ResultFile, Table, Variable, inspect, open_results
+
+DAYS, COPIES, AGENTS, EVERY = 120, 2, 500, 7
+STATE = {"x": ((COPIES, AGENTS), np.uint64), "sums": ((COPIES,), np.float64)}
+DECLARED = {
+    "coordinates": [
+        Coordinate("society", np.arange(COPIES)),
+        Coordinate("day", np.arange(1, DAYS + 1), "day"),
+        Coordinate("agent_day", np.arange(5, DAYS + 1, 5), "day"),
+        Coordinate("agent", np.arange(AGENTS)),
+    ],
+    "variables": [
+        Variable("sum", ("society", "day"), np.float64, "1", "sum of the state"),
+        Variable("sum_before", ("society", "day"), np.float64, "1", "known a day later", lag=1),
+        Variable("all", ("society", "agent_day", "agent"), np.uint64, "1", "the state"),
+        Variable("newest", ("society", "agent"), np.int64, "1", "as of the checkpoint", -1),
+    ],
+    "tables": [
+        Table(
+            "odd",
+            (Column("day", "int32", "day", "day"), Column("agent", "int32", "", "an odd one")),
+            DAYS,
+        )
+    ],
+    "state": STATE,
+    "attributes": {"title": "a recurrence"},
+}
+
+
+def first() -> dict[str, np.ndarray]:
+    """Return the state before day 1."""
+    x = np.arange(COPIES * AGENTS, dtype=np.uint64).reshape(COPIES, AGENTS)
+    return {"x": x, "sums": np.zeros(COPIES)}
+
+
+def following(state: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the state of the next day."""
+    x = state["x"] * np.uint64(6364136223846793005) + np.roll(state["x"], 1)
+    return {"x": x, "sums": state["sums"] + x.mean(axis=1)}
+
+
+def write(path: Path) -> None:
+    """Make or continue the file and write it to the end."""
+    if path.exists():
+        file = ResultFile.resume(path)
+        day, state = file.latest_checkpoint() or (0, first())
+    else:
+        file, day, state = ResultFile.create(path, **DECLARED), 0, first()
+    with file:
+        file.log_session(f"from day {day + 1}")
+        file.rewind(day)
+        while day < DAYS:
+            before, day, state = state, day + 1, following(state)
+            file.write("sum", state["sums"], day=day - 1)
+            if day > 1:
+                file.write("sum_before", before["sums"], day=day - 2)
+            if day % 5 == 0:
+                file.write("all", state["x"], agent_day=day // 5 - 1)
+            odd = np.flatnonzero(state["x"][0] & np.uint64(1))[: day % 4].astype(np.int32)
+            file.append("odd", {"day": np.full(len(odd), day, np.int32), "agent": odd})
+            file.commit(day)
+            if day % EVERY == 0 or day == DAYS:
+                file.write("newest", (state["x"] >> np.uint64(1)).astype(np.int64))
+                file.checkpoint(day, state, -(-day // EVERY))
+
+
+def everything(path: Path) -> dict[str, bytes]:
+    """Return every dataset but those of the provenance."""
+    found = {}
+
+    def keep(name: str, item: object) -> None:
+        if isinstance(item, h5py.Dataset) and not name.startswith("provenance"):
+            found[name] = item[()].tobytes()
+
+    with h5py.File(path) as file:
+        file.visititems(keep)
+    return found
+
+
+def wrong_days(path: Path, whole: Path) -> str:
+    """Return what differs from an undisturbed run up to the last day that counts; "" if nothing."""
+    with open_results(path) as data, open_results(whole) as truth:
+        day = int(data.ticks_committed)
+        for name in ("sum", "all"):
+            dim = "day" if name == "sum" else "agent_day"
+            expected = truth[name].sel({dim: slice(day)}).values
+            if data[name].values.tobytes() != expected.tobytes():
+                return f"'{name}' up to day {day}"
+    with open_results(path, events="odd") as events, open_results(whole, events="odd") as truth:
+        expected = truth.agent.values[truth.day.values <= day]
+        return "" if events.agent.values.tobytes() == expected.tobytes() else "events"
+
+
+def kill(kills: int, seed: int, folder: Path) -> tuple[Counter[str], list[str]]:
+    """Kill runs so many times; return what was seen, and what was wrong."""
+    chance, whole, path = random.Random(seed), folder / "whole.h5", folder / "killed.h5"
+    began = time.perf_counter()
+    write(whole)
+    longest, expected = time.perf_counter() - began, everything(whole)
+    seen: Counter[str] = Counter()
+    wrong = []
+    while seen["kills"] < kills or path.exists():
+        root = str(Path(__file__).resolve().parents[2])  # for a checkout that is not installed
+        child = subprocess.Popen(
+            [sys.executable, __file__, "--write", path],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": root},
+        )
+        assert child.stdout is not None and child.stdout.readline() == b"ready\n"
+        if seen["kills"] < kills:
+            part = 20 if chance.random() < 0.25 else 1.5  # some while it makes or opens the file
+            time.sleep(chance.uniform(0, longest / part))
+            child.send_signal(signal.SIGKILL)
+        child.stdout.close()
+        code = child.wait()
+        seen["kills"] += code == -signal.SIGKILL
+        if code not in (0, -signal.SIGKILL):
+            wrong.append(f"kill {seen['kills']}: the run ended with {code}")
+            path.unlink(missing_ok=True)
+            continue
+        if not path.exists():
+            seen["before there was a file"] += 1
+            continue
+        found = inspect(path, check=True)
+        seen["half written, said so"] += any(row[0] == "half written" for row in found.rows)
+        differs = wrong_days(path, whole)
+        if found.damages or differs:
+            wrong.append(f"kill {seen['kills']}: {[*map(str, found.damages), differs]}")
+        if code == 0:
+            seen["came through"] += 1
+            if everything(path) != expected:
+                names = [k for k, v in everything(path).items() if v != expected[k]]
+                wrong.append(f"after kill {seen['kills']} the whole file differs in {names}")
+            path.unlink()
+    return seen, wrong
+
+
+def main() -> int:
+    """Kill, print the summary; 1 if anything was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.write:
+        print("ready", flush=True)
+        write(options.write)
+        return 0
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        seen, wrong = kill(options.kills, options.seed, Path(folder))
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    print(f"seed {options.seed}: {dict(seen)}", end="; ")
+    print(f"{len(wrong)} wrong; {time.perf_counter() - began:.0f} s")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -85,17 +86,20 @@ def require_checkpoint(
         for name, f in state_fields(p).items()
         if f.kept
     }
-    require_state(path, day, state, expected, limits(p))
+    require_state(path, day, state, expected, limits(p, day))
 
 
-def limits(p: Parameters) -> dict[str, ArrayLike]:
-    """Return the limits of fields that have a name (`Field.within`)."""
+def limits(p: Parameters, day: int) -> dict[str, ArrayLike]:
+    """Return the limits of fields that have a name (`Field.within`) on the evening of a day."""
+    least = min(float(curve.minutes.min()) for curve in p.effort_curves)
+    fastest = 1.0 if p.device is None else max(p.device.factor)
+    a_day = math.floor(min(p.day_length * fastest / least, MOST_UNITS)) + 2
     removable = [p.agents if s.remove == REMOVE_AGENT else p.resources for s in p.shocks]
     found: dict[str, ArrayLike] = {
         "agents - 1": p.agents - 1,
         "resources - 1": p.resources - 1,
         "last to be removed": np.array(removable or [1]) - 1,
-        "most units": MOST_UNITS,
+        "most units": min(MOST_UNITS, p.agents * day * a_day),  # all that was ever extracted
         "last state": LAST_STATE,
     }
     if p.device is not None:

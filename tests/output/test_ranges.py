@@ -66,7 +66,7 @@ def forge(path, name, value):
 
 def bad_values(config):
     """Yield every field with a value just outside each end of its range."""
-    named = limits(parameters(config))
+    named = limits(parameters(config), SETTINGS["days"])
     for name, field in KEPT.items():
         for limit, step in zip(field.within, (-1, 1), strict=True):
             if limit is None:

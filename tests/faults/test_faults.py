@@ -1,11 +1,19 @@
-"""The short forms of the fault scripts: a few flips and kills on every run of the suite."""
+"""The short forms of the fault scripts: some of each on every run of the suite.
+
+The scripts beside this one run them at length; their summaries are in README.md.
+"""
 
 import os
 
+import configurations_at_random
+import societies_at_random
 from flips import flip_bytes, make_files
 from kills import kill
 
 SEED = int(os.environ.get("SOCIETIES_TEST_SEED", "20240611"))
+
+SMALL = (9, 18)
+"""Seeds of societies that are quickly compared; in one of them people trade and sell devices."""
 
 
 def test_no_flipped_byte_is_silently_wrong(tmp_path):
@@ -19,3 +27,18 @@ def test_a_kill_at_any_moment_leaves_a_consistent_file(tmp_path):
     seen, wrong = kill(6, SEED, tmp_path)
     assert wrong == []
     assert seen["kills"] >= 6 and seen["came through"] >= 1
+
+
+def test_every_broken_configuration_is_told(tmp_path):
+    outcomes, wrong = configurations_at_random.fuzz(tmp_path, 250, seed=2)
+    assert wrong == []
+    assert outcomes["told"] > 100
+    assert outcomes["valid"] > 5
+
+
+def test_societies_at_random_are_the_same_on_device_and_reference():
+    found = [societies_at_random.compare(seed, "auto") for seed in SMALL]
+    assert {one["difference"] for one in found} == {""}
+    assert all("refused" not in one for one in found)
+    assert any(one["trades"] for one in found)
+    assert any(one["sales"] for one in found)

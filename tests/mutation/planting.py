@@ -1,0 +1,349 @@
+"""Which mistakes can be planted in a module, one at a time?
+
+A mutant is one small change of the source: a comparison flipped, a constant one more or less, a
+statement left out, one of two partners taken for the other. It is named by what is readable of it,
+never by a line number, so that the list of survivors outlives edits elsewhere in the file.
+"""
+
+import ast
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType
+
+ROOT = Path(__file__).parents[2]
+MODEL = ROOT / "reference_py" / "economy"
+
+COMPARISONS = {
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+}
+ARITHMETIC = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+    ast.Pow: ast.Mult,
+}
+FUNCTIONS = {
+    "min": "max",
+    "max": "min",
+    "any": "all",
+    "all": "any",
+    "floor": "ceil",
+    "ceil": "floor",
+    "sorted": "list",
+    "reversed": "list",
+}
+PARTNERS = [
+    ("agent_a", "agent_b"),
+    ("a", "b"),
+    ("buyer", "seller"),
+    ("buyers", "sellers"),
+    ("first", "second"),
+    ("give", "take"),
+    ("given", "taken"),
+    ("held_a", "held_b"),
+    ("least", "most"),
+    ("least_b", "most_a"),
+    ("mine", "others"),
+    ("paid", "received"),
+    ("power_a", "power_b"),
+    ("sell_a", "sell_b"),
+    ("worth", "cost"),
+]
+SWAPPED = dict(PARTNERS) | {b: a for a, b in PARTNERS}
+
+SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue)
+READABLE = 100
+"""Characters of context by which a mutant is named: the largest expression around it that fits."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One planted mistake.
+
+    Attributes
+    ----------
+    module : str, name of the file without its ending
+    function : str, the outermost function (or class and method), ``""`` on the level of the module
+    before, after : str, source around the mistake without and with it
+    nth : int, which of several mutants that read alike, from 0
+    line : int, where it is now; no part of the name
+    statement : int, number of the statement in the module, for coverage
+    code : the module with the mistake, if compiled
+    """
+
+    module: str
+    function: str
+    before: str
+    after: str
+    nth: int
+    line: int
+    statement: int
+    code: CodeType | None
+
+    @property
+    def name(self) -> tuple[str, str, str, str, int]:
+        """Return what it is called in the list of survivors."""
+        return self.module, self.function, self.before, self.after, self.nth
+
+
+def mutants(path: Path, *, compiled: bool = True) -> list[Mutant]:
+    """Return every mutant of a file, in the order of the source; `compiled`: fit to be run."""
+    tree = ast.parse(path.read_text())
+    result, seen, places = [], Counter(), set()
+    for site in _sites(tree):
+        before = site.context()
+        site.plant()
+        after = site.context()
+        name, place = (path.stem, site.function, before, after), (site.place, before, after)
+        if place not in places and before != after:
+            code = compile(ast.fix_missing_locations(tree), str(path), "exec") if compiled else None
+            mutant = Mutant(*name, seen[name], site.line, number_of(site.statement), code)
+            result.append(mutant)
+            seen[name] += 1
+            places.add(place)
+        site.restore()
+    return result
+
+
+def number_of(statement: ast.stmt) -> int:
+    """Return a number by which the coverage of a statement is noted: its first line."""
+    return statement.lineno
+
+
+def instrumented(path: Path) -> CodeType:
+    """Return the module with a call of ``_covered(number)`` before every statement of a function.
+
+    The file must not have two statements on a line.
+    """
+    tree = ast.parse(path.read_text())
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        for node in ast.walk(function):
+            for field in ("body", "orelse", "finalbody"):
+                block = getattr(node, field, None)
+                if isinstance(block, list) and not hasattr(node, f"_done_{field}"):
+                    setattr(node, f"_done_{field}", True)
+                    setattr(node, field, [one for s in block for one in (_note(s), s)])
+    return compile(ast.fix_missing_locations(tree), str(path), "exec")
+
+
+def _note(statement: ast.stmt) -> ast.stmt:
+    call = ast.parse(f"_covered({number_of(statement)})").body[0]
+    for node in ast.walk(call):
+        ast.copy_location(node, statement)
+    return call
+
+
+class _Site:
+    """A place where one node can be replaced by another."""
+
+    def __init__(self, walk, parent, field, index, new):
+        self.function, self.statement = walk.function, walk.statement
+        self._chain = [*walk.chain]
+        self._parent, self._field, self._index, self._new = parent, field, index, new
+        self._old = self._get()
+        placed = next(n for n in (self._old, *reversed(self._chain)) if hasattr(n, "lineno"))
+        self.line, self.place = placed.lineno, (placed.lineno, placed.col_offset)
+
+    def _get(self):
+        value = getattr(self._parent, self._field)
+        return value if self._index is None else value[self._index]
+
+    def _set(self, value):
+        if self._index is None:
+            setattr(self._parent, self._field, value)
+        else:
+            getattr(self._parent, self._field)[self._index] = value
+
+    def plant(self):
+        self._set(self._new)
+
+    def restore(self):
+        self._set(self._old)
+
+    def context(self):
+        """Return the source of the largest node around the site that is short enough to read."""
+        text = ""
+        inner = self._get()
+        for node in [*([inner] if isinstance(inner, ast.AST) else []), *reversed(self._chain)]:
+            if isinstance(node, (ast.operator, ast.cmpop, ast.boolop, ast.unaryop)):
+                continue
+            longer = _header(node)
+            if longer is None or (text and len(longer) > READABLE):
+                break
+            text = longer
+            if isinstance(node, ast.stmt):
+                break
+        return text
+
+
+def _header(node):
+    """Return the source of a node, of a compound statement only its first line; None above it."""
+    if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)):
+        return None
+    if isinstance(node, (ast.If, ast.While)):
+        word = "if" if isinstance(node, ast.If) else "while"
+        return f"{word} {ast.unparse(node.test)}:"
+    if isinstance(node, ast.For):
+        return f"for {ast.unparse(node.target)} in {ast.unparse(node.iter)}:"
+    if isinstance(node, ast.With):
+        return f"with {', '.join(map(ast.unparse, node.items))}:"
+    return ast.unparse(node)
+
+
+class _Walk:
+    """A walk over a module that knows the function, the statement and the nodes above."""
+
+    def __init__(self):
+        self.function, self.statement, self.chain, self.sites = "", None, [], []
+        self._depth = 0
+
+    def visit(self, node):
+        if self._left_alone(node):
+            return
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            outer = self.function
+            if self._depth == 0:
+                self.function = f"{outer}.{node.name}" if outer else node.name
+            self._depth += isinstance(node, ast.FunctionDef)
+            for statement in node.body:
+                self._within(node, statement)
+            self._depth -= isinstance(node, ast.FunctionDef)
+            self.function = outer
+            return
+        above = self.statement
+        if isinstance(node, ast.stmt):
+            self.statement = node
+        self.chain.append(node)
+        self._of_node(node)
+        for child in ast.iter_child_nodes(node):
+            self.visit(child)
+        self.chain.pop()
+        self.statement = above
+
+    def _within(self, node, statement):
+        self.chain.append(node)
+        self.visit(statement)
+        self.chain.pop()
+
+    def _left_alone(self, node):
+        """What is told to observers changes no result; imports and descriptions none either."""
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            return True
+        if not isinstance(node, ast.Expr):
+            return False
+        value = node.value
+        return isinstance(value, ast.Constant) or (
+            isinstance(value, ast.Call)
+            and isinstance(value.func, ast.Name)
+            and value.func.id == "tell"
+        )
+
+    def _add(self, field, new, index=None, parent=None):
+        self.sites.append(_Site(self, parent or self.chain[-1], field, index, new))
+
+    def _replace(self, new):
+        """Replace the node itself in its parent."""
+        node, parent = self.chain[-1], self.chain[-2]
+        for field, value in ast.iter_fields(parent):
+            if value is node:
+                self.sites.append(_Site(self, parent, field, None, new))
+            elif isinstance(value, list) and any(one is node for one in value):
+                index = next(i for i, one in enumerate(value) if one is node)
+                self.sites.append(_Site(self, parent, field, index, new))
+
+    def _of_node(self, node):
+        if isinstance(node, ast.Compare):
+            for i, op in enumerate(node.ops):
+                for other in COMPARISONS.get(type(op), ()):
+                    self._add("ops", other(), i)
+        elif isinstance(node, (ast.BinOp, ast.AugAssign)) and type(node.op) in ARITHMETIC:
+            self._add("op", ARITHMETIC[type(node.op)]())
+        elif isinstance(node, ast.BoolOp):
+            self._add("op", ast.Or() if isinstance(node.op, ast.And) else ast.And())
+            for value in node.values:
+                rest = [other for other in node.values if other is not value]
+                new = rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
+                self._replace(new)
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub)):
+            self._replace(node.operand)
+        elif isinstance(node, ast.Constant):
+            for value in _other_constants(node.value):
+                self._replace(ast.copy_location(ast.Constant(value), node))
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            other = SWAPPED.get(node.id)
+            if other in self._names():
+                self._replace(ast.copy_location(ast.Name(other, ast.Load()), node))
+        elif isinstance(node, ast.Call):
+            self._of_call(node)
+        elif isinstance(node, (ast.If, ast.While, ast.IfExp)):
+            self._of_condition(node)
+        elif isinstance(node, ast.comprehension):
+            for i in range(len(node.ifs)):
+                self._add("ifs", ast.Constant(True), i)
+        if isinstance(node, SIMPLE) and len(self.chain) > 1:
+            self._of_statement(node)
+
+    def _of_call(self, node):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else None
+        name = node.func.id if isinstance(node.func, ast.Name) else name
+        if name in FUNCTIONS:
+            new = FUNCTIONS[name]
+            if isinstance(node.func, ast.Attribute):
+                self._add("attr", new, parent=node.func)
+            else:
+                self._add("id", new, parent=node.func)
+        elif name == "range" and len(node.args) == 1:
+            (count,) = node.args
+            self._add("args", ast.BinOp(count, ast.Sub(), ast.Constant(1)), 0)
+            self._add("args", [ast.Constant(1), count])
+
+    def _of_condition(self, node):
+        if not isinstance(node.test, ast.Compare):  # flipped already
+            self._add("test", ast.UnaryOp(ast.Not(), node.test))
+        if not isinstance(node, ast.While):
+            self._add("test", ast.Constant(True))
+        self._add("test", ast.Constant(False))
+
+    def _of_statement(self, node):
+        if isinstance(node, ast.Return):
+            if node.value is not None:
+                self._add("value", ast.Constant(None))
+        elif self._depth > 0:
+            self._replace(ast.copy_location(ast.Pass(), node))
+
+    def _names(self):
+        outermost = next((n for n in self.chain if isinstance(n, ast.FunctionDef)), self.chain[0])
+        return {n.id for n in ast.walk(outermost) if isinstance(n, ast.Name)} | {
+            n.arg for n in ast.walk(outermost) if isinstance(n, ast.arg)
+        }
+
+
+def _other_constants(value):
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, (int, float)):
+        return [value + 1, value - 1]
+    return []
+
+
+def _sites(tree):
+    walk = _Walk()
+    walk.chain.append(tree)
+    for statement in tree.body:
+        walk.visit(statement)
+    return walk.sites

@@ -1,10 +1,12 @@
-"""Does every work-item of a group take the same way to each allocation?
+"""Does every work-item of a group come to the calls that all of them must make together?
+
+The planner asks this of allocations, tests/kernels of barriers.
 
 A value is *varying* if work-items may see different ones: what `get_local_id` and atomics return,
 what is read at a varying address or from a private variable that was given a varying value, or
 was written where only some work-items come. Everything else is uniform: arguments of the kernel,
 group ids, sizes, constants, and what is read from global or local memory at a uniform address.
-An allocation must not depend on a varying condition.
+Such a call must not depend on a varying condition.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from societies.localmem.clang import (
     leads_to_private,
 )
 from societies.localmem.flow import Flow, initial_value
-from societies.localmem.stack import FREE, MALLOC, Frame
+from societies.localmem.stack import MALLOC
 
 _VARYING = re.compile(
     r"get_(local|global)(_linear)?_id|get_sub_group_(local_)?id|atom(ic)?_\w+|sub_group_\w+"
@@ -74,7 +76,7 @@ class _State:
 
 @dataclass(frozen=True)
 class Finding:
-    """An allocation that not all work-items may reach; ``calls`` lead from a kernel to it."""
+    """A collective call that not all work-items may reach; ``calls`` lead from a kernel to it."""
 
     node: Node
     cause: Node
@@ -105,14 +107,20 @@ class _Context:
 
 
 class Divergence:
-    """Looks for varying conditions over allocations, from kernels down."""
+    """Looks for varying conditions over collective calls, from kernels down.
 
-    def __init__(self, frames: Mapping[str, Frame]):
-        self.frames = frames
+    Parameters
+    ----------
+    collective
+        Names of the functions that all work-items must call together, with those that call them.
+    """
+
+    def __init__(self, collective: Set[str]):
+        self.collective = collective
         self._known: dict[_Context, _Summary] = {}
 
     def findings(self, kernel: Function) -> list[Finding]:
-        """Return the allocations of a kernel, and below, that not all work-items may reach."""
+        """Return the collective calls of a kernel, and below, that not all may reach."""
         uniform = (False,) * len(kernel.parameters)
         return self.summary(kernel, _Context(kernel.usr, uniform, uniform, False)).findings
 
@@ -388,7 +396,7 @@ class _Walk(Flow[_State]):
         some = self._some(state)
         name = node.name
         function = node.unit.function(node)
-        if name in (MALLOC, FREE) or (function is not None and function.usr in self._whole.frames):
+        if name in self._whole.collective:
             why = self._why(state)
             if why is not None:
                 self._find(node, why, ())

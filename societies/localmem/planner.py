@@ -24,7 +24,7 @@ def make_plan(source: Source, predefined: Mapping[str, str | None], leaks: str) 
     unit = Unit(preprocessed)
     frames = _frames(unit, leaks)
     kernels = [f for f in unit.functions.values() if f.is_kernel and f.definition is not None]
-    divergence = Divergence(frames)
+    divergence = Divergence({MALLOC, FREE, *(frame.function.name for frame in frames.values())})
     for kernel in kernels:
         if kernel.usr in frames:
             for finding in divergence.findings(kernel):

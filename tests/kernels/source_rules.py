@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from societies.device.source import without_comments
+from societies.localmem.clang import Kind, Unit
+from societies.localmem.divergence import Divergence
+from societies.localmem.preprocess import Preprocessed
 
 # what kernels may call besides their own functions and macros; all of it exact, or whole numbers
 BUILTINS = frozenset(
@@ -189,32 +192,13 @@ def _line(text: str, at: int) -> int:
 
 
 @dataclass
-class Jump:
-    """A return, break, continue or goto, with the place of the loop that it leaves or goes on."""
-
-    word: str
-    line: int
-    at: int
-    under: tuple[str, ...]
-    loop: int | None
-
-
-@dataclass
 class Body:
-    """A function: what it calls, and under which conditions.
-
-    ``places`` has the place of each of the calls, ``loops`` where each loop begins, ends and, for a
-    ``do``, its condition and line, ``statements`` the words of every statement.
-    """
+    """A function: what it calls, each with its line and the conditions around it."""
 
     name: str
     head: str
     line: int
     calls: list[tuple[str, int, tuple[str, ...]]] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    jumps: list[Jump] = field(default_factory=list)
-    loops: list[tuple[int, int, str, int]] = field(default_factory=list)
-    statements: list[tuple[list[str], tuple[str, ...]]] = field(default_factory=list)
 
     @property
     def kernel(self) -> bool:
@@ -236,7 +220,6 @@ class _Reader:
                 self.tokens.append((match[0], line))
             line += match[0].count("\n")
         self.at = 0
-        self.inside: list[int | None] = []  # number of each loop around, None for a switch
 
     def word(self) -> str:
         return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
@@ -286,16 +269,7 @@ class _Reader:
             start = self.at
             condition = f"{word} ({self.matching('(', ')')})"
             self.note(body, start, self.at, under)
-            first = self.at
-            if word != "if":
-                self.inside.append(None if word == "switch" else len(body.loops))
-            if word in ("for", "while"):
-                body.loops.append((first, first, "", 0))
             self.statement(body, (*under, condition))
-            if word != "if":
-                number = self.inside.pop()
-                if number is not None:
-                    body.loops[number] = (first, self.at, "", 0)
             if word == "if" and self.word() == "else":
                 self.at += 1
                 self.statement(body, (*under, f"else of {condition}"))
@@ -304,17 +278,11 @@ class _Reader:
             self.statement(body, (*under, "else"))
         elif word == "do":
             self.at += 1
-            first, number = self.at, len(body.loops)
-            self.inside.append(number)
-            body.loops.append((first, first, "", 0))
             self.statement(body, under)
-            self.inside.pop()
-            line = self.tokens[self.at - 1][1]
             self.at += 1  # while
             start = self.at
-            condition = f"while ({self.matching('(', ')')})"
+            self.matching("(", ")")
             self.note(body, start, self.at, under)
-            body.loops[number] = (first, self.at, condition, line)
             self.at += 1  # ;
         else:
             start, depth = self.at, 0
@@ -330,12 +298,6 @@ class _Reader:
 
     def note(self, body: Body, start: int, end: int, under: tuple[str, ...]) -> None:
         inner = under
-        body.statements.append(([word for word, _ in self.tokens[start:end]], under))
-        if start < end and self.tokens[start][0] in ("return", "break", "continue", "goto"):
-            word, line = self.tokens[start]
-            loops = [n for n in self.inside if n is not None]
-            around = self.inside if word == "break" else loops
-            body.jumps.append(Jump(word, line, start, under, around[-1] if around else None))
         for i in range(start, end):
             word, line = self.tokens[i]
             if word in ("?", "&", "|") and (word == "?" or self.tokens[i - 1][0] == word):
@@ -343,7 +305,6 @@ class _Reader:
             following = self.tokens[i + 1][0] if i + 1 < len(self.tokens) else ""
             if following == "(" and re.match(r"[A-Za-z_]", word):
                 body.calls.append((word, line, inner))
-                body.places.append(i)
 
 
 def bodies(text: str) -> list[Body]:
@@ -371,9 +332,6 @@ def macro_bodies(text: str) -> list[Body]:
                     inside = re.sub(rf"\b{block}\s*\([^()]*\)", "{ }", inside)
             (body,) = _Reader(f"COLLECTIVE void {name}() {{ {inside}; }}").bodies()
             body.calls = [(call, line + at - 1, under) for call, at, under in body.calls]
-            for jump in body.jumps:
-                jump.line += line - 1
-            body.loops = [(*loop[:3], loop[3] + line - 1) for loop in body.loops]
             found.append(body)
     return found
 
@@ -398,7 +356,6 @@ def barriers(text: str, collective: Iterable[str], allowed: Iterable[str] = ()) 
             wrong = [condition for condition in under if condition not in allowed]
             if wrong:
                 problems.append(f"{line}: {name}() is inside {wrong[-1]}")
-        problems += _left_behind(body, ordering)
     plain = r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]((?:[^\n\\]|\\.|\\\n)*)"
     for name, inside in re.findall(plain, without_comments(text), re.MULTILINE):
         if ordering & set(_WORD.findall(inside)):
@@ -408,96 +365,32 @@ def barriers(text: str, collective: Iterable[str], allowed: Iterable[str] = ()) 
 
 # ---------------------------------------------------------------- who reaches a barrier
 
-_OWN = re.compile(r"get_local_id|get_global_id|atomic_\w+|lid|gid|lane")
 
+def missed_barriers(compiled: Preprocessed) -> list[str]:
+    """Every work-item of a group comes to every barrier: the planner's analysis, for barriers.
 
-def _left_behind(body: Body, ordering: set[str]) -> list[str]:
-    """Return jumps, and ends of loops, by which some work-items may miss a barrier.
-
-    They are those under a condition that names a work-item's own number, or a variable that was
-    computed from it; what comes from memory or out of a function is taken to be the same for all.
+    It sees the text as it is compiled, from its kernels down. Of a text without kernels, such as a
+    primitive, every function that has a barrier is looked at, for arguments that all share.
     """
-    reached = [
-        place
-        for (name, _, _), place in zip(body.calls, body.places, strict=True)
-        if name in ordering
-    ]
-    if not reached:
-        return []
-    own, problems = _own_names(body), []
-    for jump in body.jumps:
-        around = [loop[:2] for loop in body.loops if loop[0] <= jump.at < loop[1]]
-        if jump.word in ("return", "goto"):
-            missed = any(p > jump.at or any(a <= p < b for a, b in around) for p in reached)
-        elif jump.loop is None:  # the break of a switch
-            missed = False
-        else:
-            first, last = body.loops[jump.loop][:2]
-            since = first if jump.word == "break" else jump.at
-            missed = any(since <= p < last for p in reached)
-        why = [condition for condition in jump.under if _mentions(condition, own)]
-        if missed and why:
-            problems.append(
-                f"{jump.line}: some work-items miss a barrier by this {jump.word} in {why[-1]}"
-            )
-    for first, last, condition, line in body.loops:
-        if _mentions(condition, own) and any(first <= p < last for p in reached):
-            problems.append(f"{line}: some work-items leave the loop with a barrier: {condition}")
-    return problems
-
-
-def _own_names(body: Body) -> set[str]:
-    """Return the variables that may differ from work-item to work-item."""
-    shared = {
-        name
-        for words, _ in body.statements
-        if words and words[0] in ("__local", "local")
-        for name in words
+    unit = Unit(compiled)
+    functions = [f for f in unit.functions.values() if f.definition is not None]
+    called = {
+        function.name: {node.name for node in function.body.walk() if node.kind is Kind.CALL_EXPR}
+        for function in functions
     }
-    own: set[str] = set()
-    while True:
-        found = {
-            name
-            for words, under in body.statements
-            for name, value in _assignments(words)
-            if name not in shared and any(_mentions(part, own) for part in (value, *under))
+    collective = {"barrier"}
+    while more := {name for name, names in called.items() if names & collective} - collective:
+        collective |= more
+    divergence = Divergence(collective)
+    kernels = [function for function in functions if function.is_kernel]
+    return sorted(
+        {
+            f"{unit.places.at(finding.node.start).shown(unit.places.source)}: some work-items miss "
+            f"{finding.node.name}(): {' '.join(finding.cause.text.split())}"
+            for function in kernels or [f for f in functions if f.name in collective]
+            for finding in divergence.findings(function)
         }
-        if found <= own:
-            return own
-        own |= found
-
-
-def _assignments(words: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield each variable that a statement sets, and what to; not what it writes to memory."""
-    for i, word in enumerate(words):
-        before, after = words[max(0, i - 3) : i], words[i + 1 : i + 2]
-        if word == "=" and after != ["="] and before and before[-1] not in ("=", "!"):
-            while before and before[-1] in "+-*/%&|^<>":
-                before.pop()
-            compared = words[i - 1] in "<>" and words[i - 2] != words[i - 1]
-            if len(before) > 1 and before[-2] in "*>":  # memory
-                continue
-            if len(before) > 2 and before[-2] == ".":  # a part of a struct
-                before = before[-3:-2]
-            if before and _WORD.fullmatch(before[-1]) and not compared:
-                yield before[-1], " ".join(_until_comma(words[i + 1 :]))
-        elif word in "+-" and after == [word]:  # ++ and --
-            for name in (*words[i + 2 : i + 3], *before[-1:]):
-                if _WORD.fullmatch(name):
-                    yield name, ""
-
-
-def _until_comma(words: list[str]) -> Iterator[str]:
-    depth = 0
-    for word in words:
-        depth += (word in "([{") - (word in ")]}")
-        if depth < 0 or (depth == 0 and word in (",", ";")):
-            return
-        yield word
-
-
-def _mentions(text: str, own: set[str]) -> bool:
-    return any(_OWN.fullmatch(word) or word in own for word in _WORD.findall(text))
+    )
 
 
 # ---------------------------------------------------------------- twins

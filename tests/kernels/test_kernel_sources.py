@@ -1,6 +1,7 @@
 """Do the texts of kernels/ keep to the rules that identical bits and safe barriers rest on?"""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from source_rules import (
     is_named,
     kernel_text,
     local_pointers,
+    missed_barriers,
     public_functions,
     python_names,
     twin_names,
@@ -21,10 +23,15 @@ from source_rules import (
 )
 
 from societies.config import config_from_dict
-from societies.device.source import amalgamate
+from societies.device.source import Source, amalgamate
 from societies.economy import schedule, source
 from societies.economy.parameters import parameters
 from societies.economy.phases import phases
+from societies.localmem.plan import COMMON_EXTENSIONS
+from societies.localmem.preprocess import preprocess
+from societies.physics import laplace
+from societies.workload.phases import kernel_files
+from societies.workloads import workload
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "kernels").rglob("*.cl"))
@@ -63,6 +70,49 @@ GENERATED = {
     "societies/device/structs.py": "the kernel that asks for the layout of a struct",
 }
 """Modules that generate kernel text, because it depends on what the user calls."""
+
+
+_PRIMITIVES = [name for name in FILES if name.startswith("kernels/primitives/")]
+_ECONOMY = {
+    "workload": "economy",
+    "days": 1,
+    "agents": 3,
+    "resources": 3,
+    "devices": "all",
+    "groups": [{"name": name, "count": 1} for name in "abc"],
+    "shocks": [{"day": 0, "remove": "agent", "index": 0}],
+    "trading": {"fresh_values": True},
+}
+_LARGE = {"agents": 5000, "resources": 1024, "groups": []}
+_LARGE["trading"] = {"menu_size": 40, "fresh_values": False}
+_PLAIN = {**_ECONOMY, "devices": "none"}
+COMPILED = {
+    **{
+        f"{name} on a {kind}": (name, None, kind) for name in _PRIMITIVES for kind in ("CPU", "GPU")
+    },
+    "economy without devices on a CPU": ("economy", _PLAIN, "CPU"),
+    "large economy without devices on a GPU": ("economy", {**_PLAIN, **_LARGE}, "GPU"),
+    "economy on a GPU": ("economy", _ECONOMY, "GPU"),
+    "laplace on a GPU": ("laplace", {"workload": "laplace", "side": 8, "steps": 1}, "GPU"),
+}
+"""Texts in which each barrier is compiled at least once: what, its settings, kind of device."""
+
+
+@cache
+def compiled(name):
+    """Return a text of `COMPILED`, its macros expanded."""
+    what, settings, kind = COMPILED[name]
+    facts = {"DEVICE_IS_CPU": kind == "CPU", "DEVICE_ROUNDS_SINGLES": True}
+    if settings is None:
+        source = amalgamate([ROOT / what], facts)
+    elif what == "laplace":
+        p = laplace.WORKLOAD.parameters(laplace.WORKLOAD.config(**settings))
+        own = laplace.WORKLOAD.source(p)
+        files = kernel_files(laplace.WORKLOAD.phases(p, 1))
+        source = amalgamate(files, {**facts, **own.macros}, own.header)
+    else:
+        source = workload(what).source(config_from_dict(settings), facts)
+    return preprocess(source, dict.fromkeys(COMMON_EXTENSIONS, "1"))
 
 
 def shipped_text(name):
@@ -109,6 +159,28 @@ def test_what_is_handed_local_memory_is_inlined(name):
 @pytest.mark.parametrize("name", FILES)
 def test_no_barrier_is_conditional(name):
     assert barriers(TEXTS[name], COLLECTIVE, ALWAYS_RUN.get(name, ())) == []
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_no_work_item_misses_a_barrier(name):
+    assert missed_barriers(compiled(name)) == []
+
+
+def test_every_barrier_is_compiled_for_that():
+    seen = {
+        made.places.of_line(number)[:2]
+        for made in map(compiled, COMPILED)
+        for number, row in enumerate(made.text.split("\n"), start=1)
+        if "barrier(" in row
+    }
+    written = {
+        (name.removeprefix("kernels/"), number)
+        for name, text in TEXTS.items()
+        for number, row in enumerate(blanked(text).split("\n"), start=1)
+        if "barrier(" in row
+    }
+    assert len(written) > 100
+    assert written - seen == set()
 
 
 def test_collective_functions_are_known():
@@ -282,24 +354,10 @@ B = "barrier(CLK_LOCAL_MEM_FENCE);"
         "x = n ? together(x) : 0;",
         "x = n > 0 && together(x);",
         "for (uint i = 0; together(x); ++i) if (i) { together(i); }",
-        f"if (lid == 0) return; {B}",
-        f"if (get_global_id(0) >= n) {{ x = 1; return; }} {B}",
-        f"const uint me = get_local_id(0); uint far = 2; far += me; if (far > n) return; {B}",
-        f"uint far = 2; if (lid == 0) far = 1; if (far > n) return; {B}",
-        f"uint far = 2; if (lid == 0) ++far; if (far > n) return; {B}",
-        f"uint2 far; far.x = lid; if (far.x > n) return; {B}",
-        f"for (uint i = lid; i < n; i += 2) if (x[i]) return; {B}",
-        f"do {{ {B} if (x[lid]) break; n -= 1; }} while (n > 0);",
-        f"do {{ if (x[lid]) continue; {B} n -= 1; }} while (n > 0);",
-        f"do {{ if (x[lid]) return; n -= 1; }} while (n > 0); {B}",
-        f"do {{ {B} if (x[lid]) return; n -= 1; }} while (n > 0);",
-        f"uint i = lid; do {{ {B} i += 2; }} while (i < n);",
-        f"if (lid > 2) goto end; {B} end:;",
     ],
 )
 def test_planted_conditional_barriers_are_found(code):
-    text = f"__kernel void f(const uint n) {{ x = 0; {code} }}"
-    assert barriers(text, {"together"})
+    assert barriers(f"__kernel void f(const uint n) {{ x = 0; {code} }}", {"together"})
 
 
 @pytest.mark.parametrize(
@@ -310,18 +368,76 @@ def test_planted_conditional_barriers_are_found(code):
         f"{{ {B} }}",
         f"for (uint i = lid; i < n; i += lanes) x[i] = 1; {B}",
         f"if (n == 0) return; {B}",
-        f"if (n <= lanes) return; {B}",
-        f"{B} if (lid == 0) return;",
-        f"do {{ {B} if (lid > n) continue; x[lid] = 1; n -= 1; }} while (n > 0);",
-        f"for (uint i = lid; i < n; ++i) {{ if (x[i]) break; }} {B}",
-        f"do {{ if (lid) switch (n) {{ case 1: x = 1; break; }} {B} n -= 1; }} while (n > 0);",
-        f"x[lid] = 1; *y = lid; if (x[0] == *y) return; {B}",
-        f"__local uint all; if (lid == 0) all = n; {B} if (all == 0) return; {B}",
         f"for (uint i = 0; i < n; ++i) {{ x = {{1, 2}}; }} y = together(x); {B}",
     ],
 )
 def test_barriers_for_all_are_none_of_them(code):
     assert barriers(f"__kernel void f(const uint n) {{ {code} }}", {"together"}) == []
+
+
+def with_barriers(code):
+    """Return a text with a kernel of which the code is the rest."""
+    source = Source()
+    source.append(
+        "planted.cl",
+        f"""int together(int i) {{ {B} return i; }}
+        bool first(void) {{ return get_local_id(0) == 0; }}
+        __kernel void f(const uint most, __global int *x, __global uint *y) {{
+            const uint lid = get_local_id(0), lanes = get_local_size(0);
+            uint n = most;
+            {code}
+        }}""",
+    )
+    return preprocess(source, {})
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"if (lid == 0) {B}",
+        f"if (lid == 0) return; {B}",
+        f"if (get_global_id(0) >= n) {{ *x = 1; return; }} {B}",
+        f"const uint me = get_local_id(0); uint far = 2; far += me; if (far > n) return; {B}",
+        f"uint far = 2; if (lid == 0) far = 1; if (far > n) return; {B}",
+        f"uint far = 2; if (lid == 0) ++far; if (far > n) return; {B}",
+        f"uint2 far = 0; far.x = lid; if (far.x > n) return; {B}",
+        f"for (uint i = lid; i < n; i += 2) if (x[i]) return; {B}",
+        f"do {{ {B} if (x[lid]) break; n -= 1; }} while (n > 0);",
+        f"do {{ if (x[lid]) continue; {B} n -= 1; }} while (n > 0);",
+        f"do {{ if (x[lid]) return; n -= 1; }} while (n > 0); {B}",
+        f"do {{ {B} if (x[lid]) return; n -= 1; }} while (n > 0);",
+        f"do {{ {B} if (lid > n) continue; n -= 1; }} while (n > 0);",
+        f"uint i = lid; do {{ {B} i += 2; }} while (i < n);",
+        f"if (lid > 2) goto end; {B} end:;",
+        f"if (first()) return; {B}",
+        f"if (atomic_inc(x) > 1) return; {B}",
+        "if (lid == 0) return; together(2);",
+    ],
+)
+def test_planted_barriers_that_some_miss_are_found(code):
+    (first, *_) = missed_barriers(with_barriers(code))
+    assert re.fullmatch(r"planted\.cl:\d+: some work-items miss (barrier|together)\(\): .+", first)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        B,
+        f"do {{ {B} n -= 1; }} while (n > 0);",
+        f"for (uint i = lid; i < n; i += lanes) x[i] = 1; {B}",
+        f"if (n == 0) return; {B}",
+        f"if (n <= lanes) return; {B}",
+        f"{B} if (lid == 0) return;",
+        f"do {{ {B} n -= 1; if (lid > n) continue; x[lid] = 1; }} while (n > 0);",
+        f"for (uint i = lid; i < n; ++i) {{ if (x[i]) break; }} {B}",
+        f"do {{ if (lid) switch (n) {{ case 1: *x = 1; break; }} {B} n -= 1; }} while (n > 0);",
+        f"x[lid] = 1; *y = lid; if (x[0] == *y) return; {B}",
+        f"__local uint all; if (lid == 0) all = n; {B} if (all == 0) return; {B}",
+        f"for (uint i = 0; i < n; ++i) {{ *x = 1; }} *y = together(*x); {B}",
+    ],
+)
+def test_barriers_that_all_come_to_are_none_of_them(code):
+    assert missed_barriers(with_barriers(code)) == []
 
 
 def test_planted_functions_with_barriers_that_are_not_collective_are_found():

@@ -108,7 +108,11 @@ def _inspected(path: Path, disk: Disk, found: Seal, *, check: bool) -> Inspectio
     if check:
         told = "as written, all of it" if not damages else "damaged, see below"
     else:
-        told = "structure as written; the recorded data: see --check" if not damages else "damaged"
+        told = (
+            "structure as written; the recorded data: see `societies info --check`"
+            if not damages
+            else "damaged"
+        )
     rows.append(("checksums", told))
     good = still_good(disk, found, state, live=live) if damages else ""
     return Inspection(path, rows, complete, check, damages, good)

@@ -104,9 +104,11 @@ def test_no_text_of_the_library_names_an_option():
     commands = typer.main.get_command(app).commands.values()
     options = {word for command in commands for p in command.params for word in p.opts}
     assert {"--out", "--resume", "--from", "--set"} <= options
-    ours = re.compile(rf"(?<!driver\.py )({'|'.join(o for o in options if o[:2] == '--')})\b")
+    ours = re.compile(
+        rf"(?<!driver\.py )(?<!societies info )({'|'.join(o for o in options if o[:2] == '--')})\b"
+    )
     own = {"cli.py", "__main__.py", "driver.py", "errors.py"}  # the shell's own words
-    found = []
+    found = []  # whole commands (societies info --check) are right everywhere
     for path in sorted(PACKAGE.rglob("*.py")):
         if path.name in own or "scaffold" in path.parts:
             continue

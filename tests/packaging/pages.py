@@ -63,6 +63,12 @@ CHANGES = (
     Change("README.md", "--device gpu", "--device cpu", "not every machine has a GPU"),
     Change(
         "README.md",
+        "--set devices=all --seed 4",
+        "--set devices=all --seed 4 --days 3",
+        "twelve days take the reference a minute; a test marked thorough runs all of them",
+    ),
+    Change(
+        "README.md",
         "configs/economy/long_run.yaml",
         "configs/economy/long_run.yaml --days 3",
         "1500 days take minutes",

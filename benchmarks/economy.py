@@ -19,13 +19,12 @@ from pathlib import Path
 import numpy as np
 
 import societies
-from societies.economy.engine import (
-    DeviceEngine,
-    ReferenceEngine,
-)
+from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.phases import LOG_DAYS, launches_per_day
+from societies.economy.phases import phases as table
 from societies.economy.schedule import day_schedule
+from societies.workload.engines import LOG_TICKS
+from societies.workload.phases import launches_of
 
 ROOT = Path(__file__).parents[1]
 FIELDS = (
@@ -46,8 +45,8 @@ FIELDS = (
 
 
 def run(engine, first, last):
-    for day in range(first, last + 1, LOG_DAYS):
-        engine.run_days(day, min(last, day + LOG_DAYS - 1))
+    for day in range(first, last + 1, LOG_TICKS):
+        engine.run_days(day, min(last, day + LOG_TICKS - 1))
 
 
 def empty_launch_seconds(device):
@@ -93,7 +92,7 @@ def measure(scenario, count, days, device):
     began, busy = time.perf_counter(), time.process_time()
     run(engine, 1, days)
     seconds, busy = time.perf_counter() - began, time.process_time() - busy
-    launches = launches_per_day(p)
+    launches = launches_of(table(p, count), day_schedule(p, 1), 1)
     detail = {} if device == "reference" else phases(engine, days)
     return {
         "device": name,

@@ -11,20 +11,24 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from societies.config import config_from_dict, json_schema
+from societies import config_from_dict, json_schema
 from societies.config.model import LARGEST_INTEGER, LARGEST_REAL
 from societies.economy.config import LARGEST_SEED, EconomyConfig
 from societies.economy.results import Layout
 from societies.economy.state import DEVICE_STATE, GROUP_DEVICE_STATE, GROUP_STATE, STATE, Field
+from societies.workload.registry import workload, workloads
 
 DOCS = Path(__file__).resolve().parent
 NO_LIMIT = (LARGEST_INTEGER, LARGEST_REAL, LARGEST_SEED)  # said once on the page
 
 
 def configuration() -> Iterator[str]:
-    """Yield one table for the top level and one for each section of the economy's schema."""
-    schema = json_schema("economy")
-    yield from _section(schema, schema, "")
+    """Yield for each workload of ours a table of the top level and one for each section."""
+    for name, one in workloads().items():
+        if type(one).__module__.startswith("societies."):
+            schema = json_schema(name)
+            yield f"\n### workload: {name}\n\n{one.summary[0].upper()}{one.summary[1:]}.\n"
+            yield from _section(schema, schema, "")
 
 
 def state() -> Iterator[str]:
@@ -64,7 +68,7 @@ def variables() -> Iterator[str]:
         ["variable", "dimensions", "type", "unit", "meaning"],
         [
             [f"`{v.name}`", ", ".join(v.dims), str(v.dtype), v.units, v.long_name]
-            for v in Layout(config).variables()
+            for v in Layout(workload("economy"), config).variables()
         ],
     )
 
@@ -119,7 +123,7 @@ def _section(schema: dict[str, Any], node: dict[str, Any], prefix: str) -> Itera
                 ]
             )
     if prefix:
-        yield f"\n### {prefix.rstrip('.')}\n"
+        yield f"\n#### {prefix.rstrip('.')}\n"
         if "description" in node:
             yield f"{node['description']}\n"
     if rows:

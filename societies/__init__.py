@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from societies.analysis import plot_overview
-    from societies.api import plan, run, verify
-    from societies.config import config_from_dict, json_schema, load_config
+    from societies.api import bench, plan, run, steps, verify
     from societies.device import Program, choose_device, list_devices
     from societies.errors import SocietiesError
     from societies.output import open_results
+    from societies.workload.registry import config_from_dict, json_schema, load_config
 
 __all__ = [
     "Program",
     "SocietiesError",
+    "bench",
     "choose_device",
     "config_from_dict",
     "json_schema",
@@ -29,21 +30,24 @@ __all__ = [
     "plan",
     "plot_overview",
     "run",
+    "steps",
     "verify",
 ]
 
 _HOME = {
     "Program": "societies.device",
     "SocietiesError": "societies.errors",
+    "bench": "societies.api",
     "choose_device": "societies.device",
-    "config_from_dict": "societies.config",
-    "json_schema": "societies.config",
+    "config_from_dict": "societies.workload.registry",
+    "json_schema": "societies.workload.registry",
     "list_devices": "societies.device",
-    "load_config": "societies.config",
+    "load_config": "societies.workload.registry",
     "open_results": "societies.output",
     "plan": "societies.api",
     "plot_overview": "societies.analysis",
     "run": "societies.api",
+    "steps": "societies.api",
     "verify": "societies.api",
 }
 

@@ -1,24 +1,27 @@
-"""How does a program run a configuration: the three calls that every workload answers."""
+"""How does a program run a configuration: the calls that every workload answers."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from societies.config import WorkloadConfig, load_config
+from societies.config import WorkloadConfig
 from societies.config.load import find_config
 from societies.config.problems import dotted
-from societies.errors import ConfigError, SocietiesWarning
+from societies.errors import ConfigError, SocietiesWarning, option
 from societies.progress import progress_bar
-from societies.workloads import workload
+from societies.workload.registry import load_config, workload
 
 if TYPE_CHECKING:
     from societies.device import Device
+    from societies.workload.bench import Timing
+    from societies.workload.coverage import VerifyReport
+    from societies.workload.run import Tick
 
 _TABLES = (".csv", ".tsv", ".txt", ".xls", ".xlsx", ".ods", ".parquet", ".json")
 _NO_RESULTS = (".yaml", ".yml", ".png", ".svg", ".pdf", ".py", ".cl")
@@ -72,14 +75,27 @@ def run(
         If the configuration is valid but says what such a run does not reach.
     """
     config, out = _configuration("run", config, out)
+    if resume and overwrite:
+        raise ConfigError(
+            f"run: {option('resume', True)} continues the file and {option('overwrite', True)} "
+            "replaces it: choose one"
+        )
     _require_name_of_result(out)
     for text in config_warnings(config):
         warnings.warn(text, SocietiesWarning, stacklevel=2)
+    from societies.workload import run as core
+
     with ExitStack() as stack:
         if progress is None:
             progress = stack.enter_context(progress_bar(config, device, notebook=True))
-        return workload(config.workload).run(
-            config, device=device, out=out, resume=resume, overwrite=overwrite, progress=progress
+        return core.run(
+            workload(config.workload),
+            config,
+            device=device,
+            out=out,
+            resume=resume,
+            overwrite=overwrite,
+            progress=progress,
         )
 
 
@@ -99,7 +115,9 @@ def plan(
     """
     config, out = _configuration("plan", config, out)
     _require_name_of_result(out)
-    made = workload(config.workload).plan(config, device=device, out=out)
+    from societies.workload import plan as core
+
+    made = core.plan(workload(config.workload), config, device=device, out=out)
     return replace(made, warnings=(*config_warnings(config), *made.warnings))
 
 
@@ -107,35 +125,103 @@ def verify(
     config: WorkloadConfig | str | PathLike[str],
     *,
     device: str | Device = "auto",
-    days: int | None = None,
+    ticks: int | None = None,
     start: str | Path | None = None,
     progress: Callable[[int, int, str], None] | None = None,
-) -> Any:
+    **clock: int | None,
+) -> VerifyReport:
     """Run device and reference side by side and compare every array after every phase.
 
     Parameters
     ----------
-    days : int, optional
-        Compare the first so many days. Default: a short run as a whole, of a longer one the first
-        days and some at several times, to which the device runs alone.
+    ticks : int, optional
+        Compare the first so many ticks; the clock's own word does as well (``days=3``). Default: a
+        short run as a whole, of a longer one the first ticks and some at several times, to which
+        the device runs alone.
     start : path, optional
-        A result of this configuration (``days`` and ``record`` may differ): begin with its newest
-        checkpoint instead of day 0, and compare so many days, or all, from there.
+        A result of this configuration (ticks and ``record`` may differ): begin with its newest
+        checkpoint instead of tick 0, and compare so many ticks, or all, from there.
     progress : callable, optional
-        Called before every phase with days compared, days to be compared, and what is being done.
+        Called before every step with ticks compared, ticks to be compared, what is being done.
 
     Returns
     -------
     VerifyReport
-        With ``identical`` and, if they differ, the first ``difference``: day, phase, array,
-        index and both values; else ``coverage``: which phases did anything on these days, how often
-        what the workload counts has happened, and what has not (``coverage.missing``).
+        With ``identical`` and, if they differ, the first ``difference``: tick, phase, array,
+        index and both values; else ``coverage``: which phases did anything at these ticks, how
+        often what the workload counts has happened, and what has not (``coverage.missing``).
         ``str(report)`` says it in a few lines.
     """
-    more = {} if start is None else {"start": start}
     config, _ = _configuration("verify", config)
+    from societies.workload import verify as core
+
     chosen = workload(config.workload)
-    return chosen.verify(config, device=device, days=days, progress=progress, **more)
+    ticks = _ticks(chosen.clock_plural, ticks, clock)
+    return core.verify(chosen, config, device=device, ticks=ticks, start=start, progress=progress)
+
+
+def steps(
+    config: WorkloadConfig | str | PathLike[str], *, device: str | Device = "auto"
+) -> Iterator[Tick]:
+    """Run a configuration tick by tick, to look at its state in between; nothing is written.
+
+    Looking changes nothing: the state at every tick has the bits of a run that nobody looks at.
+
+    Yields
+    ------
+    Tick
+        ``number``, ``state`` (arrays by name, the copy first), ``dataset`` (the same with named
+        dimensions and units) and ``sha256``.
+    """
+    config, _ = _configuration("steps", config)
+    from societies.workload import run as core
+
+    return core.steps(workload(config.workload), config, device=device)
+
+
+def bench(
+    config: WorkloadConfig | str | PathLike[str],
+    *,
+    device: str | Device = "auto",
+    copies: Sequence[int] = (),
+    ticks: int | None = None,
+    repeats: int = 3,
+    **clock: int | None,
+) -> Iterator[Timing]:
+    """Time a configuration with different numbers of copies; nothing is written.
+
+    Parameters
+    ----------
+    copies : sequence of int
+        Numbers of copies (societies, plates); default: that of the configuration.
+    ticks : int, optional
+        How many ticks a measurement takes; the clock's own word does as well. Default: those of
+        the configuration, at most 64.
+    repeats : int
+        Measurements of each number of copies.
+
+    Yields
+    ------
+    Timing
+        One for each measurement, as soon as it is there.
+    """
+    config, _ = _configuration("bench", config)
+    from societies.workload import bench as core
+
+    chosen = workload(config.workload)
+    ticks = _ticks(chosen.clock_plural, ticks, clock)
+    return core.bench(chosen, config, device=device, copies=copies, ticks=ticks, repeats=repeats)
+
+
+def _ticks(own: str, ticks: int | None, words: Mapping[str, int | None]) -> int | None:
+    """Return the number of ticks, by whichever word it was given."""
+    for word, number in words.items():
+        if word != own:
+            raise TypeError(f"unexpected keyword argument '{word}'; ticks are {own} here")
+        if ticks is not None and number is not None:
+            raise TypeError(f"ticks and {own} say the same; give one of them")
+        ticks = ticks if number is None else number
+    return ticks
 
 
 def config_warnings(config: WorkloadConfig) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """How does one use Societies from a shell: commands that parse, call the library and print.
 
 Results go to stdout, everything else to stderr. The library is imported inside the commands, so
-that help, version and configuration checks start at once and touch no device.
+that help, version and configuration checks start at once and touch no device. The module is long
+because the signature of a command is its help.
 """
 
 from __future__ import annotations
@@ -12,12 +13,10 @@ import os
 import shlex
 import signal
 import sys
-import threading
-import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +28,7 @@ from rich.markup import escape
 from societies import memory
 from societies.errors import (
     ConfigError,
+    DamageWarning,
     DeviceError,
     DeviceFailed,
     Interrupted,
@@ -39,12 +39,15 @@ from societies.errors import (
     printable,
     shell_words,
 )
+from societies.numbers import Numbers, from_0, from_1, several_from_1, whole
+from societies.options import CONFIG, ConfigCommand, PlotCommand, TraceCommand
 from societies.progress import progress_bar
+from societies.terminal import doing, print_rows, warn
 from societies.version import package_version
 
 if TYPE_CHECKING:
     from societies.config import WorkloadConfig
-    from societies.device.source import Source
+    from societies.kerneltext.source import Source
 
 
 class _Commands(typer.core.TyperGroup):
@@ -69,32 +72,16 @@ def _without_types(parameters: Any) -> Any:
     return parameters
 
 
-def _whole(text: str) -> int:
-    """Read the value of an option that is a whole number."""
-    try:
-        return int(text)
-    except ValueError:
-        raise typer.BadParameter(f"expected a whole number, got {text or 'nothing'}") from None
-
-
-def _from_0(text: str) -> int:
-    return _at_least(0, _whole(text))
-
-
-def _from_1(text: str) -> int:
-    return _at_least(1, _whole(text))
-
-
-def _at_least(least: int, number: int) -> int:
-    if number < least:
-        raise typer.BadParameter(f"must be at least {least}, got {number}")
-    return number
-
-
 def _complete_config(incomplete: str) -> list[str]:
     from societies.completion import configurations
 
     return configurations(incomplete)
+
+
+def _complete_workload(incomplete: str) -> list[str]:
+    from societies.completion import workloads
+
+    return workloads(incomplete)
 
 
 def _complete_device(incomplete: str) -> list[tuple[str, str]]:
@@ -106,7 +93,7 @@ def _complete_device(incomplete: str) -> list[tuple[str, str]]:
 def _complete_override(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     from societies.completion import overrides
 
-    return overrides(ctx.params.get("config"), incomplete)
+    return overrides(ctx.meta.get(CONFIG), incomplete)
 
 
 app = typer.Typer(
@@ -143,19 +130,19 @@ Override = Annotated[
     ),
 ]
 Seed = Annotated[
-    int | None, typer.Option(metavar="N", parser=_whole, help="Short for --set seed=N.")
+    int | None, typer.Option(metavar="N", parser=whole, help="Short for --set seed=N.")
 ]
-Days = Annotated[
-    int | None, typer.Option(metavar="N", parser=_whole, help="Short for --set days=N.")
+Ticks = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", parser=whole, help="How many ticks to run: short for --set days=N, steps=N."
+    ),
 ]
 Replicates = Annotated[
-    int | None, typer.Option(metavar="N", parser=_whole, help="Short for --set replicates=N.")
+    int | None, typer.Option(metavar="N", parser=whole, help="Short for --set replicates=N.")
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-FEWER = "run fewer societies at once (--replicates); --dry-run tells how much each run needs"
-
-SECONDS_BETWEEN_LINES = 10.0
-"""How often what goes on is written where no terminal shows it."""
+FEWER = "run less at once (--replicates); --dry-run tells how much each run needs"
 
 
 def _print_version(wanted: bool) -> None:
@@ -173,11 +160,16 @@ def societies(
         ),
     ] = False,
 ) -> None:
-    """Agent-based economics on OpenCL: the same bits on CPU, GPU and in plain Python."""
+    """Agent-based economics on OpenCL: the same bits on CPU, GPU and in plain Python.
+
+    CONFIG is a YAML file or the name of a shipped one: societies list.
+
+    --ticks has the name of CONFIG's ticks as well: --days, --steps.
+    """
     memory.require_libraries()
 
 
-@app.command()
+@app.command(cls=ConfigCommand)
 def run(
     context: typer.Context,
     config: ConfigPath,
@@ -186,14 +178,14 @@ def run(
     ] = None,
     device: Device = "auto",
     seed: Seed = None,
-    days: Days = None,
+    ticks: Ticks = None,
     replicates: Replicates = None,
     override: Override = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted FILE.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Print the plan (sizes, memory, launches); run no day."),
+        typer.Option("--dry-run", help="Print the plan (sizes, memory, launches); run nothing."),
     ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only FILE's path.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Print the plan first.")] = False,
@@ -206,14 +198,14 @@ def run(
     if resume and overwrite:
         raise ConfigError("--resume continues FILE and --overwrite replaces it: choose one")
     path = _find_config(config)
-    settings = _load(path, override, seed=seed, days=days, replicates=replicates)
+    settings = _load(path, override, seed=seed, ticks=ticks, replicates=replicates)
     target = out or Path(f"{path.stem}.h5")
     if dry_run or verbose:
         plan = societies.plan(settings, device=device, out=target)
-        _print_rows(plan.rows, Console(stderr=not dry_run))
+        print_rows(plan.rows, Console(stderr=not dry_run))
         for text in plan.warnings:
             if text not in config_warnings(settings):  # told when CONFIG was read
-                _warn(text)
+                warn(text)
         if dry_run:
             return
     words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
@@ -237,18 +229,18 @@ def run(
     if quiet:
         print(report.path)
     else:
-        _print_rows(report.rows, Console())
+        print_rows(report.rows, Console())
 
 
-@app.command()
+@app.command(cls=ConfigCommand)
 def verify(
     config: ConfigPath,
-    days: Annotated[
+    ticks: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            parser=_from_1,
-            help="Compare the first N days; default: days at several times of the run.",
+            parser=from_1,
+            help="Compare the first N ticks; default: ticks at several times of the run.",
         ),
     ] = None,
     start: Annotated[
@@ -263,63 +255,58 @@ def verify(
 ) -> None:
     """Run CONFIG on the device and in plain Python, and compare every bit after every phase."""
     import societies
+    from societies.workload.registry import workload
 
     settings = _load(_find_config(config), override, seed=seed, replicates=replicates)
-    with _doing("the first day" if device == "reference" else "building kernels") as progress:
+    clock = workload(settings.workload).clock
+    first = f"the first {clock}" if device == "reference" else "building kernels"
+    with doing(first, clock) as progress:
         report = societies.verify(
-            settings, device=device, days=days, start=start, progress=progress
+            settings, device=device, ticks=ticks, start=start, progress=progress
         )
     print(printable(str(report)))
     if not report.identical:
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=ConfigCommand)
 def capture(
     config: ConfigPath,
     phase: Annotated[
-        str, typer.Option(metavar="P", help="A phase, as verify names it: extraction.")
+        str,
+        typer.Option(
+            metavar="P", help="A phase, as verify names it: extraction, 'trading (round 2)'."
+        ),
     ],
-    day: Annotated[
+    tick: Annotated[
         int | None,
-        typer.Option(metavar="N", parser=_from_0, help="Of day N; default: the first that has P."),
+        typer.Option(metavar="N", parser=from_0, help="Of tick N; default: the first that has P."),
     ] = None,
-    market_round: Annotated[
-        int | None,
-        typer.Option(
-            "--round", metavar="N", parser=_from_0, help="Economy: which round of trading, from 0."
-        ),
-    ] = None,
-    market: Annotated[
-        int,
-        typer.Option(
-            metavar="N", parser=_from_1, help="Economy: which time that P comes on the day, from 1."
-        ),
+    time: Annotated[
+        int, typer.Option(metavar="N", parser=from_1, help="Which time that P comes then, from 1.")
     ] = 1,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The folder; default: capture-P-day-N.")
+        Path | None, typer.Option(metavar="DIR", help="The folder; default: capture-P-tick-N.")
     ] = None,
     device: Device = "auto",
     seed: Seed = None,
-    days: Days = None,
+    ticks: Ticks = None,
     replicates: Replicates = None,
     override: Override = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace DIR.")] = False,
     debug: Debug = False,
 ) -> None:
     """Write a folder that reproduces one phase of CONFIG without Societies, for bug reports."""
-    from societies.workloads import workload
+    from societies.workload.capture import capture
+    from societies.workload.registry import workload
 
-    settings = _load(_find_config(config), override, seed=seed, days=days, replicates=replicates)
-    chosen = workload(settings.workload)
-    if chosen.capture is None:
-        raise ConfigError(f"workload {chosen.name} cannot be captured: it does not define how")
-    folder = chosen.capture(
+    settings = _load(_find_config(config), override, seed=seed, ticks=ticks, replicates=replicates)
+    folder = capture(
+        workload(settings.workload),
         settings,
         phase=phase,
-        day=day,
-        market_round=market_round,
-        market=market,
+        tick=tick,
+        time=time,
         device=device,
         out=out,
         overwrite=overwrite,
@@ -327,53 +314,89 @@ def capture(
     print(folder)
 
 
-@app.command()
+@app.command(cls=TraceCommand)
 def trace(
+    context: typer.Context,
     config: ConfigPath,
-    day: Annotated[int, typer.Option(metavar="N", parser=_whole, help="The day, from 1.")],
-    agent: Annotated[int, typer.Option(metavar="A", parser=_whole, help="The agent, from 0.")],
-    society: Annotated[
-        int | None,
-        typer.Option(metavar="S", parser=_whole, help="The society; default: the first."),
-    ] = None,
-    start: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="FILE", help="Begin with a checkpoint of a result."),
-    ] = None,
-    phase: Annotated[
-        str | None, typer.Option(metavar="P", help="Only this part of the day: own_use.")
-    ] = None,
-    form: Annotated[str, typer.Option("-o", metavar="F", help="text or json.")] = "text",
-    full: Annotated[bool, typer.Option("--full", help="Leave nothing out of the text.")] = False,
     device: Device = "auto",
     seed: Seed = None,
     override: Override = None,
     debug: Debug = False,
 ) -> None:
-    """Tell what an agent of CONFIG did on day N, and why."""
-    from societies.workloads import workload
+    """Tell what happened in a tick of CONFIG, and why.
 
-    if form not in ("text", "json"):
-        raise ConfigError(f"-o {form}: choose text or json")
+    What can be asked for depends on the workload: societies trace CONFIG --help.
+    """
+    from societies.members import call, member_of
+    from societies.workload.registry import workload
+
     settings = _load(_find_config(config), override, seed=seed)
-    chosen = workload(settings.workload)
-    if chosen.trace is None:
-        raise ConfigError(f"workload {chosen.name} cannot be traced: it does not define how")
+    member = member_of(workload(settings.workload), "trace")
     with progress_bar(settings, device) as progress:
-        told = chosen.trace(
-            settings,
-            day=day,
-            agent=agent,
-            society=society,
-            start=start,
-            phase=phase,
-            device=device,
-            progress=progress,
-        )
-    print(json.dumps(told.data()) if form == "json" else printable(told.text(full=full)))
+        given = {"config": settings, "device": device, "progress": progress}
+        told = call(member, given, context.meta.get("options", {}))
+    print(printable(str(told)))
 
 
-@app.command()
+@app.command(cls=ConfigCommand)
+def bench(
+    config: ConfigPath,
+    copies: Annotated[
+        Numbers | None,
+        typer.Option(
+            metavar="N,N,...",
+            parser=several_from_1,
+            help="How many copies (replicates) run side by side: 1,8,64; default: CONFIG's.",
+        ),
+    ] = None,
+    ticks: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            parser=from_1,
+            help="Ticks of a measurement; default: CONFIG's, 64 at most.",
+        ),
+    ] = None,
+    repeats: Annotated[
+        int, typer.Option(metavar="N", parser=from_1, help="Measurements of each number.")
+    ] = 3,
+    out: Annotated[
+        Path | None, typer.Option(metavar="CSV", help="Write every measurement into a table too.")
+    ] = None,
+    device: Device = "auto",
+    seed: Seed = None,
+    override: Override = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace CSV.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Time CONFIG on a device with different numbers of copies; no result is written."""
+    import societies
+    from societies.timings import measured, table
+    from societies.workload.registry import workload
+
+    settings = _load(_find_config(config), override, seed=seed)
+    timings = societies.bench(
+        settings, device=device, copies=copies or (), ticks=ticks, repeats=repeats
+    )
+    console = Console()
+    with console.status("building kernels") if console.is_terminal else nullcontext():
+        found = measured(timings, out, overwrite=overwrite)
+    shown = workload(settings.workload)
+    print_rows([("device", found[0].device), ("median of", str(repeats))], console)
+    console.print(table(found, shown.copies_plural, shown.clock_plural))
+    if out is not None:
+        print_rows([("written to", str(out))], console)
+
+
+@app.command("list")
+def list_(debug: Debug = False) -> None:
+    """List the workloads, what each calls its ticks and copies, and the shipped configurations."""
+    from societies.catalogue import rows
+
+    print_rows(rows(), Console())
+
+
+@app.command(cls=ConfigCommand)
 def check(
     config: ConfigPath,
     override: Override = None,
@@ -392,11 +415,19 @@ def check(
 
 @app.command()
 def schema(
-    workload: Annotated[str, typer.Argument(metavar="WORKLOAD")] = "economy", debug: Debug = False
+    workload: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="WORKLOAD", help="Its name: societies list.", autocompletion=_complete_workload
+        ),
+    ] = None,
+    debug: Debug = False,
 ) -> None:
     """Print the JSON schema of a workload's configuration: keys, units, ranges, meanings."""
-    from societies.config import json_schema
+    from societies.workload.registry import json_schema, workload_names
 
+    if workload is None:
+        raise ConfigError(f"schema: name a workload: {', '.join(workload_names())}")
     print(json.dumps(json_schema(workload), indent=2))
 
 
@@ -416,7 +447,7 @@ def devices(debug: Debug = False) -> None:
         taken = chosen is not None and device.index == chosen.index
         heading = f"[bold]{device.index}  {escape(device.name)}[/]{'  (auto)' if taken else ''}"
         console.print(heading, highlight=False, soft_wrap=True)
-        _print_rows(
+        print_rows(
             [
                 *([("chosen because", chosen.reason)] if chosen and taken else []),
                 ("kind", f"{device.kind}, simulator" if device.simulator else device.kind),
@@ -439,8 +470,9 @@ def devices(debug: Debug = False) -> None:
         raise failure
 
 
-@app.command()
+@app.command(cls=PlotCommand)
 def plot(
+    context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
     out: Annotated[
         Path | None,
@@ -452,10 +484,14 @@ def plot(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Draw the overview figure of FILE as PNG and SVG, or as WHERE says."""
+    """Draw the figure of FILE as PNG and SVG, or as WHERE says.
+
+    What it shows depends on the workload, which may have further options: societies plot FILE
+    --help.
+    """
     from societies.analysis import plot_overview
 
-    for picture in plot_overview(file, out):
+    for picture in plot_overview(file, out, **context.meta.get("options", {})):
         print(picture)
 
 
@@ -474,7 +510,7 @@ def info(
     from societies.output import inspect
 
     found = inspect(file, check=check)
-    _print_rows(found.rows, Console())
+    print_rows(found.rows, Console())
     if found.damages:
         told = [f"{file}: damaged: {one}." for one in found.damages]
         raise OutputError("\n".join([*told, f"Still good: {found.good}."]))
@@ -518,7 +554,7 @@ def localmem(
     else:
         raise ConfigError("localmem: give either a FILE or --config CONFIG")
     for warning in planned.warnings:
-        _warn(warning)
+        warn(warning)
     if emit:
         print(planned.source.text, end="")
     else:
@@ -569,6 +605,16 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     try:
         with shell_words(), warnings.catch_warnings():
             warnings.simplefilter("ignore", SocietiesWarning)  # told when CONFIG is read
+            warnings.simplefilter("always", DamageWarning)
+            show = warnings.showwarning
+
+            def tell(message: Warning | str, category: type[Warning], *where: Any) -> None:
+                if issubclass(category, DamageWarning):
+                    print(f"warning: {printable(str(message))}", file=sys.stderr)
+                else:
+                    show(message, category, *where)
+
+            warnings.showwarning = tell  # type: ignore[assignment]
             app(args=words, prog_name="societies", obj=words)
     except SystemExit as end:
         _deafen(own_process)
@@ -623,75 +669,36 @@ def _find_config(path: Path) -> Path:
 
 def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], Source]:
     """Return what makes the text of all kernels of a configuration from further macros."""
-    from societies.workloads import workload
+    from societies.workload.engines import text
+    from societies.workload.registry import workload
 
     settings = _load(_find_config(config), None)
-    chosen = workload(settings.workload)
-    source = chosen.source
-    if source is None:
-        raise ConfigError(f"workload {chosen.name} does not say which kernels it has: give a FILE")
-    return lambda macros: source(settings, macros)
+    return lambda macros: text(workload(settings.workload), settings, macros)
 
 
-def _load(path: Path, overrides: Sequence[str] | None, **keys: int | None) -> WorkloadConfig:
+def _load(
+    path: Path,
+    overrides: Sequence[str] | None,
+    *,
+    ticks: int | None = None,
+    **keys: int | None,
+) -> WorkloadConfig:
     """Read the configuration with the overrides; `keys` are those that have a flag of their own."""
-    from societies.config import load_config
     from societies.config.problems import dotted
+    from societies.workload.registry import load_config, named_workload, workload
 
+    short = {key: value for key, value in keys.items() if value is not None}
+    name = named_workload(path) if short or ticks is not None else None
+    if name is not None:
+        for key in short:
+            if key not in workload(name).config.model_fields:
+                raise ConfigError(f"--{key}: the configuration of {name} has no key '{key}'")
+        keys[workload(name).ticks_key] = ticks
     flags = [f"{key}={value}" for key, value in keys.items() if value is not None]
     config = load_config(path, [*(overrides or []), *flags])
     for conflict in config.warnings():
-        _warn(f"{dotted(conflict.path)}: {conflict.message}")
+        warn(f"{dotted(conflict.path)}: {conflict.message}")
     return config
-
-
-def _warn(text: str) -> None:
-    print(f"warning: {text}", file=sys.stderr)
-
-
-def _print_rows(rows: Sequence[tuple[str, str]], console: Console) -> None:
-    """Print names and values in two columns; a value stays on one line, for those who grep."""
-    width = max(len(name) for name, _ in rows)
-    for name, value in rows:
-        label = f"[dim]{escape(name.ljust(width))}[/]"
-        console.print(f"{label}  {escape(printable(value))}", highlight=False, soft_wrap=True)
-
-
-@contextmanager
-def _doing(first: str) -> Iterator[Callable[[int, int, str], None]]:
-    """Show what is being done and how far it is; a line every ten seconds if there is no terminal.
-
-    A thread writes, so that something is seen while one kernel is built for a long time as well.
-    """
-    console = Console(stderr=True)
-    if console.is_terminal:
-        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as Bar
-
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        with Bar(*columns, console=console, transient=True) as bar:
-            task = bar.add_task(first, total=None)
-            yield lambda done, days, doing: bar.update(
-                task, completed=done, total=days, description=doing
-            )
-        return
-    now, ended, began = first, threading.Event(), time.monotonic()
-
-    def note(done: int, days: int, doing: str) -> None:
-        nonlocal now
-        now = f"{doing} ({done} of {days} days done)"
-
-    def write() -> None:
-        while not ended.wait(SECONDS_BETWEEN_LINES):
-            print(f"{time.monotonic() - began:.0f} s: {now}", file=sys.stderr, flush=True)
-
-    writer = threading.Thread(target=write, daemon=True)
-    writer.start()
-    try:
-        yield note
-    finally:
-        ended.set()
-        writer.join()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ OpenCL, only makes the list shorter: a shell that completes has nowhere to print
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -53,12 +52,25 @@ def devices(beginning: str) -> list[tuple[str, str]]:
     return [(word, meaning) for word, meaning in found if word.startswith(beginning)]
 
 
+def workloads(beginning: str) -> list[str]:
+    """Return the names of all workloads."""
+    from societies.workload.registry import workload_names
+
+    return [name for name in workload_names() if name.startswith(beginning)]
+
+
 def overrides(config: Path | None, beginning: str) -> list[tuple[str, str]]:
     """Return what --set takes: the keys of the configuration's workload or, after ``=``, values."""
-    from societies.workloads import workload
+    path = config if config is None or config.is_file() else shipped_configuration(config)
+    if path is None:
+        return []
+    from societies.workload.registry import named_workload, workload
 
     try:
-        model = workload(_workload(config)).config_model
+        known = named_workload(path)
+        if known is None:
+            return []
+        model = workload(known).config
     except SocietiesError:
         return []
     name, equals, _ = beginning.partition("=")
@@ -70,19 +82,6 @@ def overrides(config: Path | None, beginning: str) -> list[tuple[str, str]]:
             break
         found.append((f"{key}=", field.description or ""))
     return [(word, meaning) for word, meaning in found if word.startswith(beginning)]
-
-
-def _workload(config: Path | None) -> str:
-    """Return the workload that a configuration names, without demanding that it is valid."""
-    if config is None:
-        return "economy"
-    path = config if config.is_file() else shipped_configuration(config)
-    try:
-        text = path.read_text(encoding="utf-8") if path else ""
-    except (OSError, UnicodeDecodeError):
-        text = ""
-    found = re.search(r"^workload:\s*(\w+)", text, re.MULTILINE)
-    return found[1] if found else "economy"
 
 
 def _keys(model: type[WorkloadConfig], path: tuple[str, ...] = ()) -> Iterator[tuple[Any, Any]]:

@@ -12,19 +12,28 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-_IN_SHELL: ContextVar[bool] = ContextVar("_IN_SHELL", default=False)
-_OPTION = {"start": "from", "market_round": "round"}
+OPTIONS = {"start": "--from", "form": "-o"}
 """Options of the command line whose name is not that of the argument."""
+
+_TYPED: ContextVar[dict[str, str] | None] = ContextVar("_TYPED", default=None)
+"""Options by the word with which they were given (``tick``: ``day``); None outside of a shell."""
 
 
 @contextmanager
 def shell_words() -> Iterator[None]:
     """Let errors speak of options (``--resume``), as the command line does, not of arguments."""
-    token = _IN_SHELL.set(True)
+    token = _TYPED.set(dict(_TYPED.get() or {}))
     try:
         yield
     finally:
-        _IN_SHELL.reset(token)
+        _TYPED.reset(token)
+
+
+def typed(name: str, word: str) -> None:
+    """Let errors call an option by the word with which it is given: ``tick`` by ``day``."""
+    words = _TYPED.get()
+    if words is not None:
+        words[name] = word
 
 
 def option(name: str, value: object = None) -> str:
@@ -33,21 +42,26 @@ def option(name: str, value: object = None) -> str:
     Every message that tells people to give an argument asks for its name here. The name alone is
     ``--out`` or ``the argument out``; the value True stands for a switch, ``--resume``.
     """
-    if _IN_SHELL.get():
-        words = f"--{_OPTION.get(name, name)}"
+    typed_words = _TYPED.get()
+    if typed_words is not None:
+        words = OPTIONS.get(name, f"--{typed_words.get(name, name).replace('_', '-')}")
         return words if value is None or value is True else f"{words} {value}"
     return f"the argument {name}" if value is None else f"{name}={value!r}"
 
 
 def override(text: str) -> str:
     """Return how whoever called overrides a key: ``--set days=3``, or ``override days=3``."""
-    return f"--set {text}" if _IN_SHELL.get() else f"override {text}"
+    return f"override {text}" if _TYPED.get() is None else f"--set {text}"
 
 
 class SocietiesError(Exception):
     """Base of every error that is meant for the user; ``exit_code`` is the process's exit code."""
 
     exit_code = 1
+
+
+class DamageWarning(UserWarning):
+    """A part of a file is damaged that a run can go on without."""
 
 
 class SocietiesWarning(UserWarning):

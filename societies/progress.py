@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 Advance = Callable[[int, int], None]
-"""Called with (days done, days)."""
+"""Called with (ticks done, ticks)."""
 
 _SECONDS_BETWEEN_PICTURES = 0.2  # in a notebook, where each is sent to the browser
 
@@ -22,7 +22,7 @@ _SECONDS_BETWEEN_PICTURES = 0.2  # in a notebook, where each is sent to the brow
 def progress_bar(
     settings: Any, device: object, *, notebook: bool = False
 ) -> Iterator[Advance | None]:
-    """Show day, societies, rate and time left on stderr, if that is a terminal.
+    """Show tick, copies, rate and time left on stderr, if that is a terminal.
 
     With ``notebook`` below the cell instead, if this runs in one.
     """
@@ -39,10 +39,10 @@ def progress_bar(
         # what was displayed under an identifier.
         picture, shown = display(bar, display_id=True), time.monotonic()
 
-        def advance_and_show(day: int, days: int) -> None:
+        def advance_and_show(tick: int, ticks: int) -> None:
             nonlocal shown
-            advance(day, days)
-            if day == days or time.monotonic() - shown > _SECONDS_BETWEEN_PICTURES:
+            advance(tick, ticks)
+            if tick == ticks or time.monotonic() - shown > _SECONDS_BETWEEN_PICTURES:
                 picture.update(bar)
                 shown = time.monotonic()
 
@@ -67,28 +67,31 @@ def _bar(console: Console) -> Progress:
 
 
 def _advance(bar: Progress, settings: Any, device: object) -> Advance:
-    """Return what moves the bar; until its second call it says what the first day waits for."""
-    societies = getattr(settings, "replicates", 1)
-    ensemble = "" if societies == 1 else f", {societies} societies"
-    first = "the first day" if device == "reference" else "building kernels"
+    """Return what moves the bar; until its second call it says what the first tick waits for."""
+    from societies.workload.registry import workload
+
+    shown = workload(settings.workload)
+    copies, clock, clocks = shown.count(settings), shown.clock, shown.clock_plural
+    ensemble = "" if copies == 1 else f", {copies} {shown.copies_plural}"
+    first = f"the first {clock}" if device == "reference" else "building kernels"
     task = bar.add_task(first, total=None, rate="")
     calls = 0
 
-    def advance(day: int, days: int) -> None:
-        # Kernels are built until the first day is done (some platforms finish them when they
-        # are first launched). The clock starts then: resumed days do not count either.
+    def advance(tick: int, ticks: int) -> None:
+        # Kernels are built until the first tick is done (some platforms finish them when they
+        # are first launched). The clock starts then: resumed ticks do not count either.
         nonlocal calls
         calls += 1
-        if calls == 1 and day < days:
+        if calls == 1 and tick < ticks:
             return
         if bar.tasks[0].total is None:
-            bar.reset(task, total=days, completed=day, rate="")
+            bar.reset(task, total=ticks, completed=tick, rate="")
         speed = bar.tasks[0].speed
         bar.update(
             task,
-            completed=day,
-            description=f"day {day} of {days}{ensemble}",
-            rate=f"{speed:.3g} days/s" if speed else "",
+            completed=tick,
+            description=f"{clock} {tick} of {ticks}{ensemble}",
+            rate=f"{speed:.3g} {clocks}/s" if speed else "",
         )
 
     return advance

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from reference_py.primitives.rng import BASE, A, M, Rng, binomial_reserve
-from societies.config import config_from_dict, load_config
+from societies import config_from_dict, load_config
 from societies.device import Program
 from societies.economy.engine import DeviceEngine
 from societies.economy.parameters import parameters

@@ -212,8 +212,8 @@ INLINED void attempt(AGENT_PARAMETERS, const __local uchar *known, rng_t *rng, i
 
 // Make the invention society's recipe, in place of one that nobody remembers, and log it.
 static void establish(STATE_PARAMETERS, const size_t society, const uint agent, const uint day,
-                      const invention_t *found, __global int *invention_log,
-                      __global uint *invention_count, const uint log_rows)
+                      const invention_t *found, __global int *inventions_log,
+                      __global uint *inventions_count, const uint inventions_rows)
 {
     const uint type = found->type, resource = found->resource;
     for (uint slot = 0; slot < COMPONENT_SLOTS; ++slot)
@@ -221,17 +221,17 @@ static void establish(STATE_PARAMETERS, const size_t society, const uint agent, 
     invented_on(type, resource) = day;
     inventor(type, resource) = agent;
 
-    const uint number = invention_count[society];
-    if (number == log_rows) return;
+    const uint number = inventions_count[society];
+    if (number == inventions_rows) return;
     __global int *row =
-        invention_log + (society * log_rows + number) * (4 + (size_t)COMPONENT_SLOTS);
+        inventions_log + (society * inventions_rows + number) * (4 + (size_t)COMPONENT_SLOTS);
     row[0] = day;
     row[1] = agent;
     row[2] = type;
     row[3] = resource;
     for (uint slot = 0; slot < COMPONENT_SLOTS; ++slot)
         row[4 + slot] = recipe(type, resource, slot);
-    invention_count[society] = number + 1;
+    inventions_count[society] = number + 1;
 }
 
 // What the inventor knows of the device and its components, and society with it.
@@ -263,8 +263,8 @@ INLINED void random_order(rng_t *rng, ORDER *order, const uint agents)
 }
 
 __kernel void invention(STATE_PARAMETERS, TABLE_PARAMETERS, const uint day,
-                        __global int *invention_log, __global uint *invention_count,
-                        const uint log_rows, __global uint *orders)
+                        __global int *inventions_log, __global uint *inventions_count,
+                        const uint inventions_rows, __global uint *orders)
 {
     const size_t society = get_group_id(0);
     __local uint winner, new_type, new_resource;
@@ -307,7 +307,8 @@ __kernel void invention(STATE_PARAMETERS, TABLE_PARAMETERS, const uint day,
         const uint first = winner;
         if (tries && mine <= first) stream(agent, PURPOSE_INVENTION) = rng_pack(rng);
         if (mine == first) {
-            establish(STATE, society, agent, day, &found, invention_log, invention_count, log_rows);
+            establish(STATE, society, agent, day, &found, inventions_log, inventions_count,
+                      inventions_rows);
             new_type = found.type;
             new_resource = found.resource;
         }

@@ -75,19 +75,15 @@ __kernel void device_holdings(STATE_PARAMETERS)
 }
 
 // Count who knows anything about making each device. A workgroup is a type of a society, a
-// work-item a resource. `knowing_log` collects the counts of `rows` days, which the host reads at
-// once. No local memory.
-__kernel void device_knowledge(STATE_PARAMETERS, __global int *knowing_log, const uint rows,
-                               const uint row)
+// work-item a resource. No local memory.
+__kernel void device_knowledge(STATE_PARAMETERS)
 {
     const size_t society = get_group_id(0) / TYPES;
     const uint type = get_group_id(0) % TYPES;
-    const size_t place = ((society * rows + row) * TYPES + type) * RESOURCES;
     for (uint r = get_local_id(0); r < resources; r += get_local_size(0)) {
         int knowing = 0;
         for (uint i = 0; i < agents; ++i) knowing += device_experience(i, type, r) > 0.0;
         agents_knowing(type, r) = knowing;
-        knowing_log[place + r] = knowing;
     }
 }
 
@@ -349,12 +345,9 @@ __kernel void distributions(STATE_PARAMETERS, __global real *samples, __global r
     }
 }
 
-// Fill the day's other series, and log all. A workgroup is a society; a work-item is an agent, then
-// a resource. Local memory: 16 bytes a resource. `moments` are those of `distributions`; `day_log`
-// collects the series of `rows` days, which the host reads at once.
-__kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
-                                 __global real *day_log, const uint rows, const uint row,
-                                 const uint day)
+// Fill the day's other series. A workgroup is a society; a work-item is an agent, then a resource.
+// Local memory: 16 bytes a resource. `moments` are those of `distributions`.
+__kernel void society_statistics(STATE_PARAMETERS, __global const real *moments, const uint day)
 {
     const size_t society = get_group_id(0);
     const uint lid = get_local_id(0), lanes = get_local_size(0);
@@ -430,7 +423,4 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
             series(series_of_hhi[quarter]) = v;
         }
     }
-    barrier(CLK_GLOBAL_MEM_FENCE);  // the complete series, before it is logged
-    for (uint i = lid; i < SERIES; i += lanes)
-        day_log[(society * rows + row) * SERIES + i] = series(i);
 }

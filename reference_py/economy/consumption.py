@@ -4,6 +4,7 @@ Devices lose some minutes of use each, in proportion where a device is half used
 
 Source: docs/model.md, "Consumption". Each resource draws from a place of its own in the agent's
 stream: after the most that the resources before it could draw. So all work-items draw at once.
+Device twin: ``kernels/economy/consumption.cl``.
 """
 
 from reference_py.economy.streams import drawing

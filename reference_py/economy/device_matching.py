@@ -3,9 +3,10 @@
 Source: docs/model.md, "Device trade". An agent drawn at random takes the free partner that it
 remembers as the most profitable, else the first one it has not met today for this type, else any
 one. Removed agents are drawn and taken like others; their meetings do nothing.
+Device twin: ``kernels/economy/device_matching.cl``.
 """
 
-from reference_py.economy.observer import tell
+from reference_py.economy.listener import tell
 from reference_py.economy.streams import drawing
 
 

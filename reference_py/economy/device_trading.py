@@ -2,7 +2,7 @@
 
 Source: docs/model.md, "Device trade". A device is paid with a bundle of resources. A seller sells
 what it can make; it need not have made it. A meeting draws no random numbers, and no agent is in
-two meetings of a round.
+two meetings of a round. Device twin: ``kernels/economy/device_trading.cl``.
 """
 
 from bisect import bisect_left
@@ -11,7 +11,7 @@ from reference_py.economy import valuation
 from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
 from reference_py.economy.end_day import refresh
 from reference_py.economy.knowledge import know_components
-from reference_py.economy.observer import tell
+from reference_py.economy.listener import tell
 from reference_py.economy.own_use import remember_price
 from reference_py.economy.promises import reserve, unreserve
 from reference_py.economy.trading import menu

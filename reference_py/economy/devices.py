@@ -2,6 +2,7 @@
 
 Source: docs/model.md, "Devices". A device is a type and a resource: the tool for resource 7. An
 agent owns minutes of use, not pieces: two half-used tools are one.
+Device twin: ``kernels/economy/devices.cl``.
 """
 
 from reference_py.economy.curves import effort

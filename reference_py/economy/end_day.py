@@ -2,6 +2,7 @@
 
 Source: docs/model.md, "End of day". The values stay as they are now, before consumption, until a
 trade or the next evening: the menus of the next market are made from memory.
+Device twin: ``kernels/economy/end_day.cl``.
 """
 
 from reference_py.economy.curves import marginal_utility, utility_curve

@@ -2,11 +2,12 @@
 
 Source: docs/model.md, "Extraction". Agents do not see each other here. Where there are devices, the
 best one that an agent owns for a resource serves it, as long as a minute of use is left.
+Device twin: ``kernels/economy/extraction.cl``.
 """
 
 from reference_py.economy.curves import effort, effort_curve, marginal_utility, utility_curve
 from reference_py.economy.devices import EXTRACTING, extracting_device
-from reference_py.economy.observer import tell
+from reference_py.economy.listener import tell
 from reference_py.economy.streams import drawing
 from reference_py.primitives.reduce import reduce_sum
 

@@ -4,6 +4,7 @@ Source: docs/model.md, "Invention". An agent tinkers with the resources it knows
 it holds; the more experience with them, the likelier it finds how to make a tool for one of them.
 When there is no tool to be found it tries higher devices in the same way. Later agents see what
 earlier ones found. Success means that a uniform number of 53 bits is below the probability.
+Device twin: ``kernels/economy/invention.cl``.
 """
 
 from reference_py.economy.devices import (
@@ -18,7 +19,7 @@ from reference_py.economy.devices import (
     is_known,
 )
 from reference_py.economy.knowledge import know_components
-from reference_py.economy.observer import tell
+from reference_py.economy.listener import tell
 from reference_py.economy.streams import drawing
 
 NEXT = {MACHINE: FACTORY, FACTORY: INDUSTRY, DEVICE_MACHINE: DEVICE_FACTORY}
@@ -154,7 +155,7 @@ def establish(p, s, agent, known, day, device, resource, parts):
     tell(s, "invented", agent=agent, device=device, resource=resource, parts=parts)
     s.invented_on[device][resource] = day
     s.inventor[device][resource] = agent
-    s.inventions.append((day, agent, device, resource, s.recipe[device][resource]))
+    s.inventions.append((day, agent, device, resource, *s.recipe[device][resource]))
     for other in range(p.agents):
         s.device_experience[other][device][resource] = 0.0
         s.practised[other][device][resource] = 0

@@ -2,6 +2,7 @@
 
 Positions 0 and 1 of a round meet, then 2 and 3, and so on; an odd last agent rests. Removed
 agents keep their place: their meetings do nothing. Source: docs/model.md, "The resource market".
+Device twin: ``kernels/economy/matching.cl``.
 """
 
 from reference_py.economy.streams import drawing

@@ -1,6 +1,6 @@
 """What begins anew when the market for a type of device opens?
 
-Source: docs/model.md, "Device trade".
+Source: docs/model.md, "Device trade". Device twin: ``kernels/economy/open_device_market.cl``.
 """
 
 from reference_py.economy.devices import is_known

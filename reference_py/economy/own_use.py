@@ -2,10 +2,11 @@
 
 Source: docs/model.md, "Own use". Right after the trade of a type, as long as one is worth more than
 it costs. The device can be used at once, although it is produced later in the day.
+Device twin: ``kernels/economy/own_use.cl``.
 """
 
 from reference_py.economy import valuation
-from reference_py.economy.observer import tell
+from reference_py.economy.listener import tell
 from reference_py.economy.promises import reserve
 
 

@@ -3,6 +3,7 @@
 Source: docs/model.md, "Making". What is made was credited before, to the maker or the buyer. The
 minutes are taken from the next working day. Resources do not interact, so each is worked on by
 itself, its types from tools upwards; minutes are then added up by type.
+Device twin: ``kernels/economy/production.cl``.
 """
 
 from reference_py.economy.devices import (
@@ -14,7 +15,7 @@ from reference_py.economy.devices import (
     making_time,
     owned_maker,
 )
-from reference_py.economy.observer import tell
+from reference_py.economy.listener import tell
 from reference_py.primitives.reduce import reduce_sum
 
 

@@ -3,6 +3,7 @@
 Source: docs/model.md, "Making". Between the promise and the production the components are locked
 and the time is reserved. Both go down level by level with counts, from the device to its tools: of
 the components owned whole ones are taken, the rest are promised in turn.
+Device twin: ``kernels/economy/promises.cl``.
 """
 
 from reference_py.economy.devices import COMPONENT, TOOL, levels, making_time, whole_devices

@@ -1,6 +1,7 @@
 """What is taken from a society: a resource or an agent removed at the end of a day.
 
 Source: docs/model.md, "Shocks". What a random shock removes is drawn on day 0.
+Device twin: ``kernels/economy/shocks.cl``.
 """
 
 from reference_py.economy.streams import drawing

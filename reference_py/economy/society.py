@@ -6,10 +6,10 @@ The names are those of the state table (`societies/economy/state.py`); ``held[a]
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from reference_py.copies import Copy
 
 
-class Society(SimpleNamespace):
+class Society(Copy):
     """The state of one society; every field is a (nested) list over its dimensions.
 
     Parameters
@@ -21,14 +21,9 @@ class Society(SimpleNamespace):
 
     Attributes
     ----------
-    observer : callable or None
-        Is told what happens; see `reference_py.economy.observer`.
-    inventions : list of (day, inventor, type, resource, components)
+    inventions : list of (day, inventor, type, resource, components...)
         What was invented since somebody emptied it; no part of the state.
     """
 
-    observer = None
-
     def __init__(self, index, state):
-        super().__init__(index=index, **state)
-        self.inventions = []
+        super().__init__(index, state, events=("inventions",))

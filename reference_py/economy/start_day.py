@@ -2,6 +2,7 @@
 
 Source: docs/model.md, "The day". What an agent gained by making devices is kept while its making
 fills whole days: it then tells what a minute is worth.
+Device twin: ``kernels/economy/start_day.cl``.
 """
 
 

@@ -2,6 +2,7 @@
 
 A stream belongs to (seed, society, owner, purpose); the owner is an agent, or the society itself
 (owner = number of agents). Streams start 2**32 draws apart.
+Device twin: ``kernels/economy/streams.cl``.
 """
 
 from contextlib import contextmanager

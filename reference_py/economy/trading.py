@@ -3,13 +3,14 @@
 Source: docs/model.md, "The resource market". A is the agent at the even position; it always makes
 the first proposal. In a bargain (b, a), A gives b and receives a. A meeting draws no random
 numbers, and no agent is in two meetings of a round.
+Device twins: ``kernels/economy/trading.cl`` and ``kernels/economy/menu.cl``.
 """
 
 import math
 
 from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
 from reference_py.economy.end_day import refresh
-from reference_py.economy.observer import tell
+from reference_py.economy.listener import tell
 from reference_py.primitives.select import n_smallest
 from reference_py.primitives.softmath import soft_exp, soft_log
 

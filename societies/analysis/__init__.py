@@ -1,5 +1,5 @@
 """What does a result show? Statistics and figures from the dataset of a run."""
 
-from societies.analysis.overview import plot_overview
+from societies.analysis.plot import plot_overview
 
 __all__ = ["plot_overview"]

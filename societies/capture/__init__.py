@@ -12,20 +12,16 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.config import to_yaml
 from societies.device import Device, DeviceArray, Launched, Local, Program
 from societies.device.debug import opencl
 from societies.errors import ConfigError, DeviceError, OutputError, option
-from societies.running import chosen_device
 from societies.version import package_version
-
-if TYPE_CHECKING:
-    from societies.config.model import WorkloadConfig
+from societies.workload.devices import chosen_device
 
 MARK = "launch.json"
 """The file by which a folder is known to be a capture."""
@@ -55,79 +51,6 @@ config.yaml     the configuration, all keys; `societies verify config.yaml` comp
 inputs.npz      every array before the launch
 expected.npz    the arrays that the launch may change, after it
 """
-
-
-class StepEngine(Protocol):
-    """Who carries out the steps of a day, as the engines of the workloads do."""
-
-    device: Device
-
-    def start(self) -> None:
-        """Put the societies where they are before day 1."""
-
-    def run_days(self, first: int, last: int) -> Any:
-        """Run days first to last."""
-
-    def step(self, step: Any, day: int) -> None:
-        """Run one step of a day."""
-
-
-def capture_step(
-    folder: Path,
-    engine: StepEngine,
-    steps: Sequence[Any],
-    at: int,
-    day: int,
-    *,
-    log_days: int,
-    config: WorkloadConfig,
-    facts: Mapping[str, Any],
-    state_hash: Callable[[], str],
-    overwrite: bool = False,
-) -> None:
-    """Run to step number ``at`` of the steps of a day, and capture what it launches.
-
-    Parameters
-    ----------
-    folder, state_hash, overwrite
-        As for `capture_launches`.
-    engine : StepEngine
-        New: nothing was run yet.
-    steps : sequence
-        Those of the day, in order; of day 0 those of the start.
-    log_days : int
-        Most days that the engine runs at once.
-    config : WorkloadConfig
-    facts : mapping
-        What else to tell beside phase and day.
-
-    Raises
-    ------
-    OutputError, DeviceError
-        As for `capture_launches`.
-    """
-    if day > 0:
-        engine.start()
-    for first in range(1, day, log_days):
-        engine.run_days(first, min(first + log_days, day) - 1)
-    for before in steps[:at]:
-        engine.step(before, day)
-    capture_launches(
-        folder,
-        engine.device,
-        lambda: engine.step(steps[at], day),
-        config_text=to_yaml(config),
-        facts={
-            "what": f"{steps[at]} of day {day}",
-            "workload": config.workload,
-            "phase": str(steps[at]),
-            "day": day,
-            "step_of_day": at,
-            **facts,
-        },
-        state_hash=state_hash,
-        overwrite=overwrite,
-    )
 
 
 def capture_launches(
@@ -216,19 +139,8 @@ def capture_launches(
     _write(folder, files, {"inputs.npz": inputs, "expected.npz": expected}, overwrite)
 
 
-def require_day(day: int, days: int) -> None:
-    """Raise ConfigError unless a configuration with so many days has the day, 0 being the start."""
-    if not 0 <= day <= days:
-        raise ConfigError(f"{option('day', day)}: the configuration has the days 0 to {days}")
-
-
 def prepare(
-    name: str,
-    day: int,
-    *,
-    device: str | Device,
-    out: str | Path | None,
-    overwrite: bool,
+    name: str, device: str | Device, out: str | Path | None, *, overwrite: bool
 ) -> tuple[Path, Device, str]:
     """Return folder, device and the device's name for a capture of a phase.
 
@@ -239,7 +151,7 @@ def prepare(
     OutputError
         As for `require_folder`.
     """
-    folder = Path(out) if out is not None else Path(f"capture-{name}-day-{day}")
+    folder = Path(out) if out is not None else Path(f"capture-{name}")
     require_folder(folder, overwrite=overwrite)
     chosen, shown, _ = chosen_device(device)
     if chosen is None:

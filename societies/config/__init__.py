@@ -1,16 +1,8 @@
 """How a YAML file becomes a checked, frozen configuration, with every problem at its line."""
 
 from societies.config.document import read_text
-from societies.config.load import config_from_dict, json_schema, load_config, to_yaml
+from societies.config.load import to_yaml
 from societies.config.model import WorkloadConfig
 from societies.config.problems import quoted
 
-__all__ = [
-    "WorkloadConfig",
-    "config_from_dict",
-    "json_schema",
-    "load_config",
-    "quoted",
-    "read_text",
-    "to_yaml",
-]
+__all__ = ["WorkloadConfig", "quoted", "read_text", "to_yaml"]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from societies import workloads
 from societies.config.document import Document
 from societies.config.model import CONFLICTS_LATER, Section, WorkloadConfig
 from societies.config.overrides import apply_overrides
@@ -26,8 +25,14 @@ from societies.config.problems import (
 _SHORT_LIST = 8
 
 
-def checked(document: Document, overrides: Sequence[str] = ()) -> WorkloadConfig:
+def checked(
+    document: Document, overrides: Sequence[str], models: Mapping[str, type[WorkloadConfig]]
+) -> WorkloadConfig:
     """Return the configuration that a document and its overrides describe.
+
+    Parameters
+    ----------
+    models : the models of all workloads by name; each is looked up only if it is named
 
     Raises
     ------
@@ -38,7 +43,7 @@ def checked(document: Document, overrides: Sequence[str] = ()) -> WorkloadConfig
         message = f"expected 'key: value' lines, got {described(document.data)}"
         raise config_error([*document.problems, Problem(document.place(()), (), message)])
     apply_overrides(document, overrides)
-    model = _model(document)
+    model = _model(document, models)
     if model is None:
         raise config_error(document.problems)
     config = _validated(document, model)
@@ -47,12 +52,14 @@ def checked(document: Document, overrides: Sequence[str] = ()) -> WorkloadConfig
     return config
 
 
-def _model(document: Document) -> type[WorkloadConfig] | None:
+def _model(
+    document: Document, models: Mapping[str, type[WorkloadConfig]]
+) -> type[WorkloadConfig] | None:
     """Return the model of the workload that the document names, or report that there is none."""
-    known, path = workloads.workload_names(), ("workload",)
+    known, path = sorted(models), ("workload",)
     name = document.data.get("workload")
     if "workload" not in document.data:
-        message = f"is missing; write for example 'workload: economy' (known: {', '.join(known)})"
+        message = f"is missing; write 'workload: NAME' (known: {', '.join(known)})"
     elif not isinstance(name, str):
         message = f"expected one of {', '.join(known)}, got {described(name)}"
     elif name not in known:
@@ -62,9 +69,9 @@ def _model(document: Document) -> type[WorkloadConfig] | None:
         if meant is not None:  # what else is wrong is reported as well
             document.refuse(path, message)
             document.data["workload"] = meant
-            return workloads.workload(meant).config_model
+            return models[meant]
     else:
-        return workloads.workload(name).config_model
+        return models[name]
     document.problems.append(Problem(document.place(path), path, message))
     return None
 
@@ -194,10 +201,11 @@ def _repair(model: type[Section], data: Any, path: Path) -> None:
             model, data = inner, value
             continue
         if inner and isinstance(value, list) and below:  # an entry of a list of sections
-            if len(below) == 1:
-                value[int(below[0])] = _example(inner)
+            entry = int(below[0])
+            if len(below) == 1 or not isinstance(value[entry], dict):
+                value[entry] = _example(inner)
             else:
-                _repair(inner, value[int(below[0])], below[1:])
+                _repair(inner, value[entry], below[1:])
             return
         if field and field.is_required():
             data[part] = (field.examples or [None])[0]

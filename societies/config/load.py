@@ -10,7 +10,6 @@ from typing import Any
 
 import yaml
 
-from societies import workloads
 from societies.config.check import checked
 from societies.config.document import LARGEST_FILE, from_mapping, read_text
 from societies.config.model import WorkloadConfig
@@ -18,8 +17,13 @@ from societies.config.problems import suggestion
 from societies.errors import ConfigError
 from societies.paths import kind_unless_file, shipped_configuration, shipped_configurations
 
+Models = Mapping[str, type[WorkloadConfig]]
+"""The models of all workloads' configurations by name."""
 
-def load_config(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> WorkloadConfig:
+
+def load_config(
+    path: str | os.PathLike[str], overrides: Sequence[str], models: Models
+) -> WorkloadConfig:
     """Read and check a YAML file.
 
     Parameters
@@ -29,6 +33,8 @@ def load_config(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> 
     overrides
         ``"a.b=c"`` each, obeying the rules of the file; the value is YAML, and a number in the
         key selects an entry of a list (``groups.0.count=3``).
+    models
+        What a configuration may be of.
 
     Raises
     ------
@@ -40,11 +46,13 @@ def load_config(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> 
     name = os.fspath(find_config(path))
     document = read_text(_text(name), name)
     if document.data is None and not document.problems:
-        raise ConfigError(f"{name}:1:1  is empty; a configuration starts with 'workload: economy'")
-    return checked(document, overrides)
+        raise ConfigError(f"{name}:1:1  is empty; a configuration starts with 'workload: NAME'")
+    return checked(document, overrides, models)
 
 
-def config_from_dict(mapping: Mapping[str, Any], overrides: Sequence[str] = ()) -> WorkloadConfig:
+def config_from_dict(
+    mapping: Mapping[str, Any], overrides: Sequence[str], models: Models
+) -> WorkloadConfig:
     """Check a configuration given as plain Python data, as `load_config` does a file.
 
     Raises
@@ -57,7 +65,7 @@ def config_from_dict(mapping: Mapping[str, Any], overrides: Sequence[str] = ()) 
             "; load_config takes a file or a name" if isinstance(mapping, str | os.PathLike) else ""
         )
         raise ConfigError(f"expected a dictionary, got {type(mapping).__name__}{hint}")
-    return checked(from_mapping(mapping), _texts(overrides))
+    return checked(from_mapping(mapping), _texts(overrides), models)
 
 
 def find_config(path: str | os.PathLike[str]) -> FilePath:
@@ -101,18 +109,11 @@ def _texts(overrides: Sequence[str]) -> list[str]:
     return given
 
 
-def json_schema(workload: str = "economy") -> dict[str, Any]:
-    """Return the JSON schema (2020-12) of a workload's configuration, for editors.
-
-    Raises
-    ------
-    ConfigError
-        If there is no such workload.
-    """
-    schema = workloads.workload(workload).config_model.model_json_schema()
+def json_schema(model: type[WorkloadConfig]) -> dict[str, Any]:
+    """Return the JSON schema (2020-12) of a model of configurations, for editors."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **schema,
+        **model.model_json_schema(),
         "required": ["workload"],
     }
 

@@ -87,6 +87,10 @@ class WorkloadConfig(Section):
         """Yield what is valid but probably not meant: a key that has no effect in this run."""
         yield from ()
 
+    def inputs(self) -> dict[str, str]:
+        """Return the files that the run reads besides, by key; a changed one is another run."""
+        return {}
+
     @model_validator(mode="after")
     def _refuse_conflicts(self, info: ValidationInfo) -> WorkloadConfig:
         if info.context is not CONFLICTS_LATER:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +15,10 @@ from societies.device.device import Device
 from societies.device.kernel import Kernel, Parameter
 from societies.device.race import race_mode
 from societies.device.signature import TypeNames
-from societies.device.source import Source, amalgamate, without_comments
 from societies.device.structs import layouts, struct_type
 from societies.errors import DeviceError
-
-if TYPE_CHECKING:
-    from societies.localmem import KernelPlan
+from societies.kerneltext.source import Source, amalgamate, without_comments
+from societies.localmem import KernelPlan, plan
 
 _KERNEL_WORD = re.compile(r"\b(?:__)?kernel\b")
 
@@ -96,7 +94,6 @@ class Program:
         self._type_names: TypeNames | None = None
         self._cl_program: Any = None
         self._signatures: dict[str, list[RawParameter]] = {}
-        from societies.localmem import plan  # which is made of the parts of this package
 
         self._planned = plan(source, _predefined(device, self.options))
         self._planned.check(device.local_memory_limit, device.limits_name)

@@ -16,8 +16,8 @@ from typing import Any
 
 from societies.device.argtypes import VECTOR_WIDTHS, CType, Kind, Member, StructType, ctype
 from societies.device.kernel import Parameter
-from societies.device.source import without_comments
 from societies.errors import DeviceError
+from societies.kerneltext.source import without_comments
 
 _TYPEDEF = re.compile(r"\btypedef\s+([A-Za-z_][\w\s]*?)\s+([A-Za-z_]\w*)\s*;")
 _DEFINE = re.compile(

@@ -17,7 +17,8 @@ USUAL_CONCENTRATION = 4
 
 def units_a_day(config: EconomyConfig) -> int:
     """Return more units than an agent can extract in a day."""
-    least = min(_numbers(config, "extraction", "min_effort"))
+    # A list without numbers is reported by itself.
+    least = min(_numbers(config, "extraction", "min_effort"), default=1.0)
     return math.floor(config.day_length * largest_factor(config) / least) + 2
 
 
@@ -47,7 +48,7 @@ def random_words(config: EconomyConfig) -> int:
 
 def _stock(config: EconomyConfig) -> int:
     """Return what an agent holds that keeps all it extracts: a day's units times their lifetime."""
-    longest = max(_numbers(config, "consumption", "resource_lifetime"))
+    longest = max(_numbers(config, "consumption", "resource_lifetime"), default=1.0)
     return units_a_day(config) * min(config.days, math.ceil(longest))
 
 

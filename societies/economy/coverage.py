@@ -11,19 +11,20 @@ from collections.abc import Callable
 import numpy as np
 
 from societies.economy.parameters import Parameters
-from societies.economy.schedule import Step
 from societies.economy.state import A_DEVICE, DEVICE_TYPES, EXTRACTION_TYPES, SOURCES
-from societies.verifying import Count, State, falls, rises
+from societies.workload.coverage import Count, State, falls, rises
+from societies.workload.phases import Step as AnyStep
 
 MADE_FASTER = {"tool": "tools", "machine": "machines"}
 """Types for whose making there are devices; the end of the series that tells of these."""
 
 
-def phase(step: Step, day: int) -> str:
+def part(step: AnyStep, day: int) -> str:
     """Return under which name it is noted whether a step did anything: its rounds are one."""
     if step.phase == "shocks":
         return f"shocks (day {day})"
-    return f"{step.phase} ({DEVICE_TYPES[step.device]})" if step.device >= 0 else step.phase
+    device = step.arguments.get("device_type", -1)
+    return f"{step.phase} ({DEVICE_TYPES[device]})" if device >= 0 else step.phase
 
 
 def counts(p: Parameters) -> dict[str, Count]:
@@ -86,7 +87,7 @@ def _of_devices(p: Parameters) -> dict[str, Count]:
                 (f"device_maker_share_{MADE_FASTER[name]}",),
             )
     found["making carried over to another day"] = Count(
-        ("extraction",), _overtime, "carry-overs of making", ("overtime",)
+        ("extraction",), _overtime, "times that making was carried over", ("overtime",)
     )
     return found
 

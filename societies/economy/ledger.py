@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.economy.config import EconomyConfig
-from societies.economy.engine import State, kept
 from societies.economy.parameters import Parameters
 from societies.economy.replay import (
     Place,
@@ -27,7 +26,9 @@ from societies.economy.replay import (
 )
 from societies.economy.state import DEVICE_TYPES
 from societies.output import Column, Coordinate, ResultFile, Table, Variable
-from societies.running import Interruption
+from societies.workload.fields import State
+from societies.workload.interrupts import Interruption
+from societies.workload.protocol import LeftOut, Workload
 
 PAYMENT = "payment"
 LABOUR = "labour"
@@ -112,11 +113,12 @@ class Ledger:
 
     Parameters
     ----------
+    workload : the economy
     config : EconomyConfig
     """
 
-    def __init__(self, config: EconomyConfig) -> None:
-        self.config = config
+    def __init__(self, workload: Workload[Any, Parameters], config: EconomyConfig) -> None:
+        self._workload, self.config = workload, config
         log = config.record.trade_log
         self._logged = {day: range(log.societies) for day in log.days}
         self._matrix_day = config.days if config.record.input_output else 0
@@ -191,37 +193,33 @@ class Ledger:
 
     def begin(self, day: int, state: State) -> None:
         """Keep the state after a day if the next one is to be replayed."""
-        self._morning = kept(state) if self.societies(day + 1) else None
+        self._morning = dict(state) if self.societies(day + 1) else None
 
     def write(
         self, file: ResultFile, p: Parameters, day: int, state: State, stop: Interruption
-    ) -> State | None:
+    ) -> None:
         """Replay the day that has just ended and write down what it was about.
-
-        Returns
-        -------
-        State or None
-            If it was interrupted: the state before the day, from which to go on; nothing of the
-            day counts then.
 
         Raises
         ------
+        LeftOut
+            If it was interrupted: nothing of the day counts then.
         DeviceError
             If a society's day did not end as it does in the reference.
         """
         before = self._morning
         count = self.societies(day)
         if not count or before is None:
-            return None
+            return
         events: list[tuple[int, Place, Any]] = []
         for place in range(count):
             if stop.is_set():
-                return before
+                raise LeftOut(before)
             number = p.first_society + place
             one = parameters_of_one(p, number)
             observer = _Bookkeeper(self.config)
             with stop.at_once():
-                after = replay(one, state_of_one(before, place), day, observer)
+                after = replay(self._workload, one, state_of_one(before, place), day, observer)
             require_same(one, day, state_of_one(state, place), after)
             if place in self._logged.get(day, ()):
                 events += [(number, when, event) for when, event in observer.events]
@@ -235,7 +233,6 @@ class Ledger:
                 slots = self.config.trading.menu_size
                 rows = _sale_rows(day, events, slots)
                 file.append("device_trades", _columns(DEVICE_TRADES, rows, slots))
-        return None
 
 
 def goods(config: EconomyConfig) -> list[str]:

@@ -15,12 +15,15 @@ from typing import Any
 from numpy.typing import NDArray
 
 from societies.economy import schedule
-from societies.economy.engine import ReferenceEngine, State, kept
 from societies.economy.parameters import Parameters
+from societies.economy.plain import plain
 from societies.economy.schedule import Step
 from societies.economy.state import state_fields
 from societies.errors import DeviceError
-from societies.verifying import first_difference
+from societies.workload.engines import ReferenceEngine
+from societies.workload.fields import State, kept
+from societies.workload.protocol import Workload
+from societies.workload.verify import first_difference
 
 
 def parameters_of_one(p: Parameters, number: int) -> Parameters:
@@ -66,7 +69,7 @@ class Observer:
             if event in heard:
                 heard[event](**facts)
 
-        s.observer = observer
+        s.listener = observer
 
     def begin(self, step: Step) -> None:
         """Be told that a step begins."""
@@ -78,21 +81,25 @@ class Observer:
 
 
 def replay(
-    p: Parameters, before: Mapping[str, NDArray[Any]], day: int, observer: Observer
+    workload: Workload[Any, Parameters],
+    p: Parameters,
+    before: Mapping[str, NDArray[Any]],
+    day: int,
+    observer: Observer,
 ) -> State:
     """Run one day of one society in the reference and return the state after it.
 
     Parameters
     ----------
+    workload : the economy
     p : Parameters, of one society
     before : mapping, the state in the morning (its kept arrays), of one society
     day : int
     observer : Observer
     """
-    engine = ReferenceEngine(p)
+    engine = ReferenceEngine(workload, p, first=p.first_society)
     engine.load(before)
-    society = engine.societies[0]
-    observer.watch(engine.plain, society, day)
+    observer.watch(plain(p), engine.copies_now[0], day)
     for step in schedule.day_schedule(p, day):
         observer.begin(step)
         engine.step(step, day)
@@ -104,9 +111,10 @@ def require_same(
     p: Parameters, day: int, device: Mapping[str, NDArray[Any]], reference: Mapping[str, Any]
 ) -> None:
     """Raise DeviceError unless the device's day ended as it does in the reference, bit for bit."""
-    names = [name for name, one in state_fields(p).items() if one.kept]
-    expected = {name: reference[name] for name in names}
-    difference = first_difference(day, "end of the day", kept(device), expected)
+    fields = state_fields(p)
+    difference = first_difference(
+        "day", day, "end of the day", kept(fields, device), kept(fields, reference)
+    )
     if difference is not None:
         raise DeviceError(
             f"society {p.first_society}: the device's day is not that of the reference: "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from societies.economy.config import EconomyConfig
 from societies.economy.ledger import Ledger
+from societies.economy.parameters import Parameters
 from societies.economy.state import (
     ACTIVITIES,
     DEVICE_ACTIVITIES,
@@ -21,10 +22,12 @@ from societies.economy.state import (
     QUANTILES,
     SOURCES,
     STATE,
-    Series,
+    series_of,
     series_table,
 )
 from societies.output import Column, Coordinate, ResultFile, Table, Variable
+from societies.workload.fields import Series, State
+from societies.workload.protocol import Block, Workload
 
 HHI = "Herfindahl-Hirschman index of extraction, quantiles over resources"
 
@@ -149,6 +152,15 @@ RECIPES = {
 }
 """Fields of the state that say of what devices are made: dimensions, value before an invention."""
 
+DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}
+
+
+def describe_tables(p: Parameters) -> str:
+    """Say how long the utility tables are, and whether one ends before utility does."""
+    ended = " (cut off at more than an agent will hold)" if p.tables_cut_off else ""
+    return f"{', '.join(str(n) for n in p.table_lengths)} units{ended}"
+
+
 ROOM_FOR_INVENTIONS = 4
 """Inventions of each device for which a file has room at first."""
 
@@ -165,13 +177,14 @@ class Layout:
 
     Parameters
     ----------
+    workload : the economy
     config : EconomyConfig
     """
 
-    def __init__(self, config: EconomyConfig) -> None:
-        self.config = config
+    def __init__(self, workload: Workload[Any, Parameters], config: EconomyConfig) -> None:
+        self.config, self.p = config, workload.parameters(config)
         self.devices = config.devices != "none"
-        self.ledger = Ledger(config)
+        self.ledger = Ledger(workload, config)
         self.groups = len(config.group_sizes())
         record = config.record
         self._every = {
@@ -288,7 +301,71 @@ class Layout:
         )
         return [Table("inventions", columns, config.replicates * room), *self.ledger.tables()]
 
-    def detail_days(self) -> set[int]:
+    def attributes(self) -> dict[str, str | int]:
+        """Return what was run: title, scenario, sizes."""
+        config = self.config
+        return {
+            "title": f"economy, {config.agents} agents x {config.resources} resources",
+            "scenario": f"{'trade' if config.trade else 'no trade'}, {DEVICES[config.devices]}",
+            "agents": config.agents,
+            "resources": config.resources,
+            "utility_tables": describe_tables(self.p),
+        }
+
+    def begin(self, file: ResultFile, day: int, state: Callable[[], State]) -> None:
+        """Write what does not change; keep the state if the next day is to be replayed."""
+        if "agent_group" in file.variables:
+            sizes = self.config.group_sizes()
+            file.write("agent_group", np.repeat(np.arange(len(sizes), dtype=np.int32), sizes))
+        if self.ledger.societies(day + 1):
+            self.ledger.begin(day, state())
+
+    def write(self, file: ResultFile, block: Block) -> None:
+        """Write a block of days, and what is recorded of the state at its end.
+
+        Raises
+        ------
+        LeftOut
+            If Ctrl-C came while the last day was replayed.
+        """
+        self._write_series(file, block.first, block.logs["series"])
+        if self.devices:
+            self._write_inventions(file, block.events["inventions"])
+            self._write_knowledge(file, block.first, block.logs["agents_knowing"])
+        if block.last in self.stops():
+            state = block.state()
+            self._write_detail(file, block.last, state)
+            self.ledger.write(file, self.p, block.last, state, block.interruption)
+            self.ledger.begin(block.last, state)
+
+    def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
+        """Write of what every device is made, as society knows by now."""
+        if self.devices:
+            for name in RECIPES:
+                file.write(name, state[name])
+
+    def finish(self, file: ResultFile, day: int, state: Callable[[], State]) -> None:
+        """Write nothing more at the end."""
+
+    def means(self, block: Block) -> dict[str, float]:
+        """Return means over societies of the last day's series."""
+        means = block.logs["series"][:, -1].mean(axis=0).tolist()
+        told = dict(zip(series_of(self.p), means, strict=True))
+        return {name: told[name] for name in self._told()}
+
+    def recorded_means(self, dataset: Any, day: int) -> dict[str, float]:
+        """Return the same from a file; nothing if its last day is none of those recorded."""
+        if day not in dataset["day"].values:
+            return {}
+        last = dataset.sel(day=day)
+        return {name: float(last[name].mean()) for name in self._told()}
+
+    def _told(self) -> list[str]:
+        return [
+            name for name, one in series_of(self.p).items() if not one.lag and not grouped(name)
+        ]
+
+    def stops(self) -> set[int]:
         """Return the days after which the state itself is recorded."""
         days = self.ledger.stops()
         if self.config.record.agent:
@@ -297,7 +374,7 @@ class Layout:
             days.update(self._days[self.resource_day].tolist())
         return days
 
-    def write_series(self, file: ResultFile, first: int, series: NDArray[np.float64]) -> None:
+    def _write_series(self, file: ResultFile, first: int, series: NDArray[np.float64]) -> None:
         """Write the series of days from ``first`` on, (society, day, series) float64."""
         lengths = {c.name: len(c.values) for c in self.coordinates()}
         for name, columns, one in self._columns():
@@ -311,7 +388,7 @@ class Layout:
             values = block.reshape(*block.shape[:2], *places)
             file.write(name, values, day=slice(int(rows[0]), int(rows[-1]) + 1))
 
-    def write_inventions(self, file: ResultFile, inventions: NDArray[np.int32]) -> None:
+    def _write_inventions(self, file: ResultFile, inventions: NDArray[np.int32]) -> None:
         """Append inventions, a row each as `Engine.inventions` gives them."""
         society, day, inventor, device, resource = inventions[:, :5].T
         columns = {
@@ -324,7 +401,7 @@ class Layout:
         }
         file.append("inventions", columns)
 
-    def write_knowledge(self, file: ResultFile, first: int, knowing: NDArray[np.int32]) -> None:
+    def _write_knowledge(self, file: ResultFile, first: int, knowing: NDArray[np.int32]) -> None:
         """Write how many knew each device from day ``first`` on, if it is recorded.
 
         ``knowing`` is (society, day, device, resource) int32.
@@ -338,18 +415,7 @@ class Layout:
             place = {self.device_day: slice(int(rows[0]), int(rows[-1]) + 1)}
             file.write("agents_knowing", values, **place)
 
-    def write_recipes(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
-        """Write of what every device is made, as society knows by now."""
-        for name in RECIPES:
-            file.write(name, state[name])
-
-    def write_groups(self, file: ResultFile) -> None:
-        """Write to which group each agent belongs, if agents are recorded."""
-        if "agent_group" in file.variables:
-            sizes = self.config.group_sizes()
-            file.write("agent_group", np.repeat(np.arange(len(sizes), dtype=np.int32), sizes))
-
-    def write_detail(self, file: ResultFile, day: int, state: dict[str, NDArray[Any]]) -> None:
+    def _write_detail(self, file: ResultFile, day: int, state: dict[str, NDArray[Any]]) -> None:
         """Write what is recorded of the state on this day, if anything is."""
         for every, dim, details in self._details:
             if every and day % every == 0:

@@ -173,8 +173,8 @@ def extraction_in_global_memory(p: Parameters) -> int:
 
 
 def orders_in_global_memory(p: Parameters) -> int:
-    """Return the numbers of agents that inventions of all societies need in global memory."""
-    return 0 if p.agents <= INVENTION_ORDER_LIMIT else p.societies * p.agents
+    """Return the numbers of agents that the inventions of a society need in global memory."""
+    return 0 if p.agents <= INVENTION_ORDER_LIMIT else p.agents
 
 
 def macros(p: Parameters) -> dict[str, int | float]:

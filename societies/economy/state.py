@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
+
+from societies.workload import fields as workload_fields
+from societies.workload.fields import Series
 
 if TYPE_CHECKING:
     from societies.output.ranges import Within
@@ -57,37 +59,15 @@ MOST_UNITS = (2**31 - 1) // 2
 
 
 @dataclass(frozen=True)
-class Field:
-    """One array of the state; its first dimension is always the society.
+class Field(workload_fields.Field):
+    """One array of the state; further attributes are those of every workload's.
 
     Attributes
     ----------
-    dims : dimensions after the society
-    dtype : NumPy type on host and device
-    unit : unit of the numbers
-    meaning : one line
-    within : least and largest value after a day: numbers, or names of `limits`. A checkpoint with
-        others is refused before a kernel takes them for indices or bounds of loops
-    initial : value before the first day
     of_agent : whether the removal of an agent resets the agent's entries to `initial`
-    kept : whether the field is part of a checkpoint; what a phase hands to the next one on the
-        same day is not
-    some : whether an entry that is not 0 is left in every society
     """
 
-    dims: tuple[str, ...]
-    dtype: str
-    unit: str
-    meaning: str
-    within: Within
-    initial: float = 0
     of_agent: bool = True
-    kept: bool = True
-    some: bool = False
-
-    def shape(self, sizes: dict[str, int]) -> tuple[int, ...]:
-        """Return the shape of the array, the society first."""
-        return (sizes["society"], *(sizes[dim] for dim in self.dims))
 
 
 _AR = ("agent", "resource")
@@ -162,7 +142,14 @@ STATE: dict[str, Field] = {
         kept=False,
     ),
     "series": Field(
-        ("series",), "float64", "various", "the day's statistics", REAL, of_agent=False, kept=False
+        ("series",),
+        "float64",
+        "various",
+        "the day's statistics",
+        REAL,
+        of_agent=False,
+        kept=False,
+        logged=True,
     ),
 }
 
@@ -252,6 +239,7 @@ DEVICE_STATE: dict[str, Field] = {
         (0, "agents"),
         of_agent=False,
         kept=False,
+        logged=True,
     ),
     "recipe": Field(
         ("device", "resource", "component"),
@@ -320,18 +308,6 @@ QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 ACTIVITIES = ("hand",)
 DEVICE_ACTIVITIES = (*SOURCES[1:], *(f"making_{name}" for name in DEVICE_TYPES))
 """What time is spent on beside `ACTIVITIES` where there are devices."""
-
-
-@dataclass(frozen=True)
-class Series:
-    """One number per society and day.
-
-    ``lag`` is 1 for what is known only a day later: the value written on day d is that of d - 1.
-    """
-
-    unit: str
-    meaning: str
-    lag: int = 0
 
 
 SERIES: dict[str, Series] = {
@@ -453,7 +429,6 @@ def sizes(parameters: Any) -> dict[str, int]:
     """Return the length of every dimension."""
     device = parameters.device
     lengths = {
-        "society": parameters.societies,
         "agent": parameters.agents,
         "resource": parameters.resources,
         "owner": parameters.agents + 1,
@@ -477,8 +452,6 @@ def sizes(parameters: Any) -> dict[str, int]:
 
 def initial_state(parameters: Any) -> dict[str, NDArray[Any]]:
     """Return every array of the state as it is before the streams are seeded, society first."""
-    lengths = sizes(parameters)
-    return {
-        name: np.full(field.shape(lengths), field.initial, dtype=field.dtype)
-        for name, field in state_fields(parameters).items()
-    }
+    return workload_fields.initial_state(
+        state_fields(parameters), sizes(parameters), parameters.societies, parameters
+    )

@@ -13,17 +13,7 @@ from typing import Any, cast
 
 from societies.device import Device
 from societies.economy.config import EconomyConfig
-from societies.economy.engine import (
-    DeviceEngine,
-    Engine,
-    ReferenceEngine,
-    State,
-    kept,
-    state_hash,
-)
-from societies.economy.file import MODEL_VERSION, require_checkpoint
 from societies.economy.parameters import REMOVE_AGENT, Parameters, parameters
-from societies.economy.phases import LOG_DAYS
 from societies.economy.replay import (
     Place,
     Witness,
@@ -35,7 +25,13 @@ from societies.economy.replay import (
 from societies.economy.schedule import Step
 from societies.errors import ConfigError, option, override
 from societies.output.provenance import checkpoint_of
-from societies.running import Progress, chosen_device, society_numbers
+from societies.workload.devices import chosen_device
+from societies.workload.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
+from societies.workload.fields import State, kept, state_hash
+from societies.workload.file import require_checkpoint
+from societies.workload.plan import numbers
+from societies.workload.protocol import Workload
+from societies.workload.run import Progress
 
 PHASES = {
     "trading": ("refresh_values", "matching", "trading"),
@@ -462,6 +458,7 @@ class AgentWitness(Witness):
 
 
 def trace(
+    workload: Workload[EconomyConfig, Parameters],
     config: EconomyConfig,
     *,
     day: int,
@@ -476,6 +473,7 @@ def trace(
 
     Parameters
     ----------
+    workload : the economy
     config : EconomyConfig
     day : int, from 1
     agent : int
@@ -507,26 +505,29 @@ def trace(
     _require_phase(p, day, phase)
     begin, state, reached = 0, None, ""
     if start is not None:
-        begin, ensemble = checkpoint_of(Path(start), config, MODEL_VERSION, day - 1)
-        require_checkpoint(Path(start), whole, begin, ensemble)
+        begin, ensemble = checkpoint_of(Path(start), config, workload.version, day - 1)
+        require_checkpoint(workload, config, Path(start), begin, ensemble)
         state = state_of_one(ensemble, number - whole.first_society)
         reached = f"from the checkpoint of day {begin} in {start}"
     chosen, _, facts = chosen_device(device)
     name = facts["device"]
-    engine: Engine = DeviceEngine(chosen, p) if chosen else ReferenceEngine(p)
+    engine: Engine = ReferenceEngine(workload, p, first=number)
+    if chosen:
+        engine = DeviceEngine(workload, p, chosen, first=number)
     if state is None:
         engine.start()
     else:
         engine.load(state)
     _run(engine, begin + 1, day - 1, progress)
-    before = kept(engine.state())
+    fields = workload.arrays(p)
+    before = kept(fields, engine.state())
     _require_alive(p, before, agent, day)
     witness = AgentWitness(agent)
-    after = replay(p, before, day, witness)
-    digest = state_hash(after)
+    after = replay(workload, p, before, day, witness)
+    digest = state_hash(fields, after)
     checked = "the day was run by the reference alone"
     if chosen:
-        engine.run_days(day, day)
+        engine.run_ticks(day, day)
         require_same(p, day, engine.state(), after)
         checked = f"the day ends in the same state on {name}"
     if progress:
@@ -553,12 +554,12 @@ def trace(
 
 def _run(engine: Engine, first: int, last: int, progress: Progress | None) -> None:
     """Run days first to last, telling how far it is; the day after them is still to come."""
-    at_once = LOG_DAYS if isinstance(engine, DeviceEngine) else 1
+    at_once = LOG_TICKS if isinstance(engine, DeviceEngine) else 1
     if progress:
         progress(first - 1, last + 1)
     while first <= last:
         until = min(last, first + at_once - 1)
-        engine.run_days(first, until)
+        engine.run_ticks(first, until)
         first = until + 1
         if progress:
             progress(until, last + 1)
@@ -582,7 +583,7 @@ def _require(config: EconomyConfig, day: int, agent: int, society: int) -> None:
     if not 0 <= agent < config.agents:
         raise ConfigError(f"{option('agent', agent)}: the agents are 0 to {config.agents - 1}")
     if not 0 <= society - config.first_society < config.replicates:
-        there = society_numbers(config.first_society, config.replicates)
+        there = numbers(config.first_society, config.replicates)
         raise ConfigError(
             f"{option('society', society)}: the configuration's societies are {there}"
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import NamedTuple
 
-from societies.device.source import Source, line_origins
 from societies.errors import BuildError
+from societies.kerneltext.source import Source, line_origins
 
 
 class Place(NamedTuple):

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from societies.device import cache
-from societies.device.source import Source, amalgamate, without_comments
+from societies.kerneltext import cache
+from societies.kerneltext.source import Source, amalgamate, without_comments
 from societies.localmem.places import Place, failure
 
 VERSION = 2
@@ -164,7 +164,7 @@ def plan(
     Parameters
     ----------
     source
-        An amalgamated text (`societies.device.source.amalgamate`).
+        An amalgamated text (`societies.kerneltext.source.amalgamate`).
     predefined
         Macros that the device's compiler defines, besides those of the OpenCL standard: its
         extensions, and what ``-D`` says; None: known not to be defined.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from societies.device.source import Source
 from societies.errors import BuildError
+from societies.kerneltext.source import Source
 from societies.localmem.clang import Function, Kind, Node, Unit
 from societies.localmem.divergence import Divergence, Finding
 from societies.localmem.plan import Allocation, FunctionPlan, KernelPlan, Plan, Step

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import pcpp
 
-from societies.device.source import Source, without_comments
+from societies.kerneltext.source import Source, without_comments
 from societies.localmem.condition import value_of
 from societies.localmem.places import Places, failure
 

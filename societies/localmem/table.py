@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from societies.device.source import Source
+from societies.kerneltext.source import Source
 from societies.localmem.places import Place
 from societies.localmem.plan import FunctionPlan, KernelPlan, Plan, Step
 

@@ -28,6 +28,7 @@ from societies.output.disk import Disk, Extent
 from societies.output.layout import CHECKSUMS, COMMITS, COUNTER, ENDED, SESSIONS, nothing
 from societies.output.seal import Damage, Seal, Series, stretch
 from societies.output.tables import EVENTS
+from societies.words import plural
 
 WITHDRAWN = (0, 0)
 _AT_ONCE = 1 << 26
@@ -114,7 +115,11 @@ def commits(disk: Disk, seal: Seal) -> Commits:
     elif intact:
         where = disk.extents[COUNTER]
         which = max(intact, key=lambda one: intact[one][0])
-        what = f"counter of complete {seal.clock}s" if not spare else "record of the last commit"
+        what = (
+            f"counter of complete {plural(seal.clock)}"
+            if not spare
+            else "record of the last commit"
+        )
         found = [Damage(what, stretch(where.offset, where.end), f"which says {counter}")]
     else:
         found = [Damage("both records of commits", stretch(place.offset, place.end))]

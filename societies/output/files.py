@@ -18,7 +18,7 @@ from societies.output.lock import being_written
 
 # What HDF5 says when the file is open in another process, or otherwise in this one.
 LOCKED = ("unable to lock file", "already open", "file locking flag")
-MAKING = "write here"
+MAKING, READING = "write here", "read this file"
 
 
 def _elsewhere() -> str:
@@ -35,6 +35,11 @@ def explained(path: Path, doing: str) -> Iterator[None]:
     try:
         yield
     except (OSError, RuntimeError, ValueError, KeyError) as error:
+        raise OutputError(_explanation(path, doing, error)) from error
+    except TypeError as error:
+        if doing != READING:
+            raise
+        # What a stranger's file says is of another type than what a run writes there.
         raise OutputError(_explanation(path, doing, error)) from error
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 
 from societies.errors import OutputError
 from societies.output import checkpoints, checksums, lock, seal, sessions
+from societies.output.checksums import Commits
 from societies.output.disk import Disk
-from societies.output.files import explained
+from societies.output.files import READING, explained
 from societies.output.layout import (
     COMMITTED,
     ENDED,
@@ -23,12 +25,17 @@ from societies.output.layout import (
 from societies.output.opening import descriptor_of, still_good
 from societies.output.seal import Damage, Seal
 from societies.output.trust import opened
+from societies.words import counted
 
 _MADE_WITH = (
     *("title", "workload", "scenario", "seed", "model_version", "societies_version"),
     *("git_commit", "created", "device", "driver"),
 )
 """Attributes that are shown, in this order, of those that a file has."""
+
+
+LOOKS = 10
+"""How often what seems damaged is looked at again while a run writes the file."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
         If it is no result file of societies, or so damaged that nothing can be said of it.
     """
     path = Path(path)
-    with explained(path, "read this file"):
+    with explained(path, READING):
         descriptor = descriptor_of(path)
         try:
             found = seal.find(descriptor)
@@ -89,7 +96,7 @@ def _inspected(path: Path, disk: Disk, found: Seal, *, check: bool) -> Inspectio
         return Inspection(path, rows, False, False, damages, still_good(disk, found))
     live = lock.being_written(path)
     state = checksums.commits(disk, found)
-    damages += checksums.damages(disk, found, state, live=live) if check else state.damages
+    damages += _recorded(disk, found, state, live=live) if check else state.damages
     complete = state.ended or state.tick >= found.ticks
     why = sessions.unpacked(disk.read(ENDED).item()) if state.ended else ""
     rows.append(("state", _progress(found, state.tick, why, live=live, complete=complete)))
@@ -114,8 +121,24 @@ def _inspected(path: Path, disk: Disk, found: Seal, *, check: bool) -> Inspectio
             else "damaged"
         )
     rows.append(("checksums", told))
-    good = still_good(disk, found, state, live=live) if damages else ""
+    good = still_good(disk, found, live=live) if damages else ""
     return Inspection(path, rows, complete, check, damages, good)
+
+
+def _recorded(disk: Disk, found: Seal, state: Commits, *, live: bool) -> list[Damage]:
+    """Return what is damaged of the recorded data; what a run is just writing is looked at again.
+
+    Between two looks a writer goes on, so what is not damaged does not fail to fit every time.
+    """
+    wrong = list(checksums.damages(disk, found, state, live=live))
+    for _ in range(LOOKS if live else 0):
+        if not wrong:
+            break
+        time.sleep(0.05)
+        state = checksums.commits(disk, found)
+        still = {one.what for one in checksums.damages(disk, found, state, live=True)}
+        wrong = [one for one in wrong if one.what in still]
+    return wrong
 
 
 def _without_seal(path: Path) -> Inspection:
@@ -154,7 +177,7 @@ def _progress(found: Seal, tick: int, why: str, *, live: bool, complete: bool) -
     if complete and why:
         return f"complete: ended at {of}: {why}"
     if complete:
-        return f"complete: {tick} {found.clock}s"
+        return f"complete: {counted(tick, found.clock)}"
     if live:
         return f"a run is writing it: {of} is complete"
     return f"unfinished: complete up to {of}" if tick else f"unfinished: no {found.clock} yet"

@@ -36,6 +36,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from societies.errors import OutputError, option
 from societies.output.tables import EVENT, EVENTS, Table, address, read_tables, scale_names
+from societies.words import plural
 
 Attribute = str | int | float
 StateLayout = Mapping[str, tuple[tuple[int, ...], DTypeLike]]
@@ -319,7 +320,7 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
     file.create_group("provenance/seal")
     datasets = [_reserve(file, SEALS[0], (layout.seal_bytes,), np.dtype(np.uint8))]
     datasets.append(_reserve(file, COUNTER, (), np.dtype(np.int64)))
-    _describe(datasets[-1], layout.clock, f"{layout.clock}s complete in this file")
+    _describe(datasets[-1], layout.clock, f"{plural(layout.clock)} complete in this file")
 
     for coordinate in layout.coordinates.values():
         text = coordinate.values.dtype.kind == "U"

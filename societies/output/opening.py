@@ -15,6 +15,7 @@ from societies.output.disk import Disk
 from societies.output.layout import LAYOUT_VERSION, require_ours
 from societies.output.seal import Damage, Seal
 from societies.output.trust import opened, require_file
+from societies.words import plural
 
 
 def descriptor_of(path: Path, *, write: bool = False) -> int:
@@ -102,7 +103,7 @@ def still_good(disk: Disk, found: Seal, state: Commits | None = None, *, live: b
     wrong = checksums.damages(disk, found, state, live=live)
     bad = {one.what for one in wrong if not one.unfinished}
     series = [name for name in found.series if f"'{name}'" not in bad]
-    days = f"{found.clock}s 1 to {state.tick}" if state.tick else f"no {found.clock} yet"
+    days = f"{plural(found.clock)} 1 to {state.tick}" if state.tick else f"no {found.clock} yet"
     parts = [f"{len(series)} of {len(found.series)} variables ({days})"]
     parts += [f"the events '{name}'" for name in found.tables if f"events '{name}'" not in bad]
     slots = [

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import shutil
 import subprocess
+import warnings
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,13 +16,14 @@ from typing import Any
 from numpy.typing import NDArray
 
 from societies.config import WorkloadConfig, quoted, read_text, to_yaml
-from societies.errors import ConfigError, OutputError, option, override
+from societies.errors import ConfigError, DamageWarning, OutputError, option, override
 from societies.output import checkpoints, checksums, opening
-from societies.output.files import explained
+from societies.output.files import READING, explained
 from societies.output.layout import LAYOUT_VERSION, require_ours
 from societies.output.resultfile import ResultFile
 from societies.output.trust import opened
 from societies.version import package_version
+from societies.words import plural
 
 LONGER_AT_MOST, LONG = 2, 1 << 16
 """Reading YAML takes seconds for some 100 kB: how much longer than ours a text may be to be read,
@@ -38,6 +41,7 @@ def origin(config: WorkloadConfig, model_version: str) -> dict[str, str]:
         "git_commit": git_commit(),
         "created": now(),
         "python": platform.python_version(),
+        **{f"{key}_sha256": digest for key, digest in _digests(config).items()},
     }
 
 
@@ -58,6 +62,9 @@ def reopen(path: Path, config: WorkloadConfig, model_version: str) -> ResultFile
     file = ResultFile.resume(path)
     try:
         _require_origin(path, file.attributes, config, model_version)
+        for damage in file.damages:
+            text = f"{path}: damaged: {damage}; the run goes on without it"
+            warnings.warn(text, DamageWarning, stacklevel=2)
     except BaseException:
         file.close()
         raise
@@ -65,19 +72,23 @@ def reopen(path: Path, config: WorkloadConfig, model_version: str) -> ResultFile
 
 
 def checkpoint_of(
-    path: Path, config: WorkloadConfig, model_version: str, last: int | None = None
+    path: Path,
+    config: WorkloadConfig,
+    model_version: str,
+    last: int | None = None,
+    but: tuple[str, ...] = ("days", "record"),
 ) -> tuple[int, dict[str, NDArray[Any]]]:
-    """Return day and state of the newest checkpoint in a file of this configuration.
+    """Return tick and state of the newest checkpoint in a file of this configuration.
 
-    The number of days and what is recorded may differ: neither changes a state. The file is only
-    read. With ``last`` the newest of those up to this day.
+    The number of ticks and what is recorded may differ: neither changes a state. The file is only
+    read. With ``last`` the newest of those up to this tick.
 
     Raises
     ------
     OutputError
         If the file is of another configuration or version, has no checkpoint or cannot be read.
     """
-    with explained(path, "read this file"):
+    with explained(path, READING):
         descriptor = opening.descriptor_of(path)
         try:
             whole = opening.sealed(path, descriptor, LAYOUT_VERSION)
@@ -89,18 +100,30 @@ def checkpoint_of(
             committed = checksums.commits(disk, seal).tick
             found = checkpoints.latest(disk, seal.slots, committed, last)
             there = list(checkpoints.ticks(disk, seal.slots, committed).values())
+            clock = seal.clock
         finally:
             os.close(descriptor)
-    _require_origin(path, attributes, config, model_version, but=("days", "record"))
+    _require_origin(path, attributes, config, model_version, but)
+    clock = seal.clock
     if found is None and last is not None and there:
-        which = " and ".join(map(str, there))
+        which = f"that of {clock} {there[0]}"
+        if len(there) > 1:
+            listed = ", ".join(map(str, there[:-1]))
+            which = f"those of {plural(clock)} {listed} and {there[-1]}"
         raise OutputError(
-            f"{path}: has no checkpoint of day {last} or before; it has that of day {which}\n"
-            f"go from day 1, without {option('start')}; or make a file that ends with the "
-            f"checkpoint of day {last}: run with {override(f'days={last}')} and {option('out')}"
+            f"{path}: has no checkpoint of {clock} {last} or before; it has {which}\n"
+            f"go from {clock} 1, without {option('start')}; or make a file that ends with "
+            f"the checkpoint of {clock} {last}: run with {override(f'{plural(clock)}={last}')} and "
+            f"{option('out')}"
+        )
+    if found is None and not seal.slots:
+        raise OutputError(
+            f"{path}: has no checkpoints, which record.checkpoint switched off\n"
+            f"run it anew with {override('record.checkpoint=auto')}"
         )
     if found is None:
-        raise OutputError(f"{path}: has no checkpoint yet; let its run go on for some days")
+        some = f"some {plural(clock)}"
+        raise OutputError(f"{path}: has no checkpoint yet; let its run go on for {some}")
     return found[1:]
 
 
@@ -134,6 +157,31 @@ def _require_origin(
             f"{path} was made with another configuration: {key} is {old} in the file and "
             f"{new} here{more}\nresume it with the configuration and options that made it"
         )
+
+    for key, digest in _digests(config).items():
+        if key not in but and str(attributes.get(f"{key}_sha256")) != digest:
+            raise OutputError(
+                f"{path} was made with another file for {key}: the contents of "
+                f"{config.inputs()[key]} have changed\n"
+                f"put the former one back, or run it anew into another file, with {option('out')}"
+            )
+
+
+def _digests(config: WorkloadConfig) -> dict[str, str]:
+    """Return the SHA-256 of every file that a run reads besides its configuration, by key.
+
+    Raises
+    ------
+    ConfigError
+        If one cannot be read.
+    """
+    digests = {}
+    for key, path in config.inputs().items():
+        try:
+            digests[key] = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        except OSError as error:
+            raise ConfigError(f"{key}: {path} cannot be read: {error.strerror}") from error
+    return digests
 
 
 def _different_keys(before: str, now: str) -> list[tuple[str, str, str]]:
@@ -169,10 +217,10 @@ def _flat(item: Any, prefix: str = "") -> dict[str, Any]:
     return {prefix: item}
 
 
-def session(first: int, facts: dict[str, str]) -> str:
-    """Return the record that tells who computed the days from ``first`` on."""
+def session(clock: str, first: int, facts: dict[str, str]) -> str:
+    """Return the record that tells who computed the ticks from ``first`` on."""
     version = " ".join(["societies", package_version(), git_commit()]).strip()
-    return f"from day {first} | {facts['device']} | {facts['driver']} | {version} | {now()}"
+    return f"from {clock} {first} | {facts['device']} | {facts['driver']} | {version} | {now()}"
 
 
 def now() -> str:

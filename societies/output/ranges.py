@@ -60,17 +60,17 @@ def require_state(
     """
     for name in sorted(state.keys() ^ expected.keys()):
         where = "is missing" if name in expected else "is not of this configuration"
-        raise _refusal(path, day, f"'{name}' {where}")
+        raise refusal(path, day, f"'{name}' {where}")
     for name, array in state.items():
         field = expected[name]
         dtype = np.dtype(field.dtype)
         if array.shape != field.shape or array.dtype != dtype:
             there, here = f"{array.dtype} {array.shape}", f"{dtype} {field.shape}"
-            raise _refusal(path, day, f"'{name}' is {there}, it should be {here}")
+            raise refusal(path, day, f"'{name}' is {there}, it should be {here}")
         if field.within is not None:
             _require_within(path, day, name, array, field.within, limits)
         if field.some and not array.reshape(len(array), -1).any(axis=1).all():
-            raise _refusal(path, day, f"'{name}' is 0 everywhere in a society")
+            raise refusal(path, day, f"'{name}' is 0 everywhere in a society")
 
 
 def _require_within(
@@ -94,7 +94,7 @@ def _require_within(
         most = "" if high is None else f" to {_plain(high, wrong.shape, place)}"
         value = array[place].item()
         allowed = f"{least}{most}".strip() or "finite numbers"
-        raise _refusal(path, day, f"{at} is {value}, possible is {allowed}")
+        raise refusal(path, day, f"{at} is {value}, possible is {allowed}")
 
 
 def _plain(limit: ArrayLike, shape: tuple[int, ...], place: tuple[Any, ...]) -> int | float:
@@ -102,7 +102,8 @@ def _plain(limit: ArrayLike, shape: tuple[int, ...], place: tuple[Any, ...]) -> 
     return int(value) if math.isfinite(value) and value == int(value) else value
 
 
-def _refusal(path: object, day: int, why: str) -> OutputError:
+def refusal(path: object, day: int, why: str) -> OutputError:
+    """Return the error for a checkpoint that no run has written."""
     return OutputError(
         f"{path}: the checkpoint of day {day} is not one that a run wrote: {why}\n"
         f"do not go on with this file; run it anew into another one, with {option('out')}"

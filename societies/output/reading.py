@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from societies.errors import OutputError
-from societies.output.files import explained
+from societies.output.files import READING, explained
 from societies.output.layout import CLOCK, COMMITTED, FILL, is_clock, require_ours
 from societies.output.opening import require_whole
 from societies.output.tables import EVENT, read_tables
@@ -45,7 +45,7 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     import xarray as xr  # here, because importing it takes longer than all the rest of societies
 
     path = Path(path)
-    with explained(path, "read this file"):
+    with explained(path, READING):
         require_whole(path)
         with opened(path) as file:
             version = require_ours(file, path)
@@ -57,18 +57,18 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
             raise OutputError(f"{path}: has no '{events}'; it has {names}")
         group = found[events].place if events is not None else None
         whole = xr.open_dataset(path, engine="h5netcdf", group=group, mask_and_scale=False)
-    for variable in whole.variables.values():
-        variable.attrs.pop(FILL, None)
-    if events is not None:
-        ticks = whole[clock]
-        rows = int(((ticks >= 0) & (ticks <= committed)).sum())
-        trimmed = whole.isel({EVENT: slice(0, rows)})
-    else:
-        complete = {
-            dim: slice(0, int((whole[dim] <= committed).sum()))
-            for dim in map(str, whole.sizes)
-            if is_clock(dim, clock)
-        }
-        trimmed = whole.isel(complete)
+        for variable in whole.variables.values():
+            variable.attrs.pop(FILL, None)
+        if events is not None:
+            ticks = whole[clock]
+            rows = int(((ticks >= 0) & (ticks <= committed)).sum())
+            trimmed = whole.isel({EVENT: slice(0, rows)})
+        else:
+            complete = {
+                dim: slice(0, int((whole[dim] <= committed).sum()))
+                for dim in map(str, whole.sizes)
+                if is_clock(dim, clock)
+            }
+            trimmed = whole.isel(complete)
     trimmed.set_close(whole.close)
     return trimmed

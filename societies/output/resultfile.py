@@ -21,6 +21,7 @@ from societies.output import checkpoints, checksums, lock, opening, seal, sessio
 from societies.output.disk import Disk
 from societies.output.files import (
     MAKING,
+    READING,
     abandon,
     being_written_elsewhere,
     claim,
@@ -92,12 +93,7 @@ class ResultFile:
         self._committed = self._commits.tick
         self._sound = set(checkpoints.ticks(disk, layout.slots, self._committed))
         self._partly: dict[str, set[int]] = {}
-        self._withdrawn = {
-            name
-            for name, series in sealed.series.items()
-            if series.axis is None
-            and tuple(disk.read(f"{CHECKSUMS}/{name}").tolist()) == checksums.WITHDRAWN
-        }
+        self._withdrawn: set[str] = set()
         self._rows = dict.fromkeys(layout.tables, 0)
         self.rewind(self._committed)
 
@@ -172,7 +168,7 @@ class ResultFile:
                 if target is None:
                     with explained(path, MAKING):
                         place(temporary, path, overwrite=overwrite)
-                with explained(path, "read this file"):
+                with explained(path, READING):
                     file = cls(path, disk, sealed, layout)
             except BaseException:
                 lock.release(disk.descriptor)
@@ -212,7 +208,7 @@ class ResultFile:
             lock.remove_stale(path)
             descriptor = opening.locked(path)
         try:
-            with explained(path, "read this file"):
+            with explained(path, READING):
                 found = opening.sealed(path, descriptor, LAYOUT_VERSION)
                 assert found is not None  # refused above
                 with opened(path) as content:
@@ -280,7 +276,7 @@ class ResultFile:
     @property
     def sessions(self) -> list[str]:
         """Records of all processes that wrote ticks, oldest first."""
-        with explained(self.path, "read this file"):
+        with explained(self.path, READING):
             records = self._disk.read(SESSIONS).tolist()
         return [sessions.unpacked(record) for record in records if record]
 
@@ -335,6 +331,7 @@ class ResultFile:
         block = block.astype(np.dtype(variable.dtype), copy=False)
         with self._writing():
             if axis is None and name not in self._withdrawn:
+                # Not one that a killed run withdrew: it may be torn until it is written here.
                 self._disk.write(f"{CHECKSUMS}/{name}", checksums.WITHDRAWN)
                 self._disk.sync()
                 self._withdrawn.add(name)
@@ -385,7 +382,7 @@ class ResultFile:
 
         Rows of later ticks are written again, and must come out the same.
         """
-        with explained(self.path, "read this file"):
+        with explained(self.path, READING):
             for name, table in self._layout.tables.items():
                 ticks = self._disk.read(f"{table.place}/{self._layout.clock}")
                 self._rows[name] = tables.rows_until(ticks, tick)
@@ -442,7 +439,7 @@ class ResultFile:
         """Why the run ended before the file's last tick; empty if it did not."""
         if not self._commits.ended:
             return ""
-        with explained(self.path, "read this file"):
+        with explained(self.path, READING):
             return sessions.unpacked(self._disk.read(ENDED).item())
 
     def _commit(self, tick: int, *, ended: bool) -> None:
@@ -562,7 +559,7 @@ class ResultFile:
         OutputError
             If the file cannot be read.
         """
-        with explained(self.path, "read this file"):
+        with explained(self.path, READING):
             found = checkpoints.latest(self._disk, self._layout.slots, self._committed)
         return None if found is None else found[1:]
 

@@ -16,14 +16,28 @@ import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import h5py
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
 from societies.output.disk import Disk, Extent
-from societies.output.layout import COPIES, LAYOUT_VERSION, SEALS, Attribute, Layout
-from societies.output.tables import EVENT
+from societies.output.layout import (
+    CHECKSUMS,
+    COMMITS,
+    COPIES,
+    COUNTER,
+    ENDED,
+    LAYOUT_VERSION,
+    SEALS,
+    SESSION_BYTES,
+    SESSION_RECORDS,
+    SESSIONS,
+    Attribute,
+    Layout,
+)
+from societies.output.tables import EVENT, EVENTS
 
 MAGIC = b"\x89societies seal\n"
 _DIGEST = 16
@@ -35,13 +49,16 @@ _MOST = 64
 claims the whole rest of the file."""
 
 
+_Count = Annotated[int, Field(ge=0, lt=1 << 63)]
+
+
 @dataclass(frozen=True)
 class Fixed:
     """A stretch of bytes that never changes; ``name`` is the coordinate that lies there, if any."""
 
     name: str
-    offset: int
-    nbytes: int
+    offset: _Count
+    nbytes: _Count
     digest: str
 
 
@@ -49,9 +66,9 @@ class Fixed:
 class Series:
     """What checking a variable takes: its dimension along the clock, if any, and its fill value."""
 
-    axis: int | None
+    axis: _Count | None
     dim: str
-    lag: int
+    lag: _Count
     fill: str
 
 
@@ -258,25 +275,81 @@ def _unpacked(content: mmap.mmap | bytearray, at: int) -> Seal | None:
         return None
     try:
         return _understood(packed[begin - at : begin - at + nbytes])
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, zlib.error):
+    except (ValueError, TypeError, KeyError, StopIteration, zlib.error):
         return None  # made by somebody else, or by another version
+
+
+_NumberType = Annotated[str, Field(pattern=r"^([|<>][iufb][1-8]|\|S[1-9]\d{0,3})$")]
+
+
+class _Stored(BaseModel):
+    """A seal as it lies in a file, which anybody may have written."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    layout: int
+    size: _Count
+    clock: str
+    ticks: _Count
+    slots: _Count
+    attributes: dict[str, Attribute]
+    extents: dict[str, tuple[_Count, _NumberType, tuple[_Count, ...]]]
+    fixed: tuple[Fixed, ...]
+    seals: tuple[tuple[_Count, _Count], ...]
+    series: dict[str, Series]
+    tables: dict[str, tuple[str, ...]]
 
 
 def _understood(packed: bytes | bytearray) -> Seal | None:
     decompressor = zlib.decompressobj()
-    data = json.loads(decompressor.decompress(packed, _LARGEST))
-    if data.pop("layout") != LAYOUT_VERSION:
+    stored = _Stored.model_validate_json(decompressor.decompress(packed, _LARGEST))
+    if stored.layout != LAYOUT_VERSION:
         return None
+    data = {name: getattr(stored, name) for name in Seal.__dataclass_fields__}
     data["extents"] = {
-        name: Extent(offset, np.dtype(dtype), tuple(shape))
-        for name, (offset, dtype, shape) in data["extents"].items()
+        name: Extent(offset, np.dtype(dtype), shape)
+        for name, (offset, dtype, shape) in stored.extents.items()
     }
-    data["fixed"] = tuple(Fixed(**one) for one in data["fixed"])
-    data["seals"] = tuple((offset, nbytes) for offset, nbytes in data["seals"])
-    data["series"] = {name: Series(**one) for name, one in data["series"].items()}
-    data["tables"] = {name: tuple(columns) for name, columns in data["tables"].items()}
     seal = Seal(**data)
-    places = [(one.offset, one.nbytes, *one.shape) for one in seal.extents.values()]
-    places += [(one.offset, one.nbytes) for one in seal.fixed] + list(seal.seals)
-    inside = all(min(one) >= 0 and one[0] + one[1] <= seal.size for one in places)
-    return seal if inside else None
+    _require_readable(seal)
+    return seal
+
+
+def _require_readable(seal: Seal) -> None:
+    """Raise an error unless all that is read has a place, with the type and shape of a run's."""
+
+    def require(name: str, dtype: Any, *shape: int) -> None:
+        found = seal.extents[name]
+        if found.dtype != np.dtype(dtype) or found.shape != shape:
+            raise ValueError(f"{name}: {found}")
+
+    places = [(one.offset, one.nbytes) for one in seal.extents.values()]
+    places += [(one.offset, one.nbytes) for one in seal.fixed]
+    if any(offset + nbytes > seal.size for offset, nbytes in (*places, *seal.seals)):
+        raise ValueError("something is not in the file")
+    require(COUNTER, np.int64)
+    require(COMMITS, np.int64, 2, 3 + len(seal.tables))
+    require(SESSIONS, f"S{SESSION_BYTES}", SESSION_RECORDS)
+    require(ENDED, f"S{SESSION_BYTES}", 1)
+    for slot in range(seal.slots):
+        require(f"checkpoint/{slot}/tick", np.int64)
+        require(f"checkpoint/{slot}/checksum", np.uint32)
+    for name, series in seal.series.items():
+        values, fill = seal.extents[name], bytes.fromhex(series.fill)
+        if values.dtype.kind not in "iuf" or values.dtype.itemsize != len(fill):
+            raise ValueError(f"{name}: {values}")
+        if series.axis is None:
+            require(f"{CHECKSUMS}/{name}", np.uint32, 2)
+        else:
+            along = values.shape[series.axis : series.axis + 1]
+            require(f"{CHECKSUMS}/{name}", np.uint32, *along)
+            if seal.coordinate(series.dim).shape != along:
+                raise ValueError(f"{name}: {values} along '{series.dim}'")
+    for table, columns in seal.tables.items():
+        ticks = seal.extents[f"{EVENTS}/{table}/{seal.clock}"]
+        if ticks.dtype.kind != "i" or len(ticks.shape) != 1:
+            raise ValueError(f"{table}: {ticks}")
+        require(f"{CHECKSUMS}/{EVENTS}/{table}", np.uint32, *ticks.shape)
+        for values in (seal.extents[f"{EVENTS}/{table}/{column}"] for column in columns):
+            if values.dtype.kind not in "if" or values.shape[:1] != ticks.shape:
+                raise ValueError(f"{table}: {values}")

@@ -6,6 +6,7 @@ with plain Python, folders that reproduce one launch, timings. `societies new NA
 example; docs/write-a-workload.md explains it.
 """
 
+from societies.workload.coverage import Count, falls, rises
 from societies.workload.fields import Events, Field, Series, series_macros
 from societies.workload.phases import Launch, Phase, Scratch, Step, phase
 from societies.workload.protocol import Block, Contents, Source, Workload
@@ -13,6 +14,7 @@ from societies.workload.protocol import Block, Contents, Source, Workload
 __all__ = [
     "Block",
     "Contents",
+    "Count",
     "Events",
     "Field",
     "Launch",
@@ -22,6 +24,8 @@ __all__ = [
     "Source",
     "Step",
     "Workload",
+    "falls",
     "phase",
+    "rises",
     "series_macros",
 ]

@@ -10,6 +10,7 @@ from typing import Any
 from societies.config.model import WorkloadConfig
 from societies.device import Device
 from societies.errors import ConfigError
+from societies.words import counted
 from societies.workload.devices import chosen_device
 from societies.workload.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
 from societies.workload.protocol import Workload
@@ -56,14 +57,14 @@ def bench(
     Parameters
     ----------
     copies : numbers of copies; default: that of the configuration
-    ticks : how many ticks a measurement takes, from the second on; default: as many as the
+    ticks : how many ticks a measurement takes, from the first on; default: as many as the
         configuration has, at most `LOG_TICKS`
     repeats : measurements of each number of copies
 
     Raises
     ------
     ConfigError
-        If more ticks are asked for than the configuration has.
+        If more ticks are asked for than the configuration has, or no copies or measurements.
     DeviceError
         As `societies.errors` says.
     """
@@ -71,9 +72,19 @@ def bench(
     wanted = min(most, LOG_TICKS) if ticks is None else ticks
     if not 1 <= wanted <= most:
         raise ConfigError(
-            f"bench: {wanted} {workload.clock}s are asked for; the configuration has 1 to {most}"
+            f"bench: {wanted} {workload.clock_plural} are asked for; the configuration has 1 to "
+            f"{most}"
         )
-    chosen, name, _ = chosen_device(device)
+    if not _numbers(copies):
+        raise ConfigError("bench: copies must be a list of numbers: [1, 8]")
+    if min((*copies, 1)) < 1:
+        raise ConfigError(
+            f"bench: {counted(min(copies), workload.copies)} are asked for; at least 1 is needed"
+        )
+    if repeats < 1:
+        raise ConfigError(f"bench: {repeats} measurements are asked for; at least 1 is needed")
+    chosen, _, facts = chosen_device(device)
+    name = facts["device"]
     for count in copies or (workload.count(config),):
         one = config.model_copy(update={"replicates": count})
         p = workload.parameters(one)
@@ -87,15 +98,25 @@ def bench(
         engine.run_ticks(1, 1)
         engine.wait()
         built = time.perf_counter() - began
-        for _ in range(repeats):
+        ticks = wanted
+        for repeat in range(repeats + 1):
             engine.start()
             engine.wait()
             began = time.perf_counter()
-            for first in range(1, wanted + 1, LOG_TICKS):
-                engine.run_ticks(first, min(first + LOG_TICKS - 1, wanted))
+            for first in range(1, ticks + 1, LOG_TICKS):
+                engine.run_ticks(first, min(first + LOG_TICKS - 1, ticks))
             engine.wait()
             seconds = time.perf_counter() - began
-            work = workload.work_done(one, wanted)
+            if not repeat:  # some phases come late, and are finished when first launched
+                ended = engine.ended()
+                ticks = ticks if ended is None else ended  # nothing is done after the end
+                continue
+            work = workload.work_done(one, ticks)
             yield Timing(
-                workload.name, name, count, wanted, seconds, workload.work, work / seconds, built
+                workload.name, name, count, ticks, seconds, workload.work, work / seconds, built
             )
+
+
+def _numbers(copies: object) -> bool:
+    """Return whether these are whole numbers in a row."""
+    return isinstance(copies, Sequence) and all(isinstance(count, int) for count in copies)

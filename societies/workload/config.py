@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from societies.config.model import (
     LARGEST_INTEGER,
@@ -30,6 +31,11 @@ class RecordConfig(Section):
         "never: not at all; auto: 50, or more where it is large",
         "day",
     )
+
+
+def recorded(config: Any, name: str, default: Any) -> Any:
+    """Return a key of the section ``record``, or what holds where a workload has none."""
+    return getattr(getattr(config, "record", None), name, default)
 
 
 class DailyConfig(WorkloadConfig):

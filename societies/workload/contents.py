@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.output import Coordinate, ResultFile, Table, Variable
+from societies.workload.config import recorded
 from societies.workload.fields import SERIES, Field, State
 from societies.workload.protocol import Block, Contents, Workload
 
@@ -36,8 +37,8 @@ class SeriesAndDetail:
         self.workload, self.config = workload, config
         self._p = workload.parameters(config)
         self.series = workload.series(self._p)
-        ticks, every = workload.ticks(config), getattr(config.record, "detail", 0)
-        self._every = getattr(config.record, "series", 1)
+        ticks, every = workload.ticks(config), recorded(config, "detail", 0)
+        self._every = recorded(config, "series", 1)
         self._detail_ticks = range(every, ticks + 1, every) if every else range(0)
         self._detail_dim = f"detail_{workload.clock}"
         fields = workload.arrays(self._p).items()
@@ -130,14 +131,14 @@ class SeriesAndDetail:
     def means(self, block: Block) -> dict[str, float]:
         """Return means over copies of every number of the block's last tick."""
         logs = self._logs(block)
-        return {name: float(of.mean(axis=0)[-1]) for name, of in logs.items() if of.ndim == 2}
+        return {name: _mean(of[:, -1]) for name, of in logs.items() if of.ndim == 2}
 
     def recorded_means(self, dataset: Any, tick: int) -> dict[str, float]:
         """Return the same of a file's last tick."""
         clock = self.workload.clock
         until = dataset.sel({clock: slice(None, tick)})
         names = [*self.series, *(name for name, one in self._logged.items() if not one.dims)]
-        return {name: float(until[name][:, -1].mean()) for name in names if until.sizes[clock]}
+        return {name: _mean(until[name].values[:, -1]) for name in names if until.sizes[clock]}
 
     def _detail_name(self, name: str) -> str:
         """Return the variable of a field's detail: its last value may have its own name."""
@@ -148,3 +149,8 @@ class SeriesAndDetail:
         series = block.logs.get(SERIES)
         found = {} if series is None else {n: series[:, :, i] for i, n in enumerate(self.series)}
         return found | {name: block.logs[name] for name in self._logged}
+
+
+def _mean(numbers: NDArray[Any]) -> float:
+    """Return the mean; NumPy adds in an order that depends on where the numbers lie in memory."""
+    return float(np.ascontiguousarray(numbers).mean())

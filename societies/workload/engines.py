@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping
-from types import SimpleNamespace
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_py.copies import Copy
 from societies.device import Device, DeviceArray, Program, get_all
 from societies.device.debug import opencl, translated_errors
+from societies.kerneltext.source import Source, amalgamate
 from societies.workload.fields import State, initial_state, kept, state_hash
 from societies.workload.phases import BoundPhases, Step, kernel_files
 from societies.workload.protocol import Workload
@@ -168,14 +169,28 @@ class _Base(Generic[P]):
 
     def ended(self) -> int | None:
         """Return the tick at which the last copy ended, None while one goes on."""
-        if ENDED not in self.fields:
-            return None
-        ticks = self._arrays((ENDED,))[ENDED]
-        return int(ticks.max()) if (ticks >= 0).all() else None
+        return ended_at(self._arrays((ENDED,))) if ENDED in self.fields else None
+
+    def kept(self) -> State:
+        """Return a copy of the part of the state that a checkpoint holds."""
+        return kept(self.fields, self.state())
 
     def hash(self) -> str:
         """Return the hash of the kept state."""
         return state_hash(self.fields, self.state())
+
+
+def ended_at(state: Mapping[str, NDArray[Any]]) -> int | None:
+    """Return the tick at which the last copy of a state ended, None while one goes on."""
+    ticks = state.get(ENDED)
+    return int(ticks.max()) if ticks is not None and (ticks >= 0).all() else None
+
+
+def text(workload: Workload[Any, Any], config: Any, macros: Mapping[str, Any]) -> Source:
+    """Return the text of all kernels of a configuration, further macros in front."""
+    p = workload.parameters(config)
+    source, phases = workload.source(p), workload.phases(p, workload.count(config))
+    return amalgamate(kernel_files(phases), {**source.macros, **macros}, source.header)
 
 
 class DeviceEngine(_Base[P]):
@@ -188,6 +203,8 @@ class DeviceEngine(_Base[P]):
     device : Device
     work_items : int, optional
         Work-items per workgroup; the results do not depend on it.
+    only : collection of str, optional
+        Phases that will be run; the kernels of others are not built.
 
     Raises
     ------
@@ -204,6 +221,7 @@ class DeviceEngine(_Base[P]):
         first: int = 0,
         copies: int = 1,
         work_items: int | None = None,
+        only: Collection[str] | None = None,
     ) -> None:
         super().__init__(workload, p, first, copies)
         self.device = device
@@ -211,16 +229,18 @@ class DeviceEngine(_Base[P]):
             name: device.array(array) for name, array in self.initial().items()
         }
         self._logs = {
-            name: device.zeros((LOG_TICKS, *self._state[name].shape), self._state[name].dtype)
+            name: device.zeros((LOG_TICKS, copies, *field.shape(self.sizes)), field.dtype)
             for name, field in self.fields.items()
-            if field.logged and self._state[name].nbytes
+            if field.logged and field.nbytes(self.sizes)
         }
         arguments = self._event_arrays()
         self._ran = 0
-        source, phases = workload.source(p), workload.phases(p, copies)
+        source, phases = workload.source(p), dict(workload.phases(p, copies))
+        if only is not None:
+            phases = {name: one for name, one in phases.items() if name in only}
         size = work_items or workload.work_items(p, copies, device)
         macros = {**source.macros, **({source.work_items: size} if source.work_items else {})}
-        files = source.files or kernel_files(phases)
+        files = kernel_files(phases)
         self.program = Program(device, files, macros=macros, header=source.header)
         self.run_step = BoundPhases(
             phases,
@@ -230,6 +250,7 @@ class DeviceEngine(_Base[P]):
             changing=workload.step_arguments,
             work_items=size,
             on_cpu=bool(source.macros.get("DEVICE_IS_CPU", device.kind == "cpu")),
+            tick=workload.clock,
         )
 
     def _numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -247,7 +268,7 @@ class DeviceEngine(_Base[P]):
             rows = LOG_TICKS * kind.rows
             log = self.device.zeros((self.copies, rows, kind.columns), np.int32)
             count = self.device.zeros(self.copies, np.uint32)
-            arguments |= {f"{name}_log": log, f"{name}_count": count, "log_rows": rows}
+            arguments |= {f"{name}_log": log, f"{name}_count": count, f"{name}_rows": rows}
         self._event_logs = arguments
         return arguments
 
@@ -310,19 +331,6 @@ class DeviceEngine(_Base[P]):
     def _set(self, state: Mapping[str, NDArray[Any]]) -> None:
         for name, array in state.items():
             self._state[name].set(array)
-
-
-class Copy(SimpleNamespace):
-    """One copy in the reference: its state as lists (or arrays) by name, and its number, ``index``.
-
-    Lists of events are attributes of their names; ``listener``, if somebody listens, is told what
-    happens and why.
-    """
-
-    listener = None
-
-    def __init__(self, index: int, state: Mapping[str, Any], events: tuple[str, ...] = ()) -> None:
-        super().__init__(index=index, **state, **{name: [] for name in events})
 
 
 class ReferenceEngine(_Base[P]):

@@ -10,10 +10,13 @@ import hashlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from societies.output.ranges import Within
 
 State = dict[str, NDArray[Any]]
 
@@ -30,6 +33,10 @@ class Field:
     dims : dimensions after the copy
     dtype : NumPy type on host and device
     unit, meaning : what the numbers are
+    within : least and largest value, each a number, None or one of the names ``"agents - 1"`` (so
+        for every dimension), ``"last state"`` (of a random stream, which begins at 1) and those of
+        `Workload.limits`. A checkpoint with others is not resumed: give it for all that kernels
+        take for indices or loop bounds
     initial : value before the first tick, or a function of the parameters that gives it: a number
         or an array that broadcasts to the shape of one copy or of all of them
     kept : whether the array is part of a checkpoint. What one phase hands to the next within a
@@ -42,12 +49,14 @@ class Field:
     logged : whether its value at the end of every tick is recorded: it is copied to a log on the
         device, which the host reads once for many ticks
     recorded : whether ``record.detail`` writes it to the file every so many ticks
+    some : whether each copy has an entry that is not 0
     """
 
     dims: tuple[str, ...]
     dtype: str
     unit: str
     meaning: str
+    within: Within | None = None
     initial: float | Callable[[Any], Any] = 0
     kept: bool = True
     constant: bool = False
@@ -55,6 +64,7 @@ class Field:
     final: bool = False
     logged: bool = False
     recorded: bool = False
+    some: bool = False
 
     @property
     def saved(self) -> bool:
@@ -86,8 +96,8 @@ class Series:
 class Events:
     """A list of events of unknown length, which kernels append to in any order.
 
-    Kernels get ``<name>_log`` (copy, capacity, column) int32, ``<name>_count`` (copy,) uint32 and
-    ``log_rows``, the capacity; a copy of the reference has a list ``<name>`` of rows. The host
+    Kernels get ``<name>_log`` (copy, rows, column) int32, ``<name>_count`` (copy,) uint32 and
+    ``<name>_rows``, the capacity; a copy of the reference has a list ``<name>`` of rows. The host
     empties both at the start of every block of ticks.
 
     Attributes

@@ -10,6 +10,7 @@ from types import FrameType
 
 from societies.errors import DeviceError, DeviceFailed, Interrupted
 from societies.output import ResultFile
+from societies.words import plural
 
 
 class Interruption:
@@ -77,7 +78,10 @@ def interrupted(clock: str, file: ResultFile | None, last: int) -> Interrupted:
     done = f"after {clock} {tick} of {last}; all of it is"
     if not tick:
         done = f"before {clock} 1; the start is"
-    return Interrupted(f"interrupted {done} in {file.path}", file.path)
+    lost = (
+        "" if file.slots else f"\nit has no checkpoints, so resuming it begins with {clock} 1 again"
+    )
+    return Interrupted(f"interrupted {done} in {file.path}{lost}", file.path)
 
 
 @contextmanager
@@ -87,7 +91,12 @@ def device_failures(clock: str, file: ResultFile, last: int) -> Iterator[None]:
         yield
     except DeviceError as error:
         tick = file.ticks_committed
-        done = f"all {clock}s up to {tick} of {last}" if tick else f"the start, before {clock} 1,"
+        done = (
+            f"all {plural(clock)} up to {tick} of {last}"
+            if tick
+            else f"the start, before {clock} 1,"
+        )
+        anew = "" if file.slots else f" from {clock} 1 on, as it has no checkpoints"
         raise DeviceFailed(
-            f"{error}\n{file.path} holds {done} and can be resumed", file.path
+            f"{error}\n{file.path} holds {done} and can be resumed{anew}", file.path
         ) from error

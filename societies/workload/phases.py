@@ -22,7 +22,7 @@ WORKGROUP_LIMIT = 256
 """Most work-items of a workgroup: that of the portable profile."""
 
 TICK = "tick"
-"""Kernel parameter that is handed the number of the tick, unless a workload names it otherwise."""
+"""Kernel parameter that is handed the number of the tick; the clock's own word is, too."""
 
 Groups = int | tuple[int, ...] | str
 
@@ -241,7 +241,7 @@ class BoundPhases:
     changing : names of the arguments that steps carry
     work_items : of a workgroup that does not say how many it has
     on_cpu : whether kernels are built in the form for CPUs
-    tick : name of the parameter that is handed the number of the tick
+    tick : name of the parameter that is handed the number of the tick, besides ``tick``: "day"
 
     Attributes
     ----------
@@ -268,7 +268,7 @@ class BoundPhases:
     ) -> None:
         self._phases, self._program, self._arrays = phases, program, arrays
         self._arguments, self._work_items, self._on_cpu = arguments, work_items, on_cpu
-        self._tick, self._changing = tick, (tick, *changing)
+        self._tick, self._changing = tick, (TICK, tick, *changing)
         self._swapping = {name for one in phases.values() for pair in one.swaps for name in pair}
         self.memory: dict[str, DeviceArray] = {
             name: program.device.zeros(scratch.allocated, scratch.dtype)
@@ -279,9 +279,9 @@ class BoundPhases:
             for name, one in phases.items()
         }
 
-    def __call__(self, step: Step, tick: int, **more: int) -> None:
-        """Run one step of a tick; further values are for kernels with parameters of the names."""
-        values = {self._tick: tick, **more, **step.arguments}
+    def __call__(self, step: Step, tick: int) -> None:
+        """Run one step of a tick."""
+        values = {TICK: tick, self._tick: tick, **step.arguments}
         for launch in self.launches[step.phase]:
             launch(tick, values)
         phase = self._phases[step.phase]

@@ -10,19 +10,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from societies.words import plural
 from societies.workload.fields import SERIES, Events, Field, Series, State
 from societies.workload.phases import Phase, Step
 
 if TYPE_CHECKING:
     from societies.config.model import WorkloadConfig
+    from societies.device import Device
     from societies.output import Coordinate, ResultFile, Table, Variable
+    from societies.workload.coverage import Count
     from societies.workload.interrupts import Interruption
     from societies.workload.report import RunReport
+
 
 C = TypeVar("C", bound="WorkloadConfig")
 P = TypeVar("P")
@@ -39,14 +42,12 @@ class Source:
     arguments : arguments of every kernel that has a parameter of the name: numbers, and constant
         arrays, which are copied to the device once. Sizes (``agents``), the number of the first
         copy (``first_society``) and the attributes of the parameters need no mention
-    files : kernel files, absolute or relative to the kernels folder; none: those of the phases
     work_items : name of a macro that is the number of work-items of a workgroup; "": none
     """
 
     macros: Mapping[str, int | float | str | bool] = field(default_factory=dict)
     header: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    files: Sequence[str | Path] = ()
     work_items: str = ""
 
 
@@ -140,8 +141,6 @@ class Workload(Generic[C, P]):
     clock : what a tick is, in the singular: "day", "step", "depth", "batch", "sample"
     copies : what is repeated, in the singular: "society", "plate", "game", "box"
     work : what a benchmark counts: "agent-day", "cell-step", "node"
-    acts : named counts of the state by which `verify` knows that something happened, as a function
-        of the arrays at the end of a tick; see `societies.workload.verify`
     """
 
     name: ClassVar[str]
@@ -159,7 +158,17 @@ class Workload(Generic[C, P]):
     @property
     def copies_plural(self) -> str:
         """What copies are called where there are several."""
-        return f"{self.copies[:-1]}ies" if self.copies.endswith("y") else f"{self.copies}s"
+        return plural(self.copies)
+
+    @property
+    def clock_plural(self) -> str:
+        """What ticks are called where there are several."""
+        return plural(self.clock)
+
+    @property
+    def ticks_key(self) -> str:
+        """Key of the configuration that says how many ticks there are at most: ``days``."""
+        return self.clock_plural
 
     # What must be declared.
 
@@ -191,7 +200,10 @@ class Workload(Generic[C, P]):
         raise NotImplementedError
 
     def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
-        """Return for every phase a function of parameters, copy, tick and the step's arguments."""
+        """Return for every phase a function of parameters, copy, tick and the step's arguments.
+
+        It changes the copy, a `societies.workload.engines.Copy`.
+        """
         raise NotImplementedError
 
     # What has a default.
@@ -209,7 +221,13 @@ class Workload(Generic[C, P]):
         fields = dict(self.fields(p))
         if SERIES not in fields and self.series(p):
             fields[SERIES] = Field(
-                (SERIES,), "float64", "various", "series of the tick", math.nan, False, logged=True
+                (SERIES,),
+                "float64",
+                "various",
+                "series of the tick",
+                initial=math.nan,
+                kept=False,
+                logged=True,
             )
         return fields
 
@@ -223,7 +241,7 @@ class Workload(Generic[C, P]):
 
     def ticks(self, config: C) -> int:
         """Return the most ticks of a run. Default: the key that has the clock's name, ``days``."""
-        return int(getattr(config, f"{self.clock}s"))
+        return int(getattr(config, self.ticks_key))
 
     def count(self, config: C) -> int:
         """Return how many copies run side by side."""
@@ -260,6 +278,22 @@ class Workload(Generic[C, P]):
 
     def check(self, block: Block, p: P) -> None:
         """Raise an error for a block whose results cannot be trusted; it is not written."""
+
+    def counts(self, p: P) -> Mapping[str, Count]:
+        """Return what `verify` counts, where a changed array says too little of what happened."""
+        return {}
+
+    def part(self, step: Step, tick: int) -> str:
+        """Return under which name `verify` notes whether a step did anything."""
+        return str(step)
+
+    def limits(self, p: P, tick: int) -> Mapping[str, ArrayLike]:
+        """Return limits of fields that have a name (`Field.within`), after this tick."""
+        return {}
+
+    def seconds(self, config: C, device: Device | None) -> float | None:
+        """Return how long a run takes, roughly, None if unknown; no device: in the reference."""
+        return None
 
     def plan_rows(self, config: C, p: P) -> list[tuple[str, str]]:
         """Return further rows of `societies run --dry-run`."""

@@ -7,12 +7,17 @@ before it is asked for: reading a configuration touches no device.
 
 from __future__ import annotations
 
+import os
+import re
 import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
+from societies.config import load
+from societies.config.model import WorkloadConfig
 from societies.errors import ConfigError
 from societies.workload.protocol import Workload
 
@@ -44,6 +49,21 @@ def workload(name: str) -> Workload[Any, Any]:
         raise ConfigError(f"workload '{name}' ({entry.value}) cannot be loaded: {error}") from error
 
 
+def named_workload(path: Path) -> str | None:
+    """Return the workload that a file names, without demanding that the file is valid."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return named_in(text)
+
+
+def named_in(text: str) -> str | None:
+    """Return the workload that a configuration's text names, if there is such a workload."""
+    found = re.search(r"^[\"']?workload[\"']?\s*:\s*[\"']?([\w-]+)", text, re.MULTILINE)
+    return found[1] if found and found[1] in _entries() else None
+
+
 def workloads() -> dict[str, Workload[Any, Any]]:
     """Return all workloads by name.
 
@@ -53,6 +73,64 @@ def workloads() -> dict[str, Workload[Any, Any]]:
         If one of them cannot be imported.
     """
     return {name: workload(name) for name in workload_names()}
+
+
+class _Models(Mapping[str, type[WorkloadConfig]]):
+    """The models of all configurations; each workload is imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> type[WorkloadConfig]:
+        return workload(name).config
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(workload_names())
+
+    def __len__(self) -> int:
+        return len(_entries())
+
+
+MODELS = _Models()
+
+
+def load_config(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> WorkloadConfig:
+    """Read and check a YAML file.
+
+    Parameters
+    ----------
+    path
+        The file, or the name of a shipped configuration: ``economy/quickstart``.
+    overrides
+        ``"a.b=c"`` each, obeying the rules of the file; the value is YAML, and a number in the
+        key selects an entry of a list (``groups.0.count=3``).
+
+    Raises
+    ------
+    ConfigError
+        With one line ``file.yaml:12:5  key.path: message`` per problem, all at once (a file that
+        is not YAML has only the first).
+    """
+    return load.load_config(path, overrides, MODELS)
+
+
+def config_from_dict(mapping: Mapping[str, Any], overrides: Sequence[str] = ()) -> WorkloadConfig:
+    """Check a configuration given as plain Python data, as `load_config` does a file.
+
+    Raises
+    ------
+    ConfigError
+        With one line ``key.path: message`` per problem, all at once.
+    """
+    return load.config_from_dict(mapping, overrides, MODELS)
+
+
+def json_schema(workload: str) -> dict[str, Any]:
+    """Return the JSON schema (2020-12) of a workload's configuration, for editors.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such workload.
+    """
+    return load.json_schema(MODELS[workload])
 
 
 def _entries() -> dict[str, EntryPoint]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from societies.output import open_results
+from societies.words import plural
 
 
 @dataclass(frozen=True)
 class RunReport:
     """What a run did.
+
+    The clock's and the copies' own words are attributes as well: ``first_day`` and ``days`` are
+    `first_tick` and `last_tick` of a workload that counts in days, ``societies`` are its `copies`.
 
     Attributes
     ----------
@@ -30,8 +34,8 @@ class RunReport:
         Why the run ended before the last tick of its configuration; empty if it did not.
     """
 
-    workload: Any
-    config: Any
+    workload: Any = field(repr=False)
+    config: Any = field(repr=False)
     path: Path
     first_tick: int
     last_tick: int
@@ -40,6 +44,18 @@ class RunReport:
     final: dict[str, float]
     state_sha256: str
     ended: str = ""
+
+    def __getattr__(self, name: str) -> int:
+        if not name.startswith("_"):
+            clock, copies = self.workload.clock, self.workload.copies_plural
+            words = {
+                f"first_{clock}": "first_tick",
+                plural(clock): "last_tick",
+                copies: "copies",
+            }
+            if name in words:
+                return int(getattr(self, words[name]))
+        raise AttributeError(f"a report of this run has no '{name}'")
 
     @property
     def copies(self) -> int:
@@ -64,15 +80,15 @@ class RunReport:
             rows.append(("ended because", self.ended))
         complete = self.first_tick > self.last_tick
         if complete:
-            rows.append((f"{clock}s run now", "none, the file was complete"))
+            rows.append((f"{plural(clock)} run now", "none, the file was complete"))
         elif self.first_tick > 1:
-            rows.append((f"{clock}s run now", f"{self.first_tick} to {self.last_tick}"))
+            rows.append((f"{plural(clock)} run now", f"{self.first_tick} to {self.last_tick}"))
         for name, unit in zip(names, units, strict=True):
             value = f"{self.final[name]:.6g}"
             rows.append((name.replace("_", " "), value if unit == "1" else f"{value} {unit}"))
         rows.append(("device", self.device))
         if not complete:
-            rate = (f"{self.workload.work}s per second", f"{self.work_per_second:,.0f}")
+            rate = (f"{plural(self.workload.work)} per second", f"{self.work_per_second:,.0f}")
             rows += [("wall time", f"{self.wall_seconds:.1f} s"), rate]
         return [*rows, ("state sha256", self.state_sha256), ("written to", str(self.path))]
 

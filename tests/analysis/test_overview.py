@@ -10,12 +10,14 @@ import pytest
 import xarray as xr
 
 import societies
-from societies.analysis import overview, plot_overview
-from societies.analysis.overview import _PANELS, _draw, _panels, _title
+from societies.analysis import plot, plot_overview
+from societies.analysis.plot import workload_of
+from societies.economy.figure import PANELS
 from societies.errors import OutputError, SocietiesError
 from societies.output import Coordinate, ResultFile, Variable
+from societies.workload.figure import STYLE, series_figure
 
-SERIES = [variable for variable, *_ in _PANELS]
+SERIES = [variable for variable, *_ in PANELS]
 
 
 def dataset(societies=5, days=60, **attributes):
@@ -71,7 +73,7 @@ def with_devices(societies=4, days=60):
 
 def test_devices_have_panels_of_their_own():
     data = with_devices()
-    panels = {axes.get_title(): axes for axes in figure_of(data).axes}
+    panels = {axes.get_title("left"): axes for axes in figure_of(data).axes}
     assert len(panels) == 8
     sources = panels["Extracted with"]
     labels = [text.get_text() for text in sources.get_legend().get_texts()]
@@ -94,11 +96,12 @@ def test_devices_are_drawn_into_files(tmp_path):
 
 
 def figure_of(data):
-    from matplotlib.figure import Figure
+    """Return the figure of a dataset, drawn with the settings of every figure."""
+    import matplotlib
 
-    figure = Figure(figsize=(10, 5.8), layout="constrained")
-    _draw(figure, data, _panels(data))
-    return figure
+    with matplotlib.rc_context(STYLE):
+        own = getattr(workload_of(data), "figure", series_figure)
+        return own(data)
 
 
 @pytest.mark.parametrize(("societies", "days"), [(1, 1), (1, 500), (3, 2), (20, 100)])
@@ -133,7 +136,7 @@ def test_the_users_settings_neither_change_the_figure_nor_are_changed(tmp_path):
 
 def test_line_is_the_mean_and_band_the_range_over_societies():
     data = dataset(societies=6)
-    for axes, (name, _, label, _) in zip(figure_of(data).axes, _PANELS, strict=True):
+    for axes, (name, _, label, _) in zip(figure_of(data).axes, PANELS, strict=True):
         (line,), (band,) = axes.lines, axes.collections
         np.testing.assert_array_equal(line.get_xdata(), data.day)
         np.testing.assert_allclose(line.get_ydata(), data[name].mean("society"))
@@ -169,11 +172,15 @@ def test_no_text_is_cut_off_or_covers_another():
         assert not any(box.overlaps(other) for other in boxes[number + 1 :])
 
 
+def title(data):
+    return figure_of(data)._suptitle.get_text()
+
+
 def test_the_title_says_what_is_known():
-    assert _title(dataset()).startswith("48 agents × 48 resources  ·  trade  ·  5 societies")
-    assert _title(dataset(societies=1)).endswith("1 society")
+    assert title(dataset()).startswith("48 agents × 48 resources  ·  trade  ·  5 societies")
+    assert title(dataset(societies=1)).endswith("1 society")
     bare = dataset(societies=1).drop_attrs()
-    assert _title(bare) == "1 society"
+    assert title(bare) == "1 society"
 
 
 @pytest.mark.parametrize("count", range(1, 9))
@@ -208,8 +215,8 @@ def test_without_matplotlib_one_line_says_what_to_install(monkeypatch, tmp_path)
     checkout = Path(societies.__file__).parents[1]
     with pytest.raises(SocietiesError, match=re.escape(f"pip install -e '{checkout}[plot]'")):
         plot_overview(dataset(), tmp_path)
-    elsewhere = tmp_path / "site-packages" / "societies" / "analysis" / "overview.py"
-    monkeypatch.setattr(overview, "__file__", str(elsewhere))
+    elsewhere = tmp_path / "site-packages" / "societies" / "analysis" / "plot.py"
+    monkeypatch.setattr(plot, "__file__", str(elsewhere))
     with pytest.raises(SocietiesError, match=r"which is missing: pip install matplotlib$"):
         plot_overview(dataset(), tmp_path)
 

@@ -9,7 +9,7 @@ import typer
 
 import societies
 from societies.cli import app
-from societies.errors import ConfigError, OutputError, SocietiesError, option, shell_words
+from societies.errors import ConfigError, OutputError, SocietiesError, option, shell_words, typed
 from societies.paths import data_directory, shipped_configurations
 
 SMALL = "workload: economy\nagents: 5\nresources: 4\ndays: 3\n"
@@ -89,12 +89,34 @@ def test_errors_of_a_run_speak_of_arguments_and_in_a_shell_of_options(folder, sh
     )
 
 
+def test_what_contradicts_itself_is_refused(folder):
+    (folder / "small.yaml").write_text(SMALL)
+    for _ in range(2):  # whether there is a file already or not
+        with pytest.raises(ConfigError, match=r"^run: resume=True continues .* choose one$"):
+            societies.run("small.yaml", device="reference", resume=True, overwrite=True)
+        societies.run("small.yaml", device="reference", overwrite=True)
+    with pytest.raises(TypeError, match=r"^ticks and days say the same; give one of them$"):
+        societies.verify("small.yaml", device="reference", ticks=2, days=1)
+
+
+def test_a_report_is_shown_without_its_configuration(folder):
+    (folder / "small.yaml").write_text(SMALL)
+    shown = repr(societies.run("small.yaml", device="reference"))
+    assert "small.h5" in shown and "last_tick=3" in shown
+    assert "config" not in shown and "object at" not in shown
+
+
 def test_options_have_the_names_that_the_command_line_gives_them():
     assert option("start") == "the argument start"
-    assert option("market_round", 3) == "market_round=3"
+    assert option("tick", 3) == "tick=3"
     with shell_words():
         assert option("start") == "--from"
-        assert option("market_round", 3) == "--round 3"
+        assert option("form", "json") == "-o json"
+        assert option("tick", 3) == "--tick 3"
+        typed("tick", "day")
+        assert option("tick", 3) == "--day 3"
+    with shell_words():
+        assert option("tick", 3) == "--tick 3"
         assert option("resume", True) == "--resume"
     assert option("resume", True) == "resume=True"
 
@@ -107,7 +129,7 @@ def test_no_text_of_the_library_names_an_option():
     ours = re.compile(
         rf"(?<!driver\.py )(?<!societies info )({'|'.join(o for o in options if o[:2] == '--')})\b"
     )
-    own = {"cli.py", "__main__.py", "driver.py", "errors.py"}  # the shell's own words
+    own = {"cli.py", "options.py", "__main__.py", "driver.py", "errors.py"}  # the shell's own words
     found = []  # whole commands (societies info --check) are right everywhere
     for path in sorted(PACKAGE.rglob("*.py")):
         if path.name in own or "scaffold" in path.parts:

@@ -8,20 +8,19 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from societies import workloads
+from societies import load_config
 from societies.capture import capture_launches
-from societies.config import load_config
 from societies.device import Program, choose_device
-from societies.economy import capture as economy_capture
 from societies.economy import schedule
 from societies.economy.parameters import parameters
+from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError
+from societies.workload import capture as core
 
 RUN = """
 workload: economy
@@ -49,8 +48,8 @@ PHASES = (
 )
 
 DEALS = {
-    "trading": ("--day", "12", "--market", "2"),
-    "trading (round 1)": ("--day", "20", "--market", "2"),
+    "trading": ("--day", "12", "--time", "3"),
+    "trading (round 1)": ("--day", "20", "--time", "2"),
 }
 """When somebody finds something to deal in."""
 
@@ -84,8 +83,8 @@ def capture_made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     (folder / "run.yaml").write_text(RUN)
     config = load_config(folder / "run.yaml")
-    capture = workloads.workload("economy").capture
-    return capture(config, phase="end_day", device="cpu", out=folder / "captured")
+    out = folder / "captured"
+    return core.capture(WORKLOAD, config, phase="end_day", device="cpu", out=out)
 
 
 def test_the_phases_above_are_all():
@@ -125,7 +124,7 @@ def test_another_input_gives_another_result(shell, tmp_path):
 
 
 def test_what_is_in_the_folder(shell, tmp_path):
-    launch = captured(shell, tmp_path / "c", "--phase", "trading", "--round", "1", "--day", "2")
+    launch = captured(shell, tmp_path / "c", "--phase", "trading (round 1)", "--day", "2")
     assert sorted(path.name for path in (tmp_path / "c").iterdir()) == [
         "README.txt",
         "config.yaml",
@@ -163,7 +162,7 @@ def test_it_starts_where_a_run_is(shell, tmp_path):
 
 def test_the_second_market_of_the_day(shell, tmp_path):
     first = captured(shell, tmp_path / "a", "--phase", "trading")
-    second = captured(shell, tmp_path / "b", "--phase", "trading", "--market", "2")
+    second = captured(shell, tmp_path / "b", "--phase", "trading (round 0)", "--time", "2")
     assert first["step_of_day"] < second["step_of_day"]
     assert first["state_sha256_before"] != second["state_sha256_before"]
 
@@ -172,26 +171,38 @@ DEVICES = ["--set", "devices=all", "--set", "shocks=[]"]
 
 
 @pytest.mark.parametrize(
-    "phase, market, step",
+    "phase, time, step",
     [
-        ("own_use", "1", "own_use (industry)"),
-        ("own_use", "6", "own_use (tool)"),
-        ("own_use (machine)", "1", "own_use (machine)"),
-        ("open_device_market", "2", "open_device_market (factory)"),
-        ("device_matching (tool, round 1)", "1", "device_matching (tool, round 1)"),
-        ("device_trading (round 2)", "1", "device_trading (industry, round 2)"),
-        ("trading (round 1)", "9", "trading (round 1)"),
+        ("own_use", 1, "own_use (industry)"),
+        ("own_use", 6, "own_use (tool)"),
+        ("own_use (machine)", 1, "own_use (machine)"),
+        ("open_device_market", 2, "open_device_market (factory)"),
+        ("device_matching (tool, round 1)", 1, "device_matching (tool, round 1)"),
+        ("device_matching (round 1, tool)", 1, "device_matching (tool, round 1)"),
+        ("device_trading (round 2)", 1, "device_trading (industry, round 2)"),
+        ("trading (round 1)", 9, "trading (round 1)"),
     ],
 )
-def test_phases_of_the_device_market(phase, market, step):
-    p = parameters(load_config("run.yaml", DEVICES[1::2]))
-    at = economy_capture._place(p, 20, 1, *_wanted(phase), int(market))
-    assert str(schedule.day_schedule(p, 1)[at]) == step
+def test_phases_of_the_device_market(phase, time, step, monkeypatch):
+    """A label in part means every step that has it; which of them, says the number."""
+    reached = []
+    monkeypatch.setattr(core, "prepare", lambda *_, **__: (Path("c"), None, ""))
+    monkeypatch.setattr(core, "capture_launches", lambda *_, **words: reached.append(words))
 
+    class Engine:
+        def __init__(self, workload, p, *_, **__):
+            self.p = p
 
-def _wanted(phase):
-    name, device, number = economy_capture._named(phase, None)
-    return (schedule.Step(name, number, device),)
+        def start(self): ...
+        def step(self, step, tick): ...
+        def hash(self): ...
+
+        def steps(self, tick):
+            return schedule.day_schedule(self.p, tick)
+
+    monkeypatch.setattr(core, "DeviceEngine", Engine)
+    core.capture(WORKLOAD, load_config("run.yaml", DEVICES[1::2]), phase=phase, tick=1, time=time)
+    assert reached[0]["facts"]["phase"] == step
 
 
 def test_a_device_market_reproduces_itself(shell, tmp_path):
@@ -206,21 +217,28 @@ def test_a_device_market_reproduces_itself(shell, tmp_path):
     [
         (
             ["--phase", "dinner"],
-            "--phase dinner: day 1 has no such phase; it has: matching, trading, extraction, ",
+            "--phase dinner: economy has the phases ",
         ),
-        (["--phase", "shocks", "--day", "1"], "shocks comes on day 0, 2"),
+        (
+            ["--phase", "shocks", "--day", "1"],
+            "--phase shocks: day 1 has no such step; it comes in days 0, 2",
+        ),
         (
             ["--phase", "extraction", "--day", "21"],
             "--day 21: the configuration has the days 0 to 20",
         ),
-        (["--phase", "trading", "--round", "2"], "--round 2: the rounds of trading are 0, 1"),
-        (["--phase", "trading (round 0)", "--round", "1"], "contradict each other"),
-        (["--phase", "extraction", "--market", "2"], "extraction comes once on day 1"),
+        (
+            ["--phase", "extraction", "--tick", "21"],
+            "--tick 21: the configuration has the days 0 to 20",
+        ),
+        (["--phase", "trading (round 2)"], "day 1 has: trading (round 0), trading (round 1)"),
+        (["--phase", "extraction", "--time", "2"], "--time 2: day 1 has extraction once"),
+        (["--phase", "trading (round 1)", "--time", "3"], "day 1 has trading (round 1) 2 times"),
         (["--phase", "extraction", "--device", "reference"], "choose an OpenCL device"),
-        (["--phase", "extraction (tool)"], "extraction of day 1 is not about one type of device"),
+        (["--phase", "extraction (tool)"], "day 1 has no such step; day 1 has: extraction"),
         (
             ["--phase", "own_use (machine)", "--set", "devices=tools"],
-            "own_use of day 1 is of tool",
+            "--phase own_use (machine): day 1 has no such step; day 1 has: own_use (tool)",
         ),
     ],
 )
@@ -339,9 +357,49 @@ def test_what_the_host_writes_between_launches_cannot_be_captured(write, tmp_pat
     assert not (tmp_path / "c").exists()
 
 
-def test_a_workload_that_cannot_be_captured(shell, monkeypatch):
-    original = workloads.workload
-    monkeypatch.setattr(workloads, "workload", lambda name: replace(original(name), capture=None))
-    result = shell("capture", "run.yaml", "--phase", "extraction")
-    assert result == (2, "", "workload economy cannot be captured: it does not define how\n")
-    assert not list(Path().glob("capture-*"))
+PLATE = """
+workload: laplace
+side: 12
+steps: 40
+tolerance: 1.0e-2
+check_every: 4
+record: {series: 20}
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["--phase", "sweep", "--step", "3"], "sweep of step 3"),
+        (["--phase", "sweep", "--tick=3"], "sweep of step 3"),
+        (["--phase", "change"], "change of step 4"),
+        (["--phase", "totals"], "totals after step 16"),
+    ],
+)
+def test_another_workload_is_captured_in_its_own_words(words, what, shell, tmp_path):
+    (tmp_path / "plate.yaml").write_text(PLATE)
+    folder = tmp_path / "c"
+    code, out, err = shell("capture", "plate.yaml", "--device", "cpu", "--out", str(folder), *words)
+    assert (code, out, err) == (0, f"{folder}\n", "")
+    assert json.loads((folder / "launch.json").read_text())["what"] == what
+    code, out, _ = drive(folder)
+    assert (code, out.splitlines()[-1][:9]) == (0, "identical")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["--phase", "sweep", "--day", "3"],
+            "--day: the clock of laplace is the step; give --step",
+        ),
+        (["--phase", "change", "--step", "2"], "it comes in steps 4, 8, 12"),
+        (["--phase", "sweep", "--step", "39"], "--step 39: the run ends in step 16"),
+        (["--phase", "totals", "--step", "2"], "after the last step: leave out --step"),
+    ],
+)
+def test_mistakes_in_the_words_of_another_clock(words, said, shell, tmp_path):
+    (tmp_path / "plate.yaml").write_text(PLATE)
+    code, out, err = shell("capture", "plate.yaml", "--device", "cpu", *words)
+    assert (code, out) == (2, "")
+    assert said in err and len(err.splitlines()) == 1

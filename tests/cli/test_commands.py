@@ -17,12 +17,12 @@ import pytest
 import xarray as xr
 
 import societies
-from societies.config import load_config
+from societies import load_config
 from societies.errors import BuildError, ConfigError, DeviceError, Interrupted, OutputError
 from societies.paths import data_directory
-from societies.running import RunReport
 
 SMALL = "workload: economy\nagents: 5\nresources: 4\ndays: 6\n"
+PLATE = "workload: laplace\nside: 8\nsteps: 40\nrecord: {series: 10}\n"
 ENDLESS = "workload: economy\nagents: 5\nresources: 4\ndays: 1000000\nrecord: {society: 1000}\n"
 
 
@@ -46,7 +46,7 @@ def process(*words: str, **options) -> subprocess.Popen[bytes]:
 
 @pytest.mark.parametrize(
     "words",
-    [["--version"], ["--help"], ["run", "--help"], ["check", "small.yaml"], ["schema"]],
+    [["--version"], ["--help"], ["run", "--help"], ["check", "small.yaml"], ["schema", "economy"]],
     ids=" ".join,
 )
 def test_touches_no_device(words):
@@ -85,16 +85,16 @@ def test_check_verbose_prints_a_configuration_that_means_the_same(shell, small):
 def test_schema_accepts_the_shipped_configurations(shell):
     import yaml
 
-    code, out, _ = shell("schema")
+    code, out, _ = shell("schema", "economy")
     assert code == 0
     shipped = sorted((data_directory("configs") / "economy").glob("*.yaml"))
     assert shipped
     for path in shipped:
         jsonschema.validate(yaml.safe_load(path.read_text()), json.loads(out))
-    assert shell("schema", "economy")[1] == out
-    code, _, err = shell("schema", "alchemy")
-    assert code == 2
-    assert "alchemy" in err
+    for words in ([], ["alchemy"]):
+        code, out, err = shell("schema", *words)
+        assert (code, out) == (2, "")
+        assert "economy, laplace" in err and ("alchemy" in err) == bool(words)
 
 
 # -- which file CONFIG is ------------------------------------------------------------------------
@@ -285,7 +285,7 @@ def test_verify_says_identical(shell):
 
 def test_verify_writes_now_and_then_where_it_is(shell, monkeypatch):
     """Lines on stderr if it is no terminal, by a clock of their own."""
-    monkeypatch.setattr("societies.cli.SECONDS_BETWEEN_LINES", 0.02)
+    monkeypatch.setattr("societies.terminal.SECONDS_BETWEEN_LINES", 0.02)
     code, _, err = shell("verify", "small.yaml", "--days", "4")
     assert code == 0
     lines = err.splitlines()
@@ -301,7 +301,7 @@ def test_verify_writes_now_and_then_where_it_is(shell, monkeypatch):
 
 
 def test_a_quick_verify_writes_nothing_of_where_it_is(shell, monkeypatch):
-    monkeypatch.setattr("societies.cli.SECONDS_BETWEEN_LINES", 600.0)
+    monkeypatch.setattr("societies.terminal.SECONDS_BETWEEN_LINES", 600.0)
     assert shell("verify", "small.yaml", "--days", "2")[2] == ""
 
 
@@ -361,7 +361,7 @@ def test_an_error_for_people_is_its_message_and_its_exit_code(shell, monkeypatch
     def fail(*_, **__):
         raise error("what, where\nwhat to do")
 
-    monkeypatch.setattr("societies.config.load_config", fail)
+    monkeypatch.setattr("societies.workload.registry.load_config", fail)
     assert shell("check", "small.yaml") == (code, "", "what, where\nwhat to do\n")
 
 
@@ -369,7 +369,7 @@ def test_a_defect_of_ours_is_one_line_that_asks_for_a_report(shell, monkeypatch)
     def fail(*_, **__):
         raise ZeroDivisionError("division\nby zero")
 
-    monkeypatch.setattr("societies.config.load_config", fail)
+    monkeypatch.setattr("societies.workload.registry.load_config", fail)
     code, out, err = shell("check", "small.yaml")
     assert (code, out) == (1, "")
     assert err == (
@@ -412,29 +412,18 @@ def test_usage_errors_end_with_2(shell, words):
     assert "Usage" in err
 
 
-def test_commands_do_without_the_keys_of_one_workload(shell, monkeypatch):
-    """A report with other series, of another workload, is printed with what it has."""
-    assert shell("run", "small.yaml", "-q")[0] == 0
-    report = RunReport(
-        path=Path("small.h5"),
-        first_day=1,
-        days=6,
-        societies=2,
-        device="abacus",
-        wall_seconds=1.0,
-        final={"moves": 3.0},
-        state_sha256="0" * 64,
-    )
-    monkeypatch.setattr("societies.api.run", lambda *_, **__: report)
-    code, out, _ = shell("run", "small.yaml", "--overwrite")
+def test_the_report_of_another_workload_speaks_its_words(shell, small):
+    (small / "plate.yaml").write_text(PLATE)
+    code, out, _ = shell("run", "plate.yaml", "--steps", "30", "--device", "reference")
     assert code == 0
-    rows = [re.split("  +", line) for line in out.splitlines()]
-    assert rows == [
-        ["last day", "6, means over 2 societies"],
-        ["moves", "3"],
-        ["device", "abacus"],
-        ["wall time", "1.0 s"],
-        ["society-days per second", "12"],
-        ["state sha256", "0" * 64],
-        ["written to", "small.h5"],
+    rows = dict(re.split("  +", line) for line in out.splitlines())
+    assert list(rows) == [
+        "last step",
+        "change",
+        "device",
+        "wall time",
+        "cell-steps per second",
+        "state sha256",
+        "written to",
     ]
+    assert rows["last step"] == "30"

@@ -19,7 +19,7 @@ from societies.device import Device
 from societies.device import device as device_module
 from societies.device.kernel import Kernel
 from societies.device.stderr import heard_stderr
-from societies.economy import phases
+from societies.workload import engines
 
 RUN = """
 workload: economy
@@ -43,7 +43,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """The file of a run that nothing went wrong with."""
-    from societies.config import config_from_dict
+    from societies import config_from_dict
 
     path = tmp_path_factory.mktemp("whole") / "whole.h5"
     settings = {"workload": "economy", "agents": 6, "resources": 8, "days": 12}
@@ -218,9 +218,9 @@ def test_a_kernel_that_does_not_build(folder):
     )
     program = f"""
 from societies import cli
-from societies.economy import phases
-shipped = phases.files
-phases.files = lambda p: [*shipped(p), {str(folder / "broken.cl")!r}]
+from societies.workload import engines
+shipped = engines.kernel_files
+engines.kernel_files = lambda p: [*shipped(p), {str(folder / "broken.cl")!r}]
 cli.main(["run", "run.yaml"])
 """
     environment = {**os.environ, "PYTHONPATH": str(Path(societies.__file__).parents[1])}
@@ -236,8 +236,9 @@ cli.main(["run", "run.yaml"])
 
 def test_a_kernel_that_does_not_build_in_process(monkeypatch, folder, capfd):
     (folder / "broken.cl").write_text("__kernel void broken(__global int *a) { a[0] = lost; }\n")
-    shipped = phases.files
-    monkeypatch.setattr(phases, "files", lambda p: [*shipped(p), str(folder / "broken.cl")])
+    shipped = engines.kernel_files
+    broken = str(folder / "broken.cl")
+    monkeypatch.setattr(engines, "kernel_files", lambda p: [*shipped(p), broken])
     monkeypatch.setenv("SOCIETIES_DEBUG", "1")
     from societies.cli import main
 

@@ -14,7 +14,7 @@ import pytest
 import xarray as xr
 
 import societies
-from societies.economy.engine import DeviceEngine
+from societies.workload.engines import DeviceEngine
 
 RUN = """
 workload: economy
@@ -263,7 +263,7 @@ def test_the_largest_file_size(folder):
 def test_a_table_that_cannot_be_printed():
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
-    done = in_a_shell("societies schema > /dev/full")
+    done = in_a_shell("societies schema economy > /dev/full")
     assert_refused((done.returncode, done.stdout, done.stderr), 4, "the disk is full")
 
 

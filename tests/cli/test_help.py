@@ -83,7 +83,8 @@ def test_configurations_are_completed_without_heavy_imports(tmp_path, monkeypatc
     Path("ec").mkdir()
     Path(".econ.yaml").write_text("")
     offered = completed("run", "ec", without=HEAVY)
-    assert offered == [*shipped_configurations(), "ec/", "economy.yaml"]
+    shipped = [name for name in shipped_configurations() if name.startswith("ec")]
+    assert offered == [*shipped, "ec/", "economy.yaml"]
     assert completed("check", "economy/tr", without=HEAVY) == ["economy/trade"]
     assert completion.configurations(str(tmp_path / "econ")) == [str(tmp_path / "economy.yaml")]
     assert completion.configurations("nowhere/x") == []
@@ -110,20 +111,36 @@ def test_keys_of_the_workload_are_completed():
     assert all(word.startswith("trad") for word in offered)
     values = [word for word, _ in completion.overrides(Path("economy/tools"), "devices=")]
     assert values == ["devices=none", "devices=tools", "devices=all"]
-    assert [word for word, _ in completion.overrides(None, "trade=f")] == ["trade=false"]
-    assert completion.overrides(None, "agents=") == []  # any number
-    assert completion.overrides(None, "agen") == [("agents=", "Number of agents in a society")]
+    assert [word for word, _ in completion.overrides(Path("economy/tools"), "trade=f")] == [
+        "trade=false"
+    ]
+    assert completion.overrides(Path("economy/tools"), "agents=") == []  # any number
+    assert completion.overrides(Path("economy/tools"), "agen") == [
+        ("agents=", "Number of agents in a society")
+    ]
 
 
 def test_every_key_that_is_completed_is_one(tmp_path):
-    keys = [word.rstrip("=") for word, _ in completion.overrides(None, "")]
+    keys = [word.rstrip("=") for word, _ in completion.overrides(Path("economy/tools"), "")]
     assert len(keys) > 60
-    from societies.config import load_config, to_yaml
+    from societies import load_config
+    from societies.config import to_yaml
 
     given = load_config("economy/quickstart")
     lines = to_yaml(given)
     for key in keys:
         assert re.search(rf"^ *{key.split('.')[-1]}:", lines, re.MULTILINE), key
+
+
+def test_the_words_of_the_clock_and_of_the_workload_are_completed():
+    assert completed("run", "economy/quickstart", "--da") == ["--days"]
+    assert completed("schema", "ec") == ["economy"]
+    assert completed("trace", "economy/quickstart", "--ag") == ["--agent"]
+    assert completed("trace", "nowhere", "--ag") == []
+
+
+def test_without_a_configuration_no_key_is_completed():
+    assert completion.overrides(None, "") == []
 
 
 def test_an_unknown_workload_completes_nothing(tmp_path):

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import societies
-from societies import sufficiency
-from societies.config import config_from_dict
+from societies import config_from_dict
 from societies.device import choose_device
 from societies.economy import duration
 from societies.errors import shell_words
+from societies.workload import sufficiency
 
 SMALL = "workload: economy\nagents: 5\nresources: 4\ndays: 3\n"
 Usage = namedtuple("Usage", "total used free")

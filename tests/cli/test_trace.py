@@ -10,13 +10,16 @@ import numpy as np
 import pytest
 import yaml
 
-from societies.config import config_from_dict
-from societies.economy.engine import ReferenceEngine, state_hash
+from societies import config_from_dict
+from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.replay import DeviceTry, Witness, replay, require_same, sales, swaps
+from societies.economy.state import series_of
 from societies.economy.telling import name_of
 from societies.economy.trace import AgentWitness, Made, OwnUse, Trace, Unit, trace
+from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError
+from societies.workload.fields import state_hash
 
 SETTINGS = {
     "workload": "economy",
@@ -51,15 +54,15 @@ def run():
     engine.start()
     states, series, witnesses, agents = [engine.state()], [None], {}, {}
     for day in range(1, SETTINGS["days"] + 1):
-        series.append(dict(zip(engine.plain.series, engine.run_days(day, day)[0, 0], strict=True)))
+        series.append(dict(zip(series_of(p), engine.run_days(day, day)[0, 0], strict=True)))
         states.append(engine.state())
         if day in DAYS:
             witnesses[day] = Witness()
-            replay(p, states[day - 1], day, witnesses[day])
+            replay(WORKLOAD, p, states[day - 1], day, witnesses[day])
     for day in DAYS[1:]:
         for agent in (0, 2, 5):
             agents[day, agent] = AgentWitness(agent)
-            agents[day, agent].after = replay(p, states[day - 1], day, agents[day, agent])
+            agents[day, agent].after = replay(WORKLOAD, p, states[day - 1], day, agents[day, agent])
     return SimpleNamespace(
         config=config, p=p, states=states, series=series, witnesses=witnesses, agents=agents
     )
@@ -84,7 +87,8 @@ def events(witness, kind):
 def test_an_observer_changes_no_bit(run):
     assert len(run.agents) == 6
     for (day, _), witness in run.agents.items():
-        assert state_hash(witness.after) == state_hash(run.states[day])
+        fields = WORKLOAD.arrays(run.p)
+        assert state_hash(fields, witness.after) == state_hash(fields, run.states[day])
         for name, array in witness.after.items():
             assert array.tobytes() == run.states[day][name].tobytes(), name
 
@@ -229,7 +233,7 @@ def test_a_day_is_the_same_from_a_checkpoint(config, shell, run):
     early = shell("trace", "run.yaml", "--day", "2", *again[2:])
     assert early[0] == 4
     assert early[2].splitlines() == [
-        "run.h5: has no checkpoint of day 1 or before; it has that of day 4 and 5",
+        "run.h5: has no checkpoint of day 1 or before; it has those of days 4 and 5",
         "go from day 1, without --from; or make a file that ends with the checkpoint of day 1: "
         "run with --set days=1 and --out",
     ]
@@ -272,7 +276,11 @@ def test_the_devices_day_ends_as_told(config, shell):
     end = " ".join(out[out.index("Reached by days 1 to 8 on ") :].split())
     assert "; the day ends in the same state on " in end
     alone = trace(
-        config_from_dict({**SETTINGS, "devices": "none"}), day=9, agent=3, device="reference"
+        WORKLOAD,
+        config_from_dict({**SETTINGS, "devices": "none"}),
+        day=9,
+        agent=3,
+        device="reference",
     )
     assert alone.state_sha256[:16] in end
 
@@ -295,3 +303,40 @@ def test_what_is_not_there_is_refused(config, shell, words, message):
     assert (code, out) == (2, "")
     assert message in err
     assert len(err.splitlines()) <= 2
+
+
+def test_the_help_of_a_configuration_shows_what_its_workload_can_be_asked(config, shell):
+    code, out, _ = shell("trace", "run.yaml", "--help")
+    assert code == 0
+    for words in ("--day,--tick", "--agent", "--society", "--from", "--phase", "-o ", "--full"):
+        assert words in out
+    assert "The day, from 1." in out
+    code, out, _ = shell("trace", "--help")
+    assert code == 0
+    assert "--agent" not in out
+
+
+def test_a_day_is_a_tick(config, shell):
+    day = shell("trace", "run.yaml", "--day", "2", "--agent", "1", *REFERENCE)
+    assert day[0] == 0
+    assert shell("trace", "run.yaml", "--tick=2", "--agent", "1", *REFERENCE) == day
+
+
+def test_what_is_asked_for_must_be_there(config, shell):
+    code, _, err = shell("trace", "run.yaml", "--day", "2", *REFERENCE)
+    assert code == 2
+    assert "Missing option '--agent'" in err
+    code, out, err = shell("trace", "run.yaml", "--day", "x", "--agent", "1", *REFERENCE)
+    assert (code, out) == (2, "")
+    assert "expected a whole number, got x" in err
+
+
+def test_a_workload_that_cannot_be_traced_says_so(tmp_path, monkeypatch, shell):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plate.yaml").write_text("workload: laplace\nside: 8\nsteps: 4\n")
+    for words in ([], ["--step", "2"], ["--day", "2", "--agent", "1"]):
+        assert shell("trace", "plate.yaml", *words) == (
+            2,
+            "",
+            "workload laplace cannot be traced: it does not define how\n",
+        )

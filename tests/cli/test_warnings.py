@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 
 import societies
-from societies.config import config_from_dict, load_config
+from societies import config_from_dict, load_config
 from societies.errors import SocietiesWarning
 
 SMALL = {"workload": "economy", "agents": 4, "resources": 3, "days": 5, "replicates": 2}

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from societies.config import config_from_dict, load_config
+from societies import config_from_dict, load_config
 from societies.economy.config import EconomyConfig
 from societies.errors import ConfigError
-from societies.workloads import workload_names
+from societies.workload.registry import workload_names
 
 
 def problems(tmp_path, text, overrides=()):
@@ -392,3 +392,26 @@ def test_whatever_is_given_the_answer_is_a_configuration_or_one_line_per_problem
         assert all(": " in line for line in lines)
     else:
         assert isinstance(config, EconomyConfig)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "told"),
+    [
+        ({"extraction": {"min_effort": []}}, "extraction.min_effort: has 0 numbers"),
+        (
+            {"consumption": {"resource_lifetime": []}},
+            "consumption.resource_lifetime: has 0 numbers",
+        ),
+        ({"workload": "laplace", "steps": 9, "conductor": [[1.0, 2.0]]}, "conductor.0: expected"),
+        (
+            {"workload": "laplace", "steps": 9, "conductor": [[[1]], {"rows": {"a": 1}}]},
+            "conductor",
+        ),
+    ],
+    ids=str,
+)
+def test_lists_without_numbers_and_of_lists_are_told(mapping, told):
+    """Found by breaking 10,000 configurations at random: these ended with a traceback."""
+    with pytest.raises(ConfigError) as caught:
+        config_from_dict({"workload": "economy", **mapping})
+    assert told in str(caught.value)

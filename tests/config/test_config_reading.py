@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from societies.config import load_config
+from societies import load_config
 from societies.config.document import plain_scalar, read_text
 from societies.errors import ConfigError
 

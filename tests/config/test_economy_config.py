@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from societies.config import config_from_dict, json_schema, load_config, to_yaml
+from societies import config_from_dict, json_schema, load_config
+from societies.config import to_yaml
 from societies.config.model import Section
 from societies.economy.config import (
     ConsumptionOverrides,
@@ -121,7 +122,7 @@ def test_what_is_valid_here_is_valid_for_an_editor(data):
     schema.validate(config.model_dump(mode="json"))
 
 
-SCHEMA = json_schema()
+SCHEMA = json_schema("economy")
 
 
 def test_everything_is_written_out():
@@ -223,7 +224,7 @@ def test_schema_of_no_workload():
 
 def test_reading_a_configuration_opens_no_device():
     code = (
-        "import sys; from societies.config import config_from_dict;"
+        "import sys; from societies import config_from_dict;"
         "config_from_dict({'workload': 'economy'}); assert 'pyopencl' not in sys.modules"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from societies.config import config_from_dict, load_config
+from societies import config_from_dict, load_config
 from societies.errors import ConfigError
 
 BASE = {

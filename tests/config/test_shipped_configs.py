@@ -1,16 +1,21 @@
 """Do the configurations that we ship run as they are, and say what they claim to say?"""
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
-import yaml
 
-from societies.config import json_schema, load_config
+from societies import json_schema, load_config
+from societies.config.document import read_text
 from societies.economy.config import EconomyConfig
+from societies.paths import shipped_configuration, shipped_configurations
+from societies.workload.registry import workload, workload_names
 
-FOLDER = Path(__file__).parents[2] / "configs" / "economy"
-FILES = sorted(FOLDER.glob("*.yaml"))
+CONFIGS = Path(__file__).parents[2] / "configs"
+FOLDER = CONFIGS / "economy"
 
 
 SCENARIOS = {
@@ -23,17 +28,43 @@ SCENARIOS = {
 
 
 def test_all_that_the_documentation_names_are_there():
-    named = {"quickstart", *SCENARIOS, "long_run", "shock", "heterogeneous"}
-    assert {file.stem for file in FILES} == named
+    page = (CONFIGS.parent / "README.md").read_text()
+    table = re.findall(r"^\| \[`(\S+)`\]\(configs/(\S+)\.yaml\) \|", page, re.MULTILINE)
+    assert all(name == file for name, file in table)
+    assert sorted(name for name, _ in table) == shipped_configurations()
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_every_file_is_valid_also_for_an_editor(file):
-    assert isinstance(load_config(file), EconomyConfig)
-    jsonschema.Draft202012Validator(json_schema()).validate(yaml.safe_load(file.read_text()))
+@pytest.mark.parametrize("name", shipped_configurations())
+def test_every_file_is_valid_also_for_an_editor(name):
+    file = shipped_configuration(name)
+    config = load_config(file)
+    assert isinstance(config, workload(config.workload).config)
+    read = read_text(file.read_text(), name).data  # YAML 1.2, as editors read it
+    jsonschema.Draft202012Validator(json_schema(config.workload)).validate(read)
 
 
-def test_quickstart_is_small():
+@pytest.mark.parametrize("name", workload_names())
+def test_every_workload_has_a_quickstart(name):
+    folders = [one.rpartition("/")[0] for one in shipped_configurations()]
+    (folder,) = {one for one in folders if one.rpartition("/")[2] == name}
+    assert load_config(f"{folder}/quickstart").workload == name
+
+
+@pytest.mark.parametrize("name", workload_names())
+def test_reading_a_configuration_touches_no_device(name):
+    ours = [one for one in shipped_configurations() if f"/{name}/" in f"/{one}"]
+    code = (
+        "import sys; from societies import load_config; "
+        "[load_config(one) for one in sys.argv[1:]]; "
+        "print(*{'pyopencl', 'h5py', 'xarray', 'matplotlib'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *ours], capture_output=True, text=True, check=True
+    )
+    assert ours and done.stdout == "\n"
+
+
+def test_the_quickstart_of_the_economy_is_small():
     config = load_config(FOLDER / "quickstart.yaml")
     assert config == EconomyConfig(agents=12, resources=12, days=100, trade=True)
 

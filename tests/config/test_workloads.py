@@ -1,12 +1,15 @@
 """Are workloads found in a plain checkout, and do broken ones of others say so?"""
 
+import tomllib
+from importlib import import_module
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
-from societies import workloads
 from societies.economy.config import EconomyConfig
 from societies.errors import ConfigError
+from societies.workload import registry as workloads
 
 
 @pytest.fixture
@@ -20,10 +23,15 @@ def installed(monkeypatch):
     return install
 
 
-def test_the_economy_needs_no_installation(installed):
+def test_an_uninstalled_checkout_reads_the_entry_points_of_pyproject(installed):
     installed()
-    assert "economy" in workloads.workload_names()
-    assert workloads.workloads()["economy"].config_model is EconomyConfig
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    declared = project["entry-points"][workloads.GROUP]
+    assert workloads.workload_names() == sorted(declared)
+    assert workloads.workloads()["economy"].config is EconomyConfig
+    for name, one in workloads.workloads().items():
+        module, _, attribute = declared[name].partition(":")
+        assert one is getattr(import_module(module), attribute) and one.name == name
 
 
 def test_those_of_others_are_found_but_do_not_replace_ours(installed):
@@ -31,7 +39,7 @@ def test_those_of_others_are_found_but_do_not_replace_ours(installed):
     ours = workloads.workload_names()
     installed(("mine", "societies.economy:WORKLOAD"), ("economy", "os:path"))
     assert workloads.workload_names() == sorted([*ours, "mine"])
-    assert workloads.workload("economy").config_model is EconomyConfig
+    assert workloads.workload("economy").config is EconomyConfig
     assert workloads.workload("mine") is workloads.workload("economy")
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from societies.device import Program, cache, list_devices
+from societies.device import Program, list_devices
+from societies.kerneltext import cache
 from societies.paths import data_directory
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +25,8 @@ kernel void climb(global int *a, int n) {
 WORKER = """
 import sys
 import numpy as np
-from societies.device import Program, cache, choose_device
+from societies.device import Program, choose_device
+from societies.kerneltext import cache
 device = choose_device("auto")
 sums = []
 for ours in (False, True):  # the implementation's own cache, then ours on top of it

@@ -10,8 +10,8 @@ import pytest
 from societies.device import Program, build
 from societies.device.build import parse_log, undefined_functions
 from societies.device.debug import opencl
-from societies.device.source import amalgamate, macro_text, without_comments
 from societies.errors import BuildError, DeviceError
+from societies.kerneltext.source import amalgamate, macro_text, without_comments
 from societies.paths import data_directory
 
 COPY = "kernel void copy(global int *a) { a[0] = value(); }\n"

@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 import societies
-from societies.config import config_from_dict
+from societies import config_from_dict
 from societies.errors import OutputError, SocietiesError
 from societies.output import ResultFile, inspect, open_results
 

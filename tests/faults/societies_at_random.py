@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -141,14 +142,23 @@ def compare(seed: int, device: str) -> dict[str, Any]:
     }
 
 
-def run(first: int, count: int, device: str, jobs: int) -> list[dict[str, Any]]:
-    """Compare so many societies that are not refused, in several processes."""
+def run(
+    first: int, count: int, device: str, jobs: int, out: Path | None = None
+) -> list[dict[str, Any]]:
+    """Compare so many societies that are not refused, in several processes.
+
+    Each is written to ``out`` as soon as it is there, one a line.
+    """
     found: list[dict[str, Any]] = []
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+    with ExitStack() as stack:
+        pool = stack.enter_context(ProcessPoolExecutor(jobs, mp_context=get_context("spawn")))
+        file = stack.enter_context(out.open("w")) if out else None
         seed = first
         while (missing := count - sum("refused" not in one for one in found)) > 0:
-            seeds = range(seed, seed + missing)
-            found += pool.map(compare, seeds, [device] * missing)
+            for one in pool.map(compare, range(seed, seed + missing), [device] * missing):
+                found.append(one)
+                if file:
+                    print(json.dumps(one), file=file, flush=True)
             seed += missing
     return found
 
@@ -179,9 +189,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="a JSON line for each society")
     options = parser.parse_args()
     began = time.perf_counter()
-    found = run(1000 * options.seed, options.societies, options.device, options.jobs)
-    if options.out:
-        options.out.write_text("".join(json.dumps(one) + "\n" for one in found))
+    found = run(1000 * options.seed, options.societies, options.device, options.jobs, options.out)
     told = summary(found)
     for one in found:
         if one["difference"]:

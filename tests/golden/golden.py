@@ -2,7 +2,7 @@
 
     python tests/golden/golden.py [--device auto|cpu|gpu|reference|...] [--update] [NAME ...]
 
-A golden hash is the SHA-256 of the whole state after the last day. All devices must give the same.
+A golden hash is the SHA-256 of the whole state at the end. All devices must give the same.
 Exit code 1 if one differs. The devices on which this was run are listed in README.md beside this.
 """
 
@@ -13,9 +13,8 @@ import time
 from pathlib import Path
 
 import societies
-from societies.economy.engine import DeviceEngine, ReferenceEngine, state_hash
-from societies.economy.parameters import parameters
-from societies.economy.phases import LOG_DAYS
+from societies.workload.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
+from societies.workload.registry import workload
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -42,8 +41,18 @@ INVENTIVE = {
 }
 
 
+BARS = [
+    {"rows": [2, 3], "columns": [4, 9]},
+    {"rows": [3, 5], "columns": [5, 5], "value": -2.0},
+]
+
+
 def _small(**settings):
     return {"workload": "economy", "days": 60, "seed": 7, **settings}
+
+
+def _plate(**settings):
+    return {"workload": "laplace", "rows": 21, "columns": 34, "conductor": BARS, **settings}
 
 
 CONFIGS = {
@@ -74,6 +83,10 @@ CONFIGS = {
         _small(agents=4, resources=8, days=30, devices="all", trade=False, **INVENTIVE),
         [],
     ),
+    "laplace quickstart": ("configs/physics/laplace/quickstart.yaml", []),
+    "laplace of the seed's form": ("configs/physics/laplace/quickstart.yaml", ["variant=seed"]),
+    "laplace in double": (_plate(steps=300, precision="double", border=[1, 0.5, -0.25, 0]), []),
+    "heat": (_plate(steps=300, method="heat", ratio=0.2, border=0.125), []),
 }
 
 
@@ -87,15 +100,19 @@ def configuration(name):
 def final_hash(name, device):
     """Run a golden configuration on a device and return the hash of its last state."""
     config = configuration(name)
-    p = parameters(config)
+    one = workload(config.workload)
+    p, ticks = one.parameters(config), one.ticks(config)
+    copies = {"first": one.first(config), "copies": one.count(config)}
     if device == "reference":
-        engine = ReferenceEngine(p)
+        engine = ReferenceEngine(one, p, **copies)
     else:
-        engine = DeviceEngine(societies.choose_device(device), p)
+        engine = DeviceEngine(one, p, societies.choose_device(device), **copies)
     engine.start()
-    for first in range(1, config.days + 1, LOG_DAYS):
-        engine.run_days(first, min(config.days, first + LOG_DAYS - 1))
-    return state_hash(engine.state())
+    for first in range(1, ticks + 1, LOG_TICKS):
+        engine.run_ticks(first, min(ticks, first + LOG_TICKS - 1))
+        if engine.ended() is not None:
+            break
+    return engine.hash()
 
 
 def committed():

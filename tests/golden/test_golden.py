@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from societies.workload.registry import workloads
+
 _spec = importlib.util.spec_from_file_location("golden", Path(__file__).with_name("golden.py"))
 golden = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(golden)
@@ -15,6 +17,11 @@ _spec.loader.exec_module(golden)
 
 def test_every_configuration_has_a_hash():
     assert set(golden.committed()) == set(golden.CONFIGS)
+
+
+def test_every_workload_of_ours_has_one():
+    ours = {name for name, one in workloads().items() if type(one).__module__[:10] == "societies."}
+    assert {golden.configuration(name).workload for name in golden.CONFIGS} == ours
 
 
 @pytest.mark.parametrize("name", golden.CONFIGS)
@@ -27,6 +34,7 @@ def test_device(name):
     [
         *("quickstart", "groups", "shocks", "1x2"),
         *("all devices", "devices, groups, shocks", "devices without trade"),
+        *("laplace quickstart", "laplace in double", "heat"),
     ],
 )
 def test_reference(name):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from reference_py.economy import trading
-from societies.config import config_from_dict
+from societies import config_from_dict
 from societies.device import choose_device
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters

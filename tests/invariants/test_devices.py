@@ -12,11 +12,12 @@ import pytest
 from reference_py.economy import device_trading
 from reference_py.economy.curves import effort
 from reference_py.economy.devices import device_curve, making_speed, making_time
-from societies.config import config_from_dict
-from societies.economy.engine import ReferenceEngine, state_hash
+from societies import config_from_dict
+from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 from societies.economy.state import DEVICE_STATE, DEVICE_TYPES, STATE, state_fields
+from societies.workload.fields import state_hash
 
 pytestmark = pytest.mark.xdist_group("devices")  # its runs are shared
 
@@ -468,7 +469,8 @@ def test_equal_groups_change_nothing():
         {"name": name, "count": n, "device": {"max_effort": 27.0}}
         for name, n in (("a", 2), ("b", 3))
     ]
-    assert state_hash(final(12)) == state_hash(final(12, groups=groups))
+    fields = STATE | DEVICE_STATE
+    assert state_hash(fields, final(12)) == state_hash(fields, final(12, groups=groups))
 
 
 def test_unlike_groups_run(p):

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from reference_py.economy import trading
-from societies.config import config_from_dict
-from societies.economy.engine import ReferenceEngine, kept
+from societies import config_from_dict
+from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.state import STATE
+from societies.workload.fields import kept
 
 DAYS = 10
 
@@ -44,7 +45,7 @@ def final(days=DAYS, **settings):
 
 
 def assert_same(found, expected, names=None, *, agents=slice(None)):
-    for name in names or kept(expected):
+    for name in names or kept(STATE, expected):
         field = STATE[name]
         of_agents = field.dims[:1] == ("agent",)
         a, b = (x[name][:, agents] if of_agents else x[name] for x in (found, expected))
@@ -139,7 +140,7 @@ def test_the_order_of_shocks_of_a_day_does_not_matter_unless_they_are_drawn():
         {"day": 3, "remove": "resource", "index": 1, "holdings": "lose"},
         {"day": 3, "remove": "resource", "index": 5, "holdings": "keep"},
     ]
-    names = [name for name in kept(STATE) if name != "shock_target"]
+    names = [name for name, field in STATE.items() if field.kept and name != "shock_target"]
     assert_same(final(shocks=shocks[::-1]), final(shocks=shocks), names)
 
 
@@ -152,7 +153,11 @@ def test_what_is_scheduled_for_later_does_not_matter_yet():
         return engine.state()
 
     later = [{"day": DAYS, "remove": what, "index": "random"} for what in ("agent", "resource")]
-    names = [name for name in kept(STATE) if name not in ("shock_target", "stream")]
+    names = [
+        name
+        for name, field in STATE.items()
+        if field.kept and name not in ("shock_target", "stream")
+    ]
     assert_same(day_before_last(later), day_before_last([]), names)
 
 

@@ -12,9 +12,10 @@ from hypothesis import given as for_all
 from hypothesis import settings
 
 from reference_py.economy import trading
-from societies.config import config_from_dict
+from societies import config_from_dict
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
+from societies.economy.plain import plain
 from societies.economy.schedule import Step
 from societies.economy.state import SERIES
 
@@ -110,7 +111,7 @@ def test_both_gain_more_than_the_least_surplus(market, monkeypatch, endow):
     run = engine(**MARKETS[market])
     endow(run)
     run.run_days(1, 4)
-    p = run._p
+    p = plain(run.parameters)
     for a, b, give, take, given, taken, held in deals.agreed:
         assert give != take
         assert given >= 1
@@ -188,7 +189,7 @@ def test_the_removed_meet_nobody(monkeypatch):
 def test_equal_menus_mean_no_trade(held, value, missing):
     """A menu of everything held is the same for both if they hold the same kinds."""
     run = engine(trading={"menu_size": 9})
-    s, p = run._societies[0], run._p
+    s, p = run.copies_now[0], plain(run.parameters)
     for agent in (0, 1):
         s.held[agent] = [0 if r in missing else held[9 * agent + r] for r in range(9)]
         s.value[agent] = value[9 * agent : 9 * agent + 9]
@@ -202,12 +203,12 @@ def test_menus_are_made_from_memory():
     """What an agent believes decides what it lays out; with fresh values it knows better."""
     for fresh, sold in ((False, 0), (True, 1)):
         run = engine(trading={"menu_size": 1, "fresh_values": fresh, "price": "unit"}, resources=3)
-        s = run._societies[0]
+        s = run.copies_now[0]
         s.held[0], s.value[0] = [5, 30, 0], [25.0, 500.0, 600.0]  # resource 1 is the abundant one
         s.held[1], s.value[1] = [0, 0, 30], [600.0, 600.0, 25.0]
         if fresh:
             run.step(Step("refresh_values"), 1)
-        assert trading.menu(run._p, s, 0) == {sold}
+        assert trading.menu(plain(run.parameters), s, 0) == {sold}
 
 
 # -- price -----------------------------------------------------------------------------------------

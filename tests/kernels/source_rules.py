@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from societies.device.source import without_comments
+from societies.kerneltext.source import without_comments
 from societies.localmem.clang import Kind, Unit
 from societies.localmem.divergence import Divergence
 from societies.localmem.preprocess import Preprocessed

@@ -1,10 +1,12 @@
 """Do the texts of kernels/ keep to the rules that identical bits and safe barriers rest on?"""
 
+import ast
 import re
 from functools import cache
 from pathlib import Path
 
 import pytest
+from small import names
 from source_rules import (
     barriers,
     blanked,
@@ -22,16 +24,14 @@ from source_rules import (
     twin_path,
 )
 
-from societies.config import config_from_dict
-from societies.device.source import Source, amalgamate
-from societies.economy import schedule, source
+from societies import config_from_dict
+from societies.economy import source
 from societies.economy.parameters import parameters
-from societies.economy.phases import phases
+from societies.kerneltext.source import Source, amalgamate
 from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
-from societies.physics import laplace
-from societies.workload.phases import kernel_files
-from societies.workloads import workload
+from societies.workload.engines import text
+from societies.workload.registry import workload
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "kernels").rglob("*.cl"))
@@ -86,6 +86,7 @@ _ECONOMY = {
 _LARGE = {"agents": 5000, "resources": 1024, "groups": []}
 _LARGE["trading"] = {"menu_size": 40, "fresh_values": False}
 _PLAIN = {**_ECONOMY, "devices": "none"}
+_LAPLACE = {"workload": "laplace", "side": 8, "steps": 1}
 COMPILED = {
     **{
         f"{name} on a {kind}": (name, None, kind) for name in _PRIMITIVES for kind in ("CPU", "GPU")
@@ -93,7 +94,7 @@ COMPILED = {
     "economy without devices on a CPU": ("economy", _PLAIN, "CPU"),
     "large economy without devices on a GPU": ("economy", {**_PLAIN, **_LARGE}, "GPU"),
     "economy on a GPU": ("economy", _ECONOMY, "GPU"),
-    "laplace on a GPU": ("laplace", {"workload": "laplace", "side": 8, "steps": 1}, "GPU"),
+    "laplace on a GPU": ("laplace", _LAPLACE, "GPU"),
 }
 """Texts in which each barrier is compiled at least once: what, its settings, kind of device."""
 
@@ -105,13 +106,8 @@ def compiled(name):
     facts = {"DEVICE_IS_CPU": kind == "CPU", "DEVICE_ROUNDS_SINGLES": True}
     if settings is None:
         source = amalgamate([ROOT / what], facts)
-    elif what == "laplace":
-        p = laplace.WORKLOAD.parameters(laplace.WORKLOAD.config(**settings))
-        own = laplace.WORKLOAD.source(p)
-        files = kernel_files(laplace.WORKLOAD.phases(p, 1))
-        source = amalgamate(files, {**facts, **own.macros}, own.header)
     else:
-        source = workload(what).source(config_from_dict(settings), facts)
+        source = text(workload(what), config_from_dict(settings), facts)
     return preprocess(source, dict.fromkeys(COMMON_EXTENSIONS, "1"))
 
 
@@ -200,6 +196,17 @@ def test_every_kernel_and_public_function_has_a_twin(name):
     assert missing == []
 
 
+TWINS_OF_ANOTHER_NAME = {"kernels/economy/menu.cl": "a part of trading.py"}
+
+
+@pytest.mark.parametrize("name", WITH_TWIN)
+def test_a_twin_has_the_same_name_and_names_its_kernel(name):
+    path = twin_path(TEXTS[name])
+    same = "reference_py" + name.removeprefix("kernels").replace(".cl", ".py")
+    assert (path == same) == (name not in TWINS_OF_ANOTHER_NAME)
+    assert name in ast.get_docstring(ast.parse((ROOT / path).read_text()))
+
+
 @pytest.mark.parametrize("name", [name for name in WITH_TWIN if "/primitives/" in name])
 def test_every_public_primitive_is_named_by_a_test(name):
     folder = ROOT / "tests" / "primitives"
@@ -207,23 +214,45 @@ def test_every_public_primitive_is_named_by_a_test(name):
     assert [one for one in public_functions(name, TEXTS) if not is_named(one, texts)] == []
 
 
-def test_every_kernel_of_the_economy_is_a_phase_that_the_parity_tests_compare():
-    shocks = [{"day": 0, "remove": "agent", "index": 0}]
-    settings = {"agents": 3, "resources": 3, "shocks": shocks, "trading": {"fresh_values": True}}
-    settings |= {"devices": "all", "groups": [{"name": name, "count": 1} for name in "abc"]}
-    p = parameters(config_from_dict({"workload": "economy", "days": 1, **settings}))
-    table = phases(p)
-    assert {step.phase for step in [*schedule.start(p), *schedule.day_schedule(p, 1)]} == set(table)
-    launched = {one.kernel or name for name, phase in table.items() for one in phase.launches}
-    economy = [text for name, text in TEXTS.items() if name.startswith("kernels/economy/")]
+ALL_PHASES = {"economy": [_ECONOMY], "laplace": [_LAPLACE, {**_LAPLACE, "variant": "seed"}]}
+"""Configurations that together have every phase of a workload."""
+
+
+def launches(name):
+    """Yield the phase and the launches that every configuration of `ALL_PHASES` declares."""
+    one = workload(name)
+    for settings in ALL_PHASES[name]:
+        config = config_from_dict(settings)
+        p = one.parameters(config)
+        table = one.phases(p, one.count(config))
+        steps = [step for tick in (0, 1, 50) for step in one.schedule(p, tick, {})]
+        assert {step.phase for step in (*steps, *one.finish(p))} == set(table), "never run"
+        assert set(one.reference(p)) == set(table)
+        for phase, declared in table.items():
+            yield phase, declared.launches
+
+
+def test_every_workload_is_looked_at():
+    assert set(names()) == set(ALL_PHASES)
+
+
+@pytest.mark.parametrize("name", ALL_PHASES)
+def test_every_kernel_of_a_workload_is_launched_by_a_phase(name):
+    launched = {one.kernel or phase for phase, found in launches(name) for one in found}
+    files = {one.file for _, found in launches(name) for one in found}
+    (folder,) = {f"kernels/{file.rpartition('/')[0]}/" for file in files}
     kernels = {
-        name
-        for text in map(blanked, economy)
-        for name in re.findall(
-            r"\b__kernel\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?void\s+(\w+)", text
+        kernel
+        for file, text in TEXTS.items()
+        if file.startswith(folder)
+        for kernel in re.findall(
+            r"\b__kernel\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?void\s+(\w+)", blanked(text)
         )
     }
     assert kernels == launched
+
+
+def test_the_parity_tests_compare_every_phase_of_the_economy():
     parity = (ROOT / "tests" / "parity" / "test_economy.py").read_text()
     assert "verify(" in parity and "fresh_values" in parity and "SHOCKS" in parity
 
@@ -239,7 +268,8 @@ def test_no_kernel_text_is_in_python_strings(folder):
 
 
 def test_exceptions_are_still_needed():
-    assert all((ROOT / name).is_file() for name in (*GENERATED, *WITHOUT_TWIN, *ALWAYS_RUN))
+    excepted = (*GENERATED, *WITHOUT_TWIN, *ALWAYS_RUN, *TWINS_OF_ANOTHER_NAME)
+    assert all((ROOT / name).is_file() for name in excepted)
     for name in GENERATED:
         assert kernel_text((ROOT / name).read_text())
     for name in ALWAYS_RUN:

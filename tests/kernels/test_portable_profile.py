@@ -1,22 +1,21 @@
 """Do the shipped sizes run on every device we care about: 256 work-items, 32 KiB local memory?"""
 
+import math
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from societies.config import config_from_dict, load_config
+from societies import config_from_dict, load_config
 from societies.device import Local, Program, choose_device
 from societies.device.device import PORTABLE_LOCAL_MEMORY, PORTABLE_WORKGROUP
-from societies.economy import phases, source
-from societies.economy.engine import workgroup_size
-from societies.economy.parameters import parameters
 from societies.errors import DeviceError
 from societies.localmem import plan_source
-from societies.workloads import workload
+from societies.paths import shipped_configurations
+from societies.workload.engines import DeviceEngine, text
+from societies.workload.phases import WORKGROUP_LIMIT
+from societies.workload.registry import workload
 
-FOLDER = Path(__file__).resolve().parents[2] / "configs" / "economy"
 DEVICES = [
     SimpleNamespace(kind="cpu", warp=1, max_workgroup=4096, compute_units=2),
     SimpleNamespace(kind="gpu", warp=32, max_workgroup=1024, compute_units=132),
@@ -49,42 +48,61 @@ def too_large(kernels, workgroup):
     }
 
 
+def loaded(settings):
+    """Return the workload, its parameters and how many copies there are."""
+    read = load_config if isinstance(settings, str) else config_from_dict
+    config = read(settings)
+    chosen = workload(config.workload)
+    return chosen, config, chosen.parameters(config), chosen.count(config)
+
+
+def kernels_of(chosen, p, copies):
+    """Return the names of the kernels that a configuration launches."""
+    table = chosen.phases(p, copies).items()
+    return {one.kernel or phase for phase, declared in table for one in declared.launches}
+
+
 def planned(settings, on_cpu):
-    """Return the parameters and, by kernel, the local memory that is fixed when it is built."""
-    config = load_config(settings) if isinstance(settings, Path) else config_from_dict(settings)
-    text = partial(workload("economy").source, config)
-    plan = plan_source(text, {"DEVICE_IS_CPU": str(int(on_cpu))})
-    return parameters(config), {name: kernel.total for name, kernel in plan.kernels.items()}
+    """Return by kernel the local memory that is fixed when it is built."""
+    chosen, config, *_ = loaded(settings)
+    plan = plan_source(partial(text, chosen, config), {"DEVICE_IS_CPU": str(int(on_cpu))})
+    return {name: kernel.total for name, kernel in plan.kernels.items()}
 
 
 SIZES = {
-    "trade": FOLDER / "trade.yaml",
-    "devices": FOLDER / "devices.yaml",
-    "heterogeneous": FOLDER / "heterogeneous.yaml",
+    **{name: name for name in shipped_configurations()},
     "256 resources": {"workload": "economy", "resources": 256, "devices": "all"},
     "1024 resources": {"workload": "economy", "resources": 1024, "devices": "all"},
+    "plates of any width": {"workload": "laplace", "rows": 3, "columns": 46_340, "steps": 1}
+    | {"conductor": "none"},
 }
 
 
 @pytest.mark.parametrize("on_cpu", [True, False], ids=["as on a CPU", "as on a GPU"])
 @pytest.mark.parametrize("name", SIZES)
 def test_shipped_and_large_sizes_fit_the_portable_profile(name, on_cpu):
-    p, needs = planned(SIZES[name], on_cpu)
-    assert {"extraction", "trading"} <= set(needs)
-    assert ({"device_trading", "own_use", "invention"} <= set(needs)) == (p.device is not None)
+    chosen, _, p, copies = loaded(SIZES[name])
+    needs = planned(SIZES[name], on_cpu)
+    assert kernels_of(chosen, p, copies) <= set(needs)
     assert {name: n for name, n in needs.items() if n > PORTABLE_LOCAL_MEMORY} == {}
     for one in DEVICES:
-        assert workgroup_size(one, p) <= min(PORTABLE_WORKGROUP, one.max_workgroup)
+        assert chosen.work_items(p, copies, one) <= min(PORTABLE_WORKGROUP, one.max_workgroup)
+    given = [one.items for row in chosen.phases(p, copies).values() for one in row.launches]
+    items = [(one,) if isinstance(one, int) else one for one in given]
+    assert all(math.prod(one) <= WORKGROUP_LIMIT <= PORTABLE_WORKGROUP for one in items)
 
 
-@pytest.mark.parametrize("name", ["quickstart", "devices"])
+@pytest.mark.parametrize(
+    "name", ["economy/quickstart", "economy/devices", "physics/laplace/quickstart"]
+)
 def test_what_is_planned_is_what_the_device_sees(device, name):
-    p, needs = planned(FOLDER / f"{name}.yaml", device.kind == "cpu")
-    program = Program(device, phases.files(p), macros=source.macros(p), header=source.header(p))
+    chosen, _, p, copies = loaded(name)
+    needs = planned(name, device.kind == "cpu")
+    program = DeviceEngine(chosen, p, device, copies=copies).program
     kernels = [program.kernel(name) for name in program.kernel_names]
-    # all of it is static: no kernel of the economy takes local memory as an argument
+    # all of it is static: no kernel takes local memory as an argument
     assert not [q for kernel in kernels for q in kernel.parameters if q.space == "local"]
-    assert too_large(kernels, workgroup_size(device, p)) == {}
+    assert too_large(kernels, chosen.work_items(p, copies, device)) == {}
     seen = {kernel.name: kernel.static_local_memory for kernel in kernels}
     for kernel, need in needs.items():
         assert need <= seen[kernel] + 16, kernel

@@ -3,7 +3,7 @@
 import pytest
 
 from societies.device import choose_device
-from societies.device.source import Source
+from societies.kerneltext.source import Source
 from societies.localmem import plan
 
 

@@ -9,10 +9,11 @@ import re
 
 import pytest
 
-from societies.config import config_from_dict
+from societies import config_from_dict
 from societies.device import Program, choose_device
 from societies.economy import phases, source
 from societies.economy.parameters import parameters
+from societies.workload.phases import kernel_files
 
 # bytes by hand, with DEVICE_IS_CPU 1 and 0 (only trading differs)
 BY_HAND = {
@@ -55,7 +56,9 @@ def test_no_more_than_by_hand(shape, on_cpu):
     )
     macros = {**source.macros(p), "DEVICE_IS_CPU": on_cpu}
     header = source.header(p)
-    program = Program(choose_device("auto"), phases.files(p), macros=macros, header=header)
+    program = Program(
+        choose_device("auto"), kernel_files(phases.phases(p, 1)), macros=macros, header=header
+    )
     plans = program.local_memory
     assert {name for name, plan in plans.items() if plan.requested + plan.static} == {
         *BY_HAND[shape]

@@ -23,8 +23,8 @@ from programs import (
 )
 
 from societies.device import Program as DeviceProgram
-from societies.device.source import Source
 from societies.errors import BuildError
+from societies.kerneltext.source import Source
 from societies.localmem import plan
 
 DOUBLE = ("else", "switch")

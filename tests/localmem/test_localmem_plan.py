@@ -2,7 +2,7 @@
 
 import pytest
 
-from societies.device.source import Source
+from societies.kerneltext.source import Source
 from societies.localmem import plan
 
 SEQUENCE = """

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from societies.device.source import Source
 from societies.errors import BuildError
+from societies.kerneltext.source import Source
 from societies.localmem.preprocess import preprocess
 
 

@@ -1,6 +1,9 @@
 """Give a changed file seals that fit, as somebody would who wants it to be taken for ours."""
 
+import hashlib
+import json
 import os
+import zlib
 from dataclasses import replace
 
 from societies.output import seal
@@ -27,3 +30,22 @@ def forge(path):
             disk.write_bytes(offset, seal._packed(forged, nbytes))
     finally:
         os.close(descriptor)
+
+
+def forge_words(path, change):
+    """Let both seals say what ``change`` makes of their words (JSON), with checksums that fit."""
+    content = bytearray(path.read_bytes())
+    at = content.find(seal.MAGIC)
+    while at >= 0:
+        begin = at + len(seal.MAGIC) + 16
+        room = int.from_bytes(content[begin - 16 : begin - 8], "little")
+        nbytes = int.from_bytes(content[begin - 8 : begin], "little")
+        words = json.loads(zlib.decompress(content[begin : begin + nbytes]))
+        change(words)
+        text = zlib.compress(json.dumps(words).encode(), 9)
+        made = content[at : begin - 8] + len(text).to_bytes(8, "little") + text
+        assert len(made) <= room - 16
+        made = made.ljust(room - 16, b"\0")
+        content[at : at + room] = made + hashlib.blake2b(made, digest_size=16).digest()
+        at = content.find(seal.MAGIC, at + room)
+    path.write_bytes(content)

@@ -7,8 +7,8 @@ import pytest
 import xarray as xr
 
 import societies
-from societies.config import config_from_dict
-from societies.errors import ConfigError, Interrupted
+from societies import config_from_dict
+from societies.errors import ConfigError, Interrupted, OutputError
 from societies.output import inspect
 from societies.output.checkpoints import interval
 
@@ -58,6 +58,12 @@ def test_a_run_without_checkpoints_begins_anew_when_resumed(tmp_path):
     report = run(tmp_path / "run.h5", "never", resume=True)
     assert (report.first_day, report.state_sha256) == (1, straight.state_sha256)
     assert series(report.path) == series(straight.path)
+
+
+def test_who_begins_with_a_checkpoint_is_told_that_there_is_none(tmp_path):
+    bare = run(tmp_path / "bare.h5", "never").path
+    with pytest.raises(OutputError, match=r"no checkpoints, which record\.checkpoint switched off"):
+        societies.verify(config_from_dict({**SMALL, "days": 12}), device="reference", start=bare)
 
 
 def test_the_default_follows_from_the_size():

@@ -9,13 +9,13 @@ import pytest
 import xarray as xr
 
 import societies
-from societies.config import config_from_dict
+from societies import config_from_dict, plan, run
 from societies.economy import schedule
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.run import plan, run
 from societies.economy.state import DEVICE_TYPES, series_of
 from societies.errors import Interrupted
+from societies.workload.engines import ReferenceEngine as CoreReference
 
 pytestmark = pytest.mark.xdist_group("device files")  # its runs are shared
 
@@ -235,14 +235,14 @@ def test_knowledge_is_counted_as_often_as_asked(tmp_path, detailed, every):
 def test_a_run_is_continued_where_it_was_stopped(tmp_path, monkeypatch):
     path, whole = tmp_path / "cut.h5", tmp_path / "whole.h5"
     expected = run(configuration(), device="reference", out=whole).state_sha256
-    original = ReferenceEngine.run_days
+    original = CoreReference.run_ticks
 
     def stopped(self, first, last):
         if first > 6:
             raise KeyboardInterrupt
         return original(self, first, last)
 
-    monkeypatch.setattr(ReferenceEngine, "run_days", stopped)
+    monkeypatch.setattr(CoreReference, "run_ticks", stopped)
     with pytest.raises(Interrupted):
         run(configuration(), device="reference", out=path)
     monkeypatch.undo()
@@ -253,14 +253,14 @@ def test_a_run_is_continued_where_it_was_stopped(tmp_path, monkeypatch):
 
 def test_the_data_of_a_continued_run_are_the_same(tmp_path, detailed, monkeypatch):
     path = tmp_path / "cut.h5"
-    original = ReferenceEngine.run_days
+    original = CoreReference.run_ticks
 
     def stopped(self, first, last):
         if first > 9:
             raise KeyboardInterrupt
         return original(self, first, last)
 
-    monkeypatch.setattr(ReferenceEngine, "run_days", stopped)
+    monkeypatch.setattr(CoreReference, "run_ticks", stopped)
     with pytest.raises(Interrupted):
         run(configuration(**DETAILED), device="reference", out=path)
     monkeypatch.undo()
@@ -288,7 +288,7 @@ def test_without_devices_nothing_is_added(tmp_path):
 def test_the_plan_counts_the_arrays_of_devices():
     def memory(devices):
         rows = dict(plan(configuration(devices=devices), device="reference").rows)
-        return float(rows["memory on the device"].split()[0])
+        return float(rows["memory of the state"].split()[0])
 
     assert memory("all") > 5 * memory("none")
 

@@ -8,13 +8,14 @@ import xarray as xr
 from numpy.testing import assert_array_equal
 
 import societies
-from societies.config import config_from_dict, load_config
+from societies import config_from_dict, load_config
 from societies.economy.bounds import largest_holding
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.run import _refuse_beyond_tables
 from societies.economy.state import SERIES
+from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
+from societies.workload import Block
 
 DAYS, AGENTS, RESOURCES, SOCIETIES, FIRST = 12, 6, 8, 2, 3
 BASE = {
@@ -277,11 +278,12 @@ def test_a_run_stops_before_a_table_that_was_cut_off_ends():
     config = config_from_dict({"workload": "economy", "utility": {"exponent": 1.2}})
     p, limit = parameters(config), largest_holding(config)
     series = np.zeros((2, 3, len(SERIES)))
+    block = Block(1, 3, {"series": series}, {}, dict, None)
     held = list(SERIES).index("units_held_max")
     series[1, 2, held] = limit // 2
-    _refuse_beyond_tables(series, p)
+    WORKLOAD.check(block, p)
     series[1, 2, held] += 1
     with pytest.raises(ConfigError, match=r"utility\.min_marginal: an agent holds \d+ units"):
-        _refuse_beyond_tables(series, p)
+        WORKLOAD.check(block, p)
     default = config_from_dict({"workload": "economy"})  # whose table ends by itself
-    _refuse_beyond_tables(series, parameters(default))
+    WORKLOAD.check(block, parameters(default))

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import h5py
@@ -20,10 +21,12 @@ import pytest
 import xarray as xr
 
 import societies
-from societies.config import load_config
-from societies.economy import engine, file, run
+from societies import load_config
+from societies.economy.workload import Economy
 from societies.errors import Interrupted
 from societies.output import ResultFile
+from societies.workload import run
+from societies.workload.engines import DeviceEngine
 
 KILLS, CHAINS = 20, 2
 LONG, SHORT, CHECKPOINT = 80, 20, 7
@@ -214,6 +217,70 @@ def test_continued_on_another_device(day, before, after, whole, folder):
         assert "societies " in record
 
 
+@pytest.mark.parametrize("days", [(2,), (7,), (8, 9), (10, 14, 15), (16, 20), (3, 5, 19)])
+def test_after_ctrl_c_the_file_is_that_of_a_straight_run(days, whole, folder):
+    """All of it but the provenance: both checkpoints too, whichever days were interrupted."""
+    config, path = load_config("run.yaml"), folder / "run.h5"
+
+    def interrupt_at(day):
+        def progress(done, _):
+            if done == day:
+                signal.raise_signal(signal.SIGINT)
+
+        return progress
+
+    for number, day in enumerate(days):
+        with pytest.raises(Interrupted) if day < SHORT else nullcontext():
+            societies.run(
+                config,
+                device="reference",
+                out=path,
+                resume=number > 0,
+                progress=interrupt_at(day),
+            )
+    societies.run(config, device="reference", out=path, resume=True)
+    assert everything(path) == whole
+
+
+@pytest.mark.parametrize("refused", ["configuration", "damage"])
+def test_a_refused_resume_leaves_every_byte(refused, folder, shell):
+    config, path = load_config("run.yaml"), folder / "run.h5"
+    with pytest.raises(Stop):
+        societies.run(config, device="reference", out=path, progress=stop_at(9))
+    if refused == "damage":
+        with h5py.File(path) as data:
+            place = data["units_extracted"].id.get_offset()
+        content = bytearray(path.read_bytes())
+        content[place + 3] ^= 4
+        path.write_bytes(content)
+    before, status = path.read_bytes(), path.stat()
+    words = ["run", "run.yaml", "--resume", "--device", "reference"]
+    code, _, err = shell(*words, *(["--seed", "5"] if refused != "damage" else []))
+    assert code == 4
+    if refused == "damage":
+        assert "run.h5: damaged: 'units_extracted', day 1, bytes" in err
+        assert "Still good: " in err and "checkpoint of day 7" in err
+    assert path.read_bytes() == before and path.stat().st_mtime_ns == status.st_mtime_ns
+    assert os.listdir(folder).count("run.h5") == 1
+
+
+def test_a_damaged_checkpoint_is_told_and_the_older_one_taken(folder, shell, whole):
+    config, path = load_config("run.yaml"), folder / "run.h5"
+    with pytest.raises(Stop):
+        societies.run(config, device="reference", out=path, progress=stop_at(16))
+    with h5py.File(path) as data:
+        place = data["checkpoint/0/state/held"].id.get_offset()  # of day 14, the second
+        assert int(data["checkpoint/0/tick"][()]) == 14
+    content = bytearray(path.read_bytes())
+    content[place + 1] ^= 1
+    path.write_bytes(content)
+    code, out, err = shell("run", "run.yaml", "--resume", "--device", "reference")
+    assert code == 0 and re.search(r"^days run now +8 to 20$", out, re.M)
+    assert err.startswith("warning: run.h5: damaged: checkpoint 0, of day 14, bytes ")
+    assert err.endswith("; the run goes on without it\n") and len(err.splitlines()) == 1
+    assert everything(path) == whole
+
+
 def test_stopped_every_few_days(whole, folder):
     config, path = load_config("run.yaml"), folder / "run.h5"
     for number, day in enumerate((2, 8, 9, 15, 16, SHORT)):
@@ -262,7 +329,7 @@ def test_another_configuration_is_refused(changes, named, stopped, shell):
 
 
 def test_another_model_version_is_refused(stopped, shell, monkeypatch):
-    monkeypatch.setattr(file, "MODEL_VERSION", "2")
+    monkeypatch.setattr(Economy, "version", "2")
     code, _, err = shell("run", "run.yaml", "--resume")
     assert code == 4
     assert err.startswith("run.h5 was made by model version 1, this is 2: ")
@@ -270,7 +337,7 @@ def test_another_model_version_is_refused(stopped, shell, monkeypatch):
 
 
 def test_refusals_come_before_kernels_are_built(stopped, shell, monkeypatch):
-    monkeypatch.setattr(run, "_engine", None)  # calling it would be an error
+    monkeypatch.setattr(run, "engine_of", None)  # calling it would be an error
     assert shell("run", "run.yaml", "--resume", "--seed", "3")[0] == 4
     assert shell("run", "run.yaml", "--resume", "--out", "missing.h5")[0] == 4
     assert shell("run", "run.yaml", "--out", "missing/run.h5")[0] == 4
@@ -336,7 +403,7 @@ def test_ctrl_c_while_kernels_are_built_writes_nothing(shell, monkeypatch, folde
     (folder / "run.h5").write_text("precious")
     for times in (1, 2):
         with monkeypatch.context() as patch:
-            interrupting(patch, run, "_engine", times=times)
+            interrupting(patch, run, "engine_of", times=times)
             code, out, err = shell("run", "run.yaml", "--overwrite")
         assert (code, out) == (130, "")
         assert err == "interrupted before day 1; nothing was written\n"
@@ -348,9 +415,9 @@ def test_ctrl_c_while_kernels_are_built_writes_nothing(shell, monkeypatch, folde
 @pytest.mark.parametrize(
     ("owner", "name", "call"),
     [
-        (engine.DeviceEngine, "start", 1),
-        (engine.DeviceEngine, "run_days", 1),
-        (engine.DeviceEngine, "run_days", 10),
+        (DeviceEngine, "start", 1),
+        (DeviceEngine, "run_ticks", 1),
+        (DeviceEngine, "run_ticks", 10),
         (ResultFile, "commit", 10),
         (ResultFile, "checkpoint", 2),
     ],
@@ -373,7 +440,7 @@ def test_ctrl_c_says_how_to_go_on(owner, name, call, times, whole, shell, monkey
 
 
 def test_ctrl_c_on_the_last_day_comes_too_late(whole, shell, monkeypatch, folder):
-    interrupting(monkeypatch, engine.DeviceEngine, "run_days", SHORT)
+    interrupting(monkeypatch, DeviceEngine, "run_ticks", SHORT)
     assert shell("run", "run.yaml", "-q") == (0, "run.h5\n", "")
     assert everything("run.h5") == whole
 
@@ -426,7 +493,7 @@ def test_ctrl_c_in_a_process_of_its_own(times, folder):
 LATE = """
 import atexit, os, signal, sys
 from societies import __main__, cli
-from societies.economy import engine
+from societies.workload.engines import DeviceEngine
 
 def interrupt(*_):
     os.kill(os.getpid(), signal.SIGINT)
@@ -437,12 +504,12 @@ def late(own_process, deafen=cli._deafen):
     deafen(own_process)
     interrupt()
 
-def run_days(self, first, last, run=engine.DeviceEngine.run_days):
+def run_ticks(self, first, last, run=DeviceEngine.run_ticks):
     if first == 4:
         interrupt()
     return run(self, first, last)
 
-cli._deafen, engine.DeviceEngine.run_days = late, run_days
+cli._deafen, DeviceEngine.run_ticks = late, run_ticks
 atexit.register(interrupt)
 sys.argv = ["societies", "run", "run.yaml"]
 __main__.command()

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 import societies
-from societies.config import load_config
 from societies.errors import OutputError
+from societies.output import inspect
+from societies.workload.registry import load_config
 
 FILES = Path(__file__).resolve().parents[1] / "data" / "files"
 CONFIG = [
     *("days=12", "agents=3", "resources=8", "seed=3"),
     *("record.agent=5", "record.checkpoint=5"),
 ]
-OLD = FILES / "layout-1.h5"
+OLD, PRESENT = FILES / "layout-1.h5", FILES / "layout-2.h5"
 
 
 def test_layout_1_is_read_and_plotted(tmp_path):
@@ -52,3 +53,16 @@ def test_the_present_layout_says_the_same(tmp_path):
         assert names == set(new.data_vars) - {"ticks_committed"}
         for name in names:
             assert old[name].values.tobytes() == new[name].values.tobytes(), name
+
+
+def test_a_stored_file_of_the_present_layout_stays_whole_and_is_continued(tmp_path):
+    """Files written today must be good for ever: this one does not change with the code."""
+    path = tmp_path / "run.h5"
+    path.write_bytes(PRESENT.read_bytes())
+    found = inspect(path, check=True)
+    assert found.complete and found.damages == []
+    config = load_config("economy/tools", CONFIG)
+    report = societies.run(config, device="reference", out=path, resume=True)
+    assert report.first_day > report.days  # nothing was left to do
+    assert report.state_sha256.startswith("47a49368dbc2d40c")
+    assert path.read_bytes() == PRESENT.read_bytes()

@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 
 import societies
-from societies.daily import DailyConfig, Field, Model, Series
-from societies.daily.run import run
-from societies.economy.file import limits, require_checkpoint
 from societies.economy.parameters import parameters
 from societies.economy.state import DEVICE_STATE, STATE, state_fields
+from societies.economy.workload import WORKLOAD
 from societies.errors import OutputError
 from societies.output import ResultFile
-from societies.workloads import workload
+from societies.workload import Field, Phase, Series, Source, Step, Workload
+from societies.workload.config import DailyConfig
+from societies.workload.file import named_limits, require_checkpoint
+from societies.workload.registry import workload
+from societies.workload.run import run
 
 SETTINGS = {
     "workload": "economy",
@@ -66,7 +68,7 @@ def forge(path, name, value):
 
 def bad_values(config):
     """Yield every field with a value just outside each end of its range."""
-    named = limits(parameters(config), SETTINGS["days"])
+    named = named_limits(WORKLOAD, parameters(config), SETTINGS["days"])
     for name, field in KEPT.items():
         for limit, step in zip(field.within, (-1, 1), strict=True):
             if limit is None:
@@ -84,15 +86,14 @@ def bad_values(config):
 
 
 def test_every_kept_field_of_the_economy_is_held_against_its_range(config, finished):
-    p = parameters(config)
     day, state = state_of(finished)
-    require_checkpoint(finished, p, day, state)
+    require_checkpoint(WORKLOAD, config, finished, day, state)
     tried = set()
     for name, value in bad_values(config):
         forged = {**state, name: state[name].copy()}
         forged[name].flat[-1] = value
         with pytest.raises(OutputError) as caught:
-            require_checkpoint(finished, p, day, forged)
+            require_checkpoint(WORKLOAD, config, finished, day, forged)
         told = str(caught.value).splitlines()
         assert str(finished) in told[0] and f"{name}[" in told[0] and len(told) == 2
         tried.add(name)
@@ -104,7 +105,7 @@ def test_somebody_and_something_is_left(config, finished, name):
     day, state = state_of(finished)
     forged = {**state, name: np.zeros_like(state[name])}
     with pytest.raises(OutputError, match="0 everywhere in a society"):
-        require_checkpoint(finished, parameters(config), day, forged)
+        require_checkpoint(WORKLOAD, config, finished, day, forged)
 
 
 def test_shapes_and_names_must_be_those_of_the_configuration(config, finished):
@@ -117,7 +118,7 @@ def test_shapes_and_names_must_be_those_of_the_configuration(config, finished):
         ({**state, "held": state["held"].astype(float)}, "'held' is float64 "),
     ):
         with pytest.raises(OutputError, match=why):
-            require_checkpoint(finished, parameters(config), day, forged)
+            require_checkpoint(WORKLOAD, config, finished, day, forged)
 
 
 def test_every_way_in_refuses_a_forged_checkpoint(config, path):
@@ -168,30 +169,44 @@ def test_ranges_hold_for_groups_too():
     assert all(len(field.within) == 2 for field in state_fields(parameters(config)).values())
 
 
-def test_a_model_of_one_s_own_may_say_its_ranges_too(tmp_path):
-    def seed(config, society, day):
-        society.friend = [1] * 3
-        society.series = {"total": 0.0}
+class Friends(Workload):
+    """Three agents, each of whom knows one of them."""
 
-    friend = Field(("agent",), "int32", "index", "friend", within=(0, "agents - 1"))
-    model = Model(
-        name="friends",
-        summary="who knows whom",
-        version="1",
-        config=DailyConfig,
-        sizes=lambda config: {"agent": 3},
-        state={"friend": friend},
-        series={"total": Series("1", "of nothing")},
-        start=("seed",),
-        day=("seed",),
-        launches=lambda *_: {},
-        reference={"seed": seed},
-    )
+    name, summary, config = "friends", "who knows whom", DailyConfig
+    clock, copies = "day", "society"
+
+    def sizes(self, p):
+        return {"agent": 3}
+
+    def fields(self, p):
+        return {"friend": Field(("agent",), "int32", "index", "friend", within=(0, "agents - 1"))}
+
+    def series(self, p):
+        return {"total": Series("1", "of nothing")}
+
+    def phases(self, p, copies):
+        return {"seed": Phase()}
+
+    def schedule(self, p, tick, seen):
+        return [Step("seed")]
+
+    def source(self, p):
+        return Source()
+
+    def reference(self, p):
+        def seed(p, society, day):
+            society.friend = [1] * 3
+            society.series = {"total": 0.0}
+
+        return {"seed": seed}
+
+
+def test_a_model_of_one_s_own_may_say_its_ranges_too(tmp_path):
     config = DailyConfig(workload="friends", days=4)
     path = tmp_path / "run.h5"
-    run(model, config, device="reference", out=path)
+    run(Friends(), config, device="reference", out=path)
     forge(path, "friend", 3)
     with pytest.raises(OutputError, match=r"friend\[0, 2\] is 3, possible is from 0 to 2"):
-        run(model, config, device="reference", out=path, resume=True)
+        run(Friends(), config, device="reference", out=path, resume=True)
     forge(path, "friend", 2)
-    run(model, config, device="reference", out=path, resume=True)
+    run(Friends(), config, device="reference", out=path, resume=True)

@@ -5,8 +5,8 @@ import pytest
 import xarray as xr
 
 import societies
-from societies.config import config_from_dict
 from societies.errors import Interrupted
+from societies.workload.registry import config_from_dict
 
 CONFIG = config_from_dict(
     {"workload": "economy", "agents": 4, "resources": 3, "days": 12, "devices": "tools"}

@@ -11,12 +11,13 @@ import xarray as xr
 import yaml
 
 import societies
-from societies.config import config_from_dict
+from societies import config_from_dict
 from societies.economy import ledger
-from societies.economy.engine import ReferenceEngine
 from societies.economy.results import Layout
 from societies.economy.state import DEVICE_TYPES
+from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError, Interrupted
+from societies.workload.engines import ReferenceEngine
 
 pytestmark = pytest.mark.xdist_group("trade log")  # its runs are shared
 
@@ -280,13 +281,12 @@ def test_a_second_ctrl_c_ends_the_replay(tmp_path, whole, monkeypatch):
 
 def test_a_device_that_does_otherwise_is_an_error(tmp_path, monkeypatch):
     class Wrong(ReferenceEngine):
-        def run_days(self, first, last):
-            series = super().run_days(first, last)
+        def run_ticks(self, first, last):
+            super().run_ticks(first, last)
             if last == 5:
-                self.societies[1].held[2][5] += 1
-            return series
+                self.copies_now[1].held[2][5] += 1
 
-    monkeypatch.setattr("societies.economy.run.ReferenceEngine", Wrong)
+    monkeypatch.setattr("societies.workload.run.ReferenceEngine", Wrong)
     expected = r"society 1: .* day 5, .* array held, index \[0, 2, 5\]"
     with pytest.raises(DeviceError, match=expected):
         run(tmp_path / "run.h5")
@@ -295,7 +295,7 @@ def test_a_device_that_does_otherwise_is_an_error(tmp_path, monkeypatch):
 
 
 def test_the_file_says_beforehand_how_large_it_is(tmp_path):
-    layout = Layout(config_from_dict(SETTINGS))
+    layout = Layout(WORKLOAD, config_from_dict(SETTINGS))
     assert [table.name for table in layout.tables()] == ["inventions", *TABLES]
     rows = dict(societies.plan(config_from_dict(SETTINGS), device="reference").rows)
     assert "results in the file" in rows

@@ -8,13 +8,14 @@ import warnings
 import h5py
 import numpy as np
 import pytest
-from forging import forge
+from forging import forge, forge_words
 
 import societies
 from societies.analysis import plot_overview
 from societies.cli import main
 from societies.errors import OutputError
-from societies.output import Coordinate, ResultFile, Variable, open_results, seal
+from societies.output import Coordinate, ResultFile, Variable, inspect, open_results, seal
+from societies.output.tables import Column, Table
 from societies.output.trust import opened
 
 DECLARED = {
@@ -129,6 +130,44 @@ def test_a_file_that_leads_out_of_itself_is_refused(path, victim, attack, monkey
     assert path.read_bytes() == before and victim.read_bytes() == SECRET
 
 
+def a_counter_of_many(file):
+    del file["ticks_committed"]
+    file["ticks_committed"] = [1, 2]
+
+
+def no_counter_but_a_group(file):
+    del file["ticks_committed"]
+    file.create_group("ticks_committed")
+
+
+def a_reference_for_a_title(file):
+    file.attrs["title"] = file.ref
+
+
+@pytest.mark.parametrize(
+    "change",
+    (a_counter_of_many, no_counter_but_a_group, a_reference_for_a_title),
+    ids=lambda change: change.__name__,
+)
+def test_other_types_than_a_run_writes_are_told_as_damage(path, change):
+    with h5py.File(path, "r+") as file:
+        change(file)
+    forge(path)
+    with pytest.raises(OutputError, match="not a result file of societies, or damaged"):
+        open_results(path)
+
+
+def test_a_clock_that_is_no_column_is_told_as_damage(tmp_path):
+    table = Table("deals", (Column("day", "int32", "day", "day"),), 4)
+    path = tmp_path / "run.h5"
+    ResultFile.create(path, **DECLARED, tables=[table]).close()
+    with h5py.File(path, "r+") as file:
+        file.attrs["clock"] = "\x1b[2J"
+    forge(path)
+    with pytest.raises(OutputError, match="not a result file of societies, or damaged"):
+        open_results(path, events="deals")
+
+
 def test_thousands_of_false_seals_take_no_time(path):
     """Each claims megabytes, which would be hashed for every one of them."""
     false = seal.MAGIC + (6 << 20).to_bytes(8, "little") + (1 << 20).to_bytes(8, "little")
@@ -140,6 +179,41 @@ def test_thousands_of_false_seals_take_no_time(path):
         with pytest.raises(OutputError, match="damaged"):
             opening(path)
     assert time.monotonic() - began < 20
+
+
+FORGED = {
+    "axis": lambda words: words["series"]["gini"].update(axis=10**30),
+    "axis beyond": lambda words: words["series"]["gini"].update(axis=2),
+    "fill": lambda words: words["series"]["gini"].update(fill=-5),
+    "fill too short": lambda words: words["series"]["gini"].update(fill="00"),
+    "lag": lambda words: words["series"]["gini"].update(lag="<c16"),
+    "no coordinate": lambda words: words["series"]["gini"].update(dim="week"),
+    "unknown variable": lambda words: words["series"].update(hhi=words["series"]["gini"]),
+    "fewer checksums": lambda words: words["extents"].update(
+        {"checksums/gini": [*words["extents"]["checksums/gini"][:2], [1]]}
+    ),
+    "no counter": lambda words: words["extents"].pop("ticks_committed"),
+    "a counter of many": lambda words: words["extents"].update(
+        ticks_committed=[*words["extents"]["ticks_committed"][:2], [0]]
+    ),
+    "objects": lambda words: words["extents"]["gini"].__setitem__(1, "|O"),
+    "texts without length": lambda words: words["extents"].update(gini=[0, "|S0", [1 << 40, 1]]),
+    "outside": lambda words: words["extents"]["gini"].__setitem__(0, 1 << 62),
+    "slots": lambda words: words.update(slots={}),
+    "many slots": lambda words: words.update(slots=1 << 60),
+    "ticks": lambda words: words.update(ticks="many"),
+    "attributes": lambda words: words.update(attributes=1),
+    "a table without columns": lambda words: words["tables"].update(inventions=[]),
+    "columns": lambda words: words["tables"].update(inventions=[0]),
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_a_seal_that_makes_no_sense_is_none(path, forged):
+    forge_words(path, FORGED[forged])
+    for opening in (ResultFile.resume, open_results, lambda file: inspect(file, check=True)):
+        with pytest.raises(OutputError, match="damaged"):
+            opening(path)
 
 
 def test_what_a_run_writes_is_not_refused(path):

@@ -28,7 +28,7 @@ from pages import (
     pages,
 )
 
-from societies.config import load_config
+from societies import load_config
 from societies.device import race
 from societies.errors import ConfigError
 

@@ -103,7 +103,7 @@ def test_its_configuration_is_checked_and_has_a_schema(outputs, environment):
 
 
 def test_a_run_is_resumed_and_the_same_on_the_reference(outputs, environment):
-    """What the template gets from societies.daily: checkpoints, another device, the same bits."""
+    """What the template gets from the core: checkpoints, another device, the same bits."""
     code = """
 import sys, societies
 config = societies.load_config("boltzmann/boltzmann.yaml", sys.argv[1:])

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from societies.config import config_from_dict
+from societies import config_from_dict
 from societies.device import choose_device
 from societies.economy import schedule, source
 from societies.economy.engine import DeviceEngine, ReferenceEngine
@@ -202,17 +202,17 @@ def test_more_units_an_experience_than_64_bits_count(monkeypatch):
 def test_the_log_tells_every_invention():
     one, logged = device_engine("6x9", None, None), 0
     for day, step, before, after in states("6x9", "invention"):
-        one.memory["invention_count"].set(np.zeros(1, np.uint32))
+        one.run_ticks(day, day - 1)  # a block of no days: no event is told
         compare(one, [(day, step, before, after)])
-        count = one.memory["invention_count"].get()[0]
-        rows = one.memory["invention_log"].get()[0, :count]
+        places, rows = np.split(one.events()["inventions"], [1], axis=1)
+        assert not places.any()
         new = {(t, r) for _, t, r in np.argwhere(after["invented_on"] == day)}
         assert {(t, r) for t, r in rows[:, 2:4]} == new
         for _, agent, device, resource, *recipe in rows:
             assert agent == after["inventor"][0, device, resource]
             assert recipe == after["recipe"][0, device, resource].tolist()
             assert set(rows[:, 0]) == {day}
-        logged += count
+        logged += len(rows)
     assert logged > 1
 
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from societies.config import config_from_dict
+from societies import config_from_dict, verify
 from societies.device import choose_device
 from societies.economy import source
-from societies.economy.engine import DeviceEngine, ReferenceEngine, kept, state_hash
+from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.run import verify
 from societies.economy.schedule import day_schedule, start
+from societies.workload import engines
 
 GROUPS = [
     {"name": "able", "share": 0.5, "extraction": {"max_effort": 7.0, "min_effort": 2.5}},
@@ -83,7 +83,7 @@ def checked(settings, days, replicates=1, device="auto"):
     )
     report = verify(config, device=device, days=days)
     assert report.identical, str(report)
-    assert report.days == days
+    assert report.ticks == days
 
 
 LONG = (
@@ -139,7 +139,7 @@ def test_the_workgroup_changes_nothing(workgroup):
     for one in (engine, reference):
         one.start()
         one.run_days(1, 6)
-    assert state_hash(engine.state()) == state_hash(reference.state())
+    assert engine.hash() == reference.hash()
 
 
 @pytest.mark.parametrize("on_cpu", [0, 1])
@@ -159,7 +159,7 @@ def test_a_society_of_an_ensemble_is_itself_alone(shocks):
         engine = DeviceEngine(device, parameters(config_from_dict({**base, **settings})))
         engine.start()
         series = engine.run_days(1, 15)
-        return kept(engine.state()), series
+        return engine.kept(), series
 
     together, series = final(replicates=8)
     for society in (0, 3, 7):
@@ -171,7 +171,7 @@ def test_a_society_of_an_ensemble_is_itself_alone(shocks):
 
 def test_a_difference_is_found_and_named(monkeypatch):
     """A device that goes wrong in one phase is caught there, with both values."""
-    original = DeviceEngine.step
+    original = engines.DeviceEngine.step
 
     def wrong(self, step, day):
         original(self, step, day)
@@ -180,12 +180,12 @@ def test_a_difference_is_found_and_named(monkeypatch):
             held[0, 3, 4] += 1
             self._state["held"].set(held)
 
-    monkeypatch.setattr(DeviceEngine, "step", wrong)
+    monkeypatch.setattr(engines.DeviceEngine, "step", wrong)
     config = config_from_dict({"workload": "economy", "agents": 5, "resources": 6, "days": 4})
     report = verify(config)
     assert not report.identical
     found = report.difference
-    assert (found.day, found.phase, found.array) == (2, "consumption", "held")
+    assert (found.tick, found.phase, found.array) == (2, "consumption", "held")
     assert found.index == (0, 3, 4)
     assert found.device_value == found.reference_value + 1
     assert "day 2, phase consumption, array held, index [0, 3, 4]" in str(report)

@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference_py.economy import curves, trading
-from societies.config import config_from_dict
+from societies import config_from_dict
 from societies.device import Program, choose_device
 from societies.economy import phases, source
 from societies.economy.parameters import parameters
+from societies.workload.phases import kernel_files
 
 GROUPS = [
     {"name": "able", "share": 0.5, "utility": {"scale": 300.0, "exponent": 2.0}},
@@ -32,7 +33,9 @@ def p():
 def function(p):
     """Return a function of the kernels by name; the curves' tables are passed where it has them."""
     device = choose_device("auto")
-    program = Program(device, phases.files(p), macros=source.macros(p), header=source.header(p))
+    program = Program(
+        device, kernel_files(phases.phases(p, 1)), macros=source.macros(p), header=source.header(p)
+    )
     tables = {name: device.array(values) for name, values in source.tables(p).items()}
 
     def found(name):

@@ -5,28 +5,28 @@ import shutil
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from societies.config import config_from_dict
+from societies import config_from_dict
+from societies import verify as verify_economy
 from societies.device import choose_device
 from societies.economy.coverage import counts
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.run import verify as verify_economy
 from societies.economy.state import series_of
+from societies.errors import ConfigError
 from societies.paths import data_directory
-from societies.verifying import (
-    ALL_DAYS,
-    DAYS_AT_A_TIME,
-    FIRST_DAYS,
-    MOST_SINGLE_DAYS,
-    Count,
-    Subject,
+from societies.workload import Count, Field, Phase, Series, Source, Step, Workload, falls, rises
+from societies.workload import verify as core
+from societies.workload.config import DailyConfig
+from societies.workload.engines import ReferenceEngine as CoreReference
+from societies.workload.run import run
+from societies.workload.verify import (
+    ALL_TICKS,
+    FIRST_TICKS,
+    MOST_SINGLE_TICKS,
+    TICKS_AT_A_TIME,
     chosen_windows,
-    falls,
-    rises,
-    verify,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +53,7 @@ def planted(tmp_path, monkeypatch):
         assert text.count(right) == 1
         (kernels / file).write_text(text.replace(right, wrong))
         monkeypatch.setattr(
-            "societies.device.source.data_directory",
+            "societies.kerneltext.source.data_directory",
             lambda name: kernels if name == "kernels" else data_directory(name),
         )
 
@@ -120,15 +120,15 @@ def test_days_of_a_long_run_are_those_of_the_straight_run():
     assert report.windows == ((1, 2), (12, 13), (25, 26), (39, 40))
     whole = verify_economy(economy(days=40), days=40)
     assert whole.identical
-    assert whole.days == 40
+    assert whole.ticks == 40
     for name, often in whole.coverage.counts.items():
         assert often >= report.coverage.counts[name] > 0, name
 
 
 def test_a_short_run_is_compared_as_a_whole():
-    report = verify_economy(economy(days=ALL_DAYS))
-    assert (report.days, report.windows) == (ALL_DAYS, ((1, ALL_DAYS),))
-    assert str(report).startswith(f"identical: {ALL_DAYS} days, ")
+    report = verify_economy(economy(days=ALL_TICKS))
+    assert (report.ticks, report.windows) == (ALL_TICKS, ((1, ALL_TICKS),))
+    assert str(report).startswith(f"identical: {ALL_TICKS} days, ")
 
 
 def test_what_a_checkpoint_leaves_out_is_the_same_after_loading():
@@ -197,157 +197,258 @@ def test_counts_agree_with_the_series():
 # -- of any workload ------------------------------------------------------------------------------
 
 
-class Side:
-    """A model of four phases: `grow` adds 1, `rest` does nothing, `sell` sells on some days."""
+class Growing(Workload):
+    """`grow` adds 1, `rest` does nothing, `sell` sells on some days, `late` is on day 150 only.
 
-    def __init__(self, sales=(), wrong_from=10**9):
-        self.sales, self.wrong_from = sales, wrong_from
-        self.arrays = {"size": np.zeros((1, 2), np.uint32), "scratch": np.zeros((1, 2))}
-        self.ran = []
+    Parameters
+    ----------
+    sales : collection of int
+        Days of sales.
+    end : int
+        Day on which the run ends, although its configuration has more.
+    told : bool
+        Whether the steps of a day are known before it comes.
+    """
 
-    def step(self, step, day):
-        self.ran.append((day, step))
-        if step == "grow":
-            self.arrays["size"] += 1 + (day >= self.wrong_from)
-        if step == "sell" and day in self.sales:
-            self.arrays["size"][0, 1] -= 1
-        if step == "late":
-            self.arrays["scratch"] += 1
+    name, summary, config = "growing", "grows and sells", DailyConfig
+    clock, copies = "day", "society"
 
-    def run_days(self, first, last):
-        assert 1 <= last - first + 1 <= 64
-        for day in range(first, last + 1):
-            for step in steps(day):
-                self.step(step, day)
-            self.ran.append((day, "alone"))
-        return np.array([[[float(d in self.sales)] for d in range(first, last + 1)]])
+    def __init__(self, sales=(), end=None, told=True):
+        self.sales, self.end, self.told = sales, end, told
 
-    def state(self):
-        return {name: array.copy() for name, array in self.arrays.items()}
+    def sizes(self, p):
+        return {"half": 2}
 
-    def load(self, state):
-        self.arrays = {"size": state["size"].copy(), "scratch": np.zeros((1, 2))}
+    def fields(self, p):
+        fields = {
+            "size": Field(("half",), "uint32", "units", "how large"),
+            "scratch": Field(("half",), "float64", "1", "of no importance", kept=False),
+        }
+        if self.end:
+            fields["ended"] = Field((), "int64", "day", "day of the end", initial=-1)
+        return fields
 
+    def series(self, p):
+        return {"sales": Series("units", "units sold")}
 
-def steps(day):
-    late = ["late"] if day == 150 else []
-    return ["grow", "rest", "sell", *late] if day else ["grow"]
+    def phases(self, p, copies):
+        return {name: Phase() for name in ("grow", "rest", "sell", "late", "count")}
 
+    def schedule(self, p, tick, seen):
+        names = ["grow", "rest", "sell", *(["late"] if tick == 150 else []), "count"]
+        for name in names if tick else ["grow"]:
+            if not self.told:
+                assert seen["size"].shape == (1, 2)
+            yield Step(name)
 
-def subject(sales=(), wrong_from=10**9, days=300):
-    engine, reference = Side(sales, wrong_from), Side(sales)
-    return Subject(
-        engine=engine,
-        reference=reference,
-        device="a side",
-        days=days,
-        schedule=steps,
-        kept=lambda state: {"size": state["size"]},
-        series=("sales",),
-        counts={
+    def source(self, p):
+        return Source()
+
+    def reference(self, p):
+        def grow(p, s, day):
+            s.size = [n + 1 for n in s.size]
+
+        def sell(p, s, day):
+            s.size[1] -= day in self.sales
+
+        def late(p, s, day):
+            s.scratch = [x + 1 for x in s.scratch]
+
+        def count(p, s, day):
+            s.series = {"sales": float(day in self.sales)}
+            if day == self.end:
+                s.ended = day
+
+        none = {"rest": lambda p, s, day: None}
+        return {"grow": grow, "sell": sell, "late": late, "count": count, **none}
+
+    def counts(self, p):
+        return {
             "sales": Count(("sell",), falls("size"), "sold", ("sales",)),
             "growth": Count(("grow",), rises("size"), "grown"),
-        },
-    )
+        }
 
 
-def test_days_on_which_something_happens_are_compared():
-    report = verify(subject(sales={30, 77}))
+class Side(CoreReference):
+    """Plain Python in the place of a device; it may be wrong, and knows what it ran.
+
+    Attributes
+    ----------
+    ran : list of (day, step)
+    """
+
+    def __init__(self, *arguments, wrong_from=10**9, **more):
+        super().__init__(*arguments, **more)
+        self.wrong_from, self.ran = wrong_from, []
+
+    def step(self, step, day):
+        super().step(step, day)
+        self.ran.append((day, str(step)))
+        if str(step) == "grow" and day >= self.wrong_from:
+            self.copies_now[0].size[0] += 1
+            self.copies_now[0].size[1] += 1
+
+    def run_ticks(self, first, last):
+        assert 1 <= last - first + 1 <= 64
+        super().run_ticks(first, last)
+        self.ran += [(day, "alone") for day in range(first, last + 1)]
+
+
+@pytest.fixture
+def verified(monkeypatch):
+    """Verify a workload on a side instead of a device; ``sides`` are then it and the reference."""
+
+    def verify(workload, days=300, wrong_from=10**9, **more):
+        sides = verify.sides = []
+
+        def engine_of(workload, config, device):
+            sides.append(Side(workload, config, wrong_from=wrong_from))
+            return sides[0], "a side", {}
+
+        def reference(*arguments, **options):
+            sides.append(Side(*arguments, **options))
+            return sides[1]
+
+        monkeypatch.setattr(core, "engine_of", engine_of)
+        monkeypatch.setattr(core, "ReferenceEngine", reference)
+        return core.verify(workload, DailyConfig(workload="growing", days=days), **more)
+
+    return verify
+
+
+def saved(path, workload, days):
+    """Return a file of so many days."""
+    run(workload, DailyConfig(workload="growing", days=days), device="reference", out=path)
+    return path
+
+
+def test_days_on_which_something_happens_are_compared(verified):
+    report = verified(Growing(sales={30, 77}))
     assert report.identical
     assert report.windows == ((1, 2), (30, 30), (99, 100), (150, 150), (199, 200), (299, 300))
-    assert report.days == 10
-    assert report.coverage.acted == {"grow": 11, "rest": 0, "sell": 1, "late": 1}
+    assert report.ticks == 10
+    acted = {"grow": 11, "rest": 0, "sell": 1, "count": 6, "late": 1}
+    assert report.coverage.acted == acted
     assert report.coverage.counts == {"sales": 1, "growth": 22}
     assert str(report) == (
-        "identical: 10 days (1 to 2, 30, 99 to 100, 150, 199 to 200, 299 to 300), 2 arrays\n"
-        "3 of 4 phases acted: 1 sold, 22 grown\n"
+        "identical: 10 days (1 to 2, 30, 99 to 100, 150, 199 to 200, 299 to 300), 3 arrays\n"
+        "4 of 5 phases acted: 1 sold, 22 grown\n"
         "warning: did not happen on the days compared: rest"
     )
 
 
-def test_what_never_happens_is_told_as_such():
-    coverage = verify(subject()).coverage
+def test_what_never_happens_is_told_as_such(verified):
+    coverage = verified(Growing()).coverage
     assert coverage.nowhere == {"sales"}
     assert "warning: happens on no day of this run: sales" in str(coverage)
 
 
-def test_nothing_is_said_of_the_days_before_a_checkpoint():
+def test_nothing_is_said_of_the_days_before_a_checkpoint(verified, tmp_path):
     """What happened on them may be what did not happen since."""
-    state = {"size": np.full((1, 2), 131, np.uint32)}
-    report = verify(subject(sales={30}), begin=(130, state))
-    assert (report.after, report.windows, report.days) == (130, ((131, 300),), 170)
+    workload = Growing(sales={30})
+    report = verified(workload, start=saved(tmp_path / "130.h5", workload, 130))
+    assert (report.after, report.windows, report.ticks) == (130, ((131, 300),), 170)
     assert report.coverage.nowhere == frozenset()
     assert report.coverage.missing == ["rest", "sell", "sales"]
     assert report.coverage.acted["late"] == 1
-    assert verify(subject(), begin=(150, state)).coverage.acted.keys() == {"grow", "rest", "sell"}
+    later = verified(Growing(), start=saved(tmp_path / "150.h5", Growing(), 150))
+    assert later.coverage.acted.keys() == {"grow", "rest", "sell", "count"}
 
 
-def test_with_days_the_others_are_only_named():
-    compared = subject(sales={30, 77})
-    report = verify(compared, days=3)
-    assert (report.days, report.windows) == (3, ((1, 3),))
-    assert {day for day, _ in compared.reference.ran} == {0, 1, 2, 3}
+def test_with_days_the_others_are_only_named(verified):
+    report = verified(Growing(sales={30, 77}), ticks=3)
+    assert (report.ticks, report.windows) == (3, ((1, 3),))
+    assert {day for day, _ in verified.sides[1].ran} == {0, 1, 2, 3}
     assert report.coverage.shown_by == {"sales": 30, "late": 150}
     assert str(report).splitlines() == [
-        "identical: 3 days, 2 arrays",
-        "1 of 4 phases acted: 8 grown",
+        "identical: 3 days, 3 arrays",
+        "2 of 5 phases acted: 8 grown",
         "warning: did not happen on the days compared: "
         "rest, sell, late (day 150 has it), sales (day 30 has it)",
     ]
 
 
 @pytest.mark.parametrize("wrong_from", [1, 2, 77, 120, 300])
-def test_the_first_difference_in_the_days_compared_is_found(wrong_from):
+def test_the_first_difference_in_the_days_compared_is_found(verified, wrong_from):
     """A device alone makes the same mistakes; they show where it is watched."""
-    report = verify(subject(sales={30}, wrong_from=wrong_from))
-    compared = [day for first, last in report.windows for day in range(first, last + 1)]
+    report = verified(Growing(sales={30}), wrong_from=wrong_from)
+    compared = (1, 2, 30, 99, 100, 150, 199, 200, 299, 300)
     assert not report.identical
-    assert report.difference.day == min(day for day in compared if day >= wrong_from)
-    assert report.difference.phase == "grow"
+    assert report.difference.tick == min(day for day in compared if day >= wrong_from)
+    assert (report.difference.phase, report.difference.array) == ("grow", "size")
     assert report.coverage is None
 
 
-def test_no_day_is_compared_twice_and_all_is_equal_to_a_straight_run():
-    compared = subject(sales=set(range(1, 300, 7)))
-    verify(compared)
-    watched = compared.reference.ran
+def test_no_day_is_compared_twice_and_all_is_equal_to_a_straight_run(verified):
+    workload = Growing(sales=set(range(1, 300, 7)))
+    assert verified(workload).identical
+    watched = verified.sides[1].ran
     assert len(watched) == len(set(watched))
-    straight = Side(compared.engine.sales)
-    straight.step("grow", 0)
+    straight = CoreReference(workload, DailyConfig(workload="growing", days=300))
+    straight.start()
     for first in range(1, 301, 60):
-        straight.run_days(first, first + 59)
-    for side in (compared.engine, compared.reference):
-        assert side.arrays["size"].tolist() == straight.arrays["size"].tolist()
+        straight.run_ticks(first, first + 59)
+    expected = straight.state()["size"].tolist()
+    assert expected == [[301, 301 - 43]]
+    for side in verified.sides:
+        assert side.state()["size"].tolist() == expected
 
 
-def test_progress_tells_day_phase_and_who():
+def test_progress_tells_day_phase_and_who(verified):
     told = []
-    verify(subject(), days=2, progress=lambda *said: told.append(said))
+    verified(Growing(), ticks=2, progress=lambda *said: told.append(said))
     assert told[:2] == [(0, 2, "day 0, grow, device"), (0, 2, "day 0, grow, reference")]
     assert (1, 2, "day 2, sell, reference") in told
     assert all(0 <= done <= days == 2 for done, days, _ in told)
     told.clear()
-    verify(subject(), progress=lambda *said: told.append(said))
+    verified(Growing(), progress=lambda *said: told.append(said))
     assert any("device alone" in doing for _, _, doing in told)
     assert all(done <= days for done, days, _ in told)
     assert told[-1][0] == told[-1][1]
 
 
-@pytest.mark.parametrize("days", [ALL_DAYS + 1, 20, 100, 365, 1300])
-def test_windows_are_bounded_in_order_and_show_what_they_can(days):
-    happens = {f"thing {i}": [5 + (7 * i) % (days - 5), days - 3] for i in range(40)}
+@pytest.mark.parametrize(("end", "ticks"), [(1, 1), (2, 2), (10, 10), (120, 8), (299, 9)])
+def test_of_a_run_that_ends_early_its_end_is_compared(verified, end, ticks):
+    """Ticks are spread over those that it has, not over those that it might have had."""
+    report = verified(Growing(end=end))
+    assert report.identical
+    assert report.windows[-1][1] == end
+    assert max(day for day, _ in verified.sides[1].ran) == end
+    assert report.ticks == ticks
+    assert ("late" in report.coverage.acted) == (end > 150)
+    wrong = verified(Growing(end=end), wrong_from=end)
+    assert (wrong.identical, wrong.difference.tick) == (False, end)
+
+
+def test_nothing_is_compared_after_the_end(verified, tmp_path):
+    report = verified(Growing(end=3), ticks=5)
+    assert (report.identical, report.ticks, report.windows) == (True, 3, ((1, 3),))
+    ended = saved(tmp_path / "ended.h5", Growing(end=3), 9)
+    with pytest.raises(ConfigError, match="ended at day 3: there is no day left to compare"):
+        verified(Growing(end=3), start=ended)
+
+
+def test_steps_that_are_known_when_they_come_are_counted_too(verified):
+    coverage = verified(Growing(sales={2}, told=False), days=5).coverage
+    assert coverage.acted == {"grow": 6, "rest": 0, "sell": 1, "count": 3}
+    assert str(coverage).startswith("3 of 4 phases acted: 1 sold, 12 grown\n")
+
+
+@pytest.mark.parametrize("ticks", [ALL_TICKS + 1, 20, 100, 365, 1300])
+def test_windows_are_bounded_in_order_and_show_what_they_can(ticks):
+    happens = {f"thing {i}": [5 + (7 * i) % (ticks - 5), ticks - 3] for i in range(40)}
     happens |= {"on one day": [11], "never": []}
-    windows = chosen_windows(days, happens)
-    chosen = [day for first, last in windows for day in range(first, last + 1)]
+    windows = chosen_windows(ticks, happens)
+    chosen = [tick for first, last in windows for tick in range(first, last + 1)]
     assert chosen == sorted(set(chosen))
-    assert len(chosen) <= ALL_DAYS
-    assert chosen[:FIRST_DAYS] == [1, 2]
-    assert chosen[-DAYS_AT_A_TIME:] == [days - 1, days]
-    assert {11, days - 3} <= set(chosen)
+    assert len(chosen) <= ALL_TICKS
+    assert chosen[:FIRST_TICKS] == [1, 2]
+    assert chosen[-TICKS_AT_A_TIME:] == [ticks - 1, ticks]
+    assert {11, ticks - 3} <= set(chosen)
     assert all(later[0] > earlier[1] + 1 for earlier, later in pairwise(windows))
 
 
 def test_more_single_days_than_are_allowed_are_not_chosen():
     alone = {f"thing {day}": [day] for day in range(10, 90, 3)}
     chosen = chosen_windows(1000, alone)
-    assert sum(last - first + 1 for first, last in chosen) == 8 + MOST_SINGLE_DAYS
+    assert sum(last - first + 1 for first, last in chosen) == 8 + MOST_SINGLE_TICKS

@@ -121,7 +121,7 @@ def verified(name, device):
 
 def hashed(name, device):
     """Return a hash that depends on the whole state at the end of every day of a case, in order."""
-    from societies.economy.engine import DeviceEngine, ReferenceEngine, state_hash
+    from societies.economy.engine import DeviceEngine, ReferenceEngine
     from societies.economy.parameters import parameters
 
     settings, _, days = cases()[name]
@@ -134,7 +134,7 @@ def hashed(name, device):
     engine.start()
     for day in range(1, days + 1):
         engine.run_days(day, day)
-        chain = hashlib.sha256((chain + state_hash(engine.state())).encode()).hexdigest()
+        chain = hashlib.sha256((chain + engine.hash()).encode()).hexdigest()
     return chain
 
 
@@ -162,17 +162,17 @@ def compare_by_day(options):
 
 def ensemble(device):
     """Compare five societies in one launch with each of them alone, which `verified` verifies."""
-    from societies.economy.engine import DeviceEngine, kept
+    from societies.economy.engine import DeviceEngine
     from societies.economy.parameters import parameters
-    from societies.economy.phases import LOG_DAYS
+    from societies.workload.engines import LOG_TICKS
 
     def states(**settings):
         config = societies.config_from_dict(society(24, 24, **settings))
         engine = DeviceEngine(societies.choose_device(device), parameters(config))
         engine.start()
-        for first in range(1, config.days + 1, LOG_DAYS):
-            engine.run_days(first, min(config.days, first + LOG_DAYS - 1))
-        return kept(engine.state())
+        for first in range(1, config.days + 1, LOG_TICKS):
+            engine.run_days(first, min(config.days, first + LOG_TICKS - 1))
+        return engine.kept()
 
     began, together = time.perf_counter(), states(replicates=5)
     for number in range(5):

@@ -2,13 +2,19 @@
 
 import hashlib
 import json
+import os
+import threading
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from PIL import Image
 from pydantic import ValidationError
 
+import societies
+from societies.errors import OutputError
+from societies.output.checkpoints import checksum
 from societies.physics.laplace import WORKLOAD
 from societies.physics.laplace.config import LaplaceConfig
 from societies.workload.engines import DeviceEngine, ReferenceEngine
@@ -112,6 +118,7 @@ BAD = {
     "need 6 x 6 cells; the plate has 5 x 9": {"rows": 5, "columns": 9, "steps": 1},
     "one number or four": {"border": (1.0, 2.0), "steps": 1},
     "below 1.18e-38": {"tolerance": 1e-39},
+    "above 3.4e.38, the most that single holds": {"tolerance": 1e100},
     "0 to 2 are not inside the border: 1 to 198": {
         "conductor": ({"rows": (0, 2), "columns": (1, 1)},),
         "steps": 1,
@@ -144,10 +151,47 @@ def test_bright_pixels_are_conductors(tmp_path):
         config_of(**settings)
 
 
+def test_a_run_with_another_picture_is_not_continued(tmp_path):
+    """Half of the steps would be those of one plate, and half those of another."""
+    bright = np.zeros((8, 8), np.uint8)
+    bright[2, 2] = 255
+    Image.fromarray(bright).save(tmp_path / "plate.png")
+    settings = {"side": 8, "conductor": "none", "image": str(tmp_path / "plate.png")}
+    config, out = config_of(steps=6, record={"checkpoint": 2}, **settings), tmp_path / "plate.h5"
+
+    def stop(step, steps):
+        if step >= 2:
+            raise RuntimeError("stopped")
+
+    with pytest.raises(RuntimeError, match="stopped"):
+        societies.run(config, device="reference", out=out, progress=stop)
+    Image.fromarray(bright[::-1]).save(tmp_path / "plate.png")
+    before = out.read_bytes()
+    with pytest.raises(OutputError, match="another file for image: ") as caught:
+        societies.run(config, device="reference", out=out, resume=True)
+    assert len(str(caught.value).splitlines()) == 2 and out.read_bytes() == before
+    Image.fromarray(bright).save(tmp_path / "plate.png")
+    assert societies.run(config, device="reference", out=out, resume=True).last_tick == 6
+
+
+def test_a_pipe_is_no_picture(tmp_path):
+    """Whoever opens it for reading waits until somebody writes into it."""
+    os.mkfifo(tmp_path / "pipe.png")
+    wake = threading.Timer(
+        20, lambda: os.close(os.open(tmp_path / "pipe.png", os.O_RDWR | os.O_NONBLOCK))
+    )
+    wake.start()
+    try:
+        with pytest.raises(ValidationError, match="is a pipe, not a file"):
+            config_of(side=8, steps=1, conductor="none", image=str(tmp_path / "pipe.png"))
+    finally:
+        wake.cancel()
+
+
 def test_other_pictures_are_refused(tmp_path):
-    def refused(message, name):
+    def refused(message, name, side=8):
         with pytest.raises(ValidationError, match=message):
-            config_of(side=8, steps=1, conductor="none", image=str(tmp_path / name))
+            config_of(side=side, steps=1, conductor="none", image=str(tmp_path / name))
 
     Image.new("L", (8, 9)).save(tmp_path / "size.png")
     Image.new("RGB", (8, 8), "white").save(tmp_path / "white.png")
@@ -158,7 +202,33 @@ def test_other_pictures_are_refused(tmp_path):
     (tmp_path / "text.png").write_text("no picture")
     refused(r"has 9 x 8 pixels \(rows x columns\), the plate 8 x 8", "size.png")
     refused("bright at its border", "white.png")
-    refused("cannot be read", "cut.png")
+    Image.new("L", (8, 8)).save(tmp_path / "program.eps")  # Pillow would start Ghostscript
+    refused("cannot be read", "cut.png", 64)
+    refused("of an unknown kind", "program.eps")
     refused("is no picture", "text.png")
     refused("cannot be read: .*No such file", "nowhere.png")
     refused("cannot be read: .*Is a directory", ".")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("ended", 1 << 62), ("ended", -7), ("ended", 1), ("phi", np.nan), ("change", -1.0)],
+)
+def test_a_checkpoint_that_no_run_wrote_is_refused(tmp_path, field, value):
+    config, out = config_of(side=8, steps=6, record={"checkpoint": 2}), tmp_path / "plate.h5"
+
+    def stop(step, steps):
+        if step >= 4:
+            raise RuntimeError("stopped")
+
+    with pytest.raises(RuntimeError, match="stopped"):
+        societies.run(config, device="reference", out=out, progress=stop)
+    with h5py.File(out, "r+") as file:
+        for slot in file["checkpoint"].values():
+            slot[f"state/{field}"][...] = value
+            state = {name: array[()] for name, array in slot["state"].items()}
+            slot["checksum"][...] = checksum(int(slot["tick"][()]), state)
+    before = out.read_bytes()
+    with pytest.raises(OutputError, match="is not one that a run wrote"):
+        societies.run(config, device="reference", out=out, resume=True)
+    assert out.read_bytes() == before

@@ -34,15 +34,15 @@ import numpy as np  # noqa: E402
 
 from reference_py.primitives import softmath, tree  # noqa: E402
 from reference_py.primitives.rng import Rng  # noqa: E402
-from societies.config import config_from_dict  # noqa: E402
+from societies import config_from_dict  # noqa: E402
 from societies.device import Local, Program, choose_device, race  # noqa: E402
-from societies.device import source as device_source  # noqa: E402
-from societies.device.source import without_comments  # noqa: E402
-from societies.economy.engine import DeviceEngine, ReferenceEngine, state_hash  # noqa: E402
+from societies.economy.engine import DeviceEngine, ReferenceEngine  # noqa: E402
 from societies.economy.parameters import parameters  # noqa: E402
 from societies.economy.schedule import Step  # noqa: E402
 from societies.economy.state import SERIES  # noqa: E402
 from societies.errors import SocietiesError  # noqa: E402
+from societies.kerneltext import source as kernel_source  # noqa: E402
+from societies.kerneltext.source import without_comments  # noqa: E402
 
 KERNELS = ROOT / "kernels"
 CASES = ROOT / "tests" / "primitives"
@@ -211,7 +211,7 @@ def one_society(checks: Checks, name: str, kinds: tuple[str, ...], *, quick: boo
                 engine = DeviceEngine(choose_device(kind), p, workgroup)
                 engine.start()
                 checks.same(title, engine.run_days(1, days), series)
-                if state_hash(engine.state()) != state_hash(reference.state()):
+                if engine.hash() != reference.hash():
                     checks.failures.append(f"{title}: another state than the reference")
 
 
@@ -337,7 +337,7 @@ def in_economy(mutant: Path, name: str) -> bool:
     tree = mutant.with_suffix(".kernels")  # all kernels: the others include the changed file
     shutil.copytree(KERNELS, tree, dirs_exist_ok=True)
     shutil.copy(mutant, tree / "economy" / name)
-    with mock.patch.object(device_source, "data_directory", lambda _: tree):
+    with mock.patch.object(kernel_source, "data_directory", lambda _: tree):
         for society in SOCIETIES:
             for kind in reversed(KINDS):
                 checks = Checks()

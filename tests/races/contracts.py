@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pcpp
 
-from societies.device.source import amalgamate, without_comments
+from societies.kerneltext.source import amalgamate, without_comments
 
 _HEAD = re.compile(
     r"^COLLECTIVE\s+(?P<result>\w+)\s+(?P<name>\w+)\s*\((?P<inside>[^)]*)\)\s*\{", re.MULTILINE

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from reference_py.economy.society import Society
-from societies.config import config_from_dict
-from societies.economy.engine import _for_reference
+from societies import config_from_dict
 from societies.economy.parameters import parameters
+from societies.economy.plain import plain
 from societies.economy.state import initial_state
 
 DATA = Path(__file__).parents[1] / "data" / "societies-baseline"
@@ -83,7 +83,7 @@ def resolved(name):
 
 def setting(name):
     """Return the same as the reference takes them."""
-    return _for_reference(resolved(name))
+    return plain(resolved(name))
 
 
 def snapped(cache, curve):

@@ -2,9 +2,9 @@
 
 from reference_py.economy.society import Society
 from reference_py.economy.streams import seed_streams
-from societies.config import config_from_dict
-from societies.economy.engine import _for_reference
+from societies import config_from_dict
 from societies.economy.parameters import parameters
+from societies.economy.plain import plain
 from societies.economy.state import initial_state
 
 SMALL = {"resources_in_tool": 2, "components": 2}
@@ -15,7 +15,7 @@ def started(*, agents=4, resources=5, **settings):
     config = {"workload": "economy", "agents": agents, "resources": resources, "devices": "all"}
     config |= {"device": SMALL, **settings}
     resolved = parameters(config_from_dict(config))
-    p = _for_reference(resolved)
+    p = plain(resolved)
     s = Society(0, {name: array[0].tolist() for name, array in initial_state(resolved).items()})
     seed_streams(p, s)
     return p, s

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from reference_py.economy import curves as look_up
-from societies.config import config_from_dict
+from societies import config_from_dict
 from societies.economy import curves
 from societies.economy.bounds import largest_holding
 from societies.economy.curves import resource_effort, utility_curve

@@ -12,9 +12,9 @@ import pytest
 from reference_py.economy import valuation
 from reference_py.economy.curves import marginal_utility
 from reference_py.economy.society import Society
-from societies.config import config_from_dict
-from societies.economy.engine import _for_reference
+from societies import config_from_dict
 from societies.economy.parameters import parameters
+from societies.economy.plain import plain
 from societies.economy.state import initial_state
 
 
@@ -54,7 +54,7 @@ def test_units_are_those_of_the_exact_loop(factor, learning):
     slow = {"max_effort": 40.0, "min_effort": 0.7, "max_experience": 33.5}
     curves = []
     for p in (setting(), setting(extraction=slow, device={"max_experience": 7.5})):
-        curves += [_for_reference(p).effort_curves[0], _for_reference(p).device.effort_curves[0]]
+        curves += [plain(p).effort_curves[0], plain(p).device.effort_curves[0]]
     for _ in range(60):
         curve = curves[rng.integers(len(curves))]
         begin = float(rng.random() * 1.1 * (len(curve.minutes) - 1))
@@ -73,13 +73,13 @@ def test_units_are_those_of_the_exact_loop(factor, learning):
 )
 def test_whole_numbers_of_units_are_whole(factor, lifetime, units):
     """At full experience, where the rounding of a running sum would decide about the last unit."""
-    curve = _for_reference(setting()).effort_curves[0]
+    curve = plain(setting()).effort_curves[0]
     assert valuation.use(curve, 600.0, 0.0, float(lifetime), float(factor), 1.0)[0] == units
 
 
 def test_a_use_takes_few_steps():
     """From no experience to full: levels are skipped by bisection, not walked through."""
-    curve = _for_reference(setting()).effort_curves[0]
+    curve = plain(setting()).effort_curves[0]
     read = []
 
     class Counted(list):
@@ -130,14 +130,14 @@ def exact_benefit(p, s, device, r):
 
 @pytest.mark.parametrize("device", [0, 1, 2])
 def test_benefit_is_that_of_the_exact_loop(device):
-    p, plain = setting(), _for_reference(setting())
+    p, numbers = setting(), plain(setting())
     rng = np.random.default_rng(device)
     compared = 0
     for _ in range(4):
         s = society(p, rng)
         for r in range(p.resources):
-            found = valuation.benefit(plain, s, 0, device, r)
-            expected = exact_benefit(plain, s, device, r)
+            found = valuation.benefit(numbers, s, 0, device, r)
+            expected = exact_benefit(numbers, s, device, r)
             assert math.isclose(found, expected, rel_tol=1e-10), (device, r)
             compared += expected > 0.0
     assert compared > 10
@@ -145,8 +145,8 @@ def test_benefit_is_that_of_the_exact_loop(device):
 
 @pytest.mark.parametrize(("device", "made"), [(4, 0), (5, 1)])
 def test_time_saved_is_that_of_the_exact_loop(device, made):
-    p, plain = setting(), _for_reference(setting())
-    curve = plain.device.effort_curves[0]
+    p, numbers = setting(), plain(setting())
+    curve = numbers.device.effort_curves[0]
     rng = np.random.default_rng(device)
     compared = 0
     for _ in range(20):
@@ -161,7 +161,7 @@ def test_time_saved_is_that_of_the_exact_loop(device, made):
             expected = float(saved) * s.gain_per_minute[0]
             if sum(s.recently_made[0][made][r]) <= 5:
                 expected = 0.0
-            found = valuation.benefit(plain, s, 0, device, r)
+            found = valuation.benefit(numbers, s, 0, device, r)
             assert math.isclose(found, expected, rel_tol=1e-10), (device, r)
             compared += expected > 0.0
     assert compared > 30

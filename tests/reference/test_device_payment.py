@@ -7,9 +7,9 @@ from reference_py.economy import device_trading
 from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
 from reference_py.economy.device_trading import least_accepted, most_given, payment
 from reference_py.economy.society import Society
-from societies.config import config_from_dict
-from societies.economy.engine import _for_reference
+from societies import config_from_dict
 from societies.economy.parameters import parameters
+from societies.economy.plain import plain
 from societies.economy.state import initial_state
 
 SETTINGS = {
@@ -54,7 +54,7 @@ def buyer_by_units(p, s, offered, worth):
 @pytest.mark.parametrize("seed", range(5))
 def test_bundles(seed):
     parameters_ = parameters(config_from_dict(SETTINGS))
-    p, rng = _for_reference(parameters_), np.random.default_rng(seed)
+    p, rng = plain(parameters_), np.random.default_rng(seed)
     s = Society(0, {name: array[0].tolist() for name, array in initial_state(parameters_).items()})
     reached = 0
     for _ in range(40):
@@ -77,7 +77,7 @@ def test_the_stronger_pays_less_and_receives_more():
         {"name": "strong", "count": 1, "device_trade_power": 3.0},
     ]
     resolved = parameters(config_from_dict({**SETTINGS, "groups": groups}))
-    p = _for_reference(resolved)
+    p = plain(resolved)
     s = Society(0, {name: array[0].tolist() for name, array in initial_state(resolved).items()})
     s.held = [[50] * p.resources, [5] * p.resources]
     offered = list(range(p.resources))
@@ -93,7 +93,7 @@ def test_the_stronger_pays_less_and_receives_more():
 
 def test_nobody_pays_more_than_it_holds():
     resolved = parameters(config_from_dict(SETTINGS))
-    p = _for_reference(resolved)
+    p = plain(resolved)
     s = Society(0, {name: array[0].tolist() for name, array in initial_state(resolved).items()})
     s.held = [[3, 0, 1, 0, 0, 7], [0] * p.resources]
     assert payment(p, s, 0, 1, [0, 2, 5], 1e9, 1e9) == s.held[0]
@@ -101,7 +101,7 @@ def test_nobody_pays_more_than_it_holds():
 
 def alone(held_by_buyer, held_by_seller):
     resolved = parameters(config_from_dict(SETTINGS))
-    p = _for_reference(resolved)
+    p = plain(resolved)
     s = Society(0, {name: array[0].tolist() for name, array in initial_state(resolved).items()})
     s.held = [held_by_buyer, held_by_seller]
     return p, s

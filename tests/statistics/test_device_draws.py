@@ -10,9 +10,9 @@ from reference_py.economy.device_matching import matched
 from reference_py.economy.invention import attempt
 from reference_py.economy.society import Society
 from reference_py.primitives.rng import Rng
-from societies.config import config_from_dict
-from societies.economy.engine import _for_reference
+from societies import config_from_dict
 from societies.economy.parameters import parameters
+from societies.economy.plain import plain
 from societies.economy.state import initial_state
 
 TRIES = 20_000
@@ -22,7 +22,7 @@ def society(**more):
     settings = {"workload": "economy", "agents": 5, "resources": 8, "devices": "all", **more}
     p = parameters(config_from_dict(settings))
     state = {name: array[0].tolist() for name, array in initial_state(p).items()}
-    return _for_reference(p), Society(0, state)
+    return plain(p), Society(0, state)
 
 
 def attempts(p, s, known):

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from reference_py.primitives.rng import Rng
-from societies.config import config_from_dict
+from societies import config_from_dict
 from societies.device import choose_device
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters

@@ -11,7 +11,7 @@ import xarray as xr
 import societies
 from reference_py.economy import statistics
 from reference_py.primitives.reduce import reduce_sum
-from societies.config import config_from_dict
+from societies import config_from_dict
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule

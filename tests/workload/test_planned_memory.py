@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from societies.config import config_from_dict
+from societies import config_from_dict, plan
 from societies.device import Device, choose_device
-from societies.economy import engine as engines
-from societies.economy import phases
 from societies.economy.engine import DeviceEngine
 from societies.economy.parameters import parameters
-from societies.economy.run import plan
 from societies.economy.schedule import day_schedule
-from societies.economy.state import initial_state, sizes, state_fields
-from societies.running import byte_count
+from societies.economy.state import initial_state
+from societies.economy.workload import WORKLOAD
+from societies.workload import engines
+from societies.workload.plan import device_bytes, state_bytes
+from societies.workload.sufficiency import byte_count
 
 GROUPS = [{"name": "one", "count": 2}, {"name": "other", "count": 3}]
 SHOCKS = [{"day": 1, "remove": "resource", "index": 2}, {"day": 1, "remove": "agent", "index": 1}]
@@ -48,20 +48,12 @@ def config(**settings):
     return config_from_dict({"workload": "economy", "days": 3, **settings})
 
 
-def state_bytes(p):
-    lengths = sizes(p)
-    return sum(
-        int(np.prod(field.shape(lengths))) * np.dtype(field.dtype).itemsize
-        for field in state_fields(p).values()
-    )
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_the_plan_counts_what_is_allocated(name, allocated):
     asked = config(**CASES[name])
     p = parameters(asked)
     DeviceEngine(choose_device("auto"), p)
-    assert sum(allocated) == state_bytes(p) + phases.working_bytes(p)
+    assert sum(allocated) == device_bytes(WORKLOAD, asked)
     told = dict(plan(asked).rows)
     assert told["memory on the device"] == byte_count(sum(allocated))
 
@@ -72,19 +64,17 @@ def test_many_inventors_need_global_memory(allocated, monkeypatch):
     Arrays are counted at their full size and allocated with one element: memories of partners
     alone would take gigabytes.
     """
-    p = parameters(config(agents=4098, resources=2, devices="tools", replicates=2))
-    expected = state_bytes(p) + phases.working_bytes(p)
-    counted = []
+    asked = config(agents=4098, resources=2, devices="tools", replicates=2)
+    p, expected, counted = parameters(asked), device_bytes(WORKLOAD, asked), []
 
     def small(self, shape, dtype=np.float64):
         counted.append(int(np.prod(shape)) * np.dtype(dtype).itemsize)
         return Device.empty(self, 1, dtype)
 
-    def unfilled(p):
-        lengths = sizes(p)
+    def unfilled(fields, sizes, copies, p):
         return {
-            name: np.broadcast_to(np.zeros((), field.dtype), field.shape(lengths))
-            for name, field in state_fields(p).items()
+            name: np.broadcast_to(np.zeros((), field.dtype), (copies, *field.shape(sizes)))
+            for name, field in fields.items()
         }
 
     monkeypatch.setattr(Device, "zeros", small)
@@ -94,7 +84,7 @@ def test_many_inventors_need_global_memory(allocated, monkeypatch):
     assert sum(counted) == expected
     assert sum(allocated) < 1000
     orders = 2 * 4098 * 4
-    assert orders in counted and phases.working_bytes(p) > orders
+    assert orders in counted
 
 
 @pytest.mark.parametrize("name", ["one agent", "groups and shocks"])
@@ -106,10 +96,11 @@ def test_the_plan_counts_what_is_launched(name):
     before = engine.device.counters.launches
     for step in day_schedule(p, 1):
         engine.step(step, 1)
-    assert engine.device.counters.launches - before == phases.launches_per_day(p)
-    assert dict(plan(asked).rows)["launches per day"] == str(phases.launches_per_day(p))
+    launches = engine.device.counters.launches - before
+    assert dict(plan(asked).rows)["launches per day"] == str(launches)
 
 
 def test_unfilled_arrays_are_those_of_the_start():
-    p = parameters(config(**CASES["devices of groups"]))
-    assert state_bytes(p) == sum(array.nbytes for array in initial_state(p).values())
+    asked = config(**CASES["devices of groups"])
+    arrays = initial_state(parameters(asked)).values()
+    assert state_bytes(WORKLOAD, asked) == sum(array.nbytes for array in arrays)

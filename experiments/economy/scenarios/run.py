@@ -23,7 +23,7 @@ from baseline import ROOT, SCENARIOS, compare, delay, ours, read_baseline
 import societies
 from societies.analysis.compare import acceptable, misses
 from societies.config.load import to_yaml
-from societies.economy.file import MODEL_VERSION
+from societies.economy.workload import MODEL_VERSION
 
 HERE = Path(__file__).parent
 

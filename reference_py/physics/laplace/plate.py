@@ -1,4 +1,7 @@
-"""What is a plate before the first step: which cells are free, and what potential has each?"""
+"""What is a plate before the first step: which cells are free, and what potential has each?
+
+Device twin: ``kernels/physics/laplace/plate.cl``.
+"""
 
 from types import SimpleNamespace
 

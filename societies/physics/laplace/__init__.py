@@ -6,7 +6,7 @@ The rules are in ``reference_py/physics/laplace``, the kernels in ``kernels/phys
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from societies.physics.laplace.config import LaplaceConfig
 from societies.physics.laplace.image import bright_cells
 from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload, phase
 from societies.workload.config import MOST_DAYS
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 FOLDER = "physics/laplace"
 BAND = 8
@@ -71,11 +74,24 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         after, last = "potentials after the step", "step that met the tolerance, or -1"
         largest = "largest change of a cell in the step last looked at"
         return {
-            "phi": Field(cells, num, "V", potential, plate.potentials, final=True, recorded=True),
-            "next": Field(cells, num, "V", after, plate.potentials, kept=False, compared=False),
-            "free": Field(cells, mask, "1", free, plate.free_cells, constant=True, final=True),
-            "change": Field((), num, "V", largest, logged=True),
-            "ended": Field((), "int64", "step", last, plate.RUNNING, final=True),
+            "phi": Field(
+                cells,
+                num,
+                "V",
+                potential,
+                initial=plate.potentials,
+                final=True,
+                recorded=True,
+                within=(None, None),
+            ),
+            "next": Field(
+                cells, num, "V", after, initial=plate.potentials, kept=False, compared=False
+            ),
+            "free": Field(
+                cells, mask, "1", free, initial=plate.free_cells, constant=True, final=True
+            ),
+            "change": Field((), num, "V", largest, logged=True, within=(0, None)),
+            "ended": Field((), "int64", "step", last, initial=plate.RUNNING, final=True),
             "sum": Field(
                 (), "float64", "V", "sum of all potentials at the end", kept=False, final=True
             ),
@@ -153,6 +169,20 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
     def why_ended(self, state: Mapping[str, NDArray[Any]]) -> str:
         """Return how little the last steps changed."""
         return f"no cell changed by more than {float(state['change'].max()):.4g}"
+
+    def figure(self, results: xr.Dataset, *, plate: int = 0, palette: str = "") -> Any:
+        """Draw the potentials of a plate in colours, and how much its steps changed.
+
+        Parameters
+        ----------
+        plate : int
+            Which plate of the file, from 0.
+        palette : str
+            A colour map of matplotlib, viridis; default: blue, green, red.
+        """
+        from societies.physics.laplace.figure import figure
+
+        return figure(results, plate, palette)
 
 
 def _conductors(config: LaplaceConfig) -> Iterator[Conductor]:

@@ -8,7 +8,15 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from societies.config.model import LARGEST_INTEGER, Conflict, ListOf, Section, WorkloadConfig, key
+from societies.config.model import (
+    LARGEST_INTEGER,
+    Conflict,
+    Interval,
+    ListOf,
+    Section,
+    WorkloadConfig,
+    key,
+)
 from societies.errors import ConfigError
 from societies.physics.laplace.image import bright_cells
 from societies.workload.config import MOST_DAYS
@@ -32,15 +40,18 @@ class RecordConfig(Section):
 
     series: int = key(50, "Record the change every this many steps", "step", ge=1)
     detail: int = key(0, "Record the plate every this many steps; 0: never", "step", ge=0)
-    checkpoint: int = key(
-        1000, "Save the plate, from which a run can be resumed, every this many steps", "step", ge=1
+    checkpoint: Interval = key(
+        1000,
+        "Save the plate, from which a run can be resumed, every this many steps; 0 or never: not "
+        "at all; auto: 50, or more where it is large",
+        "step",
     )
 
 
 class LaplaceConfig(WorkloadConfig):
     """A plate whose border and conductors are held at potentials."""
 
-    workload: Literal["laplace"]
+    workload: Literal["laplace"] = key("laplace", "What the file configures")
     side: int = key(200, "Rows and columns of a square plate", "cells", ge=3, le=LARGEST_SIDE)
     rows: int | None = key(None, "Rows, if not side", "cells", ge=3, le=LARGEST_SIDE)
     columns: int | None = key(None, "Columns, if not side", "cells", ge=3, le=LARGEST_SIDE)
@@ -66,7 +77,7 @@ class LaplaceConfig(WorkloadConfig):
     tolerance: float | None = key(
         None,
         "End when a step changes no cell by more. With jacobi on n x n cells the solution is then "
-        "about 2 (n / pi)^2 / 2 times as far away",
+        "about 2 (n / pi)^2 times as far away",
         "V",
         gt=0,
     )
@@ -83,6 +94,10 @@ class LaplaceConfig(WorkloadConfig):
     def shape(self) -> tuple[int, int]:
         """Rows and columns of the plate."""
         return self.rows or self.side, self.columns or self.side
+
+    def inputs(self) -> dict[str, str]:
+        """Return the picture, if there is one."""
+        return {} if self.image is None else {"image": self.image}
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield what contradicts itself: no end, conductors on the border, a lost tolerance."""
@@ -104,12 +119,16 @@ class LaplaceConfig(WorkloadConfig):
                 yield Conflict(("image",), str(error), (("side",), ("rows",), ("columns",)))
         if isinstance(self.border, tuple) and len(self.border) != 4:
             yield Conflict(("border",), f"one number or four; these are {len(self.border)}")
-        num = np.float32 if self.precision == "single" else np.float64
-        if self.tolerance is not None and num(self.tolerance) < np.finfo(num).tiny:
-            least = f"{np.finfo(num).tiny:.3g}"
+        numbers = np.finfo(np.float32 if self.precision == "single" else np.float64)
+        least, most = float(numbers.tiny), float(numbers.max)
+        if self.tolerance is not None and self.tolerance < least:
             message = (
-                f"{self.tolerance} is below {least}, the least that {self.precision} tells from 0"
+                f"{self.tolerance} is below {least:.3g}, the least that {self.precision} tells "
+                "from 0"
             )
+            yield Conflict(("tolerance",), message)
+        if self.tolerance is not None and self.tolerance > most:
+            message = f"{self.tolerance} is above {most:.3g}, the most that {self.precision} holds"
             yield Conflict(("tolerance",), message)
         for number, one in enumerate(self.conductor if isinstance(self.conductor, tuple) else ()):
             for name, (first, last), length in (

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from societies.config.problems import suggestion
+from societies.errors import ConfigError, option
+
 SEED_COLOURS = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
 """Blue, green and red: the least potential, the middle and the greatest, linear in between."""
 
@@ -23,15 +26,29 @@ def figure(results: Any, plate: int = 0, palette: str = "") -> Any:
     Returns
     -------
     matplotlib.figure.Figure
+
+    Raises
+    ------
+    ConfigError
+        If there is no such plate, or no such colour map.
     """
+    from matplotlib import colormaps
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
+    plates = results.sizes["plate"]
+    if not 0 <= plate < plates:
+        raise ConfigError(f"{option('plate', plate)}: the plates are 0 to {plates - 1}")
+    if palette and palette not in colormaps:
+        raise ConfigError(
+            f"{option('palette', palette)}: no colour map{suggestion(palette, list(colormaps))}"
+        )
     one = results.isel(plate=plate)
     colours = palette or LinearSegmentedColormap.from_list("seed", SEED_COLOURS)
     drawing = Figure(figsize=(10, 4.4), layout="constrained")
     left, right = drawing.subplots(1, 2, width_ratios=(1.2, 1))
     image = left.imshow(one.phi.values, cmap=colours, interpolation="nearest")
+    left.grid(visible=False)
     left.set(xlabel="column", ylabel="row", title=results.attrs.get("title", ""))
     drawing.colorbar(image, ax=left, label=f"potential [{one.phi.attrs.get('units', '1')}]")
     shown = one.change.where(one.change > 0)  # a logarithm has no place for 0

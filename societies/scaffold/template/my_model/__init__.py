@@ -1,23 +1,88 @@
 """The Boltzmann wealth model: what random payments alone do to equal agents."""
 
-from societies.daily import Count, Model, falls
+from pathlib import Path
 
-from my_model import engine, reference
-from my_model.config import MyModelConfig
-from my_model.state import SERIES, STATE
-
-MODEL = Model(
-    name="my_model",
-    summary="agents with equal money pay each other at random",
-    version="1",  # another one when, and only when, results change
-    config=MyModelConfig,
-    sizes=lambda config: {"agent": config.agents},
-    state=STATE,
-    series=SERIES,
-    start=("seed_streams",),
-    day=("exchange", "statistics"),
-    launches=engine.launches,
-    reference=reference.PHASES,
-    counts={"payments": Count(("exchange",), falls("money"), "units paid, net")},
+from societies.workload import (
+    Count,
+    Field,
+    Series,
+    Source,
+    Step,
+    Workload,
+    falls,
+    phase,
+    series_macros,
 )
-WORKLOAD = MODEL.workload()
+
+from my_model import reference
+from my_model.config import MyModelConfig
+
+KERNELS = Path(__file__).parent / "kernels"
+
+
+class MyModel(Workload):
+    """What is declared; running, resuming, verifying, capturing and timing follow from it."""
+
+    name = "my_model"
+    summary = "agents with equal money pay each other at random"
+    version = "1"  # another one when, and only when, results change
+    config = MyModelConfig
+    clock, copies, work = "day", "society", "agent-day"
+
+    def sizes(self, p):
+        """Return the length of every dimension of the fields."""
+        return {"agent": p.agents}
+
+    def fields(self, p):
+        """Return what a society remembers from day to day."""
+        return {
+            "money": Field(
+                ("agent",),
+                "int32",
+                "units",
+                "money of an agent",
+                within=(0, None),
+                initial=p.money,
+                recorded=True,
+            ),
+            "stream": Field(
+                (), "uint64", "1", "state of the society's random stream", within=(1, "last state")
+            ),
+        }
+
+    def series(self, p):
+        """Return what is reported of every society and day."""
+        return {
+            "gini": Series("1", "Gini coefficient of money"),
+            "richest": Series("units", "money of the richest agent"),
+            "poor": Series("agents", "agents that have less than they would have to pay"),
+            "total": Series("units", "money of all agents together"),
+        }
+
+    def phases(self, p, copies):
+        """Return the kernels of every phase: their file, and one workgroup for each society."""
+        file = KERNELS / "my_model.cl"
+        return {name: phase(file, copies) for name in reference.PHASES}
+
+    def schedule(self, p, tick, seen):
+        """Return the phases of a day in order; of day 0, what happens before the first."""
+        return [Step(name) for name in (("exchange", "statistics") if tick else ("seed_streams",))]
+
+    def source(self, p):
+        """Return the macros of the kernels: what shapes arrays. Other keys are parameters there."""
+        return Source({"AGENTS": p.agents, **series_macros(self.series(p))}, work_items="LANES")
+
+    def reference(self, p):
+        """Return the twin of every phase in plain Python."""
+        return reference.PHASES
+
+    def counts(self, p):
+        """Return what `societies verify` counts, as phases may run without anything to do."""
+        return {"payments": Count(("exchange",), falls("money"), "units paid, net")}
+
+    def work_done(self, config, ticks):
+        """Return agent-days."""
+        return ticks * config.replicates * config.agents
+
+
+WORKLOAD = MyModel()

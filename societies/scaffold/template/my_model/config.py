@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from societies.daily import DailyConfig, key
+from societies.workload.config import DailyConfig, key
 
 
 class MyModelConfig(DailyConfig):

@@ -1,8 +1,9 @@
 // The Boltzmann wealth model, phase by phase. Twin: my_model/reference.py.
 //
 // A workgroup is a society, of any number of work-items; a work-item serves every LANES-th agent
-// or pair. Macros: AGENTS, LANES, AMOUNT, SERIES_... The bounds of shared loops are arguments: PoCL
-// 3.0 miscompiles a loop up to a constant 1 before a barrier (docs/design/parallel-form.md).
+// or pair. Macros: AGENTS, LANES, SERIES_... A parameter that has the name of a key is that key. The
+// bounds of shared loops are parameters too: PoCL 3.0 miscompiles a loop up to a constant 1 before a
+// barrier (docs/design/parallel-form.md).
 #include "primitives/permute.cl"
 #include "primitives/reduce.cl"
 #include "primitives/sort.cl"
@@ -18,7 +19,8 @@ __kernel void seed_streams(__global ulong *stream, const uint first_society,
 
 // Pair the agents at random; the first of a pair pays the second, if it can. Local memory: 4 bytes
 // an agent.
-__kernel void exchange(__global int *money, __global ulong *stream, const uint agents)
+__kernel void exchange(__global int *money, __global ulong *stream, const uint agents,
+                       const int amount)
 {
     const size_t society = get_group_id(0);
     const uint lid = get_local_id(0), lanes = get_local_size(0);
@@ -33,9 +35,9 @@ __kernel void exchange(__global int *money, __global ulong *stream, const uint a
     // The pairs have no agent in common, so they exchange all at once.
     for (uint pair = lid; pair < agents / 2; pair += lanes) {
         const uint payer = order[2 * pair], payee = order[2 * pair + 1];
-        if (own[payer] >= AMOUNT) {
-            own[payer] -= AMOUNT;
-            own[payee] += AMOUNT;
+        if (own[payer] >= amount) {
+            own[payer] -= amount;
+            own[payee] += amount;
         }
     }
     local_free(AGENTS * sizeof(uint));
@@ -43,7 +45,8 @@ __kernel void exchange(__global int *money, __global ulong *stream, const uint a
 
 // Fill the day's series. Whole numbers are added, so their order does not matter. Local memory: 8
 // bytes an agent and 8 a work-item.
-__kernel void statistics(__global const int *money, __global real *series, const uint agents)
+__kernel void statistics(__global const int *money, __global real *series, const uint agents,
+                         const uint amount)
 {
     const size_t society = get_group_id(0);
     const uint lid = get_local_id(0), lanes = get_local_size(0);
@@ -65,7 +68,7 @@ __kernel void statistics(__global const int *money, __global real *series, const
     for (uint i = lid; i < agents; i += lanes) {
         differences += (2 * (long)i + 1 - (long)agents) * sorted[i];
         total += sorted[i];
-        poor += sorted[i] < AMOUNT;
+        poor += sorted[i] < amount;
     }
     of_lane[lid] = differences;
     barrier(CLK_LOCAL_MEM_FENCE);  // the part of every work-item, before they are added

@@ -13,11 +13,38 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from platformdirs import user_cache_dir
 
-from societies.device.device import Device
+
+class BuildDevice(Protocol):
+    """What the cache asks of a device: which builds it can share with others."""
+
+    @property
+    def platform(self) -> str:
+        """Name of the platform."""
+
+    @property
+    def platform_version(self) -> str:
+        """Version of the platform."""
+
+    @property
+    def version(self) -> str:
+        """Version of OpenCL, as the device tells it."""
+
+    @property
+    def driver(self) -> str:
+        """Version of the driver."""
+
+    @property
+    def name(self) -> str:
+        """Name of the device."""
+
+    @property
+    def simulator(self) -> bool:
+        """Whether it is Oclgrind."""
+
 
 _MAGIC = b"societies program 1\n"
 
@@ -27,7 +54,7 @@ def cache_directory() -> Path:
     return Path(os.environ.get("SOCIETIES_CACHE_DIR") or user_cache_dir("societies"))
 
 
-def caches_itself(device: Device) -> bool:
+def caches_itself(device: BuildDevice) -> bool:
     """Return whether builds on this device are left out of our cache.
 
     PoCL keeps its own, and a simulator builds from source to know the lines.
@@ -35,7 +62,7 @@ def caches_itself(device: Device) -> bool:
     return device.platform == "Portable Computing Language" or device.simulator
 
 
-def program_key(device: Device, text: str, options: tuple[str, ...]) -> str:
+def program_key(device: BuildDevice, text: str, options: tuple[str, ...]) -> str:
     """Return the hash that names the compiled form of ``text`` on this device."""
     parts = (text, *options, device.platform, device.platform_version, device.version)
     parts += (device.driver, device.name)

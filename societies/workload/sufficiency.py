@@ -11,7 +11,6 @@ from pathlib import Path
 
 from societies.device import Device
 from societies.errors import OutputError, option
-from societies.running import byte_count
 
 A_LONG_TIME = 24 * 3600.0
 """Seconds from which a run is said to be long."""
@@ -23,6 +22,7 @@ def room_warnings(
     largest: int,
     path: Path,
     require_room: Callable[[], None],
+    copies: str = "copies",
 ) -> tuple[str, ...]:
     """Return what memory and disk lack for a run, a sentence each.
 
@@ -32,6 +32,7 @@ def room_warnings(
     memory, largest : bytes on the device, in all and of its largest array
     path : of the file
     require_room : raises OutputError if the file cannot be made
+    copies : what there may be fewer of
     """
     found = []
     if device is not None:
@@ -39,17 +40,17 @@ def room_warnings(
         if device.max_alloc and largest > device.max_alloc:
             found.append(
                 f"memory: one array needs {byte_count(largest)}, {device.name} takes at most "
-                f"{byte_count(device.max_alloc)} in one: run fewer societies at once"
+                f"{byte_count(device.max_alloc)} in one: run fewer {copies} at once"
             )
         elif device.global_memory and memory > device.global_memory:
             found.append(
                 f"memory: {byte_count(memory)} are needed, {device.name} has "
-                f"{byte_count(device.global_memory)}: run fewer societies at once"
+                f"{byte_count(device.global_memory)}: run fewer {copies} at once"
             )
         elif free is not None and memory > free:
             found.append(
                 f"memory: {byte_count(memory)} are needed, {byte_count(free)} are free at present: "
-                "run fewer societies at once, or end other programs"
+                f"run fewer {copies} at once, or end other programs"
             )
     if not path.exists():  # else it is continued, or replaced, and said then
         try:
@@ -90,3 +91,12 @@ def available_memory() -> int | None:
         if line.startswith("MemAvailable:"):
             return int(line.split()[1]) * 1024
     return None
+
+
+def byte_count(count: float) -> str:
+    """Write a number of bytes as people read it."""
+    for unit in ("B", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} GiB"

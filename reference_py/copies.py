@@ -1,0 +1,27 @@
+"""What is one copy of a workload (a society, a plate, a game) in the reference?"""
+
+from types import SimpleNamespace
+
+
+class Copy(SimpleNamespace):
+    """The state of one copy; every array is a (nested) list over its dimensions, or an array.
+
+    Parameters
+    ----------
+    index : int
+        Number of the copy; its random streams belong to this number.
+    state : dict
+        One entry per array of the state, without the dimension of copies.
+    events : sequence of str
+        Names of lists of events, which begin empty.
+
+    Attributes
+    ----------
+    listener : callable or None
+        Is told what happens and why; no result depends on it.
+    """
+
+    listener = None
+
+    def __init__(self, index, state, events=()):
+        super().__init__(index=index, **state, **{name: [] for name in events})

@@ -1,0 +1,100 @@
+"""How did the society fare? One figure: the means of the day, and who worked with what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from societies.workload.figure import Panel, label, panels_figure, panels_of, words
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+# Units above, welfare below. Colours of Okabe and Ito, told apart by every kind of eye.
+PANELS = (
+    Panel("units_extracted", "Extracted", "units per agent and day", "#0072B2"),
+    Panel("units_held", "Held", "units per agent", "#0072B2"),
+    Panel("units_traded", "Traded", "units per agent and day", "#0072B2"),
+    Panel("utility", "Utility", "util per agent", "#009E73"),
+    Panel("gini", "Inequality", "Gini of the day's utility", "#D55E00"),
+)
+INTERDEPENDENCE = Panel(
+    "interdependence", "Interdependence", "resources in the devices used", "#CC79A7"
+)
+_SOURCE_COLOURS = ("#C8C8C8", "#56B4E9", "#0072B2", "#E69F00", "#D55E00")
+_TYPE_COLOURS = (*_SOURCE_COLOURS[1:], "#009E73", "#CC79A7")
+
+
+def figure(results: xr.Dataset) -> Any:
+    """Return the overview of a run.
+
+    A run with devices has three panels more: how many resources are in the devices used, with
+    what the units were extracted, and how many devices of each type are known; the last two are
+    means over societies.
+
+    Parameters
+    ----------
+    results : xarray.Dataset
+        Used are the variables ``units_extracted``, ``units_held``, ``units_traded``, ``utility``
+        and ``gini`` (with devices also ``interdependence``, ``extraction_share`` and
+        ``devices_known``) or, where these are not all there, the first six series; and for the
+        title, where present, the attributes ``agents``, ``resources`` and ``scenario``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    if not all(panel.variable in results for panel in PANELS):
+        return panels_figure(results, panels_of(results), who=who(results))
+    with_devices = (INTERDEPENDENCE.variable, "extraction_share", "devices_known")
+    if not all(name in results for name in with_devices):
+        return panels_figure(results, PANELS, who=who(results))
+    return panels_figure(
+        results, (*PANELS, INTERDEPENDENCE), (_draw_sources, _draw_known), who(results)
+    )
+
+
+def who(results: xr.Dataset) -> str:
+    """Say who was simulated, as far as the attributes tell."""
+    told = results.attrs
+    parts = []
+    if "agents" in told and "resources" in told:
+        parts.append(f"{words(told['agents'])} agents × {words(told['resources'])} resources")
+    elif "title" in told:
+        parts.append(words(told["title"]))
+    if "scenario" in told:
+        parts.append(words(told["scenario"]))
+    return "  ·  ".join(parts)
+
+
+def _draw_sources(axes: Any, results: xr.Dataset) -> None:
+    """Draw the shares of the units extracted by hand and with each type, one above the other."""
+    shares = results["extraction_share"].mean("society").transpose("source", "day").load()
+    names = [words(name).replace("_", " ") for name in results["source"].values]
+    axes.stackplot(results["day"], shares, colors=_SOURCE_COLOURS, labels=names, linewidth=0)
+    axes.set_ylim((0, 1))
+    axes.grid(visible=False)
+    _finish(axes, results, "Extracted with", "share of the units")
+
+
+def _draw_known(axes: Any, results: xr.Dataset) -> None:
+    """Draw how many devices of each type somebody knows how to make."""
+    known = results["devices_known"].mean("society").load()
+    for name, colour in zip(known["device_type"].values, _TYPE_COLOURS, strict=True):
+        line = known.sel(device_type=name)
+        axes.plot(results["day"], line, color=colour, label=words(name).replace("_", " "))
+    axes.set_ylim((0, max(1.0, float(known.max()) * 1.08)))
+    _finish(axes, results, "Devices known", "devices of each type")
+
+
+def _finish(axes: Any, results: xr.Dataset, title: str, axis: str) -> None:
+    """Label a panel of several lines or areas, and explain them below it."""
+    label(axes, results, title, axis)
+    axes.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.22),
+        ncols=3,
+        frameon=False,
+        fontsize=8.5,
+        handlelength=1.2,
+        columnspacing=1.2,
+    )

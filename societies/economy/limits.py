@@ -1,0 +1,33 @@
+"""Which numbers can no run pass: limits of the fields of a checkpoint that have a name."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from societies.economy.parameters import REMOVE_AGENT, Parameters
+from societies.economy.state import MOST_UNITS
+
+MOST_DEVICES = 64
+"""Of one kind that an agent may own whatever their lifetime; it wants no more than a few."""
+
+
+def limits(p: Parameters, day: int) -> dict[str, ArrayLike]:
+    """Return the limits of fields that have a name (`Field.within`) on the evening of a day."""
+    least = min(float(curve.minutes.min()) for curve in p.effort_curves)
+    fastest = 1.0 if p.device is None else max(p.device.factor)
+    a_day = math.floor(min(p.day_length * fastest / least, MOST_UNITS)) + 2
+    removable = [p.agents if s.remove == REMOVE_AGENT else p.resources for s in p.shocks]
+    found: dict[str, ArrayLike] = {
+        "last to be removed": np.array(removable or [1]) - 1,
+        "most units": min(MOST_UNITS, p.agents * day * a_day),  # all that was ever extracted
+    }
+    if p.device is not None:
+        # What is done in these minutes, with all types one after the other, is counted in 63 bits.
+        curves = (*p.effort_curves, *p.device.effort_curves)
+        least = min(float(curve.minutes.min()) for curve in curves)
+        counted = 2.0**57 * least / max(p.device.factor)
+        found["most minutes"] = max(counted, MOST_DEVICES * max(p.device.lifetime))
+    return found

@@ -1,0 +1,242 @@
+"""What does the economy declare, from which running, verifying, capturing and timing it follow?
+
+Its parts are imported when they are asked for, so that reading a configuration stays quick.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from societies.economy.config import EconomyConfig
+from societies.errors import ConfigError, option
+from societies.workload import Block, Events, Field, Phase, Series, Source, Step, Workload
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from societies.device import Device
+    from societies.economy.parameters import Parameters
+    from societies.economy.report import RunReport
+    from societies.economy.results import Layout
+    from societies.workload.coverage import Count
+
+MODEL_VERSION = "1"
+"""Changes when, and only when, results change; see CHANGELOG, "Results change"."""
+
+AGENTS_PER_COMPUTE_UNIT = 16
+"""Above this number of agents per compute unit a GPU cannot keep all workgroups resident."""
+
+
+class Economy(Workload[EconomyConfig, "Parameters"]):
+    """Self-interested agents that extract, barter, invent, make and consume."""
+
+    name = "economy"
+    summary = "agents extract, barter, invent and consume"
+    version = MODEL_VERSION
+    config = EconomyConfig
+    clock, copies, work = "day", "society", "agent-day"
+    step_arguments = ("market_round", "device_type")
+
+    def parameters(self, config: EconomyConfig) -> Parameters:
+        """Return the numbers and tables that a society lives by."""
+        from societies.economy.parameters import parameters
+
+        return parameters(config)
+
+    def sizes(self, p: Parameters) -> dict[str, int]:
+        """Return the length of every dimension."""
+        from societies.economy.state import sizes
+
+        return sizes(p)
+
+    def fields(self, p: Parameters) -> Mapping[str, Field]:
+        """Return the arrays that a society of these parameters has."""
+        from societies.economy.state import state_fields
+
+        return state_fields(p)
+
+    def events(self, p: Parameters) -> Mapping[str, Events]:
+        """Return the list of inventions: day, inventor, type, resource, components."""
+        if p.device is None:
+            return {}
+        return {"inventions": Events(4 + p.device.component_slots, p.agents)}
+
+    def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:
+        """Return the table of phases."""
+        from societies.economy.phases import phases
+
+        return phases(p, copies)
+
+    def schedule(
+        self, p: Parameters, tick: int, seen: Mapping[str, NDArray[Any]]
+    ) -> Sequence[Step]:
+        """Return the steps of a day."""
+        from societies.economy import schedule
+
+        return schedule.day_schedule(p, tick) if tick else schedule.start(p)
+
+    def source(self, p: Parameters) -> Source:
+        """Return macros, accessors, tables and the bounds of shared loops."""
+        from societies.economy import source
+
+        arguments = {**source.tables(p), **source.counts(p)}
+        return Source(source.macros(p), source.header(p), arguments)
+
+    def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
+        """Return the functions of the reference, which are handed plain numbers and lists."""
+        from societies.economy.phases import reference
+
+        return reference(p)
+
+    def contents(self, config: EconomyConfig) -> Layout:
+        """Return what the file holds."""
+        from societies.economy.results import Layout
+
+        return Layout(self, config)
+
+    def work_items(self, p: Parameters, copies: int, device: Any) -> int:
+        """Return one work-item for each resource, in whole warps.
+
+        On a GPU that could not hold all workgroups of this size at once, each agent gets a single
+        warp, whose work-items serve several resources: twice as many agents are under way.
+        """
+        from societies.workload.phases import workgroup_size
+
+        crowded = copies * p.agents > AGENTS_PER_COMPUTE_UNIT * device.compute_units
+        items = 1 if device.kind == "gpu" and crowded else p.resources
+        return workgroup_size(device, items)
+
+    def work_done(self, config: EconomyConfig, ticks: int) -> float:
+        """Return agent-days."""
+        return float(ticks * config.replicates * config.agents)
+
+    def check(self, block: Block, p: Parameters) -> None:
+        """Stop before results are wrong: the ends of tables and counts are estimates (`bounds`).
+
+        Half of the limit leaves room for what is held between two evenings.
+        """
+        from societies.economy.conflicts import LARGEST_COUNT
+        from societies.economy.state import series_of
+
+        limit = p.largest_holding if p.tables_cut_off else LARGEST_COUNT
+        held = block.logs["series"][..., list(series_of(p)).index("units_held_max")].max()
+        if held > limit // 2:
+            raise ConfigError(
+                f"utility.min_marginal: an agent holds {held:.0f} units of a resource, too near to "
+                f"the {limit} that tables and counts are made for\n"
+                "raise utility.min_marginal; what was done before is in the file"
+            )
+
+    def counts(self, p: Parameters) -> Mapping[str, Count]:
+        """Return what tells whether the rules of the economy were tried."""
+        from societies.economy.coverage import counts
+
+        return counts(p)
+
+    def part(self, step: Step, tick: int) -> str:
+        """Return the phase, with its type of device: the rounds of a market are one."""
+        from societies.economy.coverage import part
+
+        return part(step, tick)
+
+    def series(self, p: Parameters) -> Mapping[str, Series]:
+        """Return the statistics of a day."""
+        from societies.economy.state import series_of
+
+        return series_of(p)
+
+    def limits(self, p: Parameters, tick: int) -> Mapping[str, ArrayLike]:
+        """Return limits of fields that have a name, on the evening of a day."""
+        from societies.economy.limits import limits
+
+        return limits(p, tick)
+
+    def seconds(self, config: EconomyConfig, device: Device | None) -> float:
+        """Return how long a run takes, roughly."""
+        from societies.economy.duration import seconds
+
+        return seconds(config, device)
+
+    def plan_rows(self, config: EconomyConfig, p: Parameters) -> list[tuple[str, str]]:
+        """Return sizes, groups and tables."""
+        from societies.economy.results import describe_tables
+
+        return [
+            ("agents x resources", f"{p.agents} x {p.resources}"),
+            ("agents per group", ", ".join(str(n) for n in config.group_sizes())),
+            ("utility tables", describe_tables(p)),
+        ]
+
+    def headlines(self) -> Sequence[str]:
+        """Return the variables of the closing table."""
+        return ("units_extracted", "units_held", "units_traded", "utility", "gini")
+
+    def report(self, config: EconomyConfig, **facts: Any) -> RunReport:
+        """Return a report that speaks of days and agents."""
+        from societies.economy.report import RunReport
+
+        return RunReport(self, config, **facts)
+
+    def trace(
+        self,
+        config: EconomyConfig,
+        *,
+        day: int,
+        agent: int,
+        society: int | None = None,
+        start: Path | None = None,
+        phase: str | None = None,
+        form: str = "text",
+        full: bool = False,
+        device: str | Device = "auto",
+        progress: Callable[[int, int], None] | None = None,
+    ) -> str:
+        """Tell what an agent did on a day, and why.
+
+        Parameters
+        ----------
+        day : int
+            The day, from 1.
+        agent : int
+            The agent, from 0.
+        society : int, optional
+            The society; default: the first.
+        start : path, optional
+            Begin with a checkpoint of a result.
+        phase : str, optional
+            Only this part of the day: own_use.
+        form : str
+            text or json.
+        full : bool
+            Leave nothing out of the text.
+        """
+        from societies.economy.trace import trace
+
+        if form not in ("text", "json"):
+            raise ConfigError(f"{option('form', form)}: choose text or json")
+        told = trace(
+            self,
+            config,
+            day=day,
+            agent=agent,
+            society=society,
+            start=start,
+            phase=phase,
+            device=device,
+            progress=progress,
+        )
+        return json.dumps(told.data()) if form == "json" else told.text(full=full)
+
+    def figure(self, results: xr.Dataset) -> Any:
+        """Draw the day's means and, with devices, what they are used for."""
+        from societies.economy.figure import figure
+
+        return figure(results)
+
+
+WORKLOAD = Economy()

@@ -1,0 +1,111 @@
+"""How do optional members of a workload (trace, play, view) become commands with options?
+
+The signature of a member says which options it has, its docstring what they mean: nothing is
+registered anywhere else. The configuration, the device and the progress are given by the command
+line; every other keyword-only parameter is an option of its name.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+import typing
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from societies.errors import OPTIONS, ConfigError
+from societies.numbers import whole
+
+if TYPE_CHECKING:
+    from societies.workload.protocol import Workload
+
+GIVEN = ("config", "device", "progress", "results")
+"""Parameters that are no options of the member's own."""
+
+WHAT = {"trace": "be traced", "play": "be played", "view": "be viewed"}
+"""What cannot be done with a workload that has no such member."""
+
+
+def member_of(workload: Workload[Any, Any], name: str) -> Callable[..., Any]:
+    """Return an optional member of a workload.
+
+    Raises
+    ------
+    ConfigError
+        If the workload has none.
+    """
+    member = getattr(workload, name, None)
+    if member is None:
+        raise ConfigError(f"workload {workload.name} cannot {WHAT[name]}: it does not define how")
+    return cast(Callable[..., Any], member)
+
+
+def options(member: Callable[..., Any]) -> list[Any]:
+    """Return the options of a command line that stand for a member's keyword-only parameters."""
+    meanings = described(member.__doc__ or "")
+    wanted = {
+        name: parameter
+        for name, parameter in inspect.signature(member).parameters.items()
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name not in GIVEN
+    }
+    # Only of these, since the types of others may be there for type checkers alone.
+    hints = typing.get_type_hints(
+        types.SimpleNamespace(__annotations__={n: one.annotation for n, one in wanted.items()}),
+        inspect.unwrap(getattr(member, "__func__", member)).__globals__,
+    )
+    found = []
+    for name, parameter in wanted.items():
+        kind, form = _read(hints[name])
+        words = [OPTIONS.get(name, f"--{name.replace('_', '-')}")]
+        option = typer.Option(*words, help=meanings.get(name, ""), **form)
+        found.append(parameter.replace(annotation=Annotated[kind, option]))
+
+    def command(**arguments: Any) -> None:
+        """Stand for the member: typer makes its options of the signature."""
+
+    command.__signature__ = inspect.Signature(found)  # type: ignore[attr-defined]
+    app = typer.Typer(add_completion=False)
+    app.command()(command)
+    made: list[Any] = list(typer.main.get_command(app).params)
+    chosen = [option for option in made if option.name in {one.name for one in found}]
+    for option in chosen:
+        if option.is_flag:
+            option.metavar = ""  # it takes no value
+    return chosen
+
+
+def described(docstring: str) -> dict[str, str]:
+    """Return what a docstring in NumPy's form says of each parameter, in one line."""
+    text = inspect.cleandoc(docstring)
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+$|\Z)", text, re.M | re.S)
+    if not section:
+        return {}
+    entries = re.split(r"^(\w[\w, ]*?) *:[^\n]*\n", section[1], flags=re.M)
+    found: dict[str, str] = {}
+    for names, text in zip(entries[1::2], entries[2::2], strict=True):
+        meaning = " ".join(text.split())
+        found |= {name.strip(): meaning for name in names.split(",")}
+    return found
+
+
+def _read(hint: Any) -> tuple[Any, dict[str, Any]]:
+    """Return a type that a command line can read, and how: of a path or a text, the path."""
+    union = typing.get_origin(hint) in (typing.Union, types.UnionType)
+    parts = typing.get_args(hint) if union else (hint,)
+    kind = Path if Path in parts else next(part for part in parts if part is not type(None))
+    forms: dict[Any, dict[str, Any]] = {
+        int: {"parser": whole, "metavar": "N"},
+        Path: {"parser": Path, "metavar": "FILE"},
+        str: {"metavar": "WORD"},
+    }
+    return kind | None if type(None) in parts else kind, forms.get(kind, {})
+
+
+def call(member: Callable[..., Any], given: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
+    """Call a member with what it asks for of ``given``, and with its options."""
+    wanted = inspect.signature(member).parameters
+    return member(**{name: value for name, value in given.items() if name in wanted}, **arguments)

@@ -1,0 +1,68 @@
+"""How do commands write: tables on stdout, warnings and what goes on at present on stderr."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markup import escape
+
+from societies.errors import printable
+from societies.words import plural
+
+SECONDS_BETWEEN_LINES = 10.0
+"""How often what goes on is written where no terminal shows it."""
+
+
+def warn(text: str) -> None:
+    """Write a warning on stderr."""
+    print(f"warning: {printable(text)}", file=sys.stderr)
+
+
+def print_rows(rows: Sequence[tuple[str, str]], console: Console) -> None:
+    """Print names and values in two columns; a value stays on one line, for those who grep."""
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        label = f"[dim]{escape(name.ljust(width))}[/]"
+        console.print(f"{label}  {escape(printable(value))}", highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def doing(first: str, clock: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Show what is being done and how far it is; a line every ten seconds if there is no terminal.
+
+    A thread writes, so that something is seen while one kernel is built for a long time as well.
+    """
+    console = Console(stderr=True)
+    if console.is_terminal:
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        with Bar(*columns, console=console, transient=True) as bar:
+            task = bar.add_task(first, total=None)
+            yield lambda done, ticks, what: bar.update(
+                task, completed=done, total=ticks, description=what
+            )
+        return
+    now, ended, began = first, threading.Event(), time.monotonic()
+
+    def note(done: int, ticks: int, what: str) -> None:
+        nonlocal now
+        now = f"{what} ({done} of {ticks} {plural(clock)} done)"
+
+    def write() -> None:
+        while not ended.wait(SECONDS_BETWEEN_LINES):
+            print(f"{time.monotonic() - began:.0f} s: {now}", file=sys.stderr, flush=True)
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    try:
+        yield note
+    finally:
+        ended.set()
+        writer.join()

@@ -1,0 +1,75 @@
+"""How are measurements of speed shown and kept: a table for people, CSV for programs."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import fields
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from societies.errors import OutputError, option
+from societies.words import plural
+from societies.workload.bench import Timing
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def measured(timings: Iterable[Timing], out: Path | None, *, overwrite: bool) -> list[Timing]:
+    """Carry out measurements; each is in the table as soon as it is there.
+
+    Raises
+    ------
+    OutputError
+        If the table exists already, or cannot be written.
+    """
+    found = []
+    with ExitStack() as stack:
+        writer: Any = None
+        if out is not None:
+            try:
+                file = stack.enter_context(
+                    out.open("w" if overwrite else "x", newline="", encoding="utf-8")
+                )
+            except FileExistsError:
+                raise OutputError(
+                    f"{out}: exists already. Replace it with {option('overwrite', True)}, or "
+                    f"choose another place with {option('out')}."
+                ) from None
+            except OSError as error:
+                raise OutputError(
+                    f"{out}: cannot be written: {error.strerror}. "
+                    f"Choose another place with {option('out')}."
+                ) from error
+            writer = csv.DictWriter(file, [field.name for field in fields(Timing)])
+            writer.writeheader()
+        for timing in timings:
+            found.append(timing)
+            if writer is not None:
+                writer.writerow(timing.row())
+                file.flush()
+    return found
+
+
+def table(timings: Sequence[Timing], copies: str, ticks: str) -> Table:
+    """Return a table with a row for each number of copies; both words are plural."""
+    from rich.table import Table
+
+    work = f"{plural(timings[0].work)} per second"
+    result = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    for name in (copies, ticks, "seconds", work, "least", "most", "start"):
+        result.add_column(name, justify="right", no_wrap=True)
+    for count in dict.fromkeys(timing.copies for timing in timings):
+        same = [timing for timing in timings if timing.copies == count]
+        rates = [timing.work_per_second for timing in same]
+        result.add_row(
+            str(count),
+            str(same[0].ticks),
+            f"{median(timing.seconds for timing in same):.4g}",
+            *(f"{rate:,.0f}" for rate in (median(rates), min(rates), max(rates))),
+            f"{same[0].build_seconds:.2f} s",
+        )
+    return result

@@ -1,0 +1,15 @@
+"""How is a noun written where there are several of what it names?"""
+
+from __future__ import annotations
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a regular noun: days, batches, societies."""
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}{'es' if noun.endswith(('s', 'x', 'sh', 'ch')) else 's'}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun: 1 day, 2 batches."""
+    return f"{count} {noun if count == 1 else plural(noun)}"

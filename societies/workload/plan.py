@@ -1,0 +1,150 @@
+"""What would a run do: sizes, memory, launches, place of the file; nothing is built or written."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from societies.config.model import WorkloadConfig
+from societies.device import Device
+from societies.output.checkpoints import interval
+from societies.words import plural
+from societies.workload.config import recorded
+from societies.workload.contents import contents_of
+from societies.workload.devices import chosen_device
+from societies.workload.engines import LOG_TICKS
+from societies.workload.file import parts, require_room
+from societies.workload.phases import launches_of, scratch_bytes
+from societies.workload.protocol import Workload
+from societies.workload.sufficiency import byte_count, duration, room_warnings, time_warning
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run would do, nothing written.
+
+    Attributes
+    ----------
+    rows : list of (label, value)
+    warnings : what is probably not meant so, or will probably fail; a sentence each
+    """
+
+    rows: list[tuple[str, str]]
+    warnings: tuple[str, ...] = ()
+
+
+class NotKnown(Exception):
+    """Somebody wants to see an array before anything has run."""
+
+
+class Unseen(dict[str, Any]):
+    """Stands for the arrays of the state where there is none."""
+
+    def __missing__(self, name: str) -> Any:
+        raise NotKnown(name)
+
+
+def plan(
+    workload: Workload[Any, Any],
+    config: WorkloadConfig,
+    *,
+    device: str | Device = "auto",
+    out: str | Path | None = None,
+) -> Plan:
+    """Say what a run would do, without building or writing anything; see `societies.plan`."""
+    p = workload.parameters(config)
+    contents, clock = contents_of(workload, config), workload.clock
+    first, count = workload.first(config), workload.count(config)
+    chosen, name, _ = chosen_device(device)
+    path = Path(out) if out is not None else Path(f"{workload.name}.h5")
+    made = parts(workload, config, contents)
+    saved = sum(
+        math.prod(shape) * np.dtype(kind).itemsize for shape, kind in made["state"].values()
+    )
+    lengths = {one.name: len(one.values) for one in made["coordinates"]}
+    results = sum(
+        math.prod(lengths[dim] for dim in one.dims) * np.dtype(one.dtype).itemsize
+        for one in made["variables"]
+    )
+    results += sum(table.nbytes(lengths) for table in made["tables"])
+    rows = [
+        (workload.copies_plural, numbers(first, count)),
+        *workload.plan_rows(config, p),
+        (plural(clock), str(workload.ticks(config))),
+        ("device", name if chosen else f"{name} (plain Python)"),
+    ]
+    if chosen:
+        rows += [
+            ("work-items per workgroup", str(workload.work_items(p, count, chosen))),
+            (f"launches per {clock}", _launches(workload, p, count)),
+        ]
+    asked = recorded(config, "checkpoint", "auto")
+    memory = device_bytes(workload, config) if chosen else state_bytes(workload, config)
+    seconds = workload.seconds(config, chosen)
+    rows += [
+        ("memory on the device" if chosen else "memory of the state", byte_count(memory)),
+        ("checkpoints in the file", describe_checkpoints(asked, saved, clock)),
+        ("results in the file", byte_count(results)),
+        *([] if seconds is None else [("time, roughly", duration(seconds))]),
+        ("output", f"{path.absolute()}{' (exists)' if path.exists() else ''}"),
+    ]
+    sizes = workload.lengths(p)
+    lacking = room_warnings(
+        chosen,
+        memory,
+        count * max(field.nbytes(sizes) for field in workload.arrays(p).values()),
+        path,
+        lambda: require_room(workload, config, contents, path, overwrite=True),
+        workload.copies_plural,
+    )
+    return Plan(rows, (*lacking, *time_warning(seconds)))
+
+
+def describe_checkpoints(asked: int | str, nbytes: int, clock: str) -> str:
+    """Say how much checkpoints of so many bytes take, and how often there is one."""
+    every = interval(asked, nbytes)
+    return f"2 x {byte_count(nbytes)}, every {every} {plural(clock)}" if every else "none"
+
+
+def state_bytes(workload: Workload[Any, Any], config: WorkloadConfig) -> int:
+    """Return the bytes of all arrays of the state."""
+    p = workload.parameters(config)
+    sizes = workload.lengths(p)
+    return workload.count(config) * sum(f.nbytes(sizes) for f in workload.arrays(p).values())
+
+
+def device_bytes(workload: Workload[Any, Any], config: WorkloadConfig) -> int:
+    """Return the bytes that a run takes on a device: state, logs, tables and scratch memory."""
+    p = workload.parameters(config)
+    sizes, copies = workload.lengths(p), workload.count(config)
+    logs = sum(f.nbytes(sizes) for f in workload.arrays(p).values() if f.logged)
+    rows = sum(4 * one.columns * one.rows for one in workload.events(p).values())
+    tables = sum(
+        array.nbytes
+        for array in workload.source(p).arguments.values()
+        if isinstance(array, np.ndarray)
+    )
+    logged = LOG_TICKS * copies * (logs + rows) + 4 * copies * len(workload.events(p))
+    return (
+        state_bytes(workload, config) + logged + tables + scratch_bytes(workload.phases(p, copies))
+    )
+
+
+def _launches(workload: Workload[Any, Any], p: Any, copies: int) -> str:
+    """Return the launches of tick 1, if they do not depend on what is seen."""
+    try:
+        steps = workload.schedule(p, 1, Unseen())
+        return str(launches_of(workload.phases(p, copies), steps, 1))
+    except NotKnown as name:
+        return f"as many as {name} asks for"
+
+
+def numbers(first: int, count: int) -> str:
+    """Say how many copies there are, and which."""
+    return (
+        f"1 (number {first})" if count == 1 else f"{count} (numbers {first} to {first + count - 1})"
+    )

@@ -1,0 +1,296 @@
+"""How is a workload run from its configuration to its file: run, resume, plan, step by step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from societies.config.model import WorkloadConfig
+from societies.device import Device
+from societies.output import ResultFile, open_results
+from societies.output.provenance import reopen, session
+from societies.workload.config import recorded
+from societies.workload.contents import contents_of
+from societies.workload.devices import chosen_device
+from societies.workload.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
+from societies.workload.fields import SERIES, kept, state_hash
+from societies.workload.file import create, require_checkpoint, require_room
+from societies.workload.interrupts import Interruption, device_failures, interrupted, interrupts
+from societies.workload.protocol import Block, Contents, LeftOut, Workload
+from societies.workload.report import RunReport
+
+Progress = Callable[[int, int], None]
+
+QUANTITY = "quantity"
+"""Dimension along which `Tick.dataset` has the series."""
+
+BLOCK_SECONDS = 0.5
+"""What a block of ticks aims at: an interruption loses no more."""
+
+
+def engine_of(
+    workload: Workload[Any, Any], config: WorkloadConfig, device: str | Device
+) -> tuple[Engine, str, dict[str, str]]:
+    """Return who carries out the steps, its name for people, and facts for the file."""
+    chosen, name, facts = chosen_device(device)
+    p = workload.parameters(config)
+    first, copies = workload.first(config), workload.count(config)
+    if chosen is None:
+        return ReferenceEngine(workload, p, first=first, copies=copies), name, facts
+    return DeviceEngine(workload, p, chosen, first=first, copies=copies), name, facts
+
+
+def run(
+    workload: Workload[Any, Any],
+    config: WorkloadConfig,
+    *,
+    device: str | Device = "auto",
+    out: str | Path | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> RunReport:
+    """Run a configuration and write its file while running; see `societies.run`."""
+    began = time.perf_counter()
+    path = Path(out) if out is not None else Path(f"{workload.name}.h5")
+    contents = contents_of(workload, config)
+    last = workload.ticks(config)
+    fields = workload.arrays(workload.parameters(config))
+    file, start, means = None, None, None
+    with ExitStack() as stack:
+        stop = stack.enter_context(interrupts())
+        # What stands in the way of the file is said before any kernel is built.
+        if resume:
+            file = stack.enter_context(reopen(path, config, workload.version))
+            start = file.latest_checkpoint()
+            if start:
+                require_checkpoint(workload, config, path, *start)
+        else:
+            require_room(workload, config, contents, path, overwrite=overwrite)
+        first = start[0] + 1 if start else 1
+        try:
+            if file and start and start[0] >= (file.ticks_committed if file.ended else last):
+                name, digest = str(file.attributes["device"]), state_hash(fields, start[1])
+                ended, why = start[0], file.ended
+            else:
+                with stop.building():
+                    engine, name, facts = engine_of(workload, config, device)
+                file = file or stack.enter_context(
+                    create(workload, config, contents, path, facts, overwrite=overwrite)
+                )
+                file.log_session(session(workload.clock, first, facts))
+                with device_failures(workload.clock, file, last):
+                    if start:
+                        engine.load(start[1])
+                    else:
+                        engine.start()
+                    simulation = Simulation(workload, config, engine, file, contents, stop)
+                    for tick in simulation.blocks(first - 1, last):
+                        if progress:
+                            progress(tick, last)
+                    ended, means, why = simulation.tick, simulation.means, simulation.why
+                    digest = engine.hash()
+        except KeyboardInterrupt:
+            raise interrupted(workload.clock, file, last) from None
+    return workload.report(
+        config,
+        path=path,
+        first_tick=first,
+        last_tick=ended,
+        device=name,
+        wall_seconds=time.perf_counter() - began,
+        final=_recorded(contents, path, ended) if means is None else means,
+        ended=why,
+        state_sha256=digest,
+    )
+
+
+class Simulation:
+    """The loop over blocks of ticks, and what is written of each.
+
+    Attributes
+    ----------
+    tick : the last tick that is committed
+    means : means over copies of the last tick's series, by variable; None before the first block
+    why : why the run ended before its last tick, if it did
+    """
+
+    def __init__(
+        self,
+        workload: Workload[Any, Any],
+        config: WorkloadConfig,
+        engine: Engine,
+        file: ResultFile,
+        contents: Contents,
+        stop: Interruption,
+    ) -> None:
+        self.workload, self.engine, self.file, self.contents = workload, engine, file, contents
+        self.every = file.checkpoint_interval(recorded(config, "checkpoint", "auto"))
+        self.p = workload.parameters(config)
+        self.fields = workload.arrays(self.p)
+        self.stop = stop
+        self.tick = 0
+        self.means: dict[str, float] | None = None
+        self.why = ""
+
+    def blocks(self, tick: int, last: int) -> Iterator[int]:
+        """Run from after a tick to the last one, or until all copies have ended.
+
+        Yields the tick reached after every block, at first the one begun with.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C; the state is saved.
+        """
+        stops, length, self.tick = self.contents.stops(), 1, tick
+        self.contents.begin(self.file, tick, self.engine.state)
+        self.file.rewind(tick)
+        yield tick
+        ended = self.engine.ended()
+        while self.tick < last and ended is None and not self.stop.is_set():
+            began = time.perf_counter()
+            end = block_end(self.tick, length, last, stops, self.every)
+            with self.stop.at_once():
+                self.engine.run_ticks(self.tick + 1, end)
+                ended = self.engine.ended()
+            try:
+                self._write(end if ended is None else ended, last, ended)
+            except LeftOut as left:
+                self._save(self.tick, left.state)
+                raise KeyboardInterrupt from None
+            length = _next_length(end - self.tick, time.perf_counter() - began)
+            self.tick = end if ended is None else ended
+            yield self.tick
+        if self.tick < last and ended is None:
+            self._save(self.tick, self.engine.state())
+            raise KeyboardInterrupt
+
+    def _write(self, end: int, last: int, ended: int | None) -> None:
+        """Write and commit the block up to ``end``."""
+        ticks = end - self.tick
+        state = cache(self.engine.state)
+        logs = {name: log[:, :ticks] for name, log in self.engine.logs().items()}
+        block = Block(self.tick + 1, end, logs, self.engine.events(), state, self.stop)
+        self.workload.check(block, self.p)
+        self.contents.write(self.file, block)
+        over = end == last or ended is not None
+        if over:
+            state()  # as it is before the steps that follow the last tick
+            self.engine.finish()
+            self.contents.finish(self.file, end, self.engine.state)
+        if ended is None:
+            self.file.commit(end)
+        else:
+            self.why = self.workload.why_ended(state())
+            self.file.end(end, self.why)
+        self.means = self.contents.means(block)
+        # Last of all: who finds the checkpoint of the last tick takes the file for complete.
+        if over or (self.every and end % self.every == 0):
+            self._save(end, state())
+
+    def _save(self, tick: int, state: Mapping[str, NDArray[Any]]) -> None:
+        self.contents.write_checkpoint(self.file, state)
+        if self.every:
+            number = checkpoint_number(tick, self.every)
+            self.file.checkpoint(tick, kept(self.fields, state), number)
+
+
+def _recorded(contents: Contents, path: Path, tick: int) -> dict[str, float]:
+    with open_results(path) as dataset:
+        return contents.recorded_means(dataset, tick)
+
+
+def checkpoint_number(tick: int, every: int) -> int:
+    """Return the number of a tick's checkpoint; one between two regular ones has the later's."""
+    return -(-tick // every)
+
+
+def block_end(tick: int, length: int, last: int, stops: Any, checkpoint: int) -> int:
+    """Return the last tick of the block after ``tick``.
+
+    That is the next tick at which the file must be written, at most ``length`` ticks on.
+    """
+    for end in range(tick + 1, min(tick + length, last) + 1):
+        if end in stops or (checkpoint and end % checkpoint == 0):
+            return end
+    return min(tick + length, last)
+
+
+def _next_length(ticks: int, seconds: float) -> int:
+    """Return how many ticks take about `BLOCK_SECONDS`."""
+    return max(1, min(LOG_TICKS, 4 * ticks, int(ticks * BLOCK_SECONDS / max(seconds, 1e-9))))
+
+
+def steps(
+    workload: Workload[Any, Any], config: WorkloadConfig, *, device: str | Device = "auto"
+) -> Iterator[Tick]:
+    """Run a configuration tick by tick, to look in between; see `societies.steps`."""
+    engine, _, _ = engine_of(workload, config, device)
+    engine.start()
+    for number in range(1, workload.ticks(config) + 1):
+        engine.run_ticks(number, number)
+        yield Tick(workload, config, number, engine)
+        if engine.ended() is not None:
+            return
+
+
+class Tick:
+    """The state after a tick, to be looked at before the run goes on.
+
+    Attributes
+    ----------
+    number : the tick, from 1
+    """
+
+    def __init__(
+        self, workload: Workload[Any, Any], config: WorkloadConfig, number: int, engine: Engine
+    ) -> None:
+        self.number = number
+        self._workload, self._config, self._engine = workload, config, engine
+
+    def __int__(self) -> int:
+        return self.number
+
+    @property
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Copies of all arrays, the copy (society, plate) first."""
+        return self._engine.state()
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the kept state; equal on every device."""
+        return self._engine.hash()
+
+    @property
+    def dataset(self) -> Any:
+        """The state as an `xarray.Dataset` with named dimensions and units.
+
+        ``series`` is along ``quantity``, which has their names, without those that are known only a
+        tick later: ``dataset.series.sel(quantity="gini")``.
+        """
+        import xarray as xr
+
+        workload, p = self._workload, self._workload.parameters(self._config)
+        first, count = workload.first(self._config), workload.count(self._config)
+        fields, state = workload.arrays(p), self.state
+        coordinates: dict[str, Any] = {workload.copies: range(first, first + count)}
+        variables = {}
+        for name, array in state.items():
+            dims, told = fields[name].dims, {"long_name": fields[name].meaning}
+            told["units"] = fields[name].unit
+            if name == SERIES:
+                all_of_them = workload.series(p)
+                # The number of one that lags is that of a tick before.
+                now = [i for i, one in enumerate(all_of_them.values()) if not one.lag]
+                coordinates[QUANTITY] = [list(all_of_them)[i] for i in now]
+                dims, array = (QUANTITY,), array[:, now]
+            variables[name] = ((workload.copies, *dims), array, told)
+        attributes = {"workload": workload.name, workload.clock: self.number}
+        return xr.Dataset(variables, coords=coordinates, attrs=attributes)

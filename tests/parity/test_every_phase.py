@@ -1,0 +1,86 @@
+"""Does every phase of every workload give the reference's bits, alone and among other copies?
+
+Device and reference carry out the same steps side by side. After a difference the device is handed
+the reference's state, so that the phase that is wrong fails, and none that comes after it.
+"""
+
+from functools import cache
+
+import pytest
+from small import names, small
+
+from societies.device import choose_device
+from societies.workload.engines import FINISH, DeviceEngine, ReferenceEngine
+from societies.workload.registry import workload
+
+pytestmark = pytest.mark.xdist_group("every phase")  # its runs are shared
+
+COPIES = (1, 5)
+
+
+def phases(name):
+    config = small(name)
+    return workload(name).phases(workload(name).parameters(config), 1)
+
+
+@cache
+def compared(name, copies):
+    """Return for each phase how often it ran and changed something, and its first difference."""
+    chosen, config = workload(name), small(name)
+    p, first = chosen.parameters(config), chosen.first(config)
+    device = DeviceEngine(chosen, p, choose_device("auto"), first=first, copies=copies)
+    reference = ReferenceEngine(chosen, p, first=first, copies=copies)
+    watched = [array for array, field in device.fields.items() if field.compared]
+    ran, acted, wrong = {}, {}, {}
+    before = reference.initial()
+
+    def carry_out(steps, tick):
+        nonlocal before
+        for step in steps:
+            device.step(step, tick)
+            reference.step(step, tick)
+            found, expected = device.state(), reference.state()
+            here = [one for one in watched if found[one].tobytes() != expected[one].tobytes()]
+            changed = any(before[one].tobytes() != expected[one].tobytes() for one in expected)
+            ran[step.phase] = ran.get(step.phase, 0) + 1
+            acted[step.phase] = acted.get(step.phase, 0) + changed
+            if here:
+                wrong.setdefault(step.phase, f"tick {tick}, {step}: {', '.join(here)}")
+                device._set(expected)
+            before = expected
+
+    for tick in range(chosen.ticks(config) + 1):
+        carry_out(reference.steps(tick), tick)
+        assert device.ended() == reference.ended()
+        if reference.ended() is not None:
+            break
+    carry_out(chosen.finish(p), FINISH)
+    return ran, acted, wrong
+
+
+@pytest.mark.parametrize("copies", COPIES)
+@pytest.mark.parametrize(
+    ("name", "phase"),
+    [pytest.param(name, phase, id=f"{name}-{phase}") for name in names() for phase in phases(name)],
+)
+def test_a_phase_is_the_references(name, phase, copies):
+    ran, acted, wrong = compared(name, copies)
+    assert phase not in wrong, wrong[phase]
+    assert ran.get(phase, 0), f"tests/small.py: no step of {name} is {phase}"
+    assert acted[phase], f"tests/small.py: {phase} changes nothing in {name}"
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_copy_alone_is_as_it_is_among_others(name):
+    chosen, config = workload(name), small(name)
+    p, first = chosen.parameters(config), chosen.first(config)
+    together, alone = (
+        ReferenceEngine(chosen, p, first=number, copies=copies)
+        for number, copies in ((first, 3), (first + 2, 1))
+    )
+    for engine in (together, alone):
+        engine.start()
+        engine.run_ticks(1, 5)
+    expected = alone.state()
+    for array, values in together.state().items():
+        assert values[2:].tobytes() == expected[array].tobytes(), array

@@ -1,0 +1,182 @@
+"""Is a run of any workload that was stopped and resumed the run that nobody stopped?"""
+
+import h5py
+import numpy as np
+import pytest
+from small import names, small
+
+import societies
+from societies.errors import DeviceError, DeviceFailed, Interrupted
+from societies.output import inspect
+from societies.workload import run as core
+from societies.workload.engines import ReferenceEngine
+from societies.workload.registry import workload
+
+
+class Stop(Exception):
+    """Ends a run in the middle, without a checkpoint of that tick."""
+
+
+def run(path, name, *, until=None, keep=False, device="reference", **more):
+    """Run a small configuration, or resume it; killed or, with ``keep``, interrupted on the way."""
+
+    def progress(tick, _):
+        if until is not None and tick >= until:
+            raise KeyboardInterrupt if keep else Stop
+
+    return societies.run(
+        small(name, **more), device=device, out=path, resume=path.exists(), progress=progress
+    )
+
+
+def everything(path):
+    """Return the bytes of every dataset but the seal, which has the date, and the sessions."""
+    found = {}
+
+    def note(name, item):
+        if isinstance(item, h5py.Dataset) and not name.startswith("provenance/s"):
+            value = np.asarray(item[()])
+            found[name] = value.tolist() if value.dtype == object else value.tobytes()
+
+    with h5py.File(path) as file:
+        file.visititems(note)
+    assert len(found) > 5
+    return found
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory):
+    """Return report and content of runs that nobody stopped, by name."""
+    folder = tmp_path_factory.mktemp("straight")
+    reports = {name: run(folder / f"{name}.h5", name) for name in names()}
+    return {name: (report, everything(report.path)) for name, report in reports.items()}
+
+
+@pytest.fixture
+def one_at_a_time(straight, monkeypatch):
+    """Let a block be a single tick, so that runs stop where they are told to."""
+    monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 1)
+
+
+@pytest.mark.usefixtures("one_at_a_time")
+@pytest.mark.parametrize("device", ["reference", "auto"])
+@pytest.mark.parametrize("until", [1, 4, 7, "last but one"])
+@pytest.mark.parametrize("name", names())
+def test_killed_and_resumed(name, until, device, straight, tmp_path):
+    path, (expected, content) = tmp_path / "run.h5", straight[name]
+    until = expected.last_tick - 1 if until == "last but one" else until
+    with pytest.raises(Stop):
+        run(path, name, until=until)
+    report = run(path, name, device=device)
+    every = small(name).record.checkpoint
+    assert report.first_tick == until // every * every + 1
+    told = (report.last_tick, report.ended, report.state_sha256, report.final)
+    assert told == (expected.last_tick, expected.ended, expected.state_sha256, expected.final)
+    assert everything(path) == content
+    assert inspect(path, check=True).damages == []
+
+
+@pytest.mark.usefixtures("one_at_a_time")
+@pytest.mark.parametrize("name", names())
+def test_interrupted_and_resumed(name, straight, tmp_path):
+    path, (expected, content) = tmp_path / "run.h5", straight[name]
+    clock = workload(name).clock
+    with pytest.raises(Interrupted, match=f"interrupted after {clock} 6 of"):
+        run(path, name, until=6, keep=True)
+    assert run(path, name).state_sha256 == expected.state_sha256
+    assert everything(path) == content
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_is_complete_is_left_as_it_is(name, straight, tmp_path):
+    path, (expected, _) = tmp_path / "run.h5", straight[name]
+    run(path, name)
+    before = path.read_bytes()
+    report = run(path, name)
+    assert report.first_tick == report.last_tick + 1 == expected.last_tick + 1
+    assert (report.ended, report.final) == (expected.ended, expected.final)
+    assert report.state_sha256 == expected.state_sha256
+    assert "none, the file was complete" in dict(report.rows).values()
+    assert path.read_bytes() == before
+    assert inspect(path, check=True).complete
+
+
+@pytest.mark.parametrize("never", [0, "never"])
+@pytest.mark.parametrize("name", names())
+def test_without_checkpoints_a_run_begins_anew(name, never, straight, tmp_path):
+    path, (expected, content) = tmp_path / "run.h5", straight[name]
+    record = {"record": {**small(name).record.model_dump(), "checkpoint": never}}
+    clock = workload(name).clock
+    with pytest.raises(Interrupted, match=f"resuming it begins with {clock} 1 again"):
+        run(path, name, until=6, keep=True, **record)
+    report = run(path, name, **record)
+    assert (report.first_tick, report.state_sha256) == (1, expected.state_sha256)
+    found = everything(path)
+    assert not any("checkpoint" in one for one in found)
+    assert found == {one: what for one, what in content.items() if "checkpoint" not in one}
+
+
+@pytest.mark.usefixtures("one_at_a_time")
+@pytest.mark.parametrize("checkpoint", [4, "never"])
+@pytest.mark.parametrize("name", names())
+def test_a_device_that_fails(name, checkpoint, straight, tmp_path, monkeypatch):
+    path, (expected, _) = tmp_path / "run.h5", straight[name]
+    record = {"record": {**small(name).record.model_dump(), "checkpoint": checkpoint}}
+    clock, ticks = workload(name).clock, workload(name).ticks(small(name))
+    original = ReferenceEngine.run_ticks
+
+    def failing(engine, first, last):
+        if last == 7:
+            raise DeviceError("the device is gone")
+        original(engine, first, last)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ReferenceEngine, "run_ticks", failing)
+        with pytest.raises(DeviceFailed) as caught:
+            run(path, name, **record)
+    anew = "" if checkpoint == 4 else f" from {clock} 1 on, as it has no checkpoints"
+    assert str(caught.value).splitlines() == [
+        "the device is gone",
+        f"{path} holds all {clock}s up to 6 of {ticks} and can be resumed{anew}",
+    ]
+    report = run(path, name, **record)
+    assert report.first_tick == (5 if checkpoint == 4 else 1)
+    assert report.state_sha256 == expected.state_sha256
+
+
+def test_some_runs_end_before_their_last_tick(straight):
+    """Otherwise nothing above says anything of those."""
+    ended = {name for name, (report, _) in straight.items() if report.ended}
+    assert "laplace" in ended and "economy" not in ended
+    report, _ = straight["laplace"]
+    assert 8 < report.last_tick < small("laplace").steps
+    told = dict(inspect(report.path).rows)["state"]
+    assert told == f"complete: ended at step {report.last_tick} of 60: {report.ended}"
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_kill_while_the_end_is_written(name, straight, tmp_path, monkeypatch):
+    """Whatever of the end was not written yet is made again: file, counter, last checkpoint."""
+    from societies.output import ResultFile
+
+    expected, content = straight[name]
+    for method in ("commit", "end", "checkpoint"):
+        for after in (False, True):
+            path, original = tmp_path / f"{method}-{after}.h5", getattr(ResultFile, method)
+
+            def dying(file, tick, *rest, original=original, after=after):
+                if tick == expected.last_tick:
+                    if after:
+                        original(file, tick, *rest)
+                    raise Stop
+                original(file, tick, *rest)
+
+            with monkeypatch.context() as patch:
+                patch.setattr(ResultFile, method, dying)
+                try:
+                    run(path, name)
+                except Stop:
+                    assert method != ("commit" if expected.ended else "end")
+            report = run(path, name)
+            assert (report.state_sha256, report.final) == (expected.state_sha256, expected.final)
+            assert everything(path) == content, (method, after)

@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 
 import societies
-from societies.device import Local
+from societies.opencl import Local
 
 HERE = Path(__file__).parent
 COUNTED = ("barriers", "steps", "looks", "steps_alone", "operations")

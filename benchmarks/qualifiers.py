@@ -32,13 +32,13 @@ os.environ |= {"POCL_CACHE_DIR": CACHES.name, "SOCIETIES_CACHE_DIR": CACHES.name
 os.environ["CUDA_CACHE_PATH"] = CACHES.name
 
 import societies  # noqa: E402 (the caches are chosen before anything is imported)
-from societies.device import program as programs  # noqa: E402
 from societies.economy.engine import DeviceEngine  # noqa: E402
 from societies.economy.parameters import parameters  # noqa: E402
 from societies.economy.phases import phases  # noqa: E402
 from societies.economy.workload import WORKLOAD  # noqa: E402
 from societies.localmem.clang import Kind, Unit, is_pointer  # noqa: E402
 from societies.localmem.preprocess import preprocess  # noqa: E402
+from societies.opencl import program as programs  # noqa: E402
 from societies.workload.engines import LOG_TICKS  # noqa: E402
 
 ROOT = Path(__file__).parents[1]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from societies.analysis import plot_overview
     from societies.api import bench, plan, run, steps, verify
-    from societies.device import Program, choose_device, list_devices
     from societies.errors import SocietiesError
+    from societies.opencl import Program, choose_device, list_devices
     from societies.output import open_results
     from societies.workload.registry import config_from_dict, json_schema, load_config
 
@@ -35,13 +35,13 @@ __all__ = [
 ]
 
 _HOME = {
-    "Program": "societies.device",
+    "Program": "societies.opencl",
     "SocietiesError": "societies.errors",
     "bench": "societies.api",
-    "choose_device": "societies.device",
+    "choose_device": "societies.opencl",
     "config_from_dict": "societies.workload.registry",
     "json_schema": "societies.workload.registry",
-    "list_devices": "societies.device",
+    "list_devices": "societies.opencl",
     "load_config": "societies.workload.registry",
     "open_results": "societies.output",
     "plan": "societies.api",

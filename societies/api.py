@@ -18,7 +18,7 @@ from societies.progress import progress_bar
 from societies.workload.registry import load_config, workload
 
 if TYPE_CHECKING:
-    from societies.device import Device
+    from societies.opencl import Device
     from societies.workload.bench import Timing
     from societies.workload.coverage import VerifyReport
     from societies.workload.run import Tick

@@ -434,7 +434,7 @@ def schema(
 @app.command()
 def devices(debug: Debug = False) -> None:
     """List every OpenCL device, its limits, and which one "auto" takes and why."""
-    from societies.device import choose_device, list_devices
+    from societies.opencl import choose_device, list_devices
 
     found, chosen, failure = list_devices(), None, None
     reference = os.environ.get("SOCIETIES_DEVICE", "").strip().lower() == "reference"
@@ -645,7 +645,7 @@ def _told(error: Exception) -> SocietiesError:
         return error
     kinds = type(error).__mro__
     if any(kind.__module__.startswith("pyopencl") for kind in kinds):  # nobody translated it
-        from societies.device.debug import device_error
+        from societies.opencl.debug import device_error
 
         return device_error(error, "the device failed")
     if isinstance(error, MemoryError):

@@ -44,7 +44,7 @@ def configurations(beginning: str) -> list[str]:
 
 def devices(beginning: str) -> list[tuple[str, str]]:
     """Return what --device takes with what it means: kinds, and every device by its number."""
-    from societies.device import list_devices
+    from societies.opencl import list_devices
 
     found = list(_KINDS.items())
     with suppress(SocietiesError):  # no OpenCL

@@ -38,7 +38,7 @@ def pytest_configure():
     """Make the device asked for the one that ``auto`` takes, and note every device that is used."""
     if not _asked:
         return
-    from societies.device.device import Device
+    from societies.opencl.device import Device
 
     os.environ["SOCIETIES_DEVICE"] = _asked
     opening = Device.context.func
@@ -76,8 +76,8 @@ def pytest_terminal_summary(terminalreporter):
 
 def _wanted():
     """Return the device that the variable asks for."""
-    from societies.device import choose_device
     from societies.errors import DeviceError
+    from societies.opencl import choose_device
 
     try:
         return _identity(choose_device(_asked))

@@ -22,7 +22,7 @@ import draws
 from counts import REPEAT
 from dieharder import Pipe, tests
 
-from societies.device import choose_device
+from societies.opencl import choose_device
 
 HERE = Path(__file__).parent
 ALL = tests(*range(18), *range(100, 103), *range(200, 210), of_203=(0, 1, 2, 3, 4, 8, 16, 32))

@@ -13,11 +13,11 @@ import numpy as np
 
 from reference_py.primitives.rng import BASE, A, M, Rng, binomial_reserve
 from societies import config_from_dict, load_config
-from societies.device import Program
 from societies.economy.engine import DeviceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 from societies.economy.state import PURPOSES
+from societies.opencl import Program
 
 ROOT = Path(__file__).parents[2]
 BLOCK_WORDS = 1 << 22

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.device import Device, DeviceArray, Launched, Local, Program
-from societies.device.debug import opencl
 from societies.errors import ConfigError, DeviceError, OutputError, option
+from societies.opencl import Device, DeviceArray, Launched, Local, Program
+from societies.opencl.debug import opencl
 from societies.version import package_version
 from societies.workload.devices import chosen_device
 

@@ -9,8 +9,8 @@ more.
 
 from __future__ import annotations
 
-from societies.device import Device
 from societies.economy.config import EconomyConfig
+from societies.opencl import Device
 
 CPU = {"no trade": 92_000.0, "none": 24_000.0, "tools": 4_700.0, "all": 1_700.0}
 """Agent-days per second of one core, with PoCL."""

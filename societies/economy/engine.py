@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.device import Device
 from societies.economy.parameters import Parameters
 from societies.economy.workload import WORKLOAD
+from societies.opencl import Device
 from societies.workload import engines
 
 

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from societies.device import Device
 from societies.economy.config import EconomyConfig
 from societies.economy.parameters import REMOVE_AGENT, Parameters, parameters
 from societies.economy.replay import (
@@ -24,6 +23,7 @@ from societies.economy.replay import (
 )
 from societies.economy.schedule import Step
 from societies.errors import ConfigError, option, override
+from societies.opencl import Device
 from societies.output.provenance import checkpoint_of
 from societies.workload.devices import chosen_device
 from societies.workload.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine

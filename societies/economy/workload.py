@@ -19,10 +19,10 @@ from societies.workload import Block, Events, Field, Phase, Series, Source, Step
 if TYPE_CHECKING:
     import xarray as xr
 
-    from societies.device import Device
     from societies.economy.parameters import Parameters
     from societies.economy.report import RunReport
     from societies.economy.results import Layout
+    from societies.opencl import Device
     from societies.workload.coverage import Count
 
 MODEL_VERSION = "1"

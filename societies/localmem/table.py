@@ -10,7 +10,7 @@ from societies.localmem.places import Place
 from societies.localmem.plan import FunctionPlan, KernelPlan, Plan, Step
 
 PORTABLE_LIMIT = 32 * 1024
-"""Bytes of local memory that every device we care about has (`societies.device`)."""
+"""Bytes of local memory that every device we care about has (`societies.opencl`)."""
 
 
 def table(plan: Plan) -> str:

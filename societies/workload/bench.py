@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from societies.config.model import WorkloadConfig
-from societies.device import Device
 from societies.errors import ConfigError
+from societies.opencl import Device
 from societies.words import counted
 from societies.workload.devices import chosen_device
 from societies.workload.engines import LOG_TICKS, DeviceEngine, ReferenceEngine

@@ -10,8 +10,8 @@ from typing import Any
 from societies.capture import capture_launches, prepare
 from societies.config import to_yaml
 from societies.config.model import WorkloadConfig
-from societies.device import Device
 from societies.errors import ConfigError, option
+from societies.opencl import Device
 from societies.workload.engines import FINISH, LOG_TICKS, DeviceEngine
 from societies.workload.fields import initial_state
 from societies.workload.phases import Step

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 
-from societies.device import Device, choose_device
+from societies.opencl import Device, choose_device
 
 REFERENCE = "reference"
 

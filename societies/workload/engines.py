@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_py.copies import Copy
-from societies.device import Device, DeviceArray, Program, get_all
-from societies.device.debug import opencl, translated_errors
 from societies.kerneltext.source import Source, amalgamate
+from societies.opencl import Device, DeviceArray, Program, get_all
+from societies.opencl.debug import opencl, translated_errors
 from societies.workload.fields import State, initial_state, kept, state_hash
 from societies.workload.phases import BoundPhases, Step, kernel_files
 from societies.workload.protocol import Workload

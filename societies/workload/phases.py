@@ -16,7 +16,7 @@ import numpy as np
 from societies.errors import DeviceError
 
 if TYPE_CHECKING:
-    from societies.device import BoundKernel, Device, DeviceArray, Kernel, Program
+    from societies.opencl import BoundKernel, Device, DeviceArray, Kernel, Program
 
 WORKGROUP_LIMIT = 256
 """Most work-items of a workgroup: that of the portable profile."""
@@ -83,7 +83,7 @@ class Launch:
 
     Attributes
     ----------
-    file : kernel file, as for `societies.device.Program`
+    file : kernel file, as for `societies.opencl.Program`
     groups : workgroups, in up to three dimensions; with 0 nothing is launched. A text is the name
         of an array of the state whose largest entry is the number; it is read before every launch.
     kernel : name of the kernel; "": that of the phase

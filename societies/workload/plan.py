@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from societies.config.model import WorkloadConfig
-from societies.device import Device
+from societies.opencl import Device
 from societies.output.checkpoints import interval
 from societies.words import plural
 from societies.workload.config import recorded

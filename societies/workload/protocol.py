@@ -20,7 +20,7 @@ from societies.workload.phases import Phase, Step
 
 if TYPE_CHECKING:
     from societies.config.model import WorkloadConfig
-    from societies.device import Device
+    from societies.opencl import Device
     from societies.output import Coordinate, ResultFile, Table, Variable
     from societies.workload.coverage import Count
     from societies.workload.interrupts import Interruption

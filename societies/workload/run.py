@@ -12,7 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from societies.config.model import WorkloadConfig
-from societies.device import Device
+from societies.opencl import Device
 from societies.output import ResultFile, open_results
 from societies.output.provenance import reopen, session
 from societies.workload.config import recorded

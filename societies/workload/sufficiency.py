@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from societies.device import Device
 from societies.errors import OutputError, option
+from societies.opencl import Device
 
 A_LONG_TIME = 24 * 3600.0
 """Seconds from which a run is said to be long."""

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from societies.config.model import WorkloadConfig
-from societies.device import Device
 from societies.errors import ConfigError, option, override
+from societies.opencl import Device
 from societies.output.provenance import checkpoint_of
 from societies.words import plural
 from societies.workload.coverage import Coverage, Difference, State, VerifyReport

@@ -15,11 +15,11 @@ import pytest
 
 from societies import load_config
 from societies.capture import capture_launches
-from societies.device import Program, choose_device
 from societies.economy import schedule
 from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError
+from societies.opencl import Program, choose_device
 from societies.workload import capture as core
 
 RUN = """

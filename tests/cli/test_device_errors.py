@@ -15,10 +15,10 @@ import pytest
 import xarray as xr
 
 import societies
-from societies.device import Device
-from societies.device import device as device_module
-from societies.device.kernel import Kernel
-from societies.device.stderr import heard_stderr
+from societies.opencl import Device
+from societies.opencl import device as device_module
+from societies.opencl.kernel import Kernel
+from societies.opencl.stderr import heard_stderr
 from societies.workload import engines
 
 RUN = """
@@ -253,7 +253,7 @@ def test_a_kernel_that_does_not_build_in_process(monkeypatch, folder, capfd):
 
 def heard(program):
     """Run a program that listens; return what it heard and what appeared."""
-    text = "import os, sys\nfrom societies.device.stderr import heard_stderr\n" + program
+    text = "import os, sys\nfrom societies.opencl.stderr import heard_stderr\n" + program
     environment = {**os.environ, "PYTHONPATH": str(Path(societies.__file__).parents[1])}
     done = subprocess.run(
         [sys.executable, "-c", text], env=environment, capture_output=True, text=True

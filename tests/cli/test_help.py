@@ -101,7 +101,7 @@ def test_devices_are_completed_without_opencl(monkeypatch):
     def nothing(platforms=None):
         raise DeviceError("no OpenCL")
 
-    monkeypatch.setattr("societies.device.list_devices", nothing)
+    monkeypatch.setattr("societies.opencl.list_devices", nothing)
     assert [word for word, _ in completion.devices("")] == ["auto", "cpu", "gpu", "reference"]
 
 

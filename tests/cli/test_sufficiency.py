@@ -8,9 +8,9 @@ import pytest
 
 import societies
 from societies import config_from_dict
-from societies.device import choose_device
 from societies.economy import duration
 from societies.errors import shell_words
+from societies.opencl import choose_device
 from societies.workload import sufficiency
 
 SMALL = "workload: economy\nagents: 5\nresources: 4\ndays: 3\n"

@@ -9,11 +9,11 @@ import pytest
 
 from reference_py.economy import trading
 from societies import config_from_dict
-from societies.device import choose_device
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import Step, day_schedule
 from societies.economy.state import SERIES, STATE
+from societies.opencl import choose_device
 
 pytestmark = pytest.mark.xdist_group("accounting")  # its runs are shared
 

@@ -66,8 +66,8 @@ TWINS_ELSEWHERE = {
     "varray_overflow": "Python lists have no capacity",
 }
 GENERATED = {
-    "societies/device/shim.py": "the kernel around a device function",
-    "societies/device/structs.py": "the kernel that asks for the layout of a struct",
+    "societies/opencl/shim.py": "the kernel around a device function",
+    "societies/opencl/structs.py": "the kernel that asks for the layout of a struct",
 }
 """Modules that generate kernel text, because it depends on what the user calls."""
 

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 from societies import config_from_dict, load_config
-from societies.device import Local, Program, choose_device
-from societies.device.device import PORTABLE_LOCAL_MEMORY, PORTABLE_WORKGROUP
 from societies.errors import DeviceError
 from societies.localmem import plan_source
+from societies.opencl import Local, Program, choose_device
+from societies.opencl.device import PORTABLE_LOCAL_MEMORY, PORTABLE_WORKGROUP
 from societies.paths import shipped_configurations
 from societies.workload.engines import DeviceEngine, text
 from societies.workload.phases import WORKGROUP_LIMIT

@@ -2,9 +2,9 @@
 
 import pytest
 
-from societies.device import choose_device
 from societies.kerneltext.source import Source
 from societies.localmem import plan
+from societies.opencl import choose_device
 
 
 @pytest.fixture(scope="session")

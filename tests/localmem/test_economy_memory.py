@@ -10,9 +10,9 @@ import re
 import pytest
 
 from societies import config_from_dict
-from societies.device import Program, choose_device
 from societies.economy import phases, source
 from societies.economy.parameters import parameters
+from societies.opencl import Program, choose_device
 from societies.workload.phases import kernel_files
 
 # bytes by hand, with DEVICE_IS_CPU 1 and 0 (only trading differs)

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from societies.device import Program
+from societies.opencl import Program
 
 TEXT = """#include "inner.cl"
 #ifndef N

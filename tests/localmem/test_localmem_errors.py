@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from societies.device import Program
 from societies.errors import BuildError
+from societies.opencl import Program
 
 FUNCTIONS = """int take(int x) { local_malloc(8); local_free(8); return x; }
 void keep(__global int *x) { x[0] = 1; }

@@ -22,10 +22,10 @@ from programs import (
     programs,
 )
 
-from societies.device import Program as DeviceProgram
 from societies.errors import BuildError
 from societies.kerneltext.source import Source
 from societies.localmem import plan
+from societies.opencl import Program as DeviceProgram
 
 DOUBLE = ("else", "switch")
 BASE = re.compile(r"societies_local_memory \+ (\d+)")

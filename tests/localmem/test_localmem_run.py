@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from societies.device import Program
 from societies.errors import DeviceError
 from societies.kerneltext.source import Source
 from societies.localmem import plan
+from societies.opencl import Program
 
 # The example of docs/local-memory.md: a sum over the workgroup with scratch in the function.
 TOTAL = """
@@ -91,7 +91,7 @@ def test_functions_and_kernels_in_included_files(device, kernel_file):
 
 
 def test_local_arguments_count_with_the_plan(device, kernel_file):
-    from societies.device import Local
+    from societies.opencl import Local
 
     text = "kernel void k(__local int *more) { local_malloc(20000); more[0] = 1; }"
     program = Program(device, kernel_file(text))

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BARE = ROOT / ".ci/bare"
 LOOK = """
 import json, os, shutil, signal
-from societies.device import race
+from societies.opencl import race
 print(json.dumps({
     "tools": {name: shutil.which(name) for name in ("oclgrind", "gcc", "clinfo", "git", "python3")},
     "simulator": str(race.runtime()),

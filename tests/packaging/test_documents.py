@@ -29,8 +29,8 @@ from pages import (
 )
 
 from societies import load_config
-from societies.device import race
 from societies.errors import ConfigError
+from societies.opencl import race
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = pages()

@@ -37,7 +37,6 @@ FLOORS = (
 
 MOVING = {
     "capture": "workload",
-    "device": "opencl",
 }
 """Modules and packages that still stand beside the room that they will be part of."""
 
@@ -45,19 +44,19 @@ UPWARDS = {"societies.output.provenance -> societies.config"}
 """Imports against the direction. Take out what is mended; add nothing."""
 
 CIRCLES = {
-    frozenset({"societies.device.debug", "societies.device.race"}),
+    frozenset({"societies.opencl.debug", "societies.opencl.race"}),
     frozenset(
         {
-            "societies.device.array",
-            "societies.device.build",
-            "societies.device.device",
-            "societies.device.function",
-            "societies.device.kernel",
-            "societies.device.program",
-            "societies.device.record",
-            "societies.device.shim",
-            "societies.device.signature",
-            "societies.device.structs",
+            "societies.opencl.array",
+            "societies.opencl.build",
+            "societies.opencl.device",
+            "societies.opencl.function",
+            "societies.opencl.kernel",
+            "societies.opencl.program",
+            "societies.opencl.record",
+            "societies.opencl.shim",
+            "societies.opencl.signature",
+            "societies.opencl.structs",
         }
     ),
     frozenset(

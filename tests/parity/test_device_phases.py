@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from societies import config_from_dict
-from societies.device import choose_device
 from societies.economy import schedule, source
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.state import DEVICE_TYPES
+from societies.opencl import choose_device
 
 pytestmark = pytest.mark.xdist_group("device phases")  # its runs and programs are shared
 

@@ -3,11 +3,11 @@
 import pytest
 
 from societies import config_from_dict, verify
-from societies.device import choose_device
 from societies.economy import source
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule, start
+from societies.opencl import choose_device
 from societies.workload import engines
 
 GROUPS = [

@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 from small import names, small
 
-from societies.device import choose_device
+from societies.opencl import choose_device
 from societies.workload.engines import FINISH, DeviceEngine, ReferenceEngine
 from societies.workload.registry import workload
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from reference_py.economy import curves, trading
 from societies import config_from_dict
-from societies.device import Program, choose_device
 from societies.economy import phases, source
 from societies.economy.parameters import parameters
+from societies.opencl import Program, choose_device
 from societies.workload.phases import kernel_files
 
 GROUPS = [

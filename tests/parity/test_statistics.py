@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from societies import config_from_dict
-from societies.device import choose_device
 from societies.economy import state
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 from societies.economy.state import series_of
+from societies.opencl import choose_device
 
 SETTINGS = {
     "workload": "economy",

@@ -9,12 +9,12 @@ import pytest
 
 from societies import config_from_dict
 from societies import verify as verify_economy
-from societies.device import choose_device
 from societies.economy.coverage import counts
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.state import series_of
 from societies.errors import ConfigError
+from societies.opencl import choose_device
 from societies.paths import data_directory
 from societies.workload import Count, Field, Phase, Series, Source, Step, Workload, falls, rises
 from societies.workload import verify as core

@@ -6,7 +6,7 @@ import numpy as np
 
 from reference_py.physics.laplace import advance, change, plate, sweep, totals
 from reference_py.physics.laplace.parameters import BLOCK, Parameters, seed_conductor
-from societies.device import Program
+from societies.opencl import Program
 
 FORMS = ("seed", "rows")
 

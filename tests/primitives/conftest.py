@@ -1,6 +1,6 @@
 import pytest
 
-from societies.device import choose_device
+from societies.opencl import choose_device
 
 # powers of two and not, below, at and above a warp, up to the portable limit
 WORKGROUP_SIZES = [1, 2, 31, 32, 48, 64, 100, 256]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reference_py.primitives.reduce import reduce_sum
-from societies.device import Program
+from societies.opencl import Program
 
 
 @pytest.fixture(scope="module")

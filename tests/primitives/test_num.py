@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reference_py.primitives.num import num_type
-from societies.device import Program
+from societies.opencl import Program
 
 N = 200_000
 

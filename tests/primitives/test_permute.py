@@ -12,7 +12,7 @@ from scipy import stats
 
 from reference_py.primitives.permute import random_matching, random_permutation
 from reference_py.primitives.rng import Rng
-from societies.device import Local, Program
+from societies.opencl import Local, Program
 
 NONE = 2**32 - 1
 SIZES = [0, 1, 2, 3, 4, 5, 31, 32, 33, 100, 255, 256, 257, 1000]

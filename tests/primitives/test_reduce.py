@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference_py.primitives import reduce
-from societies.device import Local, Program
+from societies.opencl import Local, Program
 
 LOCAL_MOST = 3500  # reals in 32 KiB of local memory
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from reference_py.primitives.rng import BASE, A, M, Rng, binomial_reserve
-from societies.device import Program
+from societies.opencl import Program
 
 words64 = st.integers(0, 2**64 - 1)
 ORIGIN = (0, 1)  # x, c

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference_py.primitives import scan
-from societies.device import Local, Program
+from societies.opencl import Local, Program
 
 word = st.integers(0, 9) | st.integers(0, 2**32 - 1)
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from reference_py.primitives import select
 from reference_py.primitives.rng import Rng
-from societies.device import Local, Program
+from societies.opencl import Local, Program
 
 NONE = 2**32 - 1
 # values from few, so that ties are common; all kinds that could go wrong

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from reference_py.primitives.softmath import from_bits, soft_exp, soft_log, soft_pow
-from societies.device import Program
+from societies.opencl import Program
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5, 3.0, -3.0, 3.5, -3.5, math.inf, -math.inf]
 SPECIAL += [math.nan, 5e-324, -5e-324, 2.0**-1022, 1e308, -1e308, 2.0**53, 2.0**53 + 2, 2.0**60]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference_py.primitives.sort import sort_keys, sort_keys_uint
-from societies.device import Local, Program
+from societies.opencl import Local, Program
 
 # keys from few, so that ties are common; all kinds that could go wrong
 ODD = [0.0, -0.0, 1.0, -1.0, 2.5, math.inf, -math.inf, math.nan, -math.nan, 5e-324, 1e308, -1e308]

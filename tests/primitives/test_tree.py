@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reference_py.primitives import tree
 from reference_py.primitives.reduce import reduce_max, reduce_min, reduce_sum
-from societies.device import Local, Program
+from societies.opencl import Local, Program
 
 NONE = 2**32 - 1
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reference_py.primitives.rng import Rng
 from reference_py.primitives.varray import choose_among
-from societies.device import Local, Program
+from societies.opencl import Local, Program
 
 NONE = 2**32 - 1
 ORDERS = [None, 1, 2, 3]  # VARRAY_TEST_ORDER; None: as appended

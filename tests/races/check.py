@@ -35,7 +35,6 @@ import numpy as np  # noqa: E402
 from reference_py.primitives import softmath, tree  # noqa: E402
 from reference_py.primitives.rng import Rng  # noqa: E402
 from societies import config_from_dict  # noqa: E402
-from societies.device import Local, Program, choose_device, race  # noqa: E402
 from societies.economy.engine import DeviceEngine, ReferenceEngine  # noqa: E402
 from societies.economy.parameters import parameters  # noqa: E402
 from societies.economy.schedule import Step  # noqa: E402
@@ -43,6 +42,7 @@ from societies.economy.state import SERIES  # noqa: E402
 from societies.errors import SocietiesError  # noqa: E402
 from societies.kerneltext import source as kernel_source  # noqa: E402
 from societies.kerneltext.source import without_comments  # noqa: E402
+from societies.opencl import Local, Program, choose_device, race  # noqa: E402
 
 KERNELS = ROOT / "kernels"
 CASES = ROOT / "tests" / "primitives"

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from societies.device import race
+from societies.opencl import race
 
 
 def pytest_runtest_setup(item):

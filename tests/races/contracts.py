@@ -242,7 +242,7 @@ def program_text(found: Iterable[Function], file: Path | str) -> str:
 
 def launch(program: Any, function: Function, n: int, workgroup: int) -> dict[str, Any]:
     """Run both kernels; return what ``NAME_read`` wrote, by name."""
-    from societies.device import Local
+    from societies.opencl import Local
 
     device = program.device
     results: dict[str, Any] = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from societies.device import Local, Program, choose_device, race
+from societies.opencl import Local, Program, choose_device, race
 
 device = choose_device()
 program = Program(device, Path(__file__).with_name("planted.cl"))

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from societies.device import choose_device, race
-from societies.device.debug import debug_mode
 from societies.errors import DeviceError
+from societies.opencl import choose_device, race
+from societies.opencl.debug import debug_mode
 
 RACE = """
 Read-write data race at local memory address 0x1000000000004

@@ -13,11 +13,11 @@ from scipy import stats
 
 from reference_py.primitives.rng import Rng
 from societies import config_from_dict
-from societies.device import choose_device
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import Step
 from societies.economy.state import PURPOSES
+from societies.opencl import choose_device
 from societies.streams import STREAM_GAP
 
 AGENTS, RESOURCES, SOCIETIES, ROUNDS = 20, 7, 400, 12

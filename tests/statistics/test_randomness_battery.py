@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from societies.device import choose_device
+from societies.opencl import choose_device
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "experiments" / "randomness"))
 try:

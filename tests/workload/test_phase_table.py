@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from societies.device import Program, choose_device
 from societies.errors import DeviceError
+from societies.opencl import Program, choose_device
 from societies.workload.phases import (
     BoundPhases,
     Launch,

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from societies import config_from_dict, plan
-from societies.device import Device, choose_device
 from societies.economy.engine import DeviceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 from societies.economy.state import initial_state
 from societies.economy.workload import WORKLOAD
+from societies.opencl import Device, choose_device
 from societies.workload import engines
 from societies.workload.plan import device_bytes, state_bytes
 from societies.workload.sufficiency import byte_count

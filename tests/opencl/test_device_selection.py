@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import pytest
 from packaging.requirements import Requirement
 
-from societies.device import choose_device, list_devices, select
-from societies.device.debug import debug_mode
 from societies.errors import DeviceError
+from societies.opencl import choose_device, list_devices, select
+from societies.opencl.debug import debug_mode
 
 CPU, GPU, ACCELERATOR = 2, 4, 8
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from societies.device.argtypes import VECTOR_WIDTHS, CType, Kind, Member, StructType, ctype
-from societies.device.kernel import Parameter
 from societies.errors import DeviceError
 from societies.kerneltext.source import without_comments
+from societies.opencl.argtypes import VECTOR_WIDTHS, CType, Kind, Member, StructType, ctype
+from societies.opencl.kernel import Parameter
 
 _TYPEDEF = re.compile(r"\btypedef\s+([A-Za-z_][\w\s]*?)\s+([A-Za-z_]\w*)\s*;")
 _DEFINE = re.compile(

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from societies.device import Program, build
-from societies.device.build import parse_log, undefined_functions
-from societies.device.debug import opencl
 from societies.errors import BuildError, DeviceError
 from societies.kerneltext.source import amalgamate, macro_text, without_comments
+from societies.opencl import Program, build
+from societies.opencl.build import parse_log, undefined_functions
+from societies.opencl.debug import opencl
 from societies.paths import data_directory
 
 COPY = "kernel void copy(global int *a) { a[0] = value(); }\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from societies.device import choose_device
+from societies.opencl import choose_device
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from societies.device import Program, list_devices
 from societies.kerneltext import cache
+from societies.opencl import Program, list_devices
 from societies.paths import data_directory
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,7 +25,7 @@ kernel void climb(global int *a, int n) {
 WORKER = """
 import sys
 import numpy as np
-from societies.device import Program, choose_device
+from societies.opencl import Program, choose_device
 from societies.kerneltext import cache
 device = choose_device("auto")
 sums = []
@@ -78,7 +78,7 @@ def our_cache(tmp_path, monkeypatch):
 def test_a_second_program_comes_from_the_cache(device, kernel_file, our_cache, monkeypatch):
     path = kernel_file(TEXT)
     assert climbed(device, path) == 30
-    from societies.device import build as module
+    from societies.opencl import build as module
 
     def build(*args):
         raise AssertionError("built although the cache has it")
@@ -139,7 +139,7 @@ def test_the_key_tells_apart_what_must_be_apart(device):
 
 DEBUG = """
 import os, sys
-from societies.device import Program, choose_device
+from societies.opencl import Program, choose_device
 import numpy as np
 assert "pyopencl" not in sys.modules, "the package loads OpenCL before the variables are set"
 device = choose_device("auto")

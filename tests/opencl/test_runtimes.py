@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from societies.device import Program, runtimes
+from societies.opencl import Program, runtimes
 
 SUMS = """
 #include "primitives/real.cl"

@@ -88,7 +88,7 @@ class CType:
 @cache
 def vector_dtype(base: str, width: int) -> np.dtype[Any] | None:
     """Return pyopencl's structured dtype of a vector type, such as ``cltypes.float4``."""
-    from societies.device.debug import opencl
+    from societies.opencl.debug import opencl
 
     opencl()  # the debug settings come before any import of pyopencl
     import pyopencl.cltypes
@@ -192,7 +192,7 @@ class StructType:
     """A struct of OpenCL C; ``name`` is how the program spells it.
 
     ``layout`` is the dtype with the device's own offsets, None until the device was asked
-    (`societies.device.structs`). Vectors in it have their components as a last axis, four for a
+    (`societies.opencl.structs`). Vectors in it have their components as a last axis, four for a
     3-vector, as they have in memory.
     """
 

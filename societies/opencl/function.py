@@ -17,16 +17,16 @@ import numpy as np
 from numpy.lib.recfunctions import repack_fields
 from numpy.typing import NDArray
 
-from societies.device.argtypes import CType, Kind, Packer, StructType, vector_dtype
-from societies.device.array import DeviceArray, Local
-from societies.device.kernel import Kernel, Parameter
-from societies.device.shim import SHIM, Argument, shim_text
-from societies.device.signature import declarations
-from societies.device.structs import laid_out
 from societies.errors import DeviceError
+from societies.opencl.argtypes import CType, Kind, Packer, StructType, vector_dtype
+from societies.opencl.array import DeviceArray, Local
+from societies.opencl.kernel import Kernel, Parameter
+from societies.opencl.shim import SHIM, Argument, shim_text
+from societies.opencl.signature import declarations
+from societies.opencl.structs import laid_out
 
 if TYPE_CHECKING:
-    from societies.device.program import Program
+    from societies.opencl.program import Program
 
 _VECTORISED_LOCAL_SIZE = 64
 

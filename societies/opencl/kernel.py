@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from societies.device.argtypes import CType, Kind, Packer, StructType
-from societies.device.array import DeviceArray, Local, Transfer
-from societies.device.debug import device_error, opencl, translated_errors
 from societies.errors import DeviceError
+from societies.opencl.argtypes import CType, Kind, Packer, StructType
+from societies.opencl.array import DeviceArray, Local, Transfer
+from societies.opencl.debug import device_error, opencl, translated_errors
 
 if TYPE_CHECKING:
-    from societies.device.device import Device
-    from societies.device.program import Program
+    from societies.opencl.device import Device
+    from societies.opencl.program import Program
 
 Size = int | Sequence[int]
 

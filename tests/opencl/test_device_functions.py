@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from societies.device import Program
 from societies.errors import BuildError, DeviceError
+from societies.opencl import Program
 
 TEXT = """
 #include "primitives/real.cl"

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from societies.device.build import RawParameter, compile_program
-from societies.device.device import Device
-from societies.device.kernel import Kernel, Parameter
-from societies.device.race import race_mode
-from societies.device.signature import TypeNames
-from societies.device.structs import layouts, struct_type
 from societies.errors import DeviceError
 from societies.kerneltext.source import Source, amalgamate, without_comments
 from societies.localmem import KernelPlan, plan
+from societies.opencl.build import RawParameter, compile_program
+from societies.opencl.device import Device
+from societies.opencl.kernel import Kernel, Parameter
+from societies.opencl.race import race_mode
+from societies.opencl.signature import TypeNames
+from societies.opencl.structs import layouts, struct_type
 
 _KERNEL_WORD = re.compile(r"\b(?:__)?kernel\b")
 
@@ -171,14 +171,14 @@ class Program:
             raise AttributeError(str(error)) from None
 
     def function(self, name: str) -> Callable[..., Any]:
-        """Return a device function as a Python callable; see `societies.device.function`.
+        """Return a device function as a Python callable; see `societies.opencl.function`.
 
         Raises
         ------
         DeviceError
             If the text has no such function or its signature is not supported.
         """
-        from societies.device.function import DeviceFunction
+        from societies.opencl.function import DeviceFunction
 
         if name not in self._functions:
             self._functions[name] = DeviceFunction(self, name)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from societies.device import Program
-from societies.device.argtypes import VECTOR_WIDTHS, ctype
 from societies.errors import DeviceError
+from societies.opencl import Program
+from societies.opencl.argtypes import VECTOR_WIDTHS, ctype
 
 SCALARS = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double")
 WIDTHS = (1, *VECTOR_WIDTHS)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.device.argtypes import Kind, StructType
-from societies.device.array import DeviceArray
-from societies.device.kernel import Parameter
+from societies.opencl.argtypes import Kind, StructType
+from societies.opencl.array import DeviceArray
+from societies.opencl.kernel import Parameter
 
 SHIM = "societies_shim"
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from societies.device import private, race
-from societies.device.debug import debug_mode, device_error, opencl, translated_errors
-from societies.device.device import Device
-from societies.device.stderr import heard_stderr, without_counts
 from societies.errors import BuildError
 from societies.kerneltext import cache
 from societies.kerneltext.source import Source, without_comments
+from societies.opencl import private, race
+from societies.opencl.debug import debug_mode, device_error, opencl, translated_errors
+from societies.opencl.device import Device
+from societies.opencl.stderr import heard_stderr, without_counts
 
 
 class RawParameter(NamedTuple):

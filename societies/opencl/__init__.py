@@ -3,12 +3,12 @@
 Thin over pyopencl, and knows nothing of economics.
 """
 
-from societies.device.array import Counters, DeviceArray, In, InOut, Local, Out, get_all
-from societies.device.device import Device
-from societies.device.kernel import BoundKernel, Kernel, Launch
-from societies.device.program import Program
-from societies.device.record import Launched, Recording
-from societies.device.select import choose_device, list_devices
+from societies.opencl.array import Counters, DeviceArray, In, InOut, Local, Out, get_all
+from societies.opencl.device import Device
+from societies.opencl.kernel import BoundKernel, Kernel, Launch
+from societies.opencl.program import Program
+from societies.opencl.record import Launched, Recording
+from societies.opencl.select import choose_device, list_devices
 
 __all__ = [
     "BoundKernel",

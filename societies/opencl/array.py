@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from societies.device.debug import opencl, translated_errors
 from societies.errors import DeviceError
+from societies.opencl.debug import opencl, translated_errors
 
 if TYPE_CHECKING:
-    from societies.device.device import Device
+    from societies.opencl.device import Device
 
 
 @dataclass

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from societies.device import Program
+from societies.opencl import Program
 
 KERNEL = """
 #include "primitives/real.cl"

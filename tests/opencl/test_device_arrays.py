@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from societies.device import Counters, In, InOut, Local, Out, Program, choose_device
 from societies.errors import DeviceError
+from societies.opencl import Counters, In, InOut, Local, Out, Program, choose_device
 
 DTYPES = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8", "?"]
 

@@ -14,8 +14,8 @@ from functools import cache
 from typing import Any
 
 from societies import memory
-from societies.device import private, race, runtimes
 from societies.errors import DeviceError
+from societies.opencl import private, race, runtimes
 
 _DEBUG_ENVIRONMENT = {
     "POCL_MAX_PTHREAD_COUNT": "1",

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from societies.device.argtypes import Kind, Member, StructType
-from societies.device.signature import declarations
 from societies.errors import DeviceError
+from societies.opencl.argtypes import Kind, Member, StructType
+from societies.opencl.signature import declarations
 
 if TYPE_CHECKING:
-    from societies.device.program import Program
+    from societies.opencl.program import Program
 
 _PROBE = "societies_layouts"
 

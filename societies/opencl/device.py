@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from societies.device.array import Counters, DeviceArray
-from societies.device.debug import DEBUG_BUILD_OPTIONS, debug_mode, opencl, translated_errors
-from societies.device.record import Recording
 from societies.errors import DeviceError
+from societies.opencl.array import Counters, DeviceArray
+from societies.opencl.debug import DEBUG_BUILD_OPTIONS, debug_mode, opencl, translated_errors
+from societies.opencl.record import Recording
 
 PORTABLE_WORKGROUP = 256
 """Work-items in a workgroup that every device we care about can run."""

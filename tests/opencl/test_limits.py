@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import societies
-from societies.device import private
 from societies.errors import DeviceError
 from societies.memory import MIB
+from societies.opencl import private
 
 ROOT = Path(societies.__file__).parents[1]
 SMALL = "workload: economy\nagents: 2\nresources: 2\ndays: 2\n"
@@ -135,7 +135,7 @@ def test_pocl_without_home_leaves_the_common_temporary_folder_alone(places):
     common = Path("/tmp/pocl")
     there = common.exists() and common.stat().st_mtime_ns
     program = (
-        "from societies.device import list_devices; list_devices()\n"
+        "from societies.opencl import list_devices; list_devices()\n"
         "import os; print(os.environ['POCL_CACHE_DIR'])"
     )
     environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}

@@ -311,7 +311,7 @@ def recording() -> Iterator[list[Finding]]:
 
 
 def _require_race_mode() -> None:
-    from societies.device.debug import opencl  # which needs this module
+    from societies.opencl.debug import opencl  # which needs this module
 
     if race_mode():
         opencl()

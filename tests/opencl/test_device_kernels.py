@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from societies.device import Local, Program, choose_device
-from societies.device.debug import device_error, opencl
 from societies.errors import DeviceError
+from societies.opencl import Local, Program, choose_device
+from societies.opencl.debug import device_error, opencl
 
 SCALARS = {
     "char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4",

@@ -11,11 +11,11 @@ from platform import machine
 from typing import Any
 
 from societies import memory
-from societies.device.debug import debug_mode, opencl
-from societies.device.device import Device
-from societies.device.private import trouble
-from societies.device.race import NOT_INSTALLED, race_mode
 from societies.errors import DeviceError, option
+from societies.opencl.debug import debug_mode, opencl
+from societies.opencl.device import Device
+from societies.opencl.private import trouble
+from societies.opencl.race import NOT_INSTALLED, race_mode
 
 NOTHING_FOUND = "no OpenCL device found"
 

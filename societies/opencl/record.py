@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from societies.device.array import DeviceArray
 from societies.errors import DeviceError
+from societies.opencl.array import DeviceArray
 
 if TYPE_CHECKING:
-    from societies.device.kernel import Kernel
+    from societies.opencl.kernel import Kernel
 
 
 class Launched(NamedTuple):

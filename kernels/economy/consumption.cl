@@ -13,15 +13,15 @@
 // What is left of less than a day's decay is gone. Each work-item serves its resources.
 static void depreciate(STATE_PARAMETERS, const size_t society, const uint agent)
 {
-    for (uint type = 0; type < TYPES; ++type)
+    for (uint device_type = 0; device_type < TYPES; ++device_type)
         for (uint r = get_local_id(0); r < resources; r += get_local_size(0)) {
-            const real owned = device_minutes(agent, type, r);
+            const real owned = device_minutes(agent, device_type, r);
             real left = 0.0;
             if (owned > P(daily_decay)) {
-                left = owned - P(daily_decay) * (owned / device_lifetime[type]);
+                left = owned - P(daily_decay) * (owned / device_lifetime[device_type]);
                 left = left > 0.0 ? left : 0.0;
             }
-            device_minutes(agent, type, r) = left;
+            device_minutes(agent, device_type, r) = left;
         }
 }
 #endif

@@ -32,22 +32,22 @@ __constant int maker_type[TYPES] = {DEVICE_MACHINE, DEVICE_FACTORY, -1, -1, -1, 
 // Every type after the type of its components.
 __constant int bottom_up[TYPES] = {TOOL, DEVICE_MACHINE, MACHINE, DEVICE_FACTORY, FACTORY, INDUSTRY};
 
-static bool is_extracting(const uint type)
+static bool is_extracting(const uint device_type)
 {
-    return type <= INDUSTRY;
+    return device_type <= INDUSTRY;
 }
 
 // Whether the device was ever invented.
-static bool has_recipe(STATE_PARAMETERS, const size_t society, const uint type, const uint resource)
+static bool has_recipe(STATE_PARAMETERS, const size_t society, const uint device_type, const uint resource)
 {
-    return recipe(type, resource, 0) >= 0;
+    return recipe(device_type, resource, 0) >= 0;
 }
 
 // Whether anybody knows anything about making the device.
-static bool is_known(STATE_PARAMETERS, const size_t society, const uint type, const uint resource)
+static bool is_known(STATE_PARAMETERS, const size_t society, const uint device_type, const uint resource)
 {
     for (uint a = 0; a < AGENTS; ++a)
-        if (device_experience(a, type, resource) > 0.0) return true;
+        if (device_experience(a, device_type, resource) > 0.0) return true;
     return false;
 }
 
@@ -59,33 +59,33 @@ static real making_effort(TABLE_PARAMETERS, const uint curve, const real experie
 }
 
 // The type of the device with which the agent makes this one, or BY_HAND.
-static int owned_maker(AGENT_PARAMETERS, const uint type, const uint resource)
+static int owned_maker(AGENT_PARAMETERS, const uint device_type, const uint resource)
 {
-    const int maker = maker_type[type];
+    const int maker = maker_type[device_type];
     return maker >= 0 && device_minutes(agent, maker, resource) > 0.0 ? maker : BY_HAND;
 }
 
 // How many times faster than by hand the agent makes the device.
-static real making_speed(AGENT_PARAMETERS, const uint type, const uint resource)
+static real making_speed(AGENT_PARAMETERS, const uint device_type, const uint resource)
 {
-    const int maker = owned_maker(AGENT(agent), type, resource);
+    const int maker = owned_maker(AGENT(agent), device_type, resource);
     return maker == BY_HAND ? 1.0 : device_factor[maker];
 }
 
 // The minutes that the agent takes to make one.
-static real making_time(AGENT_PARAMETERS, const uint type, const uint resource)
+static real making_time(AGENT_PARAMETERS, const uint device_type, const uint resource)
 {
     const real minutes = making_effort(TABLES, making_curve(agent, resource),
-                                       device_experience(agent, type, resource));
-    return minutes / making_speed(AGENT(agent), type, resource);
+                                       device_experience(agent, device_type, resource));
+    return minutes / making_speed(AGENT(agent), device_type, resource);
 }
 
 // The type of the best device with which the agent extracts, or BY_HAND.
 static int extracting_device(AGENT_PARAMETERS, const uint resource)
 {
-    int type = INDUSTRY;
-    while (type >= TOOL && !(device_minutes(agent, type, resource) > 0.0)) --type;
-    return type;  // BY_HAND lies below the tool
+    int device_type = INDUSTRY;
+    while (device_type >= TOOL && !(device_minutes(agent, device_type, resource) > 0.0)) --device_type;
+    return device_type;  // BY_HAND lies below the tool
 }
 
 // How many unused devices the minutes make up, such that taking them leaves no less than 0.

@@ -23,17 +23,17 @@ static void remember(STATE_PARAMETERS, TABLE_PARAMETERS)
 // device does not forget all about it. Each work-item serves its resources.
 static void forget(AGENT_PARAMETERS)
 {
-    for (uint type = 0; type < TYPES; ++type)
+    for (uint device_type = 0; device_type < TYPES; ++device_type)
         for (uint r = LANE; r < resources; r += LANES) {
-            real known = device_experience(agent, type, r);
-            if (!practised(agent, type, r)) known -= 1.0;
+            real known = device_experience(agent, device_type, r);
+            if (!practised(agent, device_type, r)) known -= 1.0;
             if (known <= 1.0) known = 0.0;
             const real most = max_making_experience_table[making_curve(agent, r)];
             if (most < known) known = most;
-            if (device_minutes(agent, type, r) > 0.0 && known < P(min_held_experience))
+            if (device_minutes(agent, device_type, r) > 0.0 && known < P(min_held_experience))
                 known = P(min_held_experience);
-            device_experience(agent, type, r) = known;
-            practised(agent, type, r) = 0;
+            device_experience(agent, device_type, r) = known;
+            practised(agent, device_type, r) = 0;
         }
 }
 #endif

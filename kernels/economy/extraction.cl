@@ -111,7 +111,7 @@ INLINED uint pick_near_best(const __local real *gain, uint pick)
 #endif
 
 // A source is a type of device, or no device; they are numbered from 0.
-#define source_of(type) ((type) - BY_HAND)
+#define source_of(device_type) ((device_type) - BY_HAND)
 
 static real source_speed(const uint source)
 {
@@ -121,9 +121,9 @@ static real source_speed(const uint source)
 // See with what the agent extracts the resource and how long that lasts.
 INLINED void take_device(AGENT_PARAMETERS, const uint resource, ROW int *source, ROW real *left)
 {
-    const int type = extracting_device(AGENT(agent), resource);
-    source[resource] = source_of(type);
-    left[resource] = type == BY_HAND ? 0.0 : device_minutes(agent, type, resource);
+    const int device_type = extracting_device(AGENT(agent), resource);
+    source[resource] = source_of(device_type);
+    left[resource] = device_type == BY_HAND ? 0.0 : device_minutes(agent, device_type, resource);
 }
 
 // See how long a unit takes, and return what it brings per minute.

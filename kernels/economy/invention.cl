@@ -26,7 +26,7 @@ __constant int next_type[TYPES] = {NO_TYPE, FACTORY, INDUSTRY, NO_TYPE, DEVICE_F
 // What an agent invents: a device of the type for the resource, made of the parts (ascending).
 // Before it is known what, the parts are what is considered.
 typedef struct {
-    int type;
+    int device_type;
     uint resource, parts;
     uint part[COMPONENT_SLOTS + 2];
 } invention_t;
@@ -109,10 +109,10 @@ INLINED uint whose(STATE_PARAMETERS, const size_t society, const uint agent, con
 // Consider components for a device of the type: the two that the agent has made most, then others
 // it knows, then what only others know; none if too few are known.
 INLINED void device_ingredients(STATE_PARAMETERS, const size_t society, const uint agent,
-                                const uint type, const __local uchar *known, rng_t *rng,
+                                const uint device_type, const __local uchar *known, rng_t *rng,
                                 invention_t *found)
 {
-    const uint below = component_type[type];
+    const uint below = component_type[device_type];
     const two_t two = most_experienced(&device_experience(agent, below, 0));
     found->parts = 0;
     if (!(device_experience(agent, below, two.first) > 0.0)) return;
@@ -151,47 +151,47 @@ INLINED void device_ingredients(STATE_PARAMETERS, const size_t society, const ui
 #endif
 
 // Whether the device is not invented or forgotten by everybody.
-INLINED bool untaken(STATE_PARAMETERS, const size_t society, const uint type, const uint resource,
+INLINED bool untaken(STATE_PARAMETERS, const size_t society, const uint device_type, const uint resource,
                      const __local uchar *known)
 {
-    return !has_recipe(STATE, society, type, resource) || !known[type * RESOURCES + resource];
+    return !has_recipe(STATE, society, device_type, resource) || !known[device_type * RESOURCES + resource];
 }
 
 // Try to invent a device of the type with what is considered, if there is one to be invented.
 // Return whether there is; found->type says whether the attempt succeeded.
-INLINED bool try_type(AGENT_PARAMETERS, const uint type, __global const real *experience,
+INLINED bool try_type(AGENT_PARAMETERS, const uint device_type, __global const real *experience,
                       const __local uchar *known, rng_t *rng, invention_t *found)
 {
     uint open = 0;
     real total = 0.0;
     for (uint i = 0; i < found->parts; ++i) {
-        open += untaken(STATE, society, type, found->part[i], known);
+        open += untaken(STATE, society, device_type, found->part[i], known);
         total += experience[found->part[i]];
     }
     if (open == 0) return false;
-    const real probability = type == TOOL ? P(tool_probability) : P(device_probability);
+    const real probability = device_type == TOOL ? P(tool_probability) : P(device_probability);
     const real chance = probability * total * inventiveness_table[group_of(agent)];
     if (!(rng_uniform(rng) < chance)) return true;
     uint pick = rng_below(rng, open);
     for (uint i = 0; i < found->parts; ++i)
-        if (untaken(STATE, society, type, found->part[i], known)) {
+        if (untaken(STATE, society, device_type, found->part[i], known)) {
             if (pick == 0) {
                 found->resource = found->part[i];
                 break;
             }
             --pick;
         }
-    found->type = type;
+    found->device_type = device_type;
     return true;
 }
 
 // Let the agent try; found->type says what type it invents, if any.
 INLINED void attempt(AGENT_PARAMETERS, const __local uchar *known, rng_t *rng, invention_t *found)
 {
-    found->type = NO_TYPE;
+    found->device_type = NO_TYPE;
     if (!tool_ingredients(STATE, society, agent, rng, found)) return;
     if (try_type(AGENT(agent), TOOL, &experience(agent, 0), known, rng, found)) {
-        if (found->type == NO_TYPE) return;
+        if (found->device_type == NO_TYPE) return;
         uint kept = 0;  // a tool for a resource is made of the others
         for (uint i = 0; i < found->parts; ++i)
             if (found->part[i] != found->resource) found->part[kept++] = found->part[i];
@@ -199,13 +199,13 @@ INLINED void attempt(AGENT_PARAMETERS, const __local uchar *known, rng_t *rng, i
         return;
     }
 #if !TOOLS_ONLY
-    int type = rng_below(rng, 2) == 0 ? MACHINE : DEVICE_MACHINE;
-    while (type != NO_TYPE) {
-        device_ingredients(STATE, society, agent, type, known, rng, found);
-        if (try_type(AGENT(agent), type, &device_experience(agent, component_type[type], 0), known,
+    int device_type = rng_below(rng, 2) == 0 ? MACHINE : DEVICE_MACHINE;
+    while (device_type != NO_TYPE) {
+        device_ingredients(STATE, society, agent, device_type, known, rng, found);
+        if (try_type(AGENT(agent), device_type, &device_experience(agent, component_type[device_type], 0), known,
                      rng, found))
             return;
-        type = next_type[type];
+        device_type = next_type[device_type];
     }
 #endif
 }
@@ -215,11 +215,11 @@ static void establish(STATE_PARAMETERS, const size_t society, const uint agent, 
                       const invention_t *found, __global int *inventions_log,
                       __global uint *inventions_count, const uint inventions_rows)
 {
-    const uint type = found->type, resource = found->resource;
+    const uint device_type = found->device_type, resource = found->resource;
     for (uint slot = 0; slot < COMPONENT_SLOTS; ++slot)
-        recipe(type, resource, slot) = slot < found->parts ? (int)found->part[slot] : -1;
-    invented_on(type, resource) = day;
-    inventor(type, resource) = agent;
+        recipe(device_type, resource, slot) = slot < found->parts ? (int)found->part[slot] : -1;
+    invented_on(device_type, resource) = day;
+    inventor(device_type, resource) = agent;
 
     const uint number = inventions_count[society];
     if (number == inventions_rows) return;
@@ -227,24 +227,24 @@ static void establish(STATE_PARAMETERS, const size_t society, const uint agent, 
         inventions_log + (society * inventions_rows + number) * (4 + (size_t)COMPONENT_SLOTS);
     row[0] = day;
     row[1] = agent;
-    row[2] = type;
+    row[2] = device_type;
     row[3] = resource;
     for (uint slot = 0; slot < COMPONENT_SLOTS; ++slot)
-        row[4 + slot] = recipe(type, resource, slot);
+        row[4 + slot] = recipe(device_type, resource, slot);
     inventions_count[society] = number + 1;
 }
 
 // What the inventor knows of the device and its components, and society with it.
-INLINED void learn(STATE_PARAMETERS, const size_t society, const uint agent, const uint type,
+INLINED void learn(STATE_PARAMETERS, const size_t society, const uint agent, const uint device_type,
                    const uint resource, __local uchar *known)
 {
-    device_experience(agent, type, resource) = P(inventor_experience);
-    practised(agent, type, resource) = 1;
-    known[type * RESOURCES + resource] = 1;
-    if (type == TOOL) return;
-    const uint below = component_type[type];
+    device_experience(agent, device_type, resource) = P(inventor_experience);
+    practised(agent, device_type, resource) = 1;
+    known[device_type * RESOURCES + resource] = 1;
+    if (device_type == TOOL) return;
+    const uint below = component_type[device_type];
     for (uint slot = 0; slot < COMPONENTS; ++slot) {
-        const uint k = recipe(type, resource, slot);
+        const uint k = recipe(device_type, resource, slot);
         if (device_experience(agent, below, k) < 1.0) device_experience(agent, below, k) = 1.0;
         known[below * RESOURCES + k] = 1;
     }
@@ -301,7 +301,7 @@ __kernel void invention(STATE_PARAMETERS, TABLE_PARAMETERS, const uint day,
         if (tries) {
             rng = rng_load(stream(agent, PURPOSE_INVENTION));
             attempt(AGENT(agent), known, &rng, &found);
-            if (found.type != NO_TYPE) atomic_min(&winner, mine);
+            if (found.device_type != NO_TYPE) atomic_min(&winner, mine);
         }
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // attempts, before one counts
         const uint first = winner;
@@ -309,7 +309,7 @@ __kernel void invention(STATE_PARAMETERS, TABLE_PARAMETERS, const uint day,
         if (mine == first) {
             establish(STATE, society, agent, day, &found, inventions_log, inventions_count,
                       inventions_rows);
-            new_type = found.type;
+            new_type = found.device_type;
             new_resource = found.resource;
         }
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the recipe, before all forget

@@ -12,11 +12,11 @@ static void know_components(STATE_PARAMETERS, const size_t society, const uint a
     // From the most complex type down, so that one pass reaches the tools.
     const int top_down[] = {INDUSTRY, DEVICE_FACTORY, FACTORY, DEVICE_MACHINE, MACHINE};
     for (uint i = 0; i < 5; ++i) {
-        const int type = top_down[i], below = component_type[type];
+        const int device_type = top_down[i], below = component_type[device_type];
         for (uint r = 0; r < resources; ++r) {
-            if (!(device_experience(agent, type, r) > 0.0)) continue;
+            if (!(device_experience(agent, device_type, r) > 0.0)) continue;
             for (uint slot = 0; slot < COMPONENTS; ++slot) {
-                const int k = recipe(type, r, slot);
+                const int k = recipe(device_type, r, slot);
                 if (k >= 0 && device_experience(agent, below, k) < 1.0)
                     device_experience(agent, below, k) = 1.0;
             }

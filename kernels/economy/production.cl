@@ -11,30 +11,30 @@
 
 // Make the promised devices of one kind, one by one; return the minutes it took. `used` counts the
 // components of all kinds.
-INLINED real make_all(AGENT_PARAMETERS, const uint type, const uint resource, __local int *used)
+INLINED real make_all(AGENT_PARAMETERS, const uint device_type, const uint resource, __local int *used)
 {
-    const int count = to_make(agent, type, resource);
+    const int count = to_make(agent, device_type, resource);
     if (count <= 0) return 0.0;
-    const int maker = maker_type[type];
+    const int maker = maker_type[device_type];
     real total = 0.0;
     for (int i = 0; i < count; ++i) {
-        const int with = owned_maker(AGENT(agent), type, resource);
-        const real speed = making_speed(AGENT(agent), type, resource);
-        const real spent = making_time(AGENT(agent), type, resource);
+        const int with = owned_maker(AGENT(agent), device_type, resource);
+        const real speed = making_speed(AGENT(agent), device_type, resource);
+        const real spent = making_time(AGENT(agent), device_type, resource);
         total += spent;
         if (with != BY_HAND) {
             const real left = device_minutes(agent, maker, resource) - spent;
             device_minutes(agent, maker, resource) = left > 0.0 ? left : 0.0;
-            atomic_inc(&made_with_device(agent, type));
+            atomic_inc(&made_with_device(agent, device_type));
         }
-        device_experience(agent, type, resource) += device_experience_for_making[type] / speed;
+        device_experience(agent, device_type, resource) += device_experience_for_making[device_type] / speed;
     }
-    practised(agent, type, resource) = 1;
-    recently_made(agent, type, resource, 0) += count;
-    devices_made(agent, type, resource) += count;
-    to_make(agent, type, resource) = 0;
+    practised(agent, device_type, resource) = 1;
+    recently_made(agent, device_type, resource, 0) += count;
+    devices_made(agent, device_type, resource) += count;
+    to_make(agent, device_type, resource) = 0;
     for (uint i = 0; i < COMPONENT_SLOTS; ++i) {
-        const int k = recipe(type, resource, i);
+        const int k = recipe(device_type, resource, i);
         if (k < 0) break;
         atomic_add(&used[k], count);
     }
@@ -43,13 +43,13 @@ INLINED real make_all(AGENT_PARAMETERS, const uint type, const uint resource, __
 
 // Use up what was locked; components that were made on purpose never were.
 static void use_component(STATE_PARAMETERS, const size_t society, const uint agent,
-                          const uint type, const uint component, const int count)
+                          const uint device_type, const uint component, const int count)
 {
-    if (type == TOOL) {
+    if (device_type == TOOL) {
         set_aside(agent, component) -= count;
     } else {
-        const int left = devices_set_aside(agent, component_type[type], component) - count;
-        devices_set_aside(agent, component_type[type], component) = left > 0 ? left : 0;
+        const int left = devices_set_aside(agent, component_type[device_type], component) - count;
+        devices_set_aside(agent, component_type[device_type], component) = left > 0 ? left : 0;
     }
 }
 
@@ -61,26 +61,26 @@ __kernel void production(STATE_PARAMETERS, TABLE_PARAMETERS)
     __local int *used = local_malloc(RESOURCES * sizeof(int));
     if (!alive(agent)) return;
 
-    for (uint type = 0; type < TYPES; ++type)
+    for (uint device_type = 0; device_type < TYPES; ++device_type)
         for (uint r = LANE; r < resources; r += LANES) {
             for (uint day = PRODUCTION_MEMORY - 1; day > 0; --day)
-                recently_made(agent, type, r, day) = recently_made(agent, type, r, day - 1);
-            recently_made(agent, type, r, 0) = 0;
+                recently_made(agent, device_type, r, day) = recently_made(agent, device_type, r, day - 1);
+            recently_made(agent, device_type, r, 0) = 0;
         }
 
     uint place = 0;
     do {
-        const uint type = bottom_up[place];
+        const uint device_type = bottom_up[place];
         for (uint r = LANE; r < resources; r += LANES) used[r] = 0;
         group_barrier(CLK_LOCAL_MEM_FENCE);  // zeros, before components are counted
         for (uint r = LANE; r < resources; r += LANES)
-            spent[r] = make_all(AGENT(agent), type, r, used);
+            spent[r] = make_all(AGENT(agent), device_type, r, used);
         group_barrier(CLK_LOCAL_MEM_FENCE);  // all are made, before minutes and components
         for (uint k = LANE; k < resources; k += LANES)
-            if (used[k] > 0) use_component(STATE, society, agent, type, k, used[k]);
+            if (used[k] > 0) use_component(STATE, society, agent, device_type, k, used[k]);
         if (LANE == 0) {
-            making_minutes(agent, type) = reduce_sum_alone(spent, resources);
-            overtime(agent) += making_minutes(agent, type);
+            making_minutes(agent, device_type) = reduce_sum_alone(spent, resources);
+            overtime(agent) += making_minutes(agent, device_type);
         }
         group_barrier(CLK_LOCAL_MEM_FENCE);  // this type's totals are read, before the next one's
         ++place;

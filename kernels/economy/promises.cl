@@ -7,11 +7,11 @@
 #include "economy/valuation.cl"
 
 // Promise to make one device: lock what it consists of and reserve the time.
-INLINED void reserve(AGENT_PARAMETERS, const uint type, const uint resource, __local count_t *rows)
+INLINED void reserve(AGENT_PARAMETERS, const uint device_type, const uint resource, __local count_t *rows)
 {
     counts_t promise = one_device(rows, resource);
     real reserved = reserved_minutes(agent);
-    for (int level = (int)type; level >= 0; level = component_type[level]) {
+    for (int level = (int)device_type; level >= 0; level = component_type[level]) {
         FOR_COUNTED(promise, r)
         {
             reserved += (real)promise.count[r] * making_time(AGENT(agent), level, r);
@@ -40,12 +40,12 @@ INLINED void reserve(AGENT_PARAMETERS, const uint type, const uint resource, __l
 
 // Take one promise back: unlock what it consists of and give back the time, which is what making
 // takes now and can differ from what was reserved.
-INLINED void unreserve(AGENT_PARAMETERS, const uint type, const uint resource,
+INLINED void unreserve(AGENT_PARAMETERS, const uint device_type, const uint resource,
                        __local count_t *rows)
 {
     counts_t promise = one_device(rows, resource);
     real reserved = reserved_minutes(agent);
-    for (int level = (int)type; level >= 0; level = component_type[level]) {
+    for (int level = (int)device_type; level >= 0; level = component_type[level]) {
         FOR_COUNTED(promise, r)
         {
             reserved -= (real)promise.count[r] * making_time(AGENT(agent), level, r);

@@ -44,22 +44,22 @@ __kernel void draw_shocks(STATE_PARAMETERS)
 static void reset_devices(STATE_PARAMETERS, const size_t society, const uint agent)
 {
     const uint lid = get_local_id(0), lanes = get_local_size(0);
-    for (uint device = 0; device < TYPES; ++device) {
+    for (uint device_type = 0; device_type < TYPES; ++device_type) {
         for (uint r = lid; r < resources; r += lanes) {
-            RESET_AGENT_DEVICE_RESOURCE
+            RESET_AGENT_DEVICE_TYPE_RESOURCE
             for (uint price = 0; price < PRICE_MEMORY; ++price) {
-                RESET_AGENT_DEVICE_RESOURCE_PRICE
+                RESET_AGENT_DEVICE_TYPE_RESOURCE_PRICE
             }
             for (uint production_day = 0; production_day < PRODUCTION_MEMORY; ++production_day) {
-                RESET_AGENT_DEVICE_RESOURCE_PRODUCTION_DAY
+                RESET_AGENT_DEVICE_TYPE_RESOURCE_PRODUCTION_DAY
             }
         }
         for (uint partner = lid; partner < agents; partner += lanes)
             for (uint memory_day = 0; memory_day < PARTNER_MEMORY; ++memory_day) {
-                RESET_AGENT_DEVICE_PARTNER_MEMORY_DAY
+                RESET_AGENT_DEVICE_TYPE_PARTNER_MEMORY_DAY
             }
         if (lid == 0) {
-            RESET_AGENT_DEVICE
+            RESET_AGENT_DEVICE_TYPE
         }
     }
     for (uint partner = lid; partner < agents; partner += lanes) {
@@ -81,8 +81,8 @@ __kernel void shocks(STATE_PARAMETERS, const uint shock)
     if (shock_list[shock][0] == REMOVE_RESOURCE) {
         if (lid == 0 && agent == 0) available(target) = 0;
 #if DEVICES
-        for (uint type = lid; type < TYPES; type += lanes)
-            device_minutes(agent, type, target) = 0.0;
+        for (uint device_type = lid; device_type < TYPES; device_type += lanes)
+            device_minutes(agent, device_type, target) = 0.0;
 #endif
         if (lid == 0 && shock_list[shock][2] == LOSE) {
             held(agent, target) = 0;

@@ -13,12 +13,12 @@ __kernel void start_day(STATE_PARAMETERS)
     if (LANE == 0) {
         if (overtime(agent) < P(day_length)) device_gain(agent) = 0.0;
         units_paid(agent) = 0;
-        for (uint type = 0; type < TYPES; ++type) {
-            devices_sold(agent, type) = 0;
-            made_with_device(agent, type) = 0;
-            making_minutes(agent, type) = 0.0;
+        for (uint device_type = 0; device_type < TYPES; ++device_type) {
+            devices_sold(agent, device_type) = 0;
+            made_with_device(agent, device_type) = 0;
+            making_minutes(agent, device_type) = 0.0;
         }
     }
-    for (uint type = 0; type < TYPES; ++type)
-        for (uint r = LANE; r < resources; r += LANES) devices_made(agent, type, r) = 0;
+    for (uint device_type = 0; device_type < TYPES; ++device_type)
+        for (uint r = LANE; r < resources; r += LANES) devices_made(agent, device_type, r) = 0;
 }

@@ -52,7 +52,7 @@ __kernel void agent_statistics(STATE_PARAMETERS, TABLE_PARAMETERS)
 __kernel void device_holdings(STATE_PARAMETERS)
 {
     const size_t society = get_group_id(0) / (AGENTS * TYPES);
-    const uint agent = get_group_id(0) / TYPES % AGENTS, type = get_group_id(0) % TYPES;
+    const uint agent = get_group_id(0) / TYPES % AGENTS, device_type = get_group_id(0) % TYPES;
     const uint lid = get_local_id(0), lanes = get_local_size(0);
     __local real *left = local_malloc(RESOURCES * sizeof(real));
     __local int sum_made;
@@ -62,15 +62,15 @@ __kernel void device_holdings(STATE_PARAMETERS)
     barrier(CLK_LOCAL_MEM_FENCE);  // zero, before it is added to
     int my_made = 0;
     for (uint r = lid; r < resources; r += lanes) {
-        left[r] = device_minutes(agent, type, r);
-        my_made += devices_made(agent, type, r);
+        left[r] = device_minutes(agent, device_type, r);
+        my_made += devices_made(agent, device_type, r);
     }
     atomic_add(&sum_made, my_made);  // whole numbers: any order gives the same sum
     barrier(CLK_LOCAL_MEM_FENCE);  // minutes and counts of all work-items
     const real stock = reduce_sum_local(left, resources);
     if (lid == 0) {
-        device_stock(agent, type) = stock;
-        made_today(agent, type) = sum_made;
+        device_stock(agent, device_type) = stock;
+        made_today(agent, device_type) = sum_made;
     }
 }
 
@@ -79,11 +79,11 @@ __kernel void device_holdings(STATE_PARAMETERS)
 __kernel void device_knowledge(STATE_PARAMETERS)
 {
     const size_t society = get_group_id(0) / TYPES;
-    const uint type = get_group_id(0) % TYPES;
+    const uint device_type = get_group_id(0) % TYPES;
     for (uint r = get_local_id(0); r < resources; r += get_local_size(0)) {
         int knowing = 0;
-        for (uint i = 0; i < agents; ++i) knowing += device_experience(i, type, r) > 0.0;
-        agents_knowing(type, r) = knowing;
+        for (uint i = 0; i < agents; ++i) knowing += device_experience(i, device_type, r) > 0.0;
+        agents_knowing(device_type, r) = knowing;
     }
 }
 
@@ -122,9 +122,9 @@ __kernel void device_means(STATE_PARAMETERS, __global real *amounts)
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // everybody's amount
     const real mean = reduce_sum_global(amount, agents) / (real)living;
     if (lid == 0) {
-        const uint type = quantity - FIRST_DEVICE_STOCK;  // below TYPES only for devices held
+        const uint device_type = quantity - FIRST_DEVICE_STOCK;  // below TYPES only for devices held
         series(series_of_device_means[quantity]) =
-            type < TYPES ? mean / device_lifetime[type] : mean;
+            device_type < TYPES ? mean / device_lifetime[device_type] : mean;
     }
 }
 
@@ -143,24 +143,24 @@ __kernel void device_statistics(STATE_PARAMETERS, const uint day)
     for (uint i = 0; i < agents; ++i) living += alive(i);
     const real count = (real)living;
 
-    for (uint type = lid; type < TYPES; type += lanes) {
+    for (uint device_type = lid; device_type < TYPES; device_type += lanes) {
         long made = 0, sold = 0, fast = 0;
         int known = 0, invented = 0;
         for (uint i = 0; i < agents; ++i) {
-            made += made_today(i, type);
-            sold += devices_sold(i, type);
-            fast += made_with_device(i, type);
+            made += made_today(i, device_type);
+            sold += devices_sold(i, device_type);
+            fast += made_with_device(i, device_type);
         }
         for (uint r = 0; r < resources; ++r) {
-            known += agents_knowing(type, r) > 0;
-            invented += (uint)invented_on(type, r) == day;
+            known += agents_knowing(device_type, r) > 0;
+            invented += (uint)invented_on(device_type, r) == day;
         }
-        series(series_of_devices_made[type]) = (real)made / count;
-        series(series_of_devices_traded[type]) = (real)sold / count;
-        series(series_of_devices_known[type]) = (real)known;
-        series(series_of_inventions[type]) = (real)invented;
-        if (type == TOOL) series(SERIES_device_maker_share_tools) = share_of(fast, made);
-        if (type == MACHINE) series(SERIES_device_maker_share_machines) = share_of(fast, made);
+        series(series_of_devices_made[device_type]) = (real)made / count;
+        series(series_of_devices_traded[device_type]) = (real)sold / count;
+        series(series_of_devices_known[device_type]) = (real)known;
+        series(series_of_inventions[device_type]) = (real)invented;
+        if (device_type == TOOL) series(SERIES_device_maker_share_tools) = share_of(fast, made);
+        if (device_type == MACHINE) series(SERIES_device_maker_share_machines) = share_of(fast, made);
     }
 
     if (lid == 0) {

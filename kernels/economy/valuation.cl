@@ -51,12 +51,12 @@ __constant int made_type[TYPES] = {-1, -1, -1, -1, TOOL, MACHINE};
 
 // The mean price that the agent paid lately, or -1 if it bought too rarely.
 static real expected_price(STATE_PARAMETERS, const size_t society, const uint agent,
-                           const uint type, const uint resource)
+                           const uint device_type, const uint resource)
 {
     int count = 0;
     real total = 0.0;
     for (uint i = 0; i < PRICE_MEMORY; ++i) {  // newest first
-        const real price = prices(agent, type, resource, i);
+        const real price = prices(agent, device_type, resource, i);
         if (price > 0.0) {
             total += price;
             ++count;
@@ -73,42 +73,42 @@ static real value_of_last_unit(AGENT_PARAMETERS, const uint resource)
 }
 
 // What making one costs, or the minutes it takes, given those of each component.
-INLINED real with_components(AGENT_PARAMETERS, const uint type, const uint resource,
+INLINED real with_components(AGENT_PARAMETERS, const uint device_type, const uint resource,
                              const bool in_minutes, const __local real *below)
 {
-    if (!has_recipe(STATE, society, type, resource)) return 0.0;
-    const real price = expected_price(STATE, society, agent, type, resource);
+    if (!has_recipe(STATE, society, device_type, resource)) return 0.0;
+    const real price = expected_price(STATE, society, agent, device_type, resource);
     if (price > 0.0) return in_minutes ? 0.0 : price;
-    const real time = making_time(AGENT(agent), type, resource);
+    const real time = making_time(AGENT(agent), device_type, resource);
     real total = in_minutes ? time : time * gain_per_minute(agent);
     for (uint i = 0; i < COMPONENT_SLOTS; ++i) {  // ascending
-        const int k = recipe(type, resource, i);
+        const int k = recipe(device_type, resource, i);
         if (k < 0) break;
-        if (type != TOOL) total += below[k];
+        if (device_type != TOOL) total += below[k];
         else if (!in_minutes) total += value_of_last_unit(AGENT(agent), k);
     }
     return total;
 }
 
 // The type so many levels below.
-static uint type_below(const uint type, const int levels)
+static uint type_below(const uint device_type, const int levels)
 {
-    uint found = type;
+    uint found = device_type;
     for (int i = 0; i < levels; ++i) found = component_type[found];
     return found;
 }
 
-COLLECTIVE void up_from_tools(AGENT_PARAMETERS, const uint type, const __local uchar *wanted,
+COLLECTIVE void up_from_tools(AGENT_PARAMETERS, const uint device_type, const __local uchar *wanted,
                               const bool in_minutes, __local real *result)
 {
-    const int top = levels_above_tools[type];
+    const int top = levels_above_tools[device_type];
     __local real *other = local_malloc(RESOURCES * sizeof(real));
 #if DEVICE_IS_CPU
     // Here every device counts: those that no wanted one contains are left out.
     __local uchar *part = local_malloc(4 * RESOURCES * sizeof(uchar));
     for (uint r = 0; r < resources; ++r) part[r] = wanted[r];
     for (int depth = 0; depth < top; ++depth) {
-        const uint level = type_below(type, depth);
+        const uint level = type_below(device_type, depth);
         __local uchar *here = part + depth * RESOURCES, *below = here + RESOURCES;
         for (uint k = 0; k < resources; ++k) below[k] = 0;
         for (uint r = 0; r < resources; ++r)
@@ -118,7 +118,7 @@ COLLECTIVE void up_from_tools(AGENT_PARAMETERS, const uint type, const __local u
 #endif
     int depth = top;
     do {
-        const uint level = type_below(type, depth);
+        const uint level = type_below(device_type, depth);
         __local real *here = depth % 2 == 0 ? result : other;
         __local real *below = depth % 2 == 0 ? other : result;
         for (uint r = LANE; r < resources; r += LANES) {
@@ -140,17 +140,17 @@ COLLECTIVE void up_from_tools(AGENT_PARAMETERS, const uint type, const __local u
 // What each wanted device of the type costs the agent: its expected price, or else the value of the
 // time for making it, and its components or, of a tool, the last unit held of each resource. Other
 // entries are undefined. By all work-items; `wanted` has been ordered by a barrier, the costs are.
-COLLECTIVE void costs(AGENT_PARAMETERS, const uint type, const __local uchar *wanted,
+COLLECTIVE void costs(AGENT_PARAMETERS, const uint device_type, const __local uchar *wanted,
                       __local real *cost)
 {
-    up_from_tools(AGENT(agent), type, wanted, false, cost);
+    up_from_tools(AGENT(agent), device_type, wanted, false, cost);
 }
 
 // The minutes that the agent would spend on each, likewise: none on what can be bought.
-COLLECTIVE void expected_minutes(AGENT_PARAMETERS, const uint type, const __local uchar *wanted,
+COLLECTIVE void expected_minutes(AGENT_PARAMETERS, const uint device_type, const __local uchar *wanted,
                                  __local real *spent)
 {
-    up_from_tools(AGENT(agent), type, wanted, true, spent);
+    up_from_tools(AGENT(agent), device_type, wanted, true, spent);
 }
 
 // ---------------------------------------------------------------- what it takes
@@ -198,14 +198,14 @@ INLINED counts_t one_device(__local count_t *rows, const uint resource)
 }
 
 // How many components so many devices of one type need, in the other of the two rows.
-INLINED counts_t needed(STATE_PARAMETERS, const size_t society, const uint type,
+INLINED counts_t needed(STATE_PARAMETERS, const size_t society, const uint device_type,
                         __local count_t *rows, const counts_t devices)
 {
     counts_t result = no_counts(devices.count == rows ? rows + RESOURCES : rows);
     FOR_COUNTED(devices, r)
     {
         for (uint i = 0; i < COMPONENT_SLOTS; ++i) {
-            const int k = recipe(type, r, i);
+            const int k = recipe(device_type, r, i);
             if (k < 0) break;
             const bool counted = result.in[k / 64] >> k % 64 & 1;
             set_count(&result, k, (counted ? result.count[k] : 0) + devices.count[r]);
@@ -230,16 +230,16 @@ static real minutes_in_series(TABLE_PARAMETERS, const uint curve, const real exp
 // Whether the agent knows the device and has the time and the resources to make one, if it can buy
 // nothing. Whole owned components are used up first. Making more of one kind teaches: each takes as
 // long as with one experience more, whatever its type teaches. `rows`: NEED_ROW entries.
-INLINED bool can_make(AGENT_PARAMETERS, const uint type, const uint resource,
+INLINED bool can_make(AGENT_PARAMETERS, const uint device_type, const uint resource,
                       __local count_t *rows)
 {
-    if (device_experience(agent, type, resource) < 1.0) return false;
+    if (device_experience(agent, device_type, resource) < 1.0) return false;
     const real reserved = reserved_minutes(agent);
-    real spent = making_time(AGENT(agent), type, resource);
+    real spent = making_time(AGENT(agent), device_type, resource);
     if (!(reserved + spent < P(day_length))) return false;  // it only becomes more
 
     counts_t need = one_device(rows, resource);
-    for (uint level = type; level != TOOL; level = component_type[level]) {
+    for (uint level = device_type; level != TOOL; level = component_type[level]) {
         const uint below = component_type[level];
         need = needed(STATE, society, level, rows, need);
         FOR_COUNTED(need, k)
@@ -266,10 +266,10 @@ INLINED bool can_make(AGENT_PARAMETERS, const uint type, const uint resource,
 
 // The owned minutes that count against owning more: of all types that extract, from tools on as far
 // as there are recipes. A device that makes devices counts alone.
-static real stock(STATE_PARAMETERS, const size_t society, const uint agent, const uint type,
+static real stock(STATE_PARAMETERS, const size_t society, const uint agent, const uint device_type,
                   const uint resource)
 {
-    if (!is_extracting(type)) return device_minutes(agent, type, resource);
+    if (!is_extracting(device_type)) return device_minutes(agent, device_type, resource);
     real total = 0.0;
     for (uint other = TOOL; other <= INDUSTRY; ++other) {
         if (!has_recipe(STATE, society, other, resource)) break;
@@ -342,9 +342,9 @@ static use_t use(__global const real *effort_of, __global const real *total, con
 }
 
 // The utility of the units that one more device would extract, after those owned are used up.
-static real benefit_of_extracting(AGENT_PARAMETERS, const uint type, const uint resource)
+static real benefit_of_extracting(AGENT_PARAMETERS, const uint device_type, const uint resource)
 {
-    if (stock(STATE, society, agent, type, resource) > P(days_to_hold) * P(day_length))
+    if (stock(STATE, society, agent, device_type, resource) > P(days_to_hold) * P(day_length))
         return 0.0;
     const uint curve = effort_curve(agent, resource);
     __global const real *effort_of = effort_table + effort_start(curve);
@@ -353,15 +353,15 @@ static real benefit_of_extracting(AGENT_PARAMETERS, const uint type, const uint 
     use_t done = {0, experience(agent, resource), 0.0};
     real owned = 0.0;
     long before = 0;
-    for (int better = INDUSTRY; better >= (int)type; --better) {
+    for (int better = INDUSTRY; better >= (int)device_type; --better) {
         owned += device_minutes(agent, better, resource);
         done = use(effort_of, total, last_level, done.experience, done.time, owned,
                    device_factor[better], 1.0);
         before += done.units;
     }
-    const real end = owned + device_lifetime[type];
+    const real end = owned + device_lifetime[device_type];
     const real time = done.time;
-    done = use(effort_of, total, last_level, done.experience, time, end, device_factor[type], 1.0);
+    done = use(effort_of, total, last_level, done.experience, time, end, device_factor[device_type], 1.0);
     const long units = held(agent, resource);
     const long last = units + before + done.units;
     long first = units + before;
@@ -371,12 +371,12 @@ static real benefit_of_extracting(AGENT_PARAMETERS, const uint type, const uint 
 }
 
 // The value of the time that one more device-making device would save.
-static real benefit_of_making(AGENT_PARAMETERS, const uint type, const uint resource)
+static real benefit_of_making(AGENT_PARAMETERS, const uint device_type, const uint resource)
 {
-    const uint made = made_type[type];
-    const real owned = device_minutes(agent, type, resource);
+    const uint made = made_type[device_type];
+    const real owned = device_minutes(agent, device_type, resource);
     if (owned >= P(days_to_hold) * P(day_length)) return 0.0;
-    const real lifetime = device_lifetime[type], factor = device_factor[type];
+    const real lifetime = device_lifetime[device_type], factor = device_factor[device_type];
     const long enough = (long)P(min_made_for_device_maker) * ((long)(owned / lifetime) + 1);
     long lately = 0;
     for (uint day = 0; day < PRODUCTION_MEMORY; ++day)
@@ -395,21 +395,21 @@ static real benefit_of_making(AGENT_PARAMETERS, const uint type, const uint reso
 }
 
 // What one more device would bring the agent over its lifetime, in util.
-static real benefit(AGENT_PARAMETERS, const uint type, const uint resource)
+static real benefit(AGENT_PARAMETERS, const uint device_type, const uint resource)
 {
     if (!available(resource)) return 0.0;
-    return is_extracting(type) ? benefit_of_extracting(AGENT(agent), type, resource)
-                               : benefit_of_making(AGENT(agent), type, resource);
+    return is_extracting(device_type) ? benefit_of_extracting(AGENT(agent), device_type, resource)
+                               : benefit_of_making(AGENT(agent), device_type, resource);
 }
 
 // The most that the agent would pay, of which `cost` is what making one costs it. Where it cannot
 // make the device, its experience being below 1, `cost` does not matter.
-static real buyers_value(AGENT_PARAMETERS, const uint type, const uint resource, const real cost)
+static real buyers_value(AGENT_PARAMETERS, const uint device_type, const uint resource, const real cost)
 {
-    const real time = gain_per_minute(agent) * device_lifetime[type];
-    const real worth = benefit(AGENT(agent), type, resource) - time;
+    const real time = gain_per_minute(agent) * device_lifetime[device_type];
+    const real worth = benefit(AGENT(agent), device_type, resource) - time;
     if (worth <= 0.0) return 0.0;
-    return device_experience(agent, type, resource) >= 1.0 && cost < worth ? cost : worth;
+    return device_experience(agent, device_type, resource) >= 1.0 && cost < worth ? cost : worth;
 }
 
 #endif

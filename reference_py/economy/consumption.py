@@ -37,8 +37,8 @@ def consume(p, s, agent):
 def depreciate(p, s, agent):
     """Let the agent's devices decay; what is left of less than a day's decay is gone."""
     decay = p.device.daily_decay
-    for device in range(p.device_types):
-        lifetime, owned = p.device.lifetime[device], s.device_minutes[agent][device]
+    for device_type in range(p.device_types):
+        lifetime, owned = p.device.lifetime[device_type], s.device_minutes[agent][device_type]
         for r in range(p.resources):
             owned[r] = (
                 max(0.0, owned[r] - decay * (owned[r] / lifetime)) if owned[r] > decay else 0.0

@@ -23,7 +23,7 @@ def device_matching(p, s, device_type):
         s.met[a][b] = s.met[b][a] = 1
 
 
-def matched(p, s, device, below):
+def matched(p, s, device_type, below):
     """Return all agents in order: the first two are a pair, the next two, ...; one may be left.
 
     ``below(n)`` draws a whole number below n.
@@ -31,7 +31,7 @@ def matched(p, s, device, below):
     free, order = list(range(p.agents)), []
     while len(free) > 1:
         a = free.pop(below(len(free)))
-        b = partner(s, device, a, free)
+        b = partner(s, device_type, a, free)
         if b is None:
             b = free[below(len(free))]
         free.remove(b)
@@ -40,7 +40,7 @@ def matched(p, s, device, below):
     return order + free
 
 
-def partner(s, device, agent, free):
+def partner(s, device_type, agent, free):
     """Return whom the agent prefers of those that are free and not yet met; None if there is none.
 
     The largest surplus remembered wins, the lower number among equals, also among those with none.
@@ -49,7 +49,7 @@ def partner(s, device, agent, free):
     for b in free:
         if not s.met[agent][b]:
             surplus = 0.0
-            for gain in s.partner_memory[agent][device][b]:  # newest first
+            for gain in s.partner_memory[agent][device_type][b]:  # newest first
                 surplus += gain
             if surplus > best:
                 best, pick = surplus, b

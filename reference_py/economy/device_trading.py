@@ -27,14 +27,14 @@ def device_trading(p, s, device_type):
             meet(p, s, device_type, a, b)
 
 
-def meet(p, s, device, first, second):
+def meet(p, s, device_type, first, second):
     """Let the first buy, then the second, and so on; who succeeds may try again.
 
     When both have failed in turn, nothing has changed and nothing will: the rest is left out.
     """
     buyer, seller, failures = first, second, 0
     for _ in range(p.device.attempts):
-        if deal(p, s, device, buyer, seller):
+        if deal(p, s, device_type, buyer, seller):
             failures = 0
         else:
             buyer, seller, failures = seller, buyer, failures + 1
@@ -42,18 +42,18 @@ def meet(p, s, device, first, second):
             return
 
 
-def deal(p, s, device, buyer, seller):
+def deal(p, s, device_type, buyer, seller):
     """Let one agent buy one device from the other; return whether it did."""
-    goods = for_sale(p, s, device, seller)
+    goods = for_sale(p, s, device_type, seller)
     offered = sorted(menu(p, s, buyer))
     tell(s, "device_offer", buyer=buyer, seller=seller, goods=goods, offered=offered)
     if not goods or not offered:
         return False
-    pick, worth = choice(p, s, device, buyer, goods)
+    pick, worth = choice(p, s, device_type, buyer, goods)
     tell(s, "device_choice", pick=pick, worth=worth)
     if pick is None:
         return False
-    cost = valuation.costs(p, s, seller, device)[0][pick]
+    cost = valuation.costs(p, s, seller, device_type)[0][pick]
     units = payment(p, s, buyer, seller, offered, worth, cost)
     paid = received = 0.0
     for r in offered:
@@ -62,7 +62,7 @@ def deal(p, s, device, buyer, seller):
     tell(s, "device_price", units=units, cost=cost, paid=paid, received=received)
     if not (paid < worth and cost < received):
         return False
-    hand_over(p, s, device, buyer, seller, pick)
+    hand_over(p, s, device_type, buyer, seller, pick)
     for r in offered:
         s.held[buyer][r] -= units[r]
         s.held[seller][r] += units[r]
@@ -72,17 +72,17 @@ def deal(p, s, device, buyer, seller):
     for agent in (buyer, seller):
         for r in range(p.resources):
             refresh(p, s, agent, r)
-    s.partner_memory[seller][device][buyer][0] += received - cost
-    s.partner_memory[buyer][device][seller][0] += worth - paid
-    remember_price(s, buyer, device, pick, paid)
-    remember_price(s, seller, device, pick, -(received - cost))
+    s.partner_memory[seller][device_type][buyer][0] += received - cost
+    s.partner_memory[buyer][device_type][seller][0] += worth - paid
+    remember_price(s, buyer, device_type, pick, paid)
+    remember_price(s, seller, device_type, pick, -(received - cost))
     s.bought[buyer][pick] = 1
-    s.devices_sold[seller][device] += 1
+    s.devices_sold[seller][device_type] += 1
     tell(s, "sale", buyer=buyer, seller=seller, resource=pick)
     return True
 
 
-def for_sale(p, s, device, seller):
+def for_sale(p, s, device_type, seller):
     """Return the resources, ascending, for which the seller can make the device.
 
     What it bought itself in this round it does not sell on.
@@ -90,20 +90,20 @@ def for_sale(p, s, device, seller):
     return [
         r
         for r in range(p.resources)
-        if not s.bought[seller][r] and valuation.can_make(p, s, seller, device, r)
+        if not s.bought[seller][r] and valuation.can_make(p, s, seller, device_type, r)
     ]
 
 
-def choice(p, s, device, buyer, goods):
+def choice(p, s, device_type, buyer, goods):
     """Return which good the buyer wants most and what it is worth to it; (None, 0) if none.
 
     A promise that it would have to keep itself is worth at least what keeping it costs.
     """
-    cost, _ = valuation.costs(p, s, buyer, device)
+    cost, _ = valuation.costs(p, s, buyer, device_type)
     pick, best = None, 0.0
     for r in goods:
-        worth = valuation.buyers_value(p, s, buyer, device, r, cost[r])
-        if s.to_make[buyer][device][r] > 0:
+        worth = valuation.buyers_value(p, s, buyer, device_type, r, cost[r])
+        if s.to_make[buyer][device_type][r] > 0:
             worth = max(worth, cost[r])
         if worth > best:
             pick, best = r, worth
@@ -218,20 +218,20 @@ def shortest(offered, stock, key, worth, enough):
     return high, pick
 
 
-def hand_over(p, s, device, buyer, seller, resource):
+def hand_over(p, s, device_type, buyer, seller, resource):
     """Move the device: from stock or as a promise, into stock or in place of a promise.
 
     The buyer takes it apart and learns something about it.
     """
-    lifetime = p.device.lifetime[device]
-    if s.device_minutes[seller][device][resource] < lifetime:
-        reserve(p, s, seller, device, resource)
+    lifetime = p.device.lifetime[device_type]
+    if s.device_minutes[seller][device_type][resource] < lifetime:
+        reserve(p, s, seller, device_type, resource)
     else:
-        s.device_minutes[seller][device][resource] -= lifetime
-    experience = s.device_experience[buyer][device]
+        s.device_minutes[seller][device_type][resource] -= lifetime
+    experience = s.device_experience[buyer][device_type]
     experience[resource] = max(experience[resource], p.device.min_held_experience)
     know_components(p, s, buyer)
-    if s.to_make[buyer][device][resource] > 0:
-        unreserve(p, s, buyer, device, resource)
+    if s.to_make[buyer][device_type][resource] > 0:
+        unreserve(p, s, buyer, device_type, resource)
     else:
-        s.device_minutes[buyer][device][resource] += lifetime
+        s.device_minutes[buyer][device_type][resource] += lifetime

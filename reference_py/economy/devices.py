@@ -28,27 +28,27 @@ MAKER = {TOOL: DEVICE_MACHINE, MACHINE: DEVICE_FACTORY}
 MADE_BY = {DEVICE_MACHINE: TOOL, DEVICE_FACTORY: MACHINE}
 
 
-def levels(device):
+def levels(device_type):
     """Return the types that a device consists of, itself first, tools last."""
-    result = [device]
+    result = [device_type]
     while result[-1] != TOOL:
         result.append(COMPONENT[result[-1]])
     return result
 
 
-def has_recipe(s, device, resource):
+def has_recipe(s, device_type, resource):
     """Return whether the device was ever invented."""
-    return s.recipe[device][resource][0] >= 0
+    return s.recipe[device_type][resource][0] >= 0
 
 
-def components(s, device, resource):
+def components(s, device_type, resource):
     """Return the device's components, ascending: resources of a tool, devices of the type below."""
-    return [k for k in s.recipe[device][resource] if k >= 0]
+    return [k for k in s.recipe[device_type][resource] if k >= 0]
 
 
-def is_known(s, device, resource):
+def is_known(s, device_type, resource):
     """Return whether anybody knows anything about making the device."""
-    return any(agent[device][resource] > 0.0 for agent in s.device_experience)
+    return any(agent[device_type][resource] > 0.0 for agent in s.device_experience)
 
 
 def device_curve(p, agent, resource):
@@ -56,31 +56,33 @@ def device_curve(p, agent, resource):
     return p.device.effort_curves[p.device.effort_curve_of[p.group_of_agent[agent]][resource]]
 
 
-def owned_maker(s, agent, device, resource):
+def owned_maker(s, agent, device_type, resource):
     """Return the type of the device with which the agent makes this one; None: by hand."""
-    maker = MAKER.get(device)
+    maker = MAKER.get(device_type)
     if maker is not None and s.device_minutes[agent][maker][resource] > 0.0:
         return maker
     return None
 
 
-def making_speed(p, s, agent, device, resource):
+def making_speed(p, s, agent, device_type, resource):
     """Return how many times faster than by hand the agent makes the device."""
-    maker = owned_maker(s, agent, device, resource)
+    maker = owned_maker(s, agent, device_type, resource)
     return 1.0 if maker is None else p.device.factor[maker]
 
 
-def making_time(p, s, agent, device, resource):
+def making_time(p, s, agent, device_type, resource):
     """Return the minutes that the agent takes to make one."""
-    minutes = effort(device_curve(p, agent, resource), s.device_experience[agent][device][resource])
-    return minutes / making_speed(p, s, agent, device, resource)
+    minutes = effort(
+        device_curve(p, agent, resource), s.device_experience[agent][device_type][resource]
+    )
+    return minutes / making_speed(p, s, agent, device_type, resource)
 
 
 def extracting_device(s, agent, resource):
     """Return the type of the best device with which the agent extracts; None: by hand."""
-    for device in reversed(EXTRACTING):
-        if s.device_minutes[agent][device][resource] > 0.0:
-            return device
+    for device_type in reversed(EXTRACTING):
+        if s.device_minutes[agent][device_type][resource] > 0.0:
+            return device_type
     return None
 
 

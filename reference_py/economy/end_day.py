@@ -34,18 +34,18 @@ def forget(p, s, agent):
 
     Whoever owns a device does not forget all about it.
     """
-    for device in range(p.device_types):
+    for device_type in range(p.device_types):
         for r in range(p.resources):
-            experience = s.device_experience[agent][device][r]
-            if not s.practised[agent][device][r]:
+            experience = s.device_experience[agent][device_type][r]
+            if not s.practised[agent][device_type][r]:
                 experience -= 1.0
             if experience <= 1.0:
                 experience = 0.0
             experience = min(experience, device_curve(p, agent, r).max_experience)
-            if s.device_minutes[agent][device][r] > 0.0:
+            if s.device_minutes[agent][device_type][r] > 0.0:
                 experience = max(experience, p.device.min_held_experience)
-            s.device_experience[agent][device][r] = experience
-            s.practised[agent][device][r] = 0
+            s.device_experience[agent][device_type][r] = experience
+            s.practised[agent][device_type][r] = 0
 
 
 def refresh(p, s, agent, resource):

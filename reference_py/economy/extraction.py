@@ -61,9 +61,9 @@ def work(p, s, agent, choose, time, extracted, spent):
     def look(r):
         """See with what a unit is extracted, how long it takes and what it brings per minute."""
         if p.device is not None:
-            device = extracting_device(s, agent, r)
-            source[r] = 0 if device is None else 1 + device
-            factor[r] = 1.0 if device is None else p.device.factor[device]
+            device_type = extracting_device(s, agent, r)
+            source[r] = 0 if device_type is None else 1 + device_type
+            factor[r] = 1.0 if device_type is None else p.device.factor[device_type]
         by_hand = effort(efforts[r], experience[r])
         minutes[r] = by_hand / factor[r]
         gains[r] = marginal_utility(utility[r], held[r]) / by_hand * factor[r]

@@ -52,10 +52,10 @@ def attempt(p, s, agent, known, rng):
     """
     considered = tool_ingredients(p, s, agent, rng)
     if considered is None:
-        tell(s, "attempt", agent=agent, device=TOOL, considered=[], open=[])
+        tell(s, "attempt", agent=agent, device_type=TOOL, considered=[], open=[])
         return None
     open_ = untaken(s, TOOL, considered, known)
-    tell(s, "attempt", agent=agent, device=TOOL, considered=considered, open=open_)
+    tell(s, "attempt", agent=agent, device_type=TOOL, considered=considered, open=open_)
     if open_:
         experience = summed(s.experience[agent], considered)
         if not succeeds(p, agent, p.device.tool_probability, experience, rng):
@@ -64,17 +64,17 @@ def attempt(p, s, agent, known, rng):
         return TOOL, target, [r for r in considered if r != target]
     if p.device.tools_only:
         return None
-    device = MACHINE if rng.below(2) == 0 else DEVICE_MACHINE
-    while device is not None:
-        considered = device_ingredients(p, s, agent, device, known, rng)
-        open_ = untaken(s, device, considered, known)
-        tell(s, "attempt", agent=agent, device=device, considered=considered, open=open_)
+    device_type = MACHINE if rng.below(2) == 0 else DEVICE_MACHINE
+    while device_type is not None:
+        considered = device_ingredients(p, s, agent, device_type, known, rng)
+        open_ = untaken(s, device_type, considered, known)
+        tell(s, "attempt", agent=agent, device_type=device_type, considered=considered, open=open_)
         if open_:
-            experience = summed(s.device_experience[agent][COMPONENT[device]], considered)
+            experience = summed(s.device_experience[agent][COMPONENT[device_type]], considered)
             if not succeeds(p, agent, p.device.device_probability, experience, rng):
                 return None
-            return device, open_[rng.below(len(open_))], considered
-        device = NEXT.get(device)
+            return device_type, open_[rng.below(len(open_))], considered
+        device_type = NEXT.get(device_type)
     return None
 
 
@@ -96,12 +96,12 @@ def tool_ingredients(p, s, agent, rng):
     return sorted([first, second, *(eligible.pop(rng.below(len(eligible))) for _ in range(drawn))])
 
 
-def device_ingredients(p, s, agent, device, known, rng):
+def device_ingredients(p, s, agent, device_type, known, rng):
     """Return the components to try for a device of the type, ascending; none if too few are known.
 
     The two that the agent has made most, then others it knows, then what only others know.
     """
-    below = COMPONENT[device]
+    below = COMPONENT[device_type]
     experience = s.device_experience[agent][below]
     living = [r for r in range(p.resources) if s.available[r]]
     mine = [r for r in living if experience[r] > 0.0]
@@ -129,9 +129,9 @@ def most_experienced(experience, taken):
     return max(left, key=lambda r: (experience[r], -r))
 
 
-def untaken(s, device, considered, known):
+def untaken(s, device_type, considered, known):
     """Return those of the resources whose device is not invented or forgotten by everybody."""
-    return [r for r in considered if not has_recipe(s, device, r) or not known[device][r]]
+    return [r for r in considered if not has_recipe(s, device_type, r) or not known[device_type][r]]
 
 
 def summed(experience, considered):
@@ -148,22 +148,22 @@ def succeeds(p, agent, probability, experience, rng):
     return rng.uniform() < chance
 
 
-def establish(p, s, agent, known, day, device, resource, parts):
+def establish(p, s, agent, known, day, device_type, resource, parts):
     """Make the invention society's recipe, in place of one that nobody remembers."""
     slots = [-1] * (p.device.component_slots - len(parts))
-    s.recipe[device][resource] = [*parts, *slots]
-    tell(s, "invented", agent=agent, device=device, resource=resource, parts=parts)
-    s.invented_on[device][resource] = day
-    s.inventor[device][resource] = agent
-    s.inventions.append((day, agent, device, resource, *s.recipe[device][resource]))
+    s.recipe[device_type][resource] = [*parts, *slots]
+    tell(s, "invented", agent=agent, device_type=device_type, resource=resource, parts=parts)
+    s.invented_on[device_type][resource] = day
+    s.inventor[device_type][resource] = agent
+    s.inventions.append((day, agent, device_type, resource, *s.recipe[device_type][resource]))
     for other in range(p.agents):
-        s.device_experience[other][device][resource] = 0.0
-        s.practised[other][device][resource] = 0
-    s.device_experience[agent][device][resource] = p.device.inventor_experience
-    s.practised[agent][device][resource] = 1
-    known[device][resource] = True
-    if device != TOOL:
-        below = s.device_experience[agent][COMPONENT[device]]
+        s.device_experience[other][device_type][resource] = 0.0
+        s.practised[other][device_type][resource] = 0
+    s.device_experience[agent][device_type][resource] = p.device.inventor_experience
+    s.practised[agent][device_type][resource] = 1
+    known[device_type][resource] = True
+    if device_type != TOOL:
+        below = s.device_experience[agent][COMPONENT[device_type]]
         for k in parts:
             below[k] = max(1.0, below[k])
-            known[COMPONENT[device]][k] = True
+            known[COMPONENT[device_type]][k] = True

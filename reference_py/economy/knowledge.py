@@ -23,9 +23,9 @@ def know_components(p, s, agent):
     From the most complex type down, so that one pass reaches the tools.
     """
     experience = s.device_experience[agent]
-    for device in TOP_DOWN:
-        below = experience[COMPONENT[device]]
+    for device_type in TOP_DOWN:
+        below = experience[COMPONENT[device_type]]
         for resource in range(p.resources):
-            if experience[device][resource] > 0.0:
-                for k in components(s, device, resource):
+            if experience[device_type][resource] > 0.0:
+                for k in components(s, device_type, resource):
                     below[k] = max(1.0, below[k])

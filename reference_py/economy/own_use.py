@@ -17,37 +17,37 @@ def own_use(p, s, device_type):
             decide(p, s, agent, device_type)
 
 
-def decide(p, s, agent, device):
+def decide(p, s, agent, device_type):
     """Promise the agent itself the device of the largest net benefit, again and again."""
     while True:
-        cost, _ = valuation.costs(p, s, agent, device)
+        cost, _ = valuation.costs(p, s, agent, device_type)
         best, pick, gain = 0.0, None, 0.0
         for r in range(p.resources):
-            if wants(p, s, agent, device, r):
-                benefit = valuation.benefit(p, s, agent, device, r)
+            if wants(p, s, agent, device_type, r):
+                benefit = valuation.benefit(p, s, agent, device_type, r)
                 if benefit - cost[r] > best:
                     best, pick, gain = benefit - cost[r], r, benefit
         tell(s, "own_use", agent=agent, resource=pick, benefit=gain, cost=cost)
         if pick is None:
             return
-        remember_price(s, agent, device, pick, -cost[pick])
-        _, minutes = valuation.costs(p, s, agent, device)
+        remember_price(s, agent, device_type, pick, -cost[pick])
+        _, minutes = valuation.costs(p, s, agent, device_type)
         time = minutes[pick] * s.gain_per_minute[agent]
         s.device_gain[agent] += gain - (cost[pick] - time)
-        reserve(p, s, agent, device, pick)
-        s.device_minutes[agent][device][pick] += p.device.lifetime[device]
+        reserve(p, s, agent, device_type, pick)
+        s.device_minutes[agent][device_type][pick] += p.device.lifetime[device_type]
 
 
-def wants(p, s, agent, device, resource):
+def wants(p, s, agent, device_type, resource):
     """Return whether the agent could make the device and does not own enough of it."""
     most = p.device.days_to_hold * p.day_length
-    return valuation.stock(p, s, agent, device, resource) < most and valuation.can_make(
-        p, s, agent, device, resource
+    return valuation.stock(p, s, agent, device_type, resource) < most and valuation.can_make(
+        p, s, agent, device_type, resource
     )
 
 
-def remember_price(s, agent, device, resource, price):
+def remember_price(s, agent, device_type, resource, price):
     """Put a price event first and forget the oldest."""
-    prices = s.prices[agent][device][resource]
+    prices = s.prices[agent][device_type][resource]
     prices.insert(0, price)
     prices.pop()

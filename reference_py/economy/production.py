@@ -28,46 +28,54 @@ def production(p, s):
 
 def produce(p, s, agent):
     """Make all promised devices of one agent."""
-    for device in range(p.device_types):
-        for made in s.recently_made[agent][device]:
+    for device_type in range(p.device_types):
+        for made in s.recently_made[agent][device_type]:
             made.insert(0, 0)
             made.pop()
-    for device in BOTTOM_UP:
-        minutes = [make_all(p, s, agent, device, r) for r in range(p.resources)]
-        s.making_minutes[agent][device] = reduce_sum(minutes)
-        s.overtime[agent] += s.making_minutes[agent][device]
+    for device_type in BOTTOM_UP:
+        minutes = [make_all(p, s, agent, device_type, r) for r in range(p.resources)]
+        s.making_minutes[agent][device_type] = reduce_sum(minutes)
+        s.overtime[agent] += s.making_minutes[agent][device_type]
 
 
-def make_all(p, s, agent, device, resource):
+def make_all(p, s, agent, device_type, resource):
     """Make the promised devices of one kind, one by one; return the minutes it took."""
-    count = s.to_make[agent][device][resource]
+    count = s.to_make[agent][device_type][resource]
     total = 0.0
     for _ in range(count):
-        maker = owned_maker(s, agent, device, resource)
-        speed = making_speed(p, s, agent, device, resource)
-        minutes = making_time(p, s, agent, device, resource)
+        maker = owned_maker(s, agent, device_type, resource)
+        speed = making_speed(p, s, agent, device_type, resource)
+        minutes = making_time(p, s, agent, device_type, resource)
         total += minutes
-        tell(s, "made", agent=agent, device=device, resource=resource, by=maker, minutes=minutes)
+        tell(
+            s,
+            "made",
+            agent=agent,
+            device_type=device_type,
+            resource=resource,
+            by=maker,
+            minutes=minutes,
+        )
         if maker is not None:
             left = s.device_minutes[agent][maker][resource] - minutes
             s.device_minutes[agent][maker][resource] = max(0.0, left)
-            s.made_with_device[agent][device] += 1
-        learned = p.device.experience_for_making[device] / speed
-        s.device_experience[agent][device][resource] += learned
+            s.made_with_device[agent][device_type] += 1
+        learned = p.device.experience_for_making[device_type] / speed
+        s.device_experience[agent][device_type][resource] += learned
     if count > 0:
-        s.practised[agent][device][resource] = 1
-        s.recently_made[agent][device][resource][0] += count
-        s.devices_made[agent][device][resource] += count
-        s.to_make[agent][device][resource] = 0
-        for k in components(s, device, resource):
-            use_component(s, agent, device, k, count)
+        s.practised[agent][device_type][resource] = 1
+        s.recently_made[agent][device_type][resource][0] += count
+        s.devices_made[agent][device_type][resource] += count
+        s.to_make[agent][device_type][resource] = 0
+        for k in components(s, device_type, resource):
+            use_component(s, agent, device_type, k, count)
     return total
 
 
-def use_component(s, agent, device, component, count):
+def use_component(s, agent, device_type, component, count):
     """Use up what was locked; components that were made on purpose never were."""
-    if device == TOOL:
+    if device_type == TOOL:
         s.set_aside[agent][component] -= count
     else:
-        locked = s.devices_set_aside[agent][COMPONENT[device]]
+        locked = s.devices_set_aside[agent][COMPONENT[device_type]]
         locked[component] = max(0, locked[component] - count)

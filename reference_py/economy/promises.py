@@ -10,11 +10,11 @@ from reference_py.economy.devices import COMPONENT, TOOL, levels, making_time, w
 from reference_py.economy.valuation import needed
 
 
-def reserve(p, s, agent, device, resource):
+def reserve(p, s, agent, device_type, resource):
     """Promise to make one device: lock what it consists of and reserve the time."""
     promise = [0] * p.resources
     promise[resource] = 1
-    for level in levels(device):
+    for level in levels(device_type):
         for r in range(p.resources):
             if promise[r] > 0:
                 minutes = making_time(p, s, agent, level, r)
@@ -35,14 +35,14 @@ def reserve(p, s, agent, device, resource):
             promise[k] = need[k] - taken
 
 
-def unreserve(p, s, agent, device, resource):
+def unreserve(p, s, agent, device_type, resource):
     """Take one promise back: unlock what it consists of and give back the time.
 
     The time is what making takes now, which can differ from what was reserved.
     """
     promise = [0] * p.resources
     promise[resource] = 1
-    for level in levels(device):
+    for level in levels(device_type):
         for r in range(p.resources):
             if promise[r] > 0:
                 minutes = making_time(p, s, agent, level, r)

@@ -44,8 +44,8 @@ def remove_resource(p, s, resource, lose):
     s.available[resource] = 0
     if p.device is not None:
         for agent in range(p.agents):
-            for device in range(p.device_types):
-                s.device_minutes[agent][device][resource] = 0.0
+            for device_type in range(p.device_types):
+                s.device_minutes[agent][device_type][resource] = 0.0
     if lose:
         for agent in range(p.agents):
             s.held[agent][resource] = 0

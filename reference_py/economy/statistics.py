@@ -91,9 +91,9 @@ def society_statistics(p, s, day):
 
 def device_knowledge(p, s):
     """Count who knows anything about making each device."""
-    for device in range(p.device_types):
-        s.agents_knowing[device] = [
-            sum(experience[device][r] > 0.0 for experience in s.device_experience)
+    for device_type in range(p.device_types):
+        s.agents_knowing[device_type] = [
+            sum(experience[device_type][r] > 0.0 for experience in s.device_experience)
             for r in range(p.resources)
         ]
 
@@ -105,13 +105,13 @@ def device_means(p, s, count):
         return reduce_sum(values) / count
 
     row = {"overtime": mean(s.overtime)}
-    sources = ["hand", *(p.device_names[device] for device in EXTRACTING)]
+    sources = ["hand", *(p.device_names[device_type] for device_type in EXTRACTING)]
     for source, name in enumerate(sources):
         row[f"minutes_{name}"] = mean([minutes[source] for minutes in s.minutes_with])
-    for device, name in enumerate(p.device_names):
-        row[f"minutes_making_{name}"] = mean([minutes[device] for minutes in s.making_minutes])
-        stock = mean([minutes[device] for minutes in s.device_stock])
-        row[f"devices_held_{name}"] = stock / p.device.lifetime[device]
+    for device_type, name in enumerate(p.device_names):
+        row[f"minutes_making_{name}"] = mean([minutes[device_type] for minutes in s.making_minutes])
+        stock = mean([minutes[device_type] for minutes in s.device_stock])
+        row[f"devices_held_{name}"] = stock / p.device.lifetime[device_type]
     return row
 
 
@@ -130,19 +130,19 @@ def device_statistics(p, s, day, count):
     }
     extracted = [sum(units[source] for units in s.extracted_with) for source in range(5)]
     row["extraction_share_hand"] = share(extracted[0], sum(extracted))
-    for device, name in enumerate(p.device_names):
-        made = [agent[device] for agent in s.made_today]
+    for device_type, name in enumerate(p.device_names):
+        made = [agent[device_type] for agent in s.made_today]
         row[f"devices_made_{name}"] = per_agent(made)
-        row[f"devices_traded_{name}"] = per_agent([sold[device] for sold in s.devices_sold])
-        row[f"devices_known_{name}"] = float(sum(n > 0 for n in s.agents_knowing[device]))
-        row[f"inventions_{name}"] = float(s.invented_on[device].count(day))
-        if device in (TOOL, MACHINE):
-            fast = sum(agent[device] for agent in s.made_with_device)
+        row[f"devices_traded_{name}"] = per_agent([sold[device_type] for sold in s.devices_sold])
+        row[f"devices_known_{name}"] = float(sum(n > 0 for n in s.agents_knowing[device_type]))
+        row[f"inventions_{name}"] = float(s.invented_on[device_type].count(day))
+        if device_type in (TOOL, MACHINE):
+            fast = sum(agent[device_type] for agent in s.made_with_device)
             row[f"device_maker_share_{name}s"] = share(fast, sum(made))
-    for device in EXTRACTING:
-        name = p.device_names[device]
-        row[f"extraction_share_{name}"] = share(extracted[1 + device], sum(extracted))
-        contained = float(p.device.resources_in_tool * p.device.components**device)
+    for device_type in EXTRACTING:
+        name = p.device_names[device_type]
+        row[f"extraction_share_{name}"] = share(extracted[1 + device_type], sum(extracted))
+        contained = float(p.device.resources_in_tool * p.device.components**device_type)
         row["interdependence"] += row[f"extraction_share_{name}"] * contained
     return row
 
@@ -174,8 +174,8 @@ def group_statistics(p, s, group):
     for agent in members:
         s.units_sold_outside[agent] = 0
     if p.device is not None:
-        for device, name in enumerate(p.device_names):
-            made = per_agent([agent[device] for agent in s.made_today])
+        for device_type, name in enumerate(p.device_names):
+            made = per_agent([agent[device_type] for agent in s.made_today])
             named[f"group_devices_made_{group}_{name}"] = made
         for agent in members:
             s.units_paid_outside[agent] = 0

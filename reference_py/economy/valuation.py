@@ -28,9 +28,9 @@ from reference_py.economy.devices import (
 )
 
 
-def expected_price(p, s, agent, device, resource):
+def expected_price(p, s, agent, device_type, resource):
     """Return the mean price that the agent paid lately, or None if it bought too rarely."""
-    paid = [price for price in s.prices[agent][device][resource] if price > 0.0]
+    paid = [price for price in s.prices[agent][device_type][resource] if price > 0.0]
     if len(paid) < p.device.memory // 2:
         return None
     total = 0.0
@@ -39,7 +39,7 @@ def expected_price(p, s, agent, device, resource):
     return total / float(len(paid))
 
 
-def costs(p, s, agent, device):
+def costs(p, s, agent, device_type):
     """Return what each device of the type costs the agent, and the minutes it would spend.
 
     What can be bought costs its expected price and no time; anything else the value of the time for
@@ -50,7 +50,7 @@ def costs(p, s, agent, device):
     cost, minutes : lists over resources; 0 where there is no recipe
     """
     cost, minutes = [], []
-    for level in reversed(levels(device)):
+    for level in reversed(levels(device_type)):
         below_cost, below_minutes = cost, minutes
         cost, minutes = [0.0] * p.resources, [0.0] * p.resources
         for r in range(p.resources):
@@ -76,7 +76,7 @@ def value_of_last_unit(p, s, agent, resource):
     return marginal_utility(utility_curve(p, agent, resource), s.held[agent][resource] - 1)
 
 
-def worst_case(p, s, agent, device, resource):
+def worst_case(p, s, agent, device_type, resource):
     """Return the minutes and units of resources that one device takes if nothing can be bought.
 
     Whole owned components are used up first. Making more of one kind teaches: each takes as long as
@@ -87,10 +87,10 @@ def worst_case(p, s, agent, device, resource):
     minutes : float
     units : list over resources
     """
-    minutes = making_time(p, s, agent, device, resource)
+    minutes = making_time(p, s, agent, device_type, resource)
     need = [0] * p.resources
     need[resource] = 1
-    for level in levels(device)[:-1]:
+    for level in levels(device_type)[:-1]:
         below = COMPONENT[level]
         need = needed(p, s, level, need)
         for k in range(p.resources):
@@ -103,12 +103,12 @@ def worst_case(p, s, agent, device, resource):
     return minutes, needed(p, s, TOOL, need)
 
 
-def needed(p, s, device, count):
+def needed(p, s, device_type, count):
     """Return how many components so many devices of one type need, a list over components."""
     result = [0] * p.resources
     for r in range(p.resources):
         if count[r] > 0:
-            for k in components(s, device, r):
+            for k in components(s, device_type, r):
                 result[k] += count[r]
     return result
 
@@ -121,24 +121,24 @@ def minutes_in_series(curve, experience, count):
     return inside + float(max(0, end - max(begin, last))) * curve.minutes[last]
 
 
-def can_make(p, s, agent, device, resource):
+def can_make(p, s, agent, device_type, resource):
     """Return whether the agent knows the device and has the time and the resources to make one."""
-    if s.device_experience[agent][device][resource] < 1.0:
+    if s.device_experience[agent][device_type][resource] < 1.0:
         return False
-    minutes, units = worst_case(p, s, agent, device, resource)
+    minutes, units = worst_case(p, s, agent, device_type, resource)
     return s.reserved_minutes[agent] + minutes < p.day_length and all(
         need <= held for need, held in zip(units, s.held[agent], strict=True)
     )
 
 
-def stock(p, s, agent, device, resource):
+def stock(p, s, agent, device_type, resource):
     """Return the owned minutes that count against owning more: of all types that extract.
 
     They are added up from tools on, as far as there are recipes. A device that makes devices counts
     alone.
     """
-    if device not in EXTRACTING:
-        return s.device_minutes[agent][device][resource]
+    if device_type not in EXTRACTING:
+        return s.device_minutes[agent][device_type][resource]
     total = 0.0
     for other in EXTRACTING:
         if not has_recipe(s, other, resource):
@@ -147,7 +147,7 @@ def stock(p, s, agent, device, resource):
     return total
 
 
-def benefit(p, s, agent, device, resource):
+def benefit(p, s, agent, device_type, resource):
     """Return what one more device would bring the agent over its lifetime, in util.
 
     A device that extracts: the utility of the units obtained with it, after those it owns are used
@@ -155,24 +155,24 @@ def benefit(p, s, agent, device, resource):
     """
     if not s.available[resource]:
         return 0.0
-    if device in EXTRACTING:
-        return benefit_of_extracting(p, s, agent, device, resource)
-    return benefit_of_making(p, s, agent, device, resource)
+    if device_type in EXTRACTING:
+        return benefit_of_extracting(p, s, agent, device_type, resource)
+    return benefit_of_making(p, s, agent, device_type, resource)
 
 
-def benefit_of_extracting(p, s, agent, device, resource):
+def benefit_of_extracting(p, s, agent, device_type, resource):
     """Return the utility of the units that one more device would extract."""
-    if stock(p, s, agent, device, resource) > p.device.days_to_hold * p.day_length:
+    if stock(p, s, agent, device_type, resource) > p.device.days_to_hold * p.day_length:
         return 0.0
     curve = effort_curve(p, agent, resource)
     held, experience = s.held[agent][resource], s.experience[agent][resource]
     time, owned, before = 0.0, 0.0, 0
-    for better in reversed(EXTRACTING[device:]):
+    for better in reversed(EXTRACTING[device_type:]):
         owned += s.device_minutes[agent][better][resource]
         units, experience, time = use(curve, experience, time, owned, p.device.factor[better], 1.0)
         before += units
-    end = owned + p.device.lifetime[device]
-    units, _, _ = use(curve, experience, time, end, p.device.factor[device], 1.0)
+    end = owned + p.device.lifetime[device_type]
+    units, _, _ = use(curve, experience, time, end, p.device.factor[device_type], 1.0)
     first, last = held + before, held + before + units
     if not time > owned:  # a unit begun at the very first moment does not count
         first = min(first + 1, last)
@@ -180,12 +180,12 @@ def benefit_of_extracting(p, s, agent, device, resource):
     return total_utility(utility, last) - total_utility(utility, first)
 
 
-def benefit_of_making(p, s, agent, device, resource):
+def benefit_of_making(p, s, agent, device_type, resource):
     """Return the value of the time that one more device-making device would save."""
-    owned, made = s.device_minutes[agent][device][resource], MADE_BY[device]
+    owned, made = s.device_minutes[agent][device_type][resource], MADE_BY[device_type]
     if owned >= p.device.days_to_hold * p.day_length:
         return 0.0
-    lifetime, factor = p.device.lifetime[device], p.device.factor[device]
+    lifetime, factor = p.device.lifetime[device_type], p.device.factor[device_type]
     enough = p.device.min_made_for_device_maker * (int(owned / lifetime) + 1)
     if sum(s.recently_made[agent][made][resource]) <= enough:
         return 0.0
@@ -244,12 +244,12 @@ def levels_passed(curve, level, time, end, learning):
     return low - level
 
 
-def buyers_value(p, s, agent, device, resource, cost):
+def buyers_value(p, s, agent, device_type, resource, cost):
     """Return the most that the agent would pay, of which ``cost`` is what making one costs it."""
-    time = s.gain_per_minute[agent] * p.device.lifetime[device]
-    value = benefit(p, s, agent, device, resource) - time
+    time = s.gain_per_minute[agent] * p.device.lifetime[device_type]
+    value = benefit(p, s, agent, device_type, resource) - time
     if value <= 0.0:
         return 0.0
-    if s.device_experience[agent][device][resource] >= 1.0:
+    if s.device_experience[agent][device_type][resource] >= 1.0:
         return min(value, cost)
     return value

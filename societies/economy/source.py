@@ -46,7 +46,7 @@ _LENGTHS = {
     "shock": "SHOCK_SLOTS",
     "round": "ROUND_SLOTS",
     "series": "SERIES",
-    "device": "TYPES",
+    "device_type": "TYPES",
     "source": "SOURCES",
     "partner": "AGENTS",
     "price": "PRICE_MEMORY",

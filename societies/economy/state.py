@@ -153,8 +153,8 @@ STATE: dict[str, Field] = {
     ),
 }
 
-_AD = ("agent", "device")
-_ADR = ("agent", "device", "resource")
+_AD = ("agent", "device_type")
+_ADR = ("agent", "device_type", "resource")
 
 DEVICE_STATE: dict[str, Field] = {
     "set_aside": Field(
@@ -186,7 +186,7 @@ DEVICE_STATE: dict[str, Field] = {
         UNITS,
     ),
     "partner_memory": Field(
-        ("agent", "device", "partner", "memory_day"),
+        ("agent", "device_type", "partner", "memory_day"),
         "float64",
         "util",
         "gained by deals with each partner on the last days of trade, newest first",
@@ -232,7 +232,7 @@ DEVICE_STATE: dict[str, Field] = {
         _AD, "int32", "devices", "devices made today, all resources", COUNT, kept=False
     ),
     "agents_knowing": Field(
-        ("device", "resource"),
+        ("device_type", "resource"),
         "int32",
         "agents",
         "agents that know anything about making the device, in the evening",
@@ -242,7 +242,7 @@ DEVICE_STATE: dict[str, Field] = {
         logged=True,
     ),
     "recipe": Field(
-        ("device", "resource", "component"),
+        ("device_type", "resource", "component"),
         "int32",
         "index",
         "components, ascending: resources of a tool, else devices of the type below; -1: none",
@@ -251,7 +251,7 @@ DEVICE_STATE: dict[str, Field] = {
         of_agent=False,
     ),
     "invented_on": Field(
-        ("device", "resource"),
+        ("device_type", "resource"),
         "int32",
         "day",
         "day of the recipe's invention",
@@ -259,7 +259,7 @@ DEVICE_STATE: dict[str, Field] = {
         of_agent=False,
     ),
     "inventor": Field(
-        ("device", "resource"),
+        ("device_type", "resource"),
         "int32",
         "agent",
         "who invented it",
@@ -439,7 +439,7 @@ def sizes(parameters: Any) -> dict[str, int]:
     }
     if device is not None:
         lengths |= {
-            "device": len(DEVICE_TYPES),
+            "device_type": len(DEVICE_TYPES),
             "source": len(SOURCES),
             "partner": parameters.agents,
             "price": device.memory,

@@ -84,8 +84,8 @@ def test_the_readmes_command_finds_what_only_industries_do(shell, planted):
     """The first industries of that society are made after day 70."""
     planted(
         "economy/invention.cl",
-        "invented_on(type, resource) = day;",
-        "invented_on(type, resource) = day + (type == 3);",
+        "invented_on(device_type, resource) = day;",
+        "invented_on(device_type, resource) = day + (device_type == 3);",
     )
     code, out, _ = shell(*readme_command())
     assert code == 1, out

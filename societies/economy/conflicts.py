@@ -182,7 +182,8 @@ def _too_long(
     scales = [
         v for path, value in values.items() if path[-1] == "scale" for _, v in _each((), value)
     ]
-    return table_is_too_long(max(scales), exponent, floor, largest_holding(config))
+    # A list without numbers is reported by itself.
+    return table_is_too_long(max(scales, default=0.0), exponent, floor, largest_holding(config))
 
 
 def _effort_conflicts(

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -283,21 +284,33 @@ def test_verify_says_identical(shell):
     assert "warning: did not happen on the days compared: trading" in out
 
 
+class Identical:
+    """What `verify` returns where nothing differs."""
+
+    identical = True
+
+    def __str__(self) -> str:
+        return "identical: 4 days"
+
+
 def test_verify_writes_now_and_then_where_it_is(shell, monkeypatch):
-    """Lines on stderr if it is no terminal, by a clock of their own."""
-    monkeypatch.setattr("societies.terminal.SECONDS_BETWEEN_LINES", 0.02)
-    code, _, err = shell("verify", "small.yaml", "--days", "4")
-    assert code == 0
-    lines = err.splitlines()
-    assert lines[0] == "0 s: building kernels"
-    places = [
-        re.fullmatch(r"\d+ s: day (\d), (.+), (\S+) \((\d) of 4 days done\)", x) for x in lines
-    ]
-    told = [place.groups() for place in places if place]
-    assert len(told) > 3, err
-    assert {who for _, _, who, _ in told} <= {"device", "reference"}
-    assert "extraction" in {phase for _, phase, _, _ in told} or len(told) < 20
-    assert [day for day, *_ in told] == sorted(day for day, *_ in told)
+    """Lines on stderr if it is no terminal; what is done lasts until its line is there."""
+    done = ["day 1, extraction, device", "day 1, extraction, reference", "day 3, end_day, device"]
+
+    def verify(*_, progress, **__):
+        until(lambda: "s: building kernels\n" in sys.stderr.getvalue())
+        for days, what in enumerate(done):
+            progress(days, 4, what)
+            until(lambda what=what: what in sys.stderr.getvalue())
+        return Identical()
+
+    monkeypatch.setattr("societies.api.verify", verify)
+    monkeypatch.setattr("societies.terminal.SECONDS_BETWEEN_LINES", 0.01)
+    code, out, err = shell("verify", "small.yaml")
+    assert (code, out) == (0, "identical: 4 days\n")
+    lines = [re.fullmatch(r"\d+ s: (.+)", line).group(1) for line in err.splitlines()]
+    expected = [f"{what} ({days} of 4 days done)" for days, what in enumerate(done)]
+    assert list(dict.fromkeys(lines)) == ["building kernels", *expected]
 
 
 def test_a_quick_verify_writes_nothing_of_where_it_is(shell, monkeypatch):
@@ -305,10 +318,28 @@ def test_a_quick_verify_writes_nothing_of_where_it_is(shell, monkeypatch):
     assert shell("verify", "small.yaml", "--days", "2")[2] == ""
 
 
-def test_verify_shows_day_phase_and_who_on_a_terminal(small):
-    shown, out = on_a_terminal("verify", "small.yaml")
-    assert re.search(rb"day \d, [a-z_]+(?: \(round \d+\))?, (device|reference)", shown), shown
-    assert b"identical: " in out
+def test_verify_shows_day_phase_and_who_on_a_terminal(shell, monkeypatch):
+    """What is done lasts until the terminal shows it."""
+    master, slave = pty.openpty()
+    shown = b""
+
+    def verify(*_, progress, **__):
+        nonlocal shown
+        progress(1, 4, "day 2, trading (round 3), device")
+        while b"day 2, trading (round 3), device" not in shown:
+            assert select.select([master], [], [], 60)[0], shown
+            shown += os.read(master, 4096)
+        return Identical()
+
+    monkeypatch.setattr("societies.api.verify", verify)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    with open(slave, "w") as terminal:
+        monkeypatch.setattr("sys.stderr", terminal)
+        code, out, _ = shell("verify", "small.yaml")
+        monkeypatch.undo()
+    os.close(master)
+    assert (code, out) == (0, "identical: 4 days\n")
 
 
 def test_verify_ends_with_1_where_bits_differ(shell, monkeypatch):

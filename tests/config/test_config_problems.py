@@ -402,6 +402,8 @@ def test_whatever_is_given_the_answer_is_a_configuration_or_one_line_per_problem
             {"consumption": {"resource_lifetime": []}},
             "consumption.resource_lifetime: has 0 numbers",
         ),
+        ({"utility": {"scale": [], "exponent": 2.5}}, "utility.scale: has 0 numbers"),
+        ({"utility": {"exponent": []}}, "utility.exponent: has 0 numbers"),
         ({"workload": "laplace", "steps": 9, "conductor": [[1.0, 2.0]]}, "conductor.0: expected"),
         (
             {"workload": "laplace", "steps": 9, "conductor": [[[1]], {"rows": {"a": 1}}]},

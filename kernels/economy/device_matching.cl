@@ -1,10 +1,11 @@
 // Who meets whom in a round of device trade: partners of good deals first.
 // Twin: reference_py/economy/device_matching.py.
 //
-// A workgroup is a society. One work-item draws, since the draws of a stream have an order; for each
-// agent drawn all work-items look for its partner, an agent in turn each. Gains do not change in a
-// round, and of an agent that is drawn nobody asks again, so sums are added up where they are needed.
-// Who is free is a set of bits: the k-th free agent is a matter of counting bits, and nothing moves.
+// A workgroup is a society. One work-item draws, since the draws of a stream have an order; for
+// each agent drawn all work-items look for its partner, an agent in turn each. Gains do not change
+// in a round, and of an agent that is drawn nobody asks again, so sums are added up where they are
+// needed. Who is free is a set of bits: the k-th free agent is a matter of counting bits, and
+// nothing moves.
 // Local memory: 1 bit an agent and 12 bytes a work-item (GROUP_MOST).
 #include "economy/streams.cl"
 #include "primitives/group.cl"
@@ -91,8 +92,7 @@ __kernel void device_matching(STATE_PARAMETERS, const uint device_type)
     __local uint drawn;
     if (!market_open()) return;
 
-    for (uint i = lid; i < agents * resources; i += lanes)
-        bought(i / RESOURCES, i % RESOURCES) = 0;
+    for (uint i = lid; i < agents * resources; i += lanes) bought(i / RESOURCES, i % RESOURCES) = 0;
     for (uint word = lid; word < (agents + 31) / 32; word += lanes)
         free_set[word] = word < AGENTS / 32 ? 0xffffffffu : (1u << (AGENTS % 32)) - 1;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody is free, before the first is drawn

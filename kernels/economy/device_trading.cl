@@ -50,8 +50,8 @@ COLLECTIVE uint worth_of_goods(DEAL_PARAMETERS, __local real *worth, __local uch
     return all;
 }
 
-// Nobody pays more than making it itself would cost; and a promise that the buyer would have to keep
-// itself is worth at least that.
+// Nobody pays more than making it itself would cost; and a promise that the buyer would have to
+// keep itself is worth at least that.
 COLLECTIVE void compare_with_making(DEAL_PARAMETERS, const uint found, __local real *worth,
                                     const __local uchar *wanted)
 {
@@ -210,16 +210,18 @@ INLINED int units_before(DEAL_PARAMETERS, const uint role, const uint resource, 
 {
     while (low < high) {
         const int middle = low + (high - low) / 2;
-        if (comes_before(place_of(DEAL, role, resource, middle), place)) low = middle + 1;
-        else high = middle;
+        if (comes_before(place_of(DEAL, role, resource, middle), place))
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
 
 // What all units up to this one are worth: the sum over the menu, ascending.
 INLINED real value_up_to(DEAL_PARAMETERS, const uint role, const __local uint *offered,
-                        const uint count, const uint last, const int unit,
-                        const __local int *low, const __local int *high)
+                         const uint count, const uint last, const int unit, const __local int *low,
+                         const __local int *high)
 {
     const place_t place = place_of(DEAL, role, offered[last], unit);
     real total = 0.0;
@@ -235,23 +237,25 @@ INLINED real value_up_to(DEAL_PARAMETERS, const uint role, const __local uint *o
 // The first unit of one resource with which the bundle is worth `enough`, between the bounds of a
 // bundle that is not and one that is; the upper bound if it is none of these.
 INLINED int first_enough(DEAL_PARAMETERS, const uint role, const __local uint *offered,
-                        const uint count, const uint last, const real enough,
-                        const __local int *low, const __local int *high)
+                         const uint count, const uint last, const real enough,
+                         const __local int *low, const __local int *high)
 {
     int from = low[last], to = high[last];
     while (from < to) {
         const int middle = from + (to - from) / 2;
-        if (value_up_to(DEAL, role, offered, count, last, middle, low, high) >= enough) to = middle;
-        else from = middle + 1;
+        if (value_up_to(DEAL, role, offered, count, last, middle, low, high) >= enough)
+            to = middle;
+        else
+            from = middle + 1;
     }
     return from;
 }
 
 #if DEVICE_IS_CPU
-// Narrow `low`, a bundle that is not worth enough, and `high`, one that is, to the shortest that is,
-// resource by resource. Returns the place on the menu of its last unit.
+// Narrow `low`, a bundle that is not worth enough, and `high`, one that is, to the shortest that
+// is, resource by resource. Returns the place on the menu of its last unit.
 INLINED uint shortest(DEAL_PARAMETERS, const uint role, const __local uint *offered,
-                     const uint count, const real enough, __local int *low, __local int *high)
+                      const uint count, const real enough, __local int *low, __local int *high)
 {
     uint pick = NONE;
     for (uint last = 0; last < count; ++last) {
@@ -262,8 +266,7 @@ INLINED uint shortest(DEAL_PARAMETERS, const uint role, const __local uint *offe
         for (uint i = 0; i < count; ++i) {
             const uint r = offered[i];
             const int from = low[i], to = high[i];
-            if (up)
-                low[i] = i == last ? first : units_before(DEAL, role, r, before, from, to);
+            if (up) low[i] = i == last ? first : units_before(DEAL, role, r, before, from, to);
             if (down)
                 high[i] = i == last ? first + 1 : units_before(DEAL, role, r, place, from, to);
         }
@@ -311,8 +314,10 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
         const bool known = role == TAKES ? takes_nothing : gives_all;
         const int found =
             known ? 0 : first_enough(DEAL, role, offered, count, i, enough, low, high);
-        if (role == TAKES) least[i] = found;
-        else most[i] = found;
+        if (role == TAKES)
+            least[i] = found;
+        else
+            most[i] = found;
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // what every resource found, before the first is picked
     for (uint role = LANE; role < 2; role += LANES) {
@@ -339,8 +344,10 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
             const place_t place = place_of(DEAL, role, offered[last], units[role]);
             all = units_before(DEAL, role, offered[i], place, 0, high[i]);
         }
-        if (role == TAKES) least[i] = all;
-        else most[i] = all;
+        if (role == TAKES)
+            least[i] = all;
+        else
+            most[i] = all;
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // both bundles, before they are read
     local_free(2 * sizeof(int));
@@ -418,8 +425,7 @@ INLINED void hand_over(DEAL_PARAMETERS, const uint resource, __local count_t *ro
 
 // Carry out the deal, if there is one; both remember it.
 COLLECTIVE void settle_deal(DEAL_PARAMETERS, const uint resource, const terms_t terms,
-                            const __local uint *offered, const uint count,
-                            const __local int *units)
+                            const __local uint *offered, const uint count, const __local int *units)
 {
     if (!terms.agreed) return;
     __local count_t *rows = local_malloc(NEED_ROW * sizeof(count_t));

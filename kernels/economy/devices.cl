@@ -17,8 +17,7 @@
 #endif
 
 // An agent among its society: what most functions of devices are called with first.
-#define AGENT_PARAMETERS \
-    STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent
+#define AGENT_PARAMETERS STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent
 #define AGENT(agent) STATE, TABLES, society, agent
 
 #define BY_HAND (-1)
@@ -30,7 +29,8 @@ __constant int component_type[TYPES] = {-1, TOOL, MACHINE, FACTORY, TOOL, DEVICE
 __constant int maker_type[TYPES] = {DEVICE_MACHINE, DEVICE_FACTORY, -1, -1, -1, -1};
 
 // Every type after the type of its components.
-__constant int bottom_up[TYPES] = {TOOL, DEVICE_MACHINE, MACHINE, DEVICE_FACTORY, FACTORY, INDUSTRY};
+__constant int bottom_up[TYPES] = {TOOL,           DEVICE_MACHINE, MACHINE,
+                                   DEVICE_FACTORY, FACTORY,        INDUSTRY};
 
 static bool is_extracting(const uint device_type)
 {
@@ -38,13 +38,15 @@ static bool is_extracting(const uint device_type)
 }
 
 // Whether the device was ever invented.
-static bool has_recipe(STATE_PARAMETERS, const size_t society, const uint device_type, const uint resource)
+static bool has_recipe(STATE_PARAMETERS, const size_t society, const uint device_type,
+                       const uint resource)
 {
     return recipe(device_type, resource, 0) >= 0;
 }
 
 // Whether anybody knows anything about making the device.
-static bool is_known(STATE_PARAMETERS, const size_t society, const uint device_type, const uint resource)
+static bool is_known(STATE_PARAMETERS, const size_t society, const uint device_type,
+                     const uint resource)
 {
     for (uint a = 0; a < AGENTS; ++a)
         if (device_experience(a, device_type, resource) > 0.0) return true;
@@ -84,7 +86,8 @@ static real making_time(AGENT_PARAMETERS, const uint device_type, const uint res
 static int extracting_device(AGENT_PARAMETERS, const uint resource)
 {
     int device_type = INDUSTRY;
-    while (device_type >= TOOL && !(device_minutes(agent, device_type, resource) > 0.0)) --device_type;
+    while (device_type >= TOOL && !(device_minutes(agent, device_type, resource) > 0.0))
+        --device_type;
     return device_type;  // BY_HAND lies below the tool
 }
 

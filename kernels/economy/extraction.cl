@@ -228,8 +228,8 @@ __kernel void extraction(EXTRACTION_PARAMETERS)
 #if NEAR_BEST_BAND
             const uint r = pick_near_best(gain, rng_below(&rng, count_near_best(gain)));
 #else
-            const uint r = best.count == 1 ? best.which
-                                           : pick_best(gain, count, rng_below(&rng, best.count));
+            const uint r =
+                best.count == 1 ? best.which : pick_best(gain, count, rng_below(&rng, best.count));
 #endif
 #if DEVICES
             const uint s = source[r];

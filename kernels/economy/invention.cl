@@ -17,7 +17,6 @@
 #define ORDER __global uint
 #endif
 
-
 #define NO_TYPE (-1)
 
 // What is tried after a type of which nothing is left to invent.
@@ -151,10 +150,11 @@ INLINED void device_ingredients(STATE_PARAMETERS, const size_t society, const ui
 #endif
 
 // Whether the device is not invented or forgotten by everybody.
-INLINED bool untaken(STATE_PARAMETERS, const size_t society, const uint device_type, const uint resource,
-                     const __local uchar *known)
+INLINED bool untaken(STATE_PARAMETERS, const size_t society, const uint device_type,
+                     const uint resource, const __local uchar *known)
 {
-    return !has_recipe(STATE, society, device_type, resource) || !known[device_type * RESOURCES + resource];
+    return !has_recipe(STATE, society, device_type, resource) ||
+           !known[device_type * RESOURCES + resource];
 }
 
 // Try to invent a device of the type with what is considered, if there is one to be invented.
@@ -202,8 +202,8 @@ INLINED void attempt(AGENT_PARAMETERS, const __local uchar *known, rng_t *rng, i
     int device_type = rng_below(rng, 2) == 0 ? MACHINE : DEVICE_MACHINE;
     while (device_type != NO_TYPE) {
         device_ingredients(STATE, society, agent, device_type, known, rng, found);
-        if (try_type(AGENT(agent), device_type, &device_experience(agent, component_type[device_type], 0), known,
-                     rng, found))
+        if (try_type(AGENT(agent), device_type,
+                     &device_experience(agent, component_type[device_type], 0), known, rng, found))
             return;
         device_type = next_type[device_type];
     }

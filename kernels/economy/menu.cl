@@ -1,5 +1,6 @@
 // What does an agent offer: the held resources that it remembers as least valuable.
-// Twin: reference_py/economy/trading.py, its menu(). Both markets choose from what is prepared here.
+// Twin: reference_py/economy/trading.py, its menu().
+// Both markets choose from what is prepared here.
 #ifndef ECONOMY_MENU_CL
 #define ECONOMY_MENU_CL
 
@@ -9,8 +10,8 @@
 // The value remembered of each resource, and a mask over what is not held, from `first` on in
 // steps: a work-item's part. No barriers.
 INLINED void rate_holdings(STATE_PARAMETERS, const size_t society, const uint agent,
-                          const uint first, const uint step, __local real *key,
-                          __local uchar *mask)
+                           const uint first, const uint step, __local real *key,
+                           __local uchar *mask)
 {
     for (uint r = first; r < resources; r += step) {
         key[r] = value(agent, r);

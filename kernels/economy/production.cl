@@ -11,7 +11,8 @@
 
 // Make the promised devices of one kind, one by one; return the minutes it took. `used` counts the
 // components of all kinds.
-INLINED real make_all(AGENT_PARAMETERS, const uint device_type, const uint resource, __local int *used)
+INLINED real make_all(AGENT_PARAMETERS, const uint device_type, const uint resource,
+                      __local int *used)
 {
     const int count = to_make(agent, device_type, resource);
     if (count <= 0) return 0.0;
@@ -27,7 +28,8 @@ INLINED real make_all(AGENT_PARAMETERS, const uint device_type, const uint resou
             device_minutes(agent, maker, resource) = left > 0.0 ? left : 0.0;
             atomic_inc(&made_with_device(agent, device_type));
         }
-        device_experience(agent, device_type, resource) += device_experience_for_making[device_type] / speed;
+        device_experience(agent, device_type, resource) +=
+            device_experience_for_making[device_type] / speed;
     }
     practised(agent, device_type, resource) = 1;
     recently_made(agent, device_type, resource, 0) += count;
@@ -64,7 +66,8 @@ __kernel void production(STATE_PARAMETERS, TABLE_PARAMETERS)
     for (uint device_type = 0; device_type < TYPES; ++device_type)
         for (uint r = LANE; r < resources; r += LANES) {
             for (uint day = PRODUCTION_MEMORY - 1; day > 0; --day)
-                recently_made(agent, device_type, r, day) = recently_made(agent, device_type, r, day - 1);
+                recently_made(agent, device_type, r, day) =
+                    recently_made(agent, device_type, r, day - 1);
             recently_made(agent, device_type, r, 0) = 0;
         }
 

@@ -7,7 +7,8 @@
 #include "economy/valuation.cl"
 
 // Promise to make one device: lock what it consists of and reserve the time.
-INLINED void reserve(AGENT_PARAMETERS, const uint device_type, const uint resource, __local count_t *rows)
+INLINED void reserve(AGENT_PARAMETERS, const uint device_type, const uint resource,
+                     __local count_t *rows)
 {
     counts_t promise = one_device(rows, resource);
     real reserved = reserved_minutes(agent);

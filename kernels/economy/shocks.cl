@@ -8,7 +8,7 @@
 __constant int shock_list[SHOCKS][3] = SHOCK_LIST;
 
 static int is_taken(STATE_PARAMETERS, const size_t society, const int remove, const int index,
-             const uint drawn)
+                    const uint drawn)
 {
     for (uint i = 0; i < SHOCKS; ++i)
         if (shock_list[i][0] == remove) {
@@ -32,7 +32,7 @@ __kernel void draw_shocks(STATE_PARAMETERS)
             for (int x = 0; x < count; ++x) left += !is_taken(STATE, society, remove, x, i);
             uint pick = rng_below(&rng, left);
             for (target = 0; is_taken(STATE, society, remove, target, i) || pick-- > 0; ++target)
-                ;
+                continue;
         }
         shock_target(i) = target;
     }

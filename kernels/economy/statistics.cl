@@ -91,8 +91,7 @@ __kernel void device_knowledge(STATE_PARAMETERS)
 // minutes of making by type, devices held by type, overtime. The host numbers them (FIRST_...), and
 // says in `series_of_device_means` where each mean goes. Differences below 0 wrap around: they are
 // larger than any number of types.
-static real amount_of(STATE_PARAMETERS, const size_t society, const uint quantity,
-                      const uint agent)
+static real amount_of(STATE_PARAMETERS, const size_t society, const uint quantity, const uint agent)
 {
     if (quantity - FIRST_MINUTES_WITH < SOURCES)
         return minutes_with(agent, quantity - FIRST_MINUTES_WITH);
@@ -104,7 +103,8 @@ static real amount_of(STATE_PARAMETERS, const size_t society, const uint quantit
 }
 
 // Fill the series that are means of real numbers. A workgroup is a quantity of a society, a
-// work-item an agent. `amounts` has a row of AGENTS reals for each workgroup. Local memory: 4 bytes.
+// work-item an agent. `amounts` has a row of AGENTS reals for each workgroup.
+// Local memory: 4 bytes.
 __kernel void device_means(STATE_PARAMETERS, __global real *amounts)
 {
     const size_t society = get_group_id(0) / DEVICE_MEANS;
@@ -122,7 +122,8 @@ __kernel void device_means(STATE_PARAMETERS, __global real *amounts)
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // everybody's amount
     const real mean = reduce_sum_global(amount, agents) / (real)living;
     if (lid == 0) {
-        const uint device_type = quantity - FIRST_DEVICE_STOCK;  // below TYPES only for devices held
+        // below TYPES only for devices held
+        const uint device_type = quantity - FIRST_DEVICE_STOCK;
         series(series_of_device_means[quantity]) =
             device_type < TYPES ? mean / device_lifetime[device_type] : mean;
     }
@@ -160,7 +161,8 @@ __kernel void device_statistics(STATE_PARAMETERS, const uint day)
         series(series_of_devices_known[device_type]) = (real)known;
         series(series_of_inventions[device_type]) = (real)invented;
         if (device_type == TOOL) series(SERIES_device_maker_share_tools) = share_of(fast, made);
-        if (device_type == MACHINE) series(SERIES_device_maker_share_machines) = share_of(fast, made);
+        if (device_type == MACHINE)
+            series(SERIES_device_maker_share_machines) = share_of(fast, made);
     }
 
     if (lid == 0) {
@@ -259,8 +261,7 @@ __kernel void group_statistics(STATE_PARAMETERS, TABLE_PARAMETERS, __global real
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // every member's utility
     const real total = reduce_sum_global(of_members, agents);
     const real count = (real)living;
-    if (lid == 0)
-        series(series_of_group_utility[group]) = living == 0 ? UNDEFINED : total / count;
+    if (lid == 0) series(series_of_group_utility[group]) = living == 0 ? UNDEFINED : total / count;
     for (uint quantity = lid; quantity < GROUP_COUNTS; quantity += lanes) {
         long sum = 0;
         for (uint i = 0; i < agents; ++i)
@@ -280,11 +281,10 @@ __kernel void group_statistics(STATE_PARAMETERS, TABLE_PARAMETERS, __global real
 }
 #endif
 
-// What is compared between agents: DISTRIBUTIONS rows of one number for each agent, OF_UTILITY and so
-// on. OF_THREE_DAYS is about yesterday and the days around it, OF_TOTAL about all days,
+// What is compared between agents: DISTRIBUTIONS rows of one number for each agent, OF_UTILITY and
+// so on. OF_THREE_DAYS is about yesterday and the days around it, OF_TOTAL about all days,
 // OF_TOTAL_BEFORE about all but today. Of each, `moments` has a row of MOMENTS numbers.
-static real sample_of(STATE_PARAMETERS, const size_t society, const uint quantity,
-                      const uint agent)
+static real sample_of(STATE_PARAMETERS, const size_t society, const uint quantity, const uint agent)
 {
     switch (quantity) {
     case OF_UTILITY: return utility(agent);
@@ -412,8 +412,9 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
         series(SERIES_gini_cumulative) = of[OF_TOTAL * MOMENTS + MOMENT_GINI];
         series(SERIES_gini_extracted) = of[OF_EXTRACTED * MOMENTS + MOMENT_GINI];
         series(SERIES_gini_3day) = day < 3 ? UNDEFINED : gini_around;
-        series(SERIES_gini_paper) =
-            day < 3 ? UNDEFINED : so_far == 0.0 ? 0.0 : gini_around * (around / so_far);
+        series(SERIES_gini_paper) = day < 3         ? UNDEFINED
+                                    : so_far == 0.0 ? 0.0
+                                                    : gini_around * (around / so_far);
         for (uint quarter = 0; quarter < 5; ++quarter) {
             const uint place = quarter * (RESOURCES - 1);
             const uint below = place / 4;

@@ -5,8 +5,8 @@
 // Which offer counts depends on whether the one before was accepted: on a GPU the work-items work
 // out all that are queued, on a CPU one work-item takes them in turn.
 // A meeting draws no random numbers, and no agent is in two meetings of a round.
-// Local memory: 1 byte a resource and 4 an attempt, and the most of what menus, ranking and bargains
-// need in turn: ranking takes 4 bytes a resource and 16 a candidate up to CANDIDATE_LIMIT
+// Local memory: 1 byte a resource and 4 an attempt, and the most of what menus, ranking and
+// bargains need in turn: ranking takes 4 bytes a resource and 16 a candidate up to CANDIDATE_LIMIT
 // candidates; beyond it their scores are in global memory (a slice of `scores` for each workgroup).
 #include "economy/curves.cl"
 #include "economy/menu.cl"
@@ -74,10 +74,9 @@ static side_t side(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, con
 static real surplus(TABLE_PARAMETERS, const side_t s, const long got, const long lost)
 {
     const real gain = total_utility(TABLES, s.get_curve, s.get_held + got) - s.get_now;
-    const real loss =
-        lost > s.lose_held
-            ? 0.0
-            : s.lose_now - total_utility(TABLES, s.lose_curve, s.lose_held - lost);
+    const real loss = lost > s.lose_held
+                          ? 0.0
+                          : s.lose_now - total_utility(TABLES, s.lose_curve, s.lose_held - lost);
     return gain - loss;
 }
 
@@ -131,8 +130,8 @@ static deal_t bargain(MEETING_PARAMETERS, const uint give, const uint take)
                         marginal_utility(TABLES, side_a.lose_curve, side_a.lose_held - 1);
     const real least_b = marginal_utility(TABLES, side_b.lose_curve, side_b.lose_held - 1) /
                          marginal_utility(TABLES, side_b.get_curve, side_b.get_held);
-    const real rate = price(most_a, least_b, trade_power_table[group_of(a)],
-                            trade_power_table[group_of(b)]);
+    const real rate =
+        price(most_a, least_b, trade_power_table[group_of(a)], trade_power_table[group_of(b)]);
     for (int proposer = 0; proposer < 2 && deal.given == 0; ++proposer) {
         long taken, given;
         proposal(TABLES, proposer == 0 ? side_a : side_b, proposer == 0, rate, a_give, b_take,
@@ -228,8 +227,7 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
     __local uchar *sold = local_malloc(RESOURCES * sizeof(uchar));
     __local ushort *queue_give = local_malloc(ATTEMPTS * sizeof(ushort));
     __local ushort *queue_take = local_malloc(ATTEMPTS * sizeof(ushort));
-    const uint a = partners(market_round, 2 * pair),
-               b = partners(market_round, 2 * pair + 1);
+    const uint a = partners(market_round, 2 * pair), b = partners(market_round, 2 * pair + 1);
     if (!alive(a) || !alive(b)) return;
 
     for (uint r = lid; r < resources; r += lanes) sold[r] = 0;
@@ -315,7 +313,8 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         do {
             for (uint i = attempt + lid; i < queued; i += lanes)
                 ahead[i] = bargain(MEETING, queue_give[i], queue_take[i]);
-            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // all bargains, before one is done
+            // all bargains, before one is done
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
             if (lid == 0) {
                 going = again = 0;
                 while (attempt < queued && !going && !again) {

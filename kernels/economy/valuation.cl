@@ -84,8 +84,10 @@ INLINED real with_components(AGENT_PARAMETERS, const uint device_type, const uin
     for (uint i = 0; i < COMPONENT_SLOTS; ++i) {  // ascending
         const int k = recipe(device_type, resource, i);
         if (k < 0) break;
-        if (device_type != TOOL) total += below[k];
-        else if (!in_minutes) total += value_of_last_unit(AGENT(agent), k);
+        if (device_type != TOOL)
+            total += below[k];
+        else if (!in_minutes)
+            total += value_of_last_unit(AGENT(agent), k);
     }
     return total;
 }
@@ -147,18 +149,19 @@ COLLECTIVE void costs(AGENT_PARAMETERS, const uint device_type, const __local uc
 }
 
 // The minutes that the agent would spend on each, likewise: none on what can be bought.
-COLLECTIVE void expected_minutes(AGENT_PARAMETERS, const uint device_type, const __local uchar *wanted,
-                                 __local real *spent)
+COLLECTIVE void expected_minutes(AGENT_PARAMETERS, const uint device_type,
+                                 const __local uchar *wanted, __local real *spent)
 {
     up_from_tools(AGENT(agent), device_type, wanted, true, spent);
 }
 
 // ---------------------------------------------------------------- what it takes
 
-// Counts of resources, of which few are not 0: those in `in`, as bits. Other entries are undefined.
+// Counts of resources, of which few are not 0: those with a bit in `nonzero`. Other entries
+// are undefined.
 typedef struct {
     __local count_t *count;
-    ulong in[COUNT_WORDS];
+    ulong nonzero[COUNT_WORDS];
 } counts_t;
 
 static uint lowest_bit(const ulong word)
@@ -167,17 +170,17 @@ static uint lowest_bit(const ulong word)
 }
 
 // For each resource r of some counts, ascending.
-#define FOR_COUNTED(counts, r)                                                              \
-    for (uint word_of_##r = 0; word_of_##r < COUNT_WORDS; ++word_of_##r)                    \
-        for (ulong left_of_##r = (counts).in[word_of_##r]; left_of_##r != 0;                \
-             left_of_##r &= left_of_##r - 1)                                                \
+#define FOR_COUNTED(counts, r) \
+    for (uint word_of_##r = 0; word_of_##r < COUNT_WORDS; ++word_of_##r) \
+        for (ulong left_of_##r = (counts).nonzero[word_of_##r]; left_of_##r != 0; \
+             left_of_##r &= left_of_##r - 1) \
             for (uint r = 64 * word_of_##r + lowest_bit(left_of_##r), once = 1; once; once = 0)
 
 INLINED counts_t no_counts(__local count_t *count)
 {
     counts_t none;
     none.count = count;
-    for (uint word = 0; word < COUNT_WORDS; ++word) none.in[word] = 0;
+    for (uint word = 0; word < COUNT_WORDS; ++word) none.nonzero[word] = 0;
     return none;
 }
 
@@ -185,8 +188,10 @@ INLINED void set_count(counts_t *counts, const uint resource, const count_t coun
 {
     const ulong bit = 1UL << resource % 64;
     counts->count[resource] = count;
-    if (count > 0) counts->in[resource / 64] |= bit;
-    else counts->in[resource / 64] &= ~bit;
+    if (count > 0)
+        counts->nonzero[resource / 64] |= bit;
+    else
+        counts->nonzero[resource / 64] &= ~bit;
 }
 
 // The first of a work-item's rows: one device.
@@ -207,7 +212,7 @@ INLINED counts_t needed(STATE_PARAMETERS, const size_t society, const uint devic
         for (uint i = 0; i < COMPONENT_SLOTS; ++i) {
             const int k = recipe(device_type, r, i);
             if (k < 0) break;
-            const bool counted = result.in[k / 64] >> k % 64 & 1;
+            const bool counted = result.nonzero[k / 64] >> k % 64 & 1;
             set_count(&result, k, (counted ? result.count[k] : 0) + devices.count[r]);
         }
     }
@@ -300,8 +305,10 @@ static int levels_passed(__global const real *total, const int last, const int l
     int low = level, high = last;
     while (low < high) {
         const int middle = (low + high + 1) / 2;
-        if (time + (total[middle] - total[level]) / learning < end) low = middle;
-        else high = middle - 1;
+        if (time + (total[middle] - total[level]) / learning < end)
+            low = middle;
+        else
+            high = middle - 1;
     }
     return low - level;
 }
@@ -322,8 +329,7 @@ static use_t use(__global const real *effort_of, __global const real *total, con
         const long to_end = whole_from((end - done.time) * factor / effort_now);
         long count = to_end;
         if (level < last) {
-            const long of_level =
-                whole_from(((real)(level + 1) - done.experience) * units_a_level);
+            const long of_level = whole_from(((real)(level + 1) - done.experience) * units_a_level);
             if (of_level < count) count = of_level;
         }
         done.units += count;
@@ -361,7 +367,8 @@ static real benefit_of_extracting(AGENT_PARAMETERS, const uint device_type, cons
     }
     const real end = owned + device_lifetime[device_type];
     const real time = done.time;
-    done = use(effort_of, total, last_level, done.experience, time, end, device_factor[device_type], 1.0);
+    done = use(effort_of, total, last_level, done.experience, time, end, device_factor[device_type],
+               1.0);
     const long units = held(agent, resource);
     const long last = units + before + done.units;
     long first = units + before;
@@ -399,12 +406,13 @@ static real benefit(AGENT_PARAMETERS, const uint device_type, const uint resourc
 {
     if (!available(resource)) return 0.0;
     return is_extracting(device_type) ? benefit_of_extracting(AGENT(agent), device_type, resource)
-                               : benefit_of_making(AGENT(agent), device_type, resource);
+                                      : benefit_of_making(AGENT(agent), device_type, resource);
 }
 
 // The most that the agent would pay, of which `cost` is what making one costs it. Where it cannot
 // make the device, its experience being below 1, `cost` does not matter.
-static real buyers_value(AGENT_PARAMETERS, const uint device_type, const uint resource, const real cost)
+static real buyers_value(AGENT_PARAMETERS, const uint device_type, const uint resource,
+                         const real cost)
 {
     const real time = gain_per_minute(agent) * device_lifetime[device_type];
     const real worth = benefit(AGENT(agent), device_type, resource) - time;

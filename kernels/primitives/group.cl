@@ -26,7 +26,7 @@
 #define LANE ((uint)get_local_id(0))
 #define LANES ((uint)get_local_size(0))
 #define group_barrier(fence) /* orders what the caller's comment says */ \
-    barrier(fence)           /* orders what the caller's comment says */
+    barrier(fence) /* orders what the caller's comment says */
 #endif
 
 #endif

@@ -1,9 +1,9 @@
 // num.cl: the number that a physical workload calculates with: single or double precision.
 //
-// A `num` is a float, or a double where the macro NUM_IS_DOUBLE is 1. As with `real`, kernels combine
-// nums with + - * / sqrt and comparisons only, each rounded once. Division and square root of
-// singles are not correctly rounded on every GPU; there they are computed in double and rounded to
-// single, which gives the same bits: 53 digits are enough, as 53 >= 2 * 24 + 2 (S. A. Figueroa,
+// A `num` is a float, or a double where the macro NUM_IS_DOUBLE is 1. As with `real`, kernels
+// combine nums with + - * / sqrt and comparisons only, each rounded once. Division and square root
+// of singles are not correctly rounded on every GPU; there they are computed in double and rounded
+// to single, which gives the same bits: 53 digits are enough, as 53 >= 2 * 24 + 2 (S. A. Figueroa,
 // "When is double rounding innocuous?", 1995). Hence NUM_DIV and NUM_SQRT instead of / and sqrt.
 // DEVICE_ROUNDS_SINGLES is 1 where the device needs no such detour. No local memory, no barriers.
 //

@@ -23,12 +23,12 @@
 #include "primitives/rng.cl"
 
 // order[0 .. n-1] = the numbers 0 .. n-1 in random order. No other memory.
-COLLECTIVE void random_permutation(rng_t *rng, __local uint *order, uint n) {
+COLLECTIVE void random_permutation(rng_t *rng, __local uint *order, uint n)
+{
     n = opaque(n);
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
-    for (uint i = lid; i < n; i += lanes)
-        order[i] = i;
-    barrier(CLK_LOCAL_MEM_FENCE); // all numbers in place, before they are shuffled
+    for (uint i = lid; i < n; i += lanes) order[i] = i;
+    barrier(CLK_LOCAL_MEM_FENCE);  // all numbers in place, before they are shuffled
     if (lid == 0u) {
         for (uint last = n; last > 1u; --last) {
             const uint place = rng_below(rng, last);
@@ -37,16 +37,16 @@ COLLECTIVE void random_permutation(rng_t *rng, __local uint *order, uint n) {
             order[last - 1u] = taken;
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // the random order, before everybody reads it
+    barrier(CLK_LOCAL_MEM_FENCE);  // the random order, before everybody reads it
 }
 
 // The same order from the same draws, in global memory, by one workgroup.
-COLLECTIVE void random_permutation_global(rng_t *rng, __global int *order, uint n) {
+COLLECTIVE void random_permutation_global(rng_t *rng, __global int *order, uint n)
+{
     n = opaque(n);
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
-    for (uint i = lid; i < n; i += lanes)
-        order[i] = (int)i;
-    barrier(CLK_GLOBAL_MEM_FENCE); // all numbers in place, before they are shuffled
+    for (uint i = lid; i < n; i += lanes) order[i] = (int)i;
+    barrier(CLK_GLOBAL_MEM_FENCE);  // all numbers in place, before they are shuffled
     if (lid == 0u) {
         for (uint last = n; last > 1u; --last) {
             const uint place = rng_below(rng, last);
@@ -55,14 +55,14 @@ COLLECTIVE void random_permutation_global(rng_t *rng, __global int *order, uint 
             order[last - 1u] = taken;
         }
     }
-    barrier(CLK_GLOBAL_MEM_FENCE); // the random order, before everybody reads it
+    barrier(CLK_GLOBAL_MEM_FENCE);  // the random order, before everybody reads it
 }
 
 // partner[i] = j and partner[j] = i for the pairs of a uniformly random perfect matching of
 // 0 .. n-1: neighbours 2 p and 2 p + 1 of a random permutation. For odd n one is left, with
 // partner NONE. Scratch: n words, the permutation afterwards; it must not overlap partner.
-COLLECTIVE void random_matching(rng_t *rng, __local uint *partner, uint n,
-                                __local uint *scratch) {
+COLLECTIVE void random_matching(rng_t *rng, __local uint *partner, uint n, __local uint *scratch)
+{
     n = opaque(n);
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     random_permutation(rng, scratch, n);
@@ -70,7 +70,7 @@ COLLECTIVE void random_matching(rng_t *rng, __local uint *partner, uint n,
         const uint other = i ^ 1u;
         partner[scratch[i]] = other < n ? scratch[other] : NONE;
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // all partners, before everybody reads them or fills scratch
+    barrier(CLK_LOCAL_MEM_FENCE);  // all partners, before everybody reads them or fills scratch
 }
 
 #endif

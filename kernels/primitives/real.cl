@@ -36,7 +36,8 @@ typedef double real;
 //     for (uint i = lid; i < n; i += lanes)
 // ends at 1, it lets all of them in. A collective function whose n may be written as 1 by its
 // caller hides it first; so does a kernel with such a loop of its own (or takes n as an argument).
-static uint opaque(const uint n) {
+static uint opaque(const uint n)
+{
 #if DEVICE_IS_CPU
     volatile uint hidden = n;
     return hidden;

@@ -26,9 +26,10 @@
 
 #if SCAN_SERIALLY
 // x[i] becomes x[0] + ... + x[i-1]; returns the total.
-COLLECTIVE uint scan_exclusive(__local uint *x, const uint n) {
+COLLECTIVE uint scan_exclusive(__local uint *x, const uint n)
+{
     const uint last = n > 0u ? x[n - 1u] : 0u;
-    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the last entry, before it changes
+    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the last entry, before it changes
     if (get_local_id(0) == 0) {
         uint sum = 0u;
         for (uint i = 0u; i < n; ++i) {
@@ -37,46 +38,47 @@ COLLECTIVE uint scan_exclusive(__local uint *x, const uint n) {
             sum += own;
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // the sums, before everybody reads them
+    barrier(CLK_LOCAL_MEM_FENCE);  // the sums, before everybody reads them
     const uint total = n > 0u ? x[n - 1u] + last : 0u;
-    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the total, before x is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the total, before x is used again
     return total;
 }
 
 // x[i] becomes x[0] + ... + x[i]; returns the total.
-COLLECTIVE uint scan_inclusive(__local uint *x, const uint n) {
+COLLECTIVE uint scan_inclusive(__local uint *x, const uint n)
+{
     if (get_local_id(0) == 0)
-        for (uint i = 1u; i < n; ++i)
-            x[i] += x[i - 1u];
-    barrier(CLK_LOCAL_MEM_FENCE); // the sums, before everybody reads them
+        for (uint i = 1u; i < n; ++i) x[i] += x[i - 1u];
+    barrier(CLK_LOCAL_MEM_FENCE);  // the sums, before everybody reads them
     const uint total = n > 0u ? x[n - 1u] : 0u;
-    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the total, before x is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the total, before x is used again
     return total;
 }
 #else
 // Up the tree: every node gets the sum of what it covers. Returns twice the stride of the top
 // level, at least 2.
-COLLECTIVE uint scan_up(__local uint *x, const uint n) {
+COLLECTIVE uint scan_up(__local uint *x, const uint n)
+{
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     uint stride = 1u;
     do {
         for (uint p = lid * 2u * stride; p + stride < n; p += lanes * 2u * stride)
             x[min(p + 2u * stride, n) - 1u] += x[p + stride - 1u];
-        barrier(CLK_LOCAL_MEM_FENCE); // sums of this level, before they are added up
+        barrier(CLK_LOCAL_MEM_FENCE);  // sums of this level, before they are added up
         stride *= 2u;
     } while (stride < n);
     return stride;
 }
 
 // x[i] becomes x[0] + ... + x[i-1]; returns the total.
-COLLECTIVE uint scan_exclusive(__local uint *x, const uint n) {
+COLLECTIVE uint scan_exclusive(__local uint *x, const uint n)
+{
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     const uint top = scan_up(x, n);
     const uint total = n > 0u ? x[n - 1u] : 0u;
-    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the total, before the root is cleared
-    if (lid == 0u && n > 0u)
-        x[n - 1u] = 0u;
-    barrier(CLK_LOCAL_MEM_FENCE); // the root, before its children take it
+    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the total, before the root is cleared
+    if (lid == 0u && n > 0u) x[n - 1u] = 0u;
+    barrier(CLK_LOCAL_MEM_FENCE);  // the root, before its children take it
     // Down: a node knows the sum before it; its left child takes that, its right child that plus
     // the left child's own sum.
     uint stride = top / 2u;
@@ -87,14 +89,15 @@ COLLECTIVE uint scan_exclusive(__local uint *x, const uint n) {
             x[left] = x[right];
             x[right] += sum_of_left;
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // this level, before its children; at the end the result
+        barrier(CLK_LOCAL_MEM_FENCE);  // this level, before its children; at the end the result
         stride /= 2u;
     } while (stride > 0u);
     return total;
 }
 
 // x[i] becomes x[0] + ... + x[i]; returns the total.
-COLLECTIVE uint scan_inclusive(__local uint *x, const uint n) {
+COLLECTIVE uint scan_inclusive(__local uint *x, const uint n)
+{
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     const uint top = scan_up(x, n);
     // Down: the last entry of a node that is not the leftmost of its level (so p >= 2 stride) ends
@@ -103,11 +106,11 @@ COLLECTIVE uint scan_inclusive(__local uint *x, const uint n) {
     do {
         for (uint p = (lid + 1u) * 2u * stride; p + stride < n; p += lanes * 2u * stride)
             x[p + stride - 1u] += x[p - 1u];
-        barrier(CLK_LOCAL_MEM_FENCE); // this level, before its children; at the end the result
+        barrier(CLK_LOCAL_MEM_FENCE);  // this level, before its children; at the end the result
         stride /= 2u;
     } while (stride > 0u);
     const uint total = n > 0u ? x[n - 1u] : 0u;
-    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the total, before x is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the total, before x is used again
     return total;
 }
 #endif
@@ -116,17 +119,16 @@ COLLECTIVE uint scan_inclusive(__local uint *x, const uint n) {
 // alternative to varray.cl. out: room for n (or for as many as can be set); scratch: n words.
 // All words of scratch are written; out must not overlap it.
 COLLECTIVE uint compact(const __local uchar *flags, uint n, __local uint *out,
-                        __local uint *scratch) {
+                        __local uint *scratch)
+{
     n = opaque(n);
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
-    for (uint i = lid; i < n; i += lanes)
-        scratch[i] = flags[i] != 0 ? 1u : 0u;
-    barrier(CLK_LOCAL_MEM_FENCE); // all flags as numbers, before they are added up
+    for (uint i = lid; i < n; i += lanes) scratch[i] = flags[i] != 0 ? 1u : 0u;
+    barrier(CLK_LOCAL_MEM_FENCE);  // all flags as numbers, before they are added up
     const uint count = scan_exclusive(scratch, n);
     for (uint i = lid; i < n; i += lanes)
-        if (flags[i] != 0)
-            out[scratch[i]] = i;
-    barrier(CLK_LOCAL_MEM_FENCE); // the list is complete, and scratch no longer read
+        if (flags[i] != 0) out[scratch[i]] = i;
+    barrier(CLK_LOCAL_MEM_FENCE);  // the list is complete, and scratch no longer read
     return count;
 }
 

@@ -39,8 +39,9 @@ typedef struct {
     uint word, payload;
 } sort_entry;
 
-INLINED sort_entry sort_load(const __local void *keys, const __local uint *payload, const bool reals,
-                             const uint i) {
+INLINED sort_entry sort_load(const __local void *keys, const __local uint *payload,
+                             const bool reals, const uint i)
+{
     sort_entry entry;
     entry.key = reals ? ((const __local real *)keys)[i] : 0.0;
     entry.word = reals ? 0u : ((const __local uint *)keys)[i];
@@ -49,7 +50,8 @@ INLINED sort_entry sort_load(const __local void *keys, const __local uint *paylo
 }
 
 INLINED void sort_store(__local void *keys, __local uint *payload, const bool reals, const uint i,
-                        const sort_entry entry) {
+                        const sort_entry entry)
+{
     if (reals)
         ((__local real *)keys)[i] = entry.key;
     else
@@ -59,19 +61,16 @@ INLINED void sort_store(__local void *keys, __local uint *payload, const bool re
 
 // Does a come before b?
 static bool sort_precedes(const sort_entry a, const sort_entry b, const bool reals,
-                          const bool descending) {
+                          const bool descending)
+{
     if (reals) {
-        if (a.key < b.key)
-            return !descending;
-        if (a.key > b.key)
-            return descending;
-        if (isnan(a.key) != isnan(b.key))
-            return isnan(b.key);
+        if (a.key < b.key) return !descending;
+        if (a.key > b.key) return descending;
+        if (isnan(a.key) != isnan(b.key)) return isnan(b.key);
     } else if (a.word != b.word) {
         return (a.word < b.word) != descending;
     }
-    if (a.payload != b.payload)
-        return a.payload < b.payload;
+    if (a.payload != b.payload) return a.payload < b.payload;
     return reals && as_ulong(a.key) < as_ulong(b.key);
 }
 
@@ -81,26 +80,25 @@ static bool sort_precedes(const sort_entry a, const sort_entry b, const bool rea
 // Shell's sort with the distances 1, 4, 13, 40, ... (D. E. Knuth, The Art of Computer Programming,
 // volume 3, 5.2.1).
 COLLECTIVE void sort_entries(__local void *keys, __local uint *payload, const bool reals,
-                             const uint n, const bool descending) {
+                             const uint n, const bool descending)
+{
     if (get_local_id(0) == 0) {
         uint gap = 1u;
-        while (gap < n / 9u)
-            gap = 3u * gap + 1u;
+        while (gap < n / 9u) gap = 3u * gap + 1u;
         for (; gap > 0u; gap /= 3u)
             for (uint i = gap; i < n; ++i) {
                 const sort_entry entry = sort_load(keys, payload, reals, i);
                 uint place = i;
                 while (place >= gap) {
                     const sort_entry before = sort_load(keys, payload, reals, place - gap);
-                    if (!sort_precedes(entry, before, reals, descending))
-                        break;
+                    if (!sort_precedes(entry, before, reals, descending)) break;
                     sort_store(keys, payload, reals, place, before);
                     place -= gap;
                 }
                 sort_store(keys, payload, reals, place, entry);
             }
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // the order, for everybody
+    barrier(CLK_LOCAL_MEM_FENCE);  // the order, for everybody
 }
 #else
 // ---------------------------------------------------------------- a network
@@ -109,14 +107,13 @@ COLLECTIVE void sort_entries(__local void *keys, __local uint *payload, const bo
 // the later one. Entries from n on do not exist; they would come last, and stay where they are,
 // as every exchange puts the first of two into the lower place.
 INLINED void sort_stage(__local void *keys, __local uint *payload, const bool reals, const uint n,
-                        const bool descending, const uint stride, const uint across) {
+                        const bool descending, const uint stride, const uint across)
+{
     const uint lanes = (uint)get_local_size(0);
     for (uint t = (uint)get_local_id(0);; t += lanes) {
         const uint i = t + (t & ~(stride - 1u)), j = i ^ across;
-        if (i >= n)
-            break;
-        if (j >= n)
-            continue;
+        if (i >= n) break;
+        if (j >= n) continue;
         const sort_entry a = sort_load(keys, payload, reals, i);
         const sort_entry b = sort_load(keys, payload, reals, j);
         if (sort_precedes(b, a, reals, descending)) {
@@ -129,13 +126,14 @@ INLINED void sort_stage(__local void *keys, __local uint *payload, const bool re
 // Bitonic merges (K. E. Batcher, "Sorting networks and their applications", 1968) of blocks of 2,
 // 4, 8, ..., each beginning with the second half mirrored, so that all exchanges are upwards.
 COLLECTIVE void sort_entries(__local void *keys, __local uint *payload, const bool reals,
-                             const uint n, const bool descending) {
+                             const uint n, const bool descending)
+{
     uint block = 2u;
     do {
         uint stride = block / 2u, across = block - 1u;
         do {
             sort_stage(keys, payload, reals, n, descending, stride, across);
-            barrier(CLK_LOCAL_MEM_FENCE); // this stage, before the next
+            barrier(CLK_LOCAL_MEM_FENCE);  // this stage, before the next
             stride /= 2u;
             across = stride;
         } while (stride > 0u);
@@ -148,12 +146,14 @@ COLLECTIVE void sort_entries(__local void *keys, __local uint *payload, const bo
 
 // Put keys[0 .. n-1] in order, ascending or descending, and payload[0 .. n-1] along with them.
 COLLECTIVE void sort_keys(__local real *keys, __local uint *payload, const uint n,
-                          const bool descending) {
+                          const bool descending)
+{
     sort_entries(keys, payload, true, n, descending);
 }
 
 COLLECTIVE void sort_keys_uint(__local uint *keys, __local uint *payload, const uint n,
-                               const bool descending) {
+                               const bool descending)
+{
     sort_entries(keys, payload, false, n, descending);
 }
 

@@ -25,62 +25,65 @@
 // ---------------------------------------------------------------- where a node is
 
 // Parent of node i; NONE for the root (and for k = 0).
-static uint tree_parent(const uint k, const uint i) {
+static uint tree_parent(const uint k, const uint i)
+{
     return i == 0u || k == 0u ? NONE : (i - 1u) / k;
 }
 
 // Child j of node i, j = 0 .. k-1; NONE for other j.
-static uint tree_child(const uint k, const uint i, const uint j) {
-    const ulong child = (ulong)k * i + 1ul + j; // < 2^64: (2^32 - 1)^2 + 2^32
+static uint tree_child(const uint k, const uint i, const uint j)
+{
+    const ulong child = (ulong)k * i + 1ul + j;  // < 2^64: (2^32 - 1)^2 + 2^32
     return j < k && child < NONE ? (uint)child : NONE;
 }
 
 // Nodes of a tree with the levels 0 .. depth.
-static uint tree_nodes(const uint k, const uint depth) {
-    if (k <= 1u) // a chain; k = 0 is no tree
+static uint tree_nodes(const uint k, const uint depth)
+{
+    if (k <= 1u)  // a chain; k = 0 is no tree
         return k == 1u && depth < NONE - 1u ? depth + 1u : NONE;
     ulong nodes = 1ul;
-    for (uint level = 0u; level < depth && nodes < NONE; ++level) // 31 times at most
+    for (uint level = 0u; level < depth && nodes < NONE; ++level)  // 31 times at most
         nodes = nodes * k + 1ul;
     return nodes < NONE ? (uint)nodes : NONE;
 }
 
 // First node of a level: as many as there are nodes above it.
-static uint tree_level_start(const uint k, const uint level) {
-    if (level == 0u)
-        return k == 0u ? NONE : 0u;
+static uint tree_level_start(const uint k, const uint level)
+{
+    if (level == 0u) return k == 0u ? NONE : 0u;
     return tree_nodes(k, level - 1u);
 }
 
 // Level of node i.
-static uint tree_level(const uint k, uint i) {
-    if (k <= 1u)
-        return k == 1u ? i : NONE;
+static uint tree_level(const uint k, uint i)
+{
+    if (k <= 1u) return k == 1u ? i : NONE;
     uint level = 0u;
-    for (; i > 0u; i = (i - 1u) / k)
-        ++level;
+    for (; i > 0u; i = (i - 1u) / k) ++level;
     return level;
 }
 
 // Smallest depth whose last level has room for the leaves; NONE if there is none.
-static uint tree_depth(const uint k, const uint leaves) {
-    if (k <= 1u)
-        return k == 1u && leaves <= 1u ? 0u : NONE;
+static uint tree_depth(const uint k, const uint leaves)
+{
+    if (k <= 1u) return k == 1u && leaves <= 1u ? 0u : NONE;
     uint depth = 0u;
-    for (ulong width = 1ul; width < leaves; width *= k)
-        ++depth;
+    for (ulong width = 1ul; width < leaves; width *= k) ++depth;
     return tree_nodes(k, depth) == NONE ? NONE : depth;
 }
 
 // ---------------------------------------------------------------- leaves
 
 // First node of the last level of a tree that fits, else 0: nothing is done then.
-static uint tree_last_level(const uint k, const uint depth) {
+static uint tree_last_level(const uint k, const uint depth)
+{
     return tree_nodes(k, depth) == NONE ? 0u : tree_level_start(k, depth);
 }
 
 // Nodes of the last level of a tree that fits, else 0.
-static uint tree_last_width(const uint k, const uint depth) {
+static uint tree_last_width(const uint k, const uint depth)
+{
     const uint nodes = tree_nodes(k, depth);
     return nodes == NONE ? 0u : nodes - tree_level_start(k, depth);
 }
@@ -89,21 +92,23 @@ static uint tree_last_width(const uint k, const uint depth) {
 // +infinity for minima, -infinity for maxima. n <= k^depth; the rest is not put in. The other nodes
 // are not written.
 COLLECTIVE void tree_build_local(__local real *tree, const uint k, const uint depth,
-                                 const __local real *leaves, const uint n, const real empty) {
+                                 const __local real *leaves, const uint n, const real empty)
+{
     const uint start = tree_last_level(k, depth), width = opaque(tree_last_width(k, depth));
     for (uint i = (uint)get_local_id(0); i < width; i += (uint)get_local_size(0))
         tree[start + i] = i < n ? leaves[i] : empty;
-    barrier(CLK_LOCAL_MEM_FENCE); // the last level, before everybody reads it
+    barrier(CLK_LOCAL_MEM_FENCE);  // the last level, before everybody reads it
 }
 
 // The same in global memory, by one workgroup.
 COLLECTIVE void tree_build_global(__global real *tree, const uint k, const uint depth,
-                                  const __global real *leaves, const uint n, const real empty) {
+                                  const __global real *leaves, const uint n, const real empty)
+{
     const uint start = tree_last_level(k, depth), width = opaque(tree_last_width(k, depth));
     const size_t lanes = get_local_size(0);
     for (size_t i = get_local_id(0); i < width; i += lanes)
         tree[start + i] = i < n ? leaves[i] : empty;
-    barrier(CLK_GLOBAL_MEM_FENCE); // the last level, before everybody reads it
+    barrier(CLK_GLOBAL_MEM_FENCE);  // the last level, before everybody reads it
 }
 
 // ---------------------------------------------------------------- totals, level by level
@@ -113,9 +118,9 @@ COLLECTIVE void tree_build_global(__global real *tree, const uint k, const uint 
 #define TREE_MAX 2
 
 // a with the next brother b. `what` is a literal at every call.
-static real tree_joined(const real a, const real b, const int what) {
-    if (what == TREE_SUM)
-        return a + b;
+static real tree_joined(const real a, const real b, const int what)
+{
+    if (what == TREE_SUM) return a + b;
     return isnan(a) || (what == TREE_MAX ? b > a : b < a) ? b : a;
 }
 
@@ -125,71 +130,77 @@ static real tree_joined(const real a, const real b, const int what) {
 #endif
 
 // Give node i the total of its children, of which it has k.
-#define TREE_TOTAL(i)                                                                            \
-    {                                                                                            \
-        const size_t child = (size_t)k * (i) + 1;                                                \
-        real total = tree[child];                                                                \
-        for (uint j = 1u; j < k; ++j)                                                            \
-            total = tree_joined(total, tree[child + j], what);                                   \
-        tree[i] = total;                                                                         \
+#define TREE_TOTAL(i) \
+    { \
+        const size_t child = (size_t)k * (i) + 1; \
+        real total = tree[child]; \
+        for (uint j = 1u; j < k; ++j) total = tree_joined(total, tree[child + j], what); \
+        tree[i] = total; \
     }
 
 #if TREE_SERIALLY
 // From the last node that has children down to the root.
-#define TREE_TOTALS(fence)                                                                       \
-    if (get_local_id(0) == 0)                                                                    \
-        for (uint i = tree_last_level(k, depth); i-- > 0u;)                                      \
-            TREE_TOTAL(i)                                                                        \
+#define TREE_TOTALS(fence) \
+    if (get_local_id(0) == 0) \
+        for (uint i = tree_last_level(k, depth); i-- > 0u;) TREE_TOTAL(i) \
     barrier(fence) /* all totals, before everybody reads them */
 #else
 // Upwards from the level whose first node is `start`: the parents of a level are the nodes between
 // the first one's parent and the level itself.
-#define TREE_TOTALS(fence)                                                                       \
-    uint start = opaque(tree_last_level(k, depth));                                              \
-    do {                                                                                         \
-        const uint parents = start > 0u ? (start - 1u) / k : 0u;                                 \
-        for (size_t i = parents + get_local_id(0); i < start; i += get_local_size(0))            \
-            TREE_TOTAL(i)                                                                        \
-        barrier(fence); /* totals of this level, before their parents add them up */             \
-        start = parents;                                                                         \
+#define TREE_TOTALS(fence) \
+    uint start = opaque(tree_last_level(k, depth)); \
+    do { \
+        const uint parents = start > 0u ? (start - 1u) / k : 0u; \
+        for (size_t i = parents + get_local_id(0); i < start; i += get_local_size(0)) \
+            TREE_TOTAL(i) \
+        barrier(fence); /* totals of this level, before their parents add them up */ \
+        start = parents; \
     } while (start > 0u)
 #endif
 
 COLLECTIVE void tree_totals_local(__local real *tree, const uint k, const uint depth,
-                                  const int what) {
+                                  const int what)
+{
     TREE_TOTALS(CLK_LOCAL_MEM_FENCE);
 }
 
 COLLECTIVE void tree_totals_global(__global real *tree, const uint k, const uint depth,
-                                   const int what) {
+                                   const int what)
+{
     TREE_TOTALS(CLK_GLOBAL_MEM_FENCE);
 }
 
 // Every node above the last level becomes the sum of its children, added up from the first to the
 // last; so tree[0] is the sum of all leaves, in an order that depends on k and depth only.
-COLLECTIVE void tree_sum_local(__local real *tree, const uint k, const uint depth) {
+COLLECTIVE void tree_sum_local(__local real *tree, const uint k, const uint depth)
+{
     tree_totals_local(tree, k, depth, TREE_SUM);
 }
 
-COLLECTIVE void tree_sum_global(__global real *tree, const uint k, const uint depth) {
+COLLECTIVE void tree_sum_global(__global real *tree, const uint k, const uint depth)
+{
     tree_totals_global(tree, k, depth, TREE_SUM);
 }
 
 // Every node above the last level becomes the smallest (largest) of its children, the first of
 // equal ones (+0 and -0 are equal). NaN are passed over: NaN only if all leaves below are.
-COLLECTIVE void tree_min_local(__local real *tree, const uint k, const uint depth) {
+COLLECTIVE void tree_min_local(__local real *tree, const uint k, const uint depth)
+{
     tree_totals_local(tree, k, depth, TREE_MIN);
 }
 
-COLLECTIVE void tree_min_global(__global real *tree, const uint k, const uint depth) {
+COLLECTIVE void tree_min_global(__global real *tree, const uint k, const uint depth)
+{
     tree_totals_global(tree, k, depth, TREE_MIN);
 }
 
-COLLECTIVE void tree_max_local(__local real *tree, const uint k, const uint depth) {
+COLLECTIVE void tree_max_local(__local real *tree, const uint k, const uint depth)
+{
     tree_totals_local(tree, k, depth, TREE_MAX);
 }
 
-COLLECTIVE void tree_max_global(__global real *tree, const uint k, const uint depth) {
+COLLECTIVE void tree_max_global(__global real *tree, const uint k, const uint depth)
+{
     tree_totals_global(tree, k, depth, TREE_MAX);
 }
 

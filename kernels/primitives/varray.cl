@@ -22,26 +22,27 @@
 #include "primitives/rng.cl"
 
 // Empty the list. The caller has ordered earlier reads of it by a barrier.
-COLLECTIVE void varray_reset(__local uint *count) {
-    if (get_local_id(0) == 0)
-        *count = 0u;
-    barrier(CLK_LOCAL_MEM_FENCE); // zero, before the first append
+COLLECTIVE void varray_reset(__local uint *count)
+{
+    if (get_local_id(0) == 0) *count = 0u;
+    barrier(CLK_LOCAL_MEM_FENCE);  // zero, before the first append
 }
 
 // Called by any work-item, also in a branch. What does not fit is counted, not stored.
 INLINED void varray_append(__local uint *count, __local uint *items, const uint capacity,
-                           const uint item) {
+                           const uint item)
+{
     const uint slot = atomic_inc(count);
-    if (slot < capacity)
-        items[slot] = item;
+    if (slot < capacity) items[slot] = item;
 }
 
 // Number of entries; by all work-items, after the last append. Orders the appends.
-COLLECTIVE uint varray_length(__local uint *count, __local uint *items, const uint capacity) {
-    barrier(CLK_LOCAL_MEM_FENCE); // all appends, before the list is read
+COLLECTIVE uint varray_length(__local uint *count, __local uint *items, const uint capacity)
+{
+    barrier(CLK_LOCAL_MEM_FENCE);  // all appends, before the list is read
     const uint n = min(*count, capacity);
 #ifdef VARRAY_TEST_ORDER
-    if (get_local_id(0) == 0) { // Fisher-Yates with a stream of its own
+    if (get_local_id(0) == 0) {  // Fisher-Yates with a stream of its own
         rng_t rng = rng_seed(0ul, 0x100000000ul, (ulong)(VARRAY_TEST_ORDER));
         for (uint i = n; i > 1u; --i) {
             const uint j = rng_below(&rng, i);
@@ -51,13 +52,14 @@ COLLECTIVE uint varray_length(__local uint *count, __local uint *items, const ui
         }
     }
 #endif
-    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read the counter, before the next reset; shuffle
+    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the counter, before the next reset; shuffle
     return n;
 }
 
 // 1 if more was appended than fits. Which entries were stored is then not defined: an error, to
 // be excluded or reported. By all work-items, between varray_length and a barrier of the caller.
-INLINED int varray_overflow(const __local uint *count, const uint capacity) {
+INLINED int varray_overflow(const __local uint *count, const uint capacity)
+{
     return *count > capacity ? 1 : 0;
 }
 
@@ -66,26 +68,24 @@ INLINED int varray_overflow(const __local uint *count, const uint capacity) {
 // drawn. rng: work-item 0's is used and moves on; the others' are not touched (they may be
 // undefined). Every work-item gets the item. Scratch: 2 words. The caller has ordered its writes
 // to items (varray_length does).
-COLLECTIVE uint choose_among(rng_t *rng, const __local uint *items, uint n,
-                             __local uint *scratch) {
+COLLECTIVE uint choose_among(rng_t *rng, const __local uint *items, uint n, __local uint *scratch)
+{
     n = opaque(n);
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     if (lid == 0u) {
         scratch[0] = rng_below(rng, n);
         scratch[1] = NONE;
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // the rank, before everybody looks for its item
+    barrier(CLK_LOCAL_MEM_FENCE);  // the rank, before everybody looks for its item
     const uint rank = scratch[0];
     for (uint i = lid; i < n; i += lanes) {
         uint below = 0u;
-        for (uint j = 0u; j < n; ++j)
-            below += items[j] < items[i] ? 1u : 0u;
-        if (below == rank)
-            scratch[1] = items[i]; // one work-item only: the items are distinct
+        for (uint j = 0u; j < n; ++j) below += items[j] < items[i] ? 1u : 0u;
+        if (below == rank) scratch[1] = items[i];  // one work-item only: the items are distinct
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // the item, before everybody reads it
+    barrier(CLK_LOCAL_MEM_FENCE);  // the item, before everybody reads it
     const uint item = scratch[1];
-    barrier(CLK_LOCAL_MEM_FENCE); // everybody has read it, before scratch and items are used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before scratch and items are used again
     return item;
 }
 

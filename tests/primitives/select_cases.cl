@@ -2,21 +2,22 @@
 #include "primitives/select.cl"
 
 COLLECTIVE void stage(__global const real *values, __global const uchar *mask, const uint n,
-                      __local real *v, __local uchar *m) {
+                      __local real *v, __local uchar *m)
+{
     for (uint i = get_local_id(0); i < n; i += get_local_size(0)) {
         v[i] = values[i];
         m[i] = mask[i];
     }
-    barrier(CLK_LOCAL_MEM_FENCE); // values and mask, before they are searched
+    barrier(CLK_LOCAL_MEM_FENCE);  // values and mask, before they are searched
 }
 
 // extremes[case][4][work-item]; winners[case][3][most]; mask_after[case][3][capacity]
 __kernel void select_cases(__global const real *values, __global const uchar *mask,
                            __global const uint *sizes, __global const uint *wanted,
                            const uint capacity, const uint most, __global uint *extremes,
-                           __global uint *winners, __global uchar *mask_after,
-                           __local real *v, __local uchar *m, __local uint *found,
-                           __local uint *scratch) {
+                           __global uint *winners, __global uchar *mask_after, __local real *v,
+                           __local uchar *m, __local uint *found, __local uint *scratch)
+{
     const size_t group = get_group_id(0);
     const uint lid = get_local_id(0), lanes = get_local_size(0);
     const uint n = sizes[group], k = wanted[group];
@@ -29,26 +30,19 @@ __kernel void select_cases(__global const real *values, __global const uchar *ma
     extremes[(group * 4 + 2) * lanes + lid] = extreme_max_unmasked(v, n, scratch);
     extremes[(group * 4 + 3) * lanes + lid] = extreme_min_unmasked(v, n, scratch);
     n_largest(v, m, n, k, found, scratch);
-    for (uint i = lid; i < k; i += lanes)
-        winners[group * 3 * most + i] = found[i];
-    for (uint i = lid; i < n; i += lanes)
-        mask_after[group * 3 * capacity + i] = m[i];
-    barrier(CLK_LOCAL_MEM_FENCE); // all have read found and mask, before they are filled again
+    for (uint i = lid; i < k; i += lanes) winners[group * 3 * most + i] = found[i];
+    for (uint i = lid; i < n; i += lanes) mask_after[group * 3 * capacity + i] = m[i];
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read found and mask, before they are filled again
     stage(values, mask, n, v, m);
     n_smallest(v, m, n, k, found, scratch);
-    for (uint i = lid; i < k; i += lanes)
-        winners[(group * 3 + 1) * most + i] = found[i];
-    for (uint i = lid; i < n; i += lanes)
-        mask_after[(group * 3 + 1) * capacity + i] = m[i];
-    barrier(CLK_LOCAL_MEM_FENCE); // all have read found and mask, before they are filled again
+    for (uint i = lid; i < k; i += lanes) winners[(group * 3 + 1) * most + i] = found[i];
+    for (uint i = lid; i < n; i += lanes) mask_after[(group * 3 + 1) * capacity + i] = m[i];
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read found and mask, before they are filled again
     stage(values, mask, n, v, m);
-    if (lid == 0)
-        n_smallest_alone(v, m, n, k, found);
-    barrier(CLK_LOCAL_MEM_FENCE); // winners and mask, before everybody reads them
-    for (uint i = lid; i < k; i += lanes)
-        winners[(group * 3 + 2) * most + i] = found[i];
-    for (uint i = lid; i < n; i += lanes)
-        mask_after[(group * 3 + 2) * capacity + i] = m[i];
+    if (lid == 0) n_smallest_alone(v, m, n, k, found);
+    barrier(CLK_LOCAL_MEM_FENCE);  // winners and mask, before everybody reads them
+    for (uint i = lid; i < k; i += lanes) winners[(group * 3 + 2) * most + i] = found[i];
+    for (uint i = lid; i < n; i += lanes) mask_after[(group * 3 + 2) * capacity + i] = m[i];
 }
 
 // chosen[case][work-item] by what each case asks for. Only work-item 0 loads its stream.
@@ -56,22 +50,22 @@ __kernel void random_extremes(__global const real *values, __global const uchar 
                               __global const uint *sizes, __global const uchar *masked,
                               __global const uchar *largest, const uint capacity,
                               __global ulong *states, __global uint *chosen, __local real *v,
-                              __local uchar *m, __local uint *scratch) {
+                              __local uchar *m, __local uint *scratch)
+{
     const size_t group = get_group_id(0);
     const uint n = sizes[group];
     stage(values + group * capacity, mask + group * capacity, n, v, m);
     rng_t rng;
-    if (get_local_id(0) == 0)
-        rng = rng_load(states[group]);
+    if (get_local_id(0) == 0) rng = rng_load(states[group]);
     chosen[get_global_id(0)] =
         select_random(&rng, v, m, masked[group] != 0, n, scratch, largest[group] != 0);
-    if (get_local_id(0) == 0)
-        states[group] = rng_pack(rng);
+    if (get_local_id(0) == 0) states[group] = rng_pack(rng);
 }
 
 // chosen[4]: the four names, one after the other from one stream
 __kernel void random_names(__global const real *values, __global const uchar *mask, const uint n,
-                           __global ulong *state, __global uint *chosen) {
+                           __global ulong *state, __global uint *chosen)
+{
     __local real v[64];
     __local uchar m[64];
     __local uint scratch[32];
@@ -81,7 +75,6 @@ __kernel void random_names(__global const real *values, __global const uchar *ma
     chosen[1] = extreme_min_random(&rng, v, m, n, scratch);
     chosen[2] = extreme_max_unmasked_random(&rng, v, n, scratch);
     chosen[3] = extreme_min_unmasked_random(&rng, v, n, scratch);
-    barrier(CLK_GLOBAL_MEM_FENCE); // everybody has loaded the stream, before it is stored
-    if (get_local_id(0) == 0)
-        state[0] = rng_pack(rng);
+    barrier(CLK_GLOBAL_MEM_FENCE);  // everybody has loaded the stream, before it is stored
+    if (get_local_id(0) == 0) state[0] = rng_pack(rng);
 }

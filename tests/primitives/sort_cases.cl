@@ -5,7 +5,8 @@
 // sorted[case][2][capacity], carried[case][2][capacity]: ascending, descending
 __kernel void sort_reals(__global const real *keys, __global const uint *payload,
                          __global const uint *sizes, const uint capacity, __global real *sorted,
-                         __global uint *carried, __local real *k, __local uint *p) {
+                         __global uint *carried, __local real *k, __local uint *p)
+{
     const size_t group = get_group_id(0);
     const uint lid = get_local_id(0), lanes = get_local_size(0);
     const uint n = sizes[group];
@@ -16,19 +17,21 @@ __kernel void sort_reals(__global const real *keys, __global const uint *payload
             k[i] = keys[from + i];
             p[i] = payload[from + i];
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // keys and payload, before they are sorted
+        barrier(CLK_LOCAL_MEM_FENCE);  // keys and payload, before they are sorted
         sort_keys(k, p, n, descending);
         for (uint i = lid; i < n; i += lanes) {
             sorted[to + n - 1u - i] = k[n - 1u - i];
             carried[to + n - 1u - i] = p[n - 1u - i];
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // all have read the order, before the arrays are filled again
+        barrier(
+            CLK_LOCAL_MEM_FENCE);  // all have read the order, before the arrays are filled again
     } while (++descending < 2);
 }
 
 __kernel void sort_words(__global const uint *keys, __global const uint *payload,
                          __global const uint *sizes, const uint capacity, __global uint *sorted,
-                         __global uint *carried, __local uint *k, __local uint *p) {
+                         __global uint *carried, __local uint *k, __local uint *p)
+{
     const size_t group = get_group_id(0);
     const uint lid = get_local_id(0), lanes = get_local_size(0);
     const uint n = sizes[group];
@@ -39,12 +42,13 @@ __kernel void sort_words(__global const uint *keys, __global const uint *payload
             k[i] = keys[from + i];
             p[i] = payload[from + i];
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // keys and payload, before they are sorted
+        barrier(CLK_LOCAL_MEM_FENCE);  // keys and payload, before they are sorted
         sort_keys_uint(k, p, n, descending);
         for (uint i = lid; i < n; i += lanes) {
             sorted[to + n - 1u - i] = k[n - 1u - i];
             carried[to + n - 1u - i] = p[n - 1u - i];
         }
-        barrier(CLK_LOCAL_MEM_FENCE); // all have read the order, before the arrays are filled again
+        barrier(
+            CLK_LOCAL_MEM_FENCE);  // all have read the order, before the arrays are filled again
     } while (++descending < 2);
 }

@@ -8,14 +8,14 @@ __kernel void totals(__global const real *leaves, __global const uint *sizes,
                      __global const uint *children, __global const uint *depths,
                      __global const int *what, __global const real *empty, const uint most_leaves,
                      const uint capacity, __global real *trees, __global real *in_global,
-                     __local real *tree, __local real *x) {
+                     __local real *tree, __local real *x)
+{
     const size_t group = get_group_id(0);
     const uint lid = get_local_id(0), lanes = get_local_size(0);
     const uint n = sizes[group], k = children[group], depth = depths[group];
     leaves += group * most_leaves;
-    for (uint i = lid; i < n; i += lanes)
-        x[i] = leaves[i];
-    barrier(CLK_LOCAL_MEM_FENCE); // leaves, before they are put into the tree
+    for (uint i = lid; i < n; i += lanes) x[i] = leaves[i];
+    barrier(CLK_LOCAL_MEM_FENCE);  // leaves, before they are put into the tree
     tree_build_local(tree, k, depth, x, n, empty[group]);
     tree_build_global(in_global + group * capacity, k, depth, leaves, n, empty[group]);
     tree_totals_local(tree, k, depth, what[group]);

@@ -1,14 +1,15 @@
 // How much did the step change the plate, and is that little enough to end?
 // Twin: reference_py/physics/laplace/change.py.
 //
-// Two launches: the largest change in each block of BLOCK cells, then in the plate, where the end is
-// noted. Cells that are not free do not change. The largest of numbers does not depend on the order
-// in which they are compared, so the tree serves for its speed.
+// Two launches: the largest change in each block of BLOCK cells, then in the plate, where the end
+// is noted. Cells that are not free do not change. The largest of numbers does not depend on the
+// order in which they are compared, so the tree serves for its speed.
 // Macros: BLOCK, BLOCKS, CHECK_EVERY, P(tolerance), negative if the plate does not end.
 #include "physics/laplace/plate.cl"
 #include "primitives/reduce.cl"
 
-// A workgroup is a block of cells, a work-item every so many-th of them. Local memory: 8 bytes a cell.
+// A workgroup is a block of cells, a work-item every so many-th of them.
+// Local memory: 8 bytes a cell.
 __kernel void block_change(__global const num *phi, __global const num *next,
                            __global real *changes)
 {
@@ -27,8 +28,8 @@ __kernel void block_change(__global const num *phi, __global const num *next,
     local_free(BLOCK * sizeof(real));
 }
 
-// A workgroup is a plate, a work-item every so many-th pair of its blocks, whose changes are used up.
-// A plate that has ended keeps the change of its last step.
+// A workgroup is a plate, a work-item every so many-th pair of its blocks, whose changes are used
+// up. A plate that has ended keeps the change of its last step.
 __kernel void change(__global real *changes, __global num *change, __global long *ended,
                      const long tick, const uint blocks)
 {

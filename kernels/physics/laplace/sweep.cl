@@ -2,7 +2,8 @@
 // Twin: reference_py/physics/laplace/sweep.py.
 //
 // Two forms with the same bits; every cell is computed from old values alone, so order is free. A
-// plate that has ended is carried over unchanged: whatever is done with `next` after it is harmless.
+// plate that has ended is carried over unchanged: whatever is done with `next` after it is
+// harmless.
 // No local memory, no barriers.
 #include "physics/laplace/plate.cl"
 
@@ -27,21 +28,22 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
     const size_t parts = get_num_groups(0) / copies, part = get_group_id(0) % parts;
     const size_t plate = get_group_id(0) / parts, lanes = get_local_size(0);
     __global const num *restrict old = phi + plate * CELLS;
-    __global num *restrict new = next + plate * CELLS;
+    __global num *restrict updated = next + plate * CELLS;
     const bool runs = ended[plate] == RUNNING;
     for (size_t at = part * lanes + get_local_id(0); at < CELLS; at += parts * lanes) {
         if (runs && free[plate * CELLS + at])
-            new[at] = stepped(old, at);
+            updated[at] = stepped(old, at);
         else
-            new[at] = old[at];
+            updated[at] = old[at];
     }
 }
 
 #else
 
-// A workgroup is a band of neighbouring rows, a work-item every so many-th column of each: work-items
-// that follow each other read cells that follow each other, and one alone reads along the row. The
-// rule is applied to cells that are not free, too, and its result dropped: cheaper than a branch.
+// A workgroup is a band of neighbouring rows, a work-item every so many-th column of each:
+// work-items that follow each other read cells that follow each other, and one alone reads along
+// the row. The rule is applied to cells that are not free, too, and its result dropped: cheaper
+// than a branch.
 __kernel void sweep(__global const num *restrict phi, __global num *restrict next,
                     __global const mask_t *restrict free, __global const long *restrict ended,
                     const uint copies)
@@ -49,7 +51,7 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
     const size_t parts = get_num_groups(0) / copies, part = get_group_id(0) % parts;
     const size_t plate = get_group_id(0) / parts, lanes = get_local_size(0);
     __global const num *restrict old = phi + plate * CELLS;
-    __global num *restrict new = next + plate * CELLS;
+    __global num *restrict updated = next + plate * CELLS;
     __global const mask_t *restrict mask = free + plate * CELLS;
     const bool runs = ended[plate] == RUNNING;
     for (size_t row = ROWS * part / parts; row < ROWS * (part + 1) / parts; ++row) {
@@ -58,11 +60,11 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
             for (size_t column = get_local_id(0); column < COLUMNS; column += lanes) {
                 const size_t at = row * COLUMNS + column;
                 const num value = stepped(old, at);
-                new[at] = mask[at] ? value : old[at];
+                updated[at] = mask[at] ? value : old[at];
             }
         else
             for (size_t column = get_local_id(0); column < COLUMNS; column += lanes)
-                new[row * COLUMNS + column] = old[row * COLUMNS + column];
+                updated[row * COLUMNS + column] = old[row * COLUMNS + column];
     }
 }
 

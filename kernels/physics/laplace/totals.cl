@@ -15,7 +15,8 @@ static real residual_of(__global const num *phi, const size_t at)
     return 0.25 * around - (real)phi[at];
 }
 
-// A workgroup is a block of cells, a work-item every so many-th of them. Local memory: 8 bytes a cell.
+// A workgroup is a block of cells, a work-item every so many-th of them.
+// Local memory: 8 bytes a cell.
 __kernel void block_totals(__global const num *phi, __global const mask_t *free,
                            __global real *sums, __global real *squares)
 {

@@ -1,9 +1,9 @@
 // The Boltzmann wealth model, phase by phase. Twin: my_model/reference.py.
 //
 // A workgroup is a society, of any number of work-items; a work-item serves every LANES-th agent
-// or pair. Macros: AGENTS, LANES, SERIES_... A parameter that has the name of a key is that key. The
-// bounds of shared loops are parameters too: PoCL 3.0 miscompiles a loop up to a constant 1 before a
-// barrier (docs/design/parallel-form.md).
+// or pair. Macros: AGENTS, LANES, SERIES_... A parameter that has the name of a key is that key.
+// The bounds of shared loops are parameters too: PoCL 3.0 miscompiles a loop up to a constant 1
+// before a barrier (docs/design/parallel-form.md).
 #include "primitives/permute.cl"
 #include "primitives/reduce.cl"
 #include "primitives/sort.cl"

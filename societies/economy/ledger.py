@@ -259,9 +259,10 @@ class _Bookkeeper(Witness):
             self.matrix[self._device(source - 1, resource), resource] += minutes
 
     def on_made(
-        self, agent: int, device: int, resource: int, by: int | None, minutes: float
+        self, agent: int, device_type: int, resource: int, by: int | None, minutes: float
     ) -> None:
         """A device is made: labour, minutes of the device that helps, and components."""
+        device = device_type
         from reference_py.economy.devices import COMPONENT, components
 
         output = self._device(device, resource)

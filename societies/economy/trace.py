@@ -428,16 +428,20 @@ class AgentWitness(Witness):
         return f"lacks {', '.join(f'r{k}' for k in short)}"
 
     def on_made(
-        self, agent: int, device: int, resource: int, by: int | None, minutes: float
+        self, agent: int, device_type: int, resource: int, by: int | None, minutes: float
     ) -> None:
         """A device is made."""
+        device = device_type
         if agent == self.one:
             parts = [k for k in self.s.recipe[device][resource] if k >= 0]
             experience = self.s.device_experience[agent][device][resource]
             self.keep(Made(device, resource, by, minutes, experience, parts))
 
-    def on_attempt(self, agent: int, device: int, considered: list[int], open: list[int]) -> None:
+    def on_attempt(
+        self, agent: int, device_type: int, considered: list[int], open: list[int]
+    ) -> None:
         """An agent tries to invent something of a type."""
+        device = device_type
         if agent != self.one:
             return
         from reference_py.economy.devices import COMPONENT, TOOL
@@ -452,9 +456,9 @@ class AgentWitness(Witness):
         chance *= experience * p.device.inventiveness[p.group_of_agent[agent]]
         self.keep(Attempt(device, list(considered), list(open), experience, min(1.0, chance)))
 
-    def on_invented(self, agent: int, device: int, resource: int, parts: list[int]) -> None:
+    def on_invented(self, agent: int, device_type: int, resource: int, parts: list[int]) -> None:
         """Anybody invents something; the others can learn it from now on."""
-        self.keep(Invented(agent, device, resource, list(parts)))
+        self.keep(Invented(agent, device_type, resource, list(parts)))
 
 
 def trace(

@@ -12,6 +12,7 @@ import errno
 import os
 import re
 import struct
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -48,6 +49,27 @@ def acquire(descriptor: int, *, exclusive: bool = True) -> bool:
     except OSError as error:
         return error.errno not in _HELD_BY_ANOTHER
     return True
+
+
+def create(name: Callable[[], Path]) -> tuple[Path, int]:
+    """Make a new file and lock it; return its path and its descriptor.
+
+    Between its making and its locking a file looks like one that a killed process left behind, and
+    another writer may remove it (`remove_stale`). So the file is only used if its name still leads
+    to it once it is locked; otherwise another name is tried.
+
+    Parameters
+    ----------
+    name : returns a path that nobody uses; it is called again for every attempt
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        path = name()
+        descriptor = os.open(path, flags, 0o666)
+        with suppress(FileNotFoundError):
+            if acquire(descriptor) and os.path.samestat(os.stat(path), os.fstat(descriptor)):
+                return path, descriptor
+        release(descriptor)
 
 
 def release(descriptor: int) -> None:

@@ -651,13 +651,11 @@ def _target(path: Path) -> int | None:
 
 def _made(path: Path, layout: Layout, old: Disk | None = None) -> tuple[Path, Disk, Seal]:
     """Build a file under another name, with what an old one holds; it is locked from the start."""
-    temporary = temporary_name(path)
-    disk, file = None, None
+    with explained(path, MAKING):
+        temporary, descriptor = lock.create(lambda: temporary_name(path))
+    disk, file = Disk(descriptor, {}), None
     try:
         with explained(path, MAKING):
-            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-            disk = Disk(os.open(temporary, flags, 0o666), {})
-            lock.acquire(disk.descriptor)
             claim(disk.descriptor, layout.nbytes_on_disk)
             # Aligned, so that a counter lies within one page and changes as one.
             file = h5py.File(temporary, "w", libver="earliest", alignment_interval=8)
@@ -682,8 +680,7 @@ def _made(path: Path, layout: Layout, old: Disk | None = None) -> tuple[Path, Di
     except BaseException:
         if file is not None:
             abandon(file)
-        if disk is not None:
-            lock.release(disk.descriptor)
+        lock.release(disk.descriptor)
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise

@@ -14,7 +14,7 @@ import pytest
 import xarray as xr
 
 from societies.errors import OutputError
-from societies.output import Coordinate, ResultFile, Variable, files, open_results, resultfile
+from societies.output import Coordinate, ResultFile, Variable, files, lock, open_results, resultfile
 from societies.output.disk import Disk
 from societies.output.seal import MAGIC
 
@@ -106,6 +106,21 @@ def test_a_file_system_without_hard_links_will_do(path, monkeypatch):
     assert list(path.parent.iterdir()) == [path]
     with open_results(path) as data:
         assert data.sizes["day"] == 1
+
+
+def test_a_file_removed_before_its_maker_locked_it_is_made_again(path, monkeypatch):
+    """Until it is locked, a new file looks like what a killed process left behind."""
+    acquire, removed = lock.acquire, []
+
+    def late(descriptor, **how):
+        monkeypatch.setattr(lock, "acquire", acquire)
+        removed.extend(lock.remove_stale(path))
+        return acquire(descriptor, **how)
+
+    monkeypatch.setattr(lock, "acquire", late)
+    ResultFile.create(path, **DECLARED).close()
+    assert len(removed) == 1
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_of_many_that_start_at_once_exactly_one_makes_the_file(path):

@@ -458,7 +458,7 @@ class ResultFile:
         self._disk.sync()
         if ended or self._committed >= self._layout.ticks:
             self._settle()
-        if self._unplaced is not None and self._committed > 0:
+        if self._unplaced is not None and (ended or self._committed > 0):
             self._place()
 
     def _settle(self) -> None:

@@ -84,17 +84,19 @@ def capture(
     engine = DeviceEngine(
         workload, p, chosen, first=workload.first(config), copies=workload.count(config)
     )
+    ended = None
     if tick > 0:
         engine.start()
+        ended = engine.ended()
     until = tick + 1 if at_the_end else tick
     for first in range(1, until, LOG_TICKS):
-        engine.run_ticks(first, min(first + LOG_TICKS, until) - 1)
-        ended = engine.ended()
-        if ended is not None:
-            if not at_the_end:
-                raise ConfigError(f"{option('tick', tick)}: the run ends in {clock} {ended}")
-            tick = ended
-            break
+        if ended is None:
+            engine.run_ticks(first, min(first + LOG_TICKS, until) - 1)
+            ended = engine.ended()
+    if ended is not None:
+        if not at_the_end:
+            raise ConfigError(f"{option('tick', tick)}: the run ends in {clock} {ended}")
+        tick = ended
     number = FINISH if at_the_end else tick
     before: list[Step] = []
     left = time

@@ -79,7 +79,7 @@ class RunReport:
         if self.ended:
             rows.append(("ended because", self.ended))
         complete = self.first_tick > self.last_tick
-        if complete:
+        if complete and self.last_tick:  # else the run was over before its first tick
             rows.append((f"{plural(clock)} run now", "none, the file was complete"))
         elif self.first_tick > 1:
             rows.append((f"{plural(clock)} run now", f"{self.first_tick} to {self.last_tick}"))

@@ -19,7 +19,7 @@ from societies.workload.config import recorded
 from societies.workload.contents import contents_of
 from societies.workload.devices import chosen_device
 from societies.workload.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
-from societies.workload.fields import SERIES, kept, state_hash
+from societies.workload.fields import SERIES, State, kept, state_hash
 from societies.workload.file import create, require_checkpoint, require_room
 from societies.workload.interrupts import Interruption, device_failures, interrupted, interrupts
 from societies.workload.protocol import Block, Contents, LeftOut, Workload
@@ -154,6 +154,8 @@ class Simulation:
         self.file.rewind(tick)
         yield tick
         ended = self.engine.ended()
+        if self.tick < last and ended is not None:  # before the first tick: there is only an end
+            self._commit(ended, last, ended, cache(self.engine.state))
         while self.tick < last and ended is None and not self.stop.is_set():
             began = time.perf_counter()
             end = block_end(self.tick, length, last, stops, self.every)
@@ -180,6 +182,11 @@ class Simulation:
         block = Block(self.tick + 1, end, logs, self.engine.events(), state, self.stop)
         self.workload.check(block, self.p)
         self.contents.write(self.file, block)
+        self.means = self.contents.means(block)
+        self._commit(end, last, ended, state)
+
+    def _commit(self, end: int, last: int, ended: int | None, state: Callable[[], State]) -> None:
+        """Commit the ticks up to ``end``; write the end of a run that is over, and checkpoints."""
         over = end == last or ended is not None
         if over:
             state()  # as it is before the steps that follow the last tick
@@ -190,7 +197,6 @@ class Simulation:
         else:
             self.why = self.workload.why_ended(state())
             self.file.end(end, self.why)
-        self.means = self.contents.means(block)
         # Last of all: who finds the checkpoint of the last tick takes the file for complete.
         if over or (self.every and end % self.every == 0):
             self._save(end, state())
@@ -235,10 +241,10 @@ def steps(
     engine, _, _ = engine_of(workload, config, device)
     engine.start()
     for number in range(1, workload.ticks(config) + 1):
-        engine.run_ticks(number, number)
-        yield Tick(workload, config, number, engine)
         if engine.ended() is not None:
             return
+        engine.run_ticks(number, number)
+        yield Tick(workload, config, number, engine)
 
 
 class Tick:

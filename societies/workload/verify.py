@@ -219,8 +219,8 @@ class Comparison:
 
     def window(self, first: int, last: int) -> None:
         """Compare these ticks; without effect once there is a difference, or all has ended."""
-        if self.difference is not None or self.engine.ended() is not None:
-            return
+        if self.difference is not None or (first > 0 and self.engine.ended() is not None):
+            return  # before tick 0 neither side has a state that says anything
         for tick in range(first, last + 1):
             self.difference = self._tick(tick)
             if self.difference is not None:
@@ -232,7 +232,7 @@ class Comparison:
                 break
         self._note_end()
         self.windows = _joined(self.windows)
-        self._tell(f"{self.clock} {last} is equal")
+        self._tell(f"{self.clock} {min(last, self.end)} is equal")
 
     def _tick(self, tick: int) -> Difference | None:
         """Compare the steps of a tick, and those after the last one where it ends."""

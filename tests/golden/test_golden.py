@@ -24,18 +24,31 @@ def test_every_workload_of_ours_has_one():
     assert {golden.configuration(name).workload for name in golden.CONFIGS} == ours
 
 
-@pytest.mark.parametrize("name", golden.CONFIGS)
+QUICK = ("quickstart", "devices, groups, shocks", "laplace quickstart")
+"""What every run of the tests compares: a run of each workload, and one of the whole economy."""
+
+
+def all_but_quick_thorough(names):
+    """Return the names as parameters; the thorough tests compare those that are not quick."""
+    return [
+        pytest.param(name, marks=[] if name in QUICK else [pytest.mark.thorough]) for name in names
+    ]
+
+
+@pytest.mark.parametrize("name", all_but_quick_thorough(golden.CONFIGS))
 def test_device(name):
     assert golden.final_hash(name, "auto") == golden.committed()[name]
 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        *("quickstart", "groups", "shocks", "1x2"),
-        *("all devices", "devices, groups, shocks", "devices without trade"),
-        *("laplace quickstart", "laplace in double", "heat"),
-    ],
+    all_but_quick_thorough(
+        [
+            *("quickstart", "groups", "shocks", "1x2"),
+            *("all devices", "devices, groups, shocks", "devices without trade"),
+            *("laplace quickstart", "laplace in double", "heat"),
+        ]
+    ),
 )
 def test_reference(name):
     assert golden.final_hash(name, "reference") == golden.committed()[name]

@@ -33,7 +33,7 @@ class Expected:
     ----------
     shape, dtype : as declared
     within : least and largest value; None: any
-    some : whether each society has an entry that is not 0
+    some : whether each copy (society, plate) has an entry that is not 0
     """
 
     shape: tuple[int, ...]
@@ -44,38 +44,40 @@ class Expected:
 
 def require_state(
     path: object,
-    day: int,
+    when: str,
     state: Mapping[str, NDArray[Any]],
     expected: Mapping[str, Expected],
     limits: Mapping[str, ArrayLike],
+    copies: str = "society",
 ) -> None:
     """Raise OutputError unless a checkpoint has exactly these arrays with such values.
 
     Parameters
     ----------
     path : path of the file
-    day : of the checkpoint
+    when : tick of the checkpoint, in the workload's word: day 6
     state, expected : by name
     limits : the limits that have a name; an array holds for the last dimensions of the field
+    copies : what a copy is called
     """
     for name in sorted(state.keys() ^ expected.keys()):
         where = "is missing" if name in expected else "is not of this configuration"
-        raise refusal(path, day, f"'{name}' {where}")
+        raise refusal(path, when, f"'{name}' {where}")
     for name, array in state.items():
         field = expected[name]
         dtype = np.dtype(field.dtype)
         if array.shape != field.shape or array.dtype != dtype:
             there, here = f"{array.dtype} {array.shape}", f"{dtype} {field.shape}"
-            raise refusal(path, day, f"'{name}' is {there}, it should be {here}")
+            raise refusal(path, when, f"'{name}' is {there}, it should be {here}")
         if field.within is not None:
-            _require_within(path, day, name, array, field.within, limits)
+            _require_within(path, when, name, array, field.within, limits)
         if field.some and not array.reshape(len(array), -1).any(axis=1).all():
-            raise refusal(path, day, f"'{name}' is 0 everywhere in a society")
+            raise refusal(path, when, f"'{name}' is 0 everywhere in a {copies}")
 
 
 def _require_within(
     path: object,
-    day: int,
+    when: str,
     name: str,
     array: NDArray[Any],
     within: Within,
@@ -94,7 +96,7 @@ def _require_within(
         most = "" if high is None else f" to {_plain(high, wrong.shape, place)}"
         value = array[place].item()
         allowed = f"{least}{most}".strip() or "finite numbers"
-        raise refusal(path, day, f"{at} is {value}, possible is {allowed}")
+        raise refusal(path, when, f"{at} is {value}, possible is {allowed}")
 
 
 def _plain(limit: ArrayLike, shape: tuple[int, ...], place: tuple[Any, ...]) -> int | float:
@@ -102,9 +104,9 @@ def _plain(limit: ArrayLike, shape: tuple[int, ...], place: tuple[Any, ...]) -> 
     return int(value) if math.isfinite(value) and value == int(value) else value
 
 
-def refusal(path: object, day: int, why: str) -> OutputError:
+def refusal(path: object, when: str, why: str) -> OutputError:
     """Return the error for a checkpoint that no run has written."""
     return OutputError(
-        f"{path}: the checkpoint of day {day} is not one that a run wrote: {why}\n"
+        f"{path}: the checkpoint of {when} is not one that a run wrote: {why}\n"
         f"do not go on with this file; run it anew into another one, with {option('out')}"
     )

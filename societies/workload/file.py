@@ -83,10 +83,12 @@ def require_checkpoint(
         for name, one in workload.arrays(p).items()
         if one.saved
     }
-    require_state(path, tick, state, expected, {**named_limits(workload, p, tick), ENDED: tick})
+    when = f"{workload.clock} {tick}"
+    limits = {**named_limits(workload, p, tick), ENDED: tick}
+    require_state(path, when, state, expected, limits, workload.copies)
     ended = ended_at(state)
     if ended not in (None, tick):  # the run would have ended there, and with that checkpoint
-        raise refusal(path, tick, f"all {workload.copies_plural} have ended by {ended}")
+        raise refusal(path, when, f"all {workload.copies_plural} have ended by {ended}")
 
 
 def _within(name: str, field: Field) -> Within | None:

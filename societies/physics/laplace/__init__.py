@@ -19,13 +19,15 @@ from reference_py.physics.laplace.parameters import (
     rectangle,
     seed_conductor,
 )
+from societies.physics.laplace import duration
 from societies.physics.laplace.config import LaplaceConfig
 from societies.physics.laplace.image import bright_cells
 from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload, phase
-from societies.workload.config import MOST_DAYS
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from societies.opencl import Device
 
 FOLDER = "physics/laplace"
 BAND = 8
@@ -59,8 +61,8 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         )
 
     def ticks(self, config: LaplaceConfig) -> int:
-        """Return the most steps; a plate that has only a tolerance ends long before."""
-        return MOST_DAYS if config.steps is None else config.steps
+        """Return the most steps: those asked for, else those that the tolerance can take."""
+        return config.most_steps if config.steps is None else config.steps
 
     def sizes(self, p: Parameters) -> dict[str, int]:
         """Return the sides of a plate."""
@@ -165,6 +167,10 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         """Return cells times steps."""
         rows, columns = config.shape
         return float(rows * columns * ticks * self.count(config))
+
+    def seconds(self, config: LaplaceConfig, device: Device | None) -> float | None:
+        """Return how long a run takes, roughly, None on a GPU."""
+        return duration.seconds(config, self.ticks(config), device)
 
     def why_ended(self, state: Mapping[str, NDArray[Any]]) -> str:
         """Return how little the last steps changed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -18,10 +19,13 @@ from societies.config.model import (
     key,
 )
 from societies.errors import ConfigError
+from societies.physics.laplace.bound import most_steps
 from societies.physics.laplace.image import bright_cells
 from societies.workload.config import MOST_DAYS
 
 LARGEST_SIDE = 46_340  # of a plate whose cells are counted in 32 bits
+MUCH = 1 << 30
+"""Bytes of recorded plates from which a file is said to be large."""
 LARGEST_POTENTIAL = 1e30  # sums of four are finite in single precision
 Index = Annotated[int, Field(ge=0, lt=LARGEST_SIDE)]
 Potential = Annotated[float, Field(ge=-LARGEST_POTENTIAL, le=LARGEST_POTENTIAL, strict=False)]
@@ -73,7 +77,9 @@ class LaplaceConfig(WorkloadConfig):
     ratio: float = key(
         0.25, "Of heat: diffusivity times a step's time over a cell's area", "1", gt=0, le=0.25
     )
-    steps: int | None = key(None, "Most steps", "step", ge=1, le=MOST_DAYS)
+    steps: int | None = key(
+        None, "Most steps; default: as many as the tolerance can take", "step", ge=1, le=MOST_DAYS
+    )
     tolerance: float | None = key(
         None,
         "End when a step changes no cell by more. With jacobi on n x n cells the solution is then "
@@ -94,6 +100,25 @@ class LaplaceConfig(WorkloadConfig):
     def shape(self) -> tuple[int, int]:
         """Rows and columns of the plate."""
         return self.rows or self.side, self.columns or self.side
+
+    @property
+    def most_steps(self) -> int:
+        """After how many steps the tolerance is met and looked at, `MOST_DAYS` at most."""
+        if self.tolerance is None:
+            return MOST_DAYS
+        ratio = self.ratio if self.method == "heat" else 0.25
+        steps = min(most_steps(self.shape, ratio, self._spread, self.tolerance), MOST_DAYS)
+        return min(math.ceil(steps / self.check_every) * self.check_every, MOST_DAYS)
+
+    @property
+    def _spread(self) -> float:
+        """By how much potentials differ at most; cells that are not held begin at 0."""
+        border = self.border if isinstance(self.border, tuple) else (self.border,)
+        inside = self.conductor if isinstance(self.conductor, tuple) else ()
+        held = [0.0, *border, *(one.value for one in inside)]
+        if self.conductor == "seed" or self.image is not None:
+            held.append(1.0)
+        return max(held) - min(held)
 
     def inputs(self) -> dict[str, str]:
         """Return the picture, if there is one."""
@@ -141,3 +166,17 @@ class LaplaceConfig(WorkloadConfig):
                         f"{first} to {last} are not inside the border: 1 to {length - 2}",
                         (("side",), (name,)),
                     )
+
+    def warnings(self) -> Iterator[Conflict]:
+        """Yield that a file is large because nobody knows when the tolerance is met."""
+        if self.steps is None and self.record.detail:
+            rows, columns = self.shape
+            steps = self.most_steps
+            nbytes = steps // self.record.detail * rows * columns
+            nbytes *= 4 if self.precision == "single" else 8
+            if nbytes > MUCH:
+                yield Conflict(
+                    ("record", "detail"),
+                    f"the file is made for {steps} steps, the most that this tolerance can take: "
+                    f"{nbytes / MUCH:,.0f} GiB of recorded plates; set steps, or record fewer",
+                )

@@ -2,22 +2,21 @@
 // Twin: reference_py/economy/extraction.py.
 //
 // A workgroup is an agent, a work-item a resource (several, if there are more resources than
-// work-items). All work-items fill a tree of the largest gains (see best_t); extracting a unit
-// changes one leaf and the path above it, so one work-item then walks the day: log2(resources)
-// steps a unit instead of a reduction of the whole workgroup with its barriers.
-// Local memory: 24 bytes a leaf, and 20 a resource up to ROW_LIMIT resources; beyond it the agent's
-// rows stay in global memory. With devices 60 more a resource: with what it is extracted, how long
-// that lasts, and the minutes spent on it by source (by hand, or with a type of device).
+// work-items). All work-items look at the resources and fill a tree of the largest gains (see
+// best_t). Extracting a unit changes one leaf and the path above it, so one work-item then walks
+// the day: log2(resources) steps a unit instead of a reduction of the whole workgroup with its
+// barriers. All work-items store the day. Local memory: 24 bytes a leaf, and 20 a resource up to
+// ROW_LIMIT resources; beyond it the agent's rows are in global memory (a slice of `rows` for each
+// workgroup). With devices 60 more a resource.
 #include "economy/curves.cl"
 #include "economy/streams.cl"
 #include "primitives/reduce.cl"
 
 #if DEVICES
 #include "economy/devices.cl"
-#define ROW_LIMIT DEVICE_ROW_LIMIT
-#else
-#define ROW_LIMIT 512
 #endif
+
+// ---------------------------------------------------------------- the tree of gains
 
 // What a node of the tree knows of the leaves below it: the largest gain, how many have it, and
 // one that has it (the only one, if there is one).
@@ -36,15 +35,16 @@ static best_t better_node(const best_t x, const best_t y)
 }
 
 // Node i has the children 2i and 2i + 1; the leaf of resource r is LEAVES + r.
-#define TREE __local real *gain, __local ushort *count, __local ushort *which
+#define TREE_PARAMETERS __local real *gain, __local ushort *count, __local ushort *which
+#define TREE gain, count, which
 
-INLINED best_t read_node(TREE, const uint node)
+INLINED best_t read_node(TREE_PARAMETERS, const uint node)
 {
     const best_t x = {gain[node], count[node], which[node]};
     return x;
 }
 
-INLINED void write_node(TREE, const uint node, const best_t x)
+INLINED void write_node(TREE_PARAMETERS, const uint node, const best_t x)
 {
     gain[node] = x.gain;
     count[node] = x.count;
@@ -53,20 +53,33 @@ INLINED void write_node(TREE, const uint node, const best_t x)
 
 // Give a leaf a new gain and return the root. The brothers on the way up are read first, all at
 // once: what follows has nothing to wait for but itself.
-INLINED best_t update(TREE, const uint resource, const real new_gain)
+INLINED best_t update(TREE_PARAMETERS, const uint resource, const real new_gain)
 {
     best_t brothers[LEVELS];
 #pragma unroll
     for (uint level = 0; level < LEVELS; ++level)
-        brothers[level] = read_node(gain, count, which, ((LEAVES + resource) >> level) ^ 1);
+        brothers[level] = read_node(TREE, ((LEAVES + resource) >> level) ^ 1);
     best_t x = {new_gain, 1, resource};
     gain[LEAVES + resource] = new_gain;
 #pragma unroll
     for (uint level = 0; level < LEVELS; ++level) {
         x = better_node(x, brothers[level]);
-        write_node(gain, count, which, (LEAVES + resource) >> (level + 1), x);
+        write_node(TREE, (LEAVES + resource) >> (level + 1), x);
     }
     return x;
+}
+
+// Form all nodes above the leaves, level by level; `leaves` is LEAVES, hidden from the compiler.
+COLLECTIVE void fill_tree(TREE_PARAMETERS, const uint leaves)
+{
+    uint level = leaves / 2;
+    do {
+        for (uint node = level + get_local_id(0); node < 2 * level; node += get_local_size(0))
+            write_node(TREE, node,
+                       better_node(read_node(TREE, 2 * node), read_node(TREE, 2 * node + 1)));
+        barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+        level /= 2;
+    } while (level > 0);
 }
 
 // The pick-th (ascending) of the resources that have the largest gain.
@@ -85,7 +98,7 @@ INLINED uint pick_best(const __local real *gain, const __local ushort *count, ui
     return node - LEAVES;
 }
 
-// The same with a band below the largest gain: how many are in it, and the pick-th of them.
+// How many resources are within a band below the largest gain, and the pick-th of them.
 INLINED uint count_near_best(const __local real *gain)
 {
     const real limit = gain[1] - P(near_best_band);
@@ -103,210 +116,221 @@ INLINED uint pick_near_best(const __local real *gain, uint pick)
     return NONE;
 }
 
-#if DEVICES
-#if RESOURCES <= ROW_LIMIT
-#define ROW __local
-#else
-#define ROW __global
-#endif
-
-// A source is a type of device, or no device; they are numbered from 0.
-#define source_of(device_type) ((device_type) - BY_HAND)
-
-static real source_speed(const uint source)
+// One of the resources that pay best, each with equal chances; a single one needs no draw.
+INLINED uint choose(TREE_PARAMETERS, const best_t best, rng_t *rng)
 {
-    return source == source_of(BY_HAND) ? 1.0 : device_factor[source - source_of(TOOL)];
+#if NEAR_BEST_BAND
+    return pick_near_best(gain, rng_below(rng, count_near_best(gain)));
+#else
+    return best.count == 1 ? best.which : pick_best(gain, count, rng_below(rng, best.count));
+#endif
 }
 
-// See with what the agent extracts the resource and how long that lasts.
-INLINED void take_device(AGENT_PARAMETERS, const uint resource, ROW int *source, ROW real *left)
+// ---------------------------------------------------------------- the day of an agent
+
+// An agent works in copies of its rows, a number for each resource, so that the state says what it
+// held and knew this morning until the day is stored.
+#if RESOURCES <= ROW_LIMIT
+#define ROW __local
+#define reduce_sum_row(x, n) reduce_sum_local(x, n)
+#else
+#define ROW __global
+#define reduce_sum_row(x, n) reduce_sum_global(x, n)
+#endif
+
+// The rows: units held, experience, minutes that the next unit takes. With devices also: the source
+// of the next unit, the minutes of use that are left of that device, and the minutes `spent` today,
+// (source, resource); and for each source the units extracted today. A source is a type of device
+// or, the first one, work by hand.
+#if DEVICES
+#define ROWS_PARAMETERS \
+    ROW int *holding, ROW real *experienced, ROW real *minutes_next, ROW int *source, \
+        ROW real *left, ROW real *spent, __local int *units_from
+#define ROWS holding, experienced, minutes_next, source, left, spent, units_from
+#define source_of(device_type) ((device_type) - BY_HAND)
+#else
+#define ROWS_PARAMETERS ROW int *holding, ROW real *experienced, ROW real *minutes_next
+#define ROWS holding, experienced, minutes_next
+#endif
+#define WORK_PARAMETERS \
+    STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent, ROWS_PARAMETERS
+#define WORK STATE, TABLES, society, agent, ROWS
+
+#if DEVICES
+// Take up the best device that the agent has for the resource, if it has one.
+INLINED void take_device(WORK_PARAMETERS, const uint resource)
 {
     const int device_type = extracting_device(AGENT(agent), resource);
     source[resource] = source_of(device_type);
     left[resource] = device_type == BY_HAND ? 0.0 : device_minutes(agent, device_type, resource);
 }
 
-// See how long a unit takes, and return what it brings per minute.
-INLINED real look(AGENT_PARAMETERS, const uint resource, const real experienced, const int owned,
-                  const uint source, ROW real *minutes)
+// Spend the minutes of the next unit; a device that is used up gives way to the next best.
+INLINED void use_source(WORK_PARAMETERS, const uint resource)
 {
-    const real factor = source_speed(source);
-    const real by_hand = effort(TABLES, effort_curve(agent, resource), experienced);
-    minutes[resource] = by_hand / factor;
-    return marginal_utility(TABLES, utility_curve(agent, resource), owned) / by_hand * factor;
+    const int from = source[resource];
+    const real taken = minutes_next[resource];
+    spent[from * RESOURCES + resource] += taken;
+    ++units_from[from];
+    if (from == source_of(BY_HAND)) return;
+    left[resource] = left[resource] > taken ? left[resource] - taken : 0.0;
+    if (left[resource] > 0.0) return;
+    device_minutes(agent, from - source_of(TOOL), resource) = 0.0;
+    take_device(WORK, resource);
 }
-
-#define EXTRACTION_PARAMETERS STATE_PARAMETERS, TABLE_PARAMETERS, __global real *rows
-#else
-#define EXTRACTION_PARAMETERS STATE_PARAMETERS, TABLE_PARAMETERS
 #endif
 
-__kernel void extraction(EXTRACTION_PARAMETERS)
+// How many times faster than by hand the next unit is extracted.
+INLINED real source_factor(WORK_PARAMETERS, const uint resource)
+{
+#if DEVICES
+    if (source[resource] != source_of(BY_HAND))
+        return device_factor[source[resource] - source_of(TOOL)];
+#endif
+    return 1.0;
+}
+
+// See how long the next unit takes, and return what it brings per minute.
+INLINED real look(WORK_PARAMETERS, const uint resource)
+{
+    const real by_hand = effort(TABLES, effort_curve(agent, resource), experienced[resource]);
+    const real factor = source_factor(WORK, resource);
+    minutes_next[resource] = by_hand / factor;
+    return marginal_utility(TABLES, utility_curve(agent, resource), holding[resource]) / by_hand *
+           factor;
+}
+
+// Copy the agent's rows, look at every resource and fill the tree. A resource that is gone has a
+// gain below all others, as has a leaf that is no resource.
+COLLECTIVE void look_at_all(WORK_PARAMETERS, TREE_PARAMETERS)
+{
+    for (uint r = get_local_id(0); r < leaves; r += get_local_size(0)) {
+        real best = -1.0;
+        if (r < RESOURCES) {
+            holding[r] = held(agent, r);
+            experienced[r] = experience(agent, r);
+#if DEVICES
+            for (uint from = 0; from < SOURCES; ++from) spent[from * RESOURCES + r] = 0.0;
+            take_device(WORK, r);
+#endif
+            const real now = look(WORK, r);
+            if (available(r)) best = now;
+        }
+        write_node(TREE, LEAVES + r, (best_t){best, 1, r});
+    }
+    // Leaves of all work-items, before their parents are formed; rows, before one work-item works.
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    fill_tree(TREE, leaves);
+}
+
+// Extract one unit, learn by it, and return what the next one brings per minute.
+INLINED real extract_unit(WORK_PARAMETERS, const uint resource)
+{
+    const real learned = 1.0 / source_factor(WORK, resource);
+#if DEVICES
+    use_source(WORK, resource);
+#endif
+    experienced[resource] += learned;
+    holding[resource] += 1;
+    return look(WORK, resource);
+}
+
+// Extract until the day is over, less the time that was spent making devices; by one work-item. If
+// making took all of the day, its last minute brought what the devices did.
+INLINED void work(WORK_PARAMETERS, TREE_PARAMETERS)
+{
+    real start = 0.0, last_gain = gain_per_minute(agent);
+#if DEVICES
+    for (uint from = 0; from < SOURCES; ++from) units_from[from] = 0;
+    start = overtime(agent);
+    overtime(agent) = start > P(day_length) ? start - P(day_length) : 0.0;
+    if (start >= P(day_length)) last_gain = device_gain(agent) / start;
+#endif
+    rng_t rng = rng_load(stream(agent, PURPOSE_EXTRACTION));
+    best_t best = read_node(TREE, 1);
+    real time = start;
+    while (time < P(day_length)) {
+        const uint r = choose(TREE, best, &rng);
+        time += minutes_next[r];
+        last_gain = gain[LEAVES + r];
+        best = update(TREE, r, extract_unit(WORK, r));
+    }
+    stream(agent, PURPOSE_EXTRACTION) = rng_pack(rng);
+    minutes(agent) = time - start;
+    gain_per_minute(agent) = last_gain;
+}
+
+// Store the units, and the experience: with every resource that was not extracted today it fades,
+// and no more of it is kept than the most there is to know.
+INLINED void practise(WORK_PARAMETERS)
+{
+    for (uint r = get_local_id(0); r < resources; r += get_local_size(0)) {
+        const int today = holding[r] - held(agent, r);
+        real known = experienced[r];
+        if (today == 0) {
+            known -= P(daily_experience_penalty);
+            known = known > 0.0 ? known : 0.0;
+        }
+        const real most = max_experience_table[effort_curve(agent, r)];
+        experience(agent, r) = known < most ? known : most;
+        extracted(agent, r) = today;
+        held(agent, r) = holding[r];
+    }
+}
+
+#if DEVICES
+// Store what is left of devices in use, and the day's units and minutes by source.
+COLLECTIVE void store_sources(WORK_PARAMETERS)
+{
+    for (uint r = get_local_id(0); r < resources; r += get_local_size(0))
+        if (source[r] != source_of(BY_HAND))
+            device_minutes(agent, source[r] - source_of(TOOL), r) = left[r];
+    uint from = 0;
+    do {
+        const real total = reduce_sum_row(spent + from * RESOURCES, resources);
+        if (get_local_id(0) == 0) {
+            minutes_with(agent, from) = total;
+            extracted_with(agent, from) = units_from[from];
+        }
+    } while (++from < SOURCES);
+}
+#endif
+
+__kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *rows)
 {
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;
-    const uint lid = get_local_id(0), lanes = get_local_size(0);
     __local real *gain = local_malloc(2 * LEAVES * sizeof(real));
     __local ushort *count = local_malloc(2 * LEAVES * sizeof(ushort));
     __local ushort *which = local_malloc(2 * LEAVES * sizeof(ushort));
 #if RESOURCES <= ROW_LIMIT
-    __local real *minutes = local_malloc(RESOURCES * sizeof(real));
-    __local real *know = local_malloc(RESOURCES * sizeof(real));
-    __local int *units = local_malloc(RESOURCES * sizeof(int));
-#else
-    __global real *know = &experience(agent, 0);
-    __global int *units = &held(agent, 0);
-#endif
+    __local real *minutes_next = local_malloc(RESOURCES * sizeof(real));
+    __local real *experienced = local_malloc(RESOURCES * sizeof(real));
+    __local int *holding = local_malloc(RESOURCES * sizeof(int));
 #if DEVICES
-    __local int *units_with = local_malloc(SOURCES * sizeof(int));
-#if RESOURCES <= ROW_LIMIT
     __local real *spent = local_malloc(SOURCES * RESOURCES * sizeof(real));
     __local real *left = local_malloc(RESOURCES * sizeof(real));
     __local int *source = local_malloc(RESOURCES * sizeof(int));
-#else
-    __global real *spent = rows + get_group_id(0) * EXTRACTION_ROWS * RESOURCES;
-    __global real *left = spent + SOURCES * RESOURCES;
-    __global real *minutes = left + RESOURCES;
-    __global int *source = (__global int *)(minutes + RESOURCES);
 #endif
+#else
+    __global real *minutes_next = rows + get_group_id(0) * EXTRACTION_ROWS * RESOURCES;
+    __global real *experienced = minutes_next + RESOURCES;
+    __global int *holding = (__global int *)(experienced + RESOURCES);
+#if DEVICES
+    __global real *left = experienced + 2 * RESOURCES;
+    __global real *spent = left + RESOURCES;
+    __global int *source = holding + RESOURCES;
+#endif
+#endif
+#if DEVICES
+    __local int *units_from = local_malloc(SOURCES * sizeof(int));
 #endif
     if (!alive(agent)) return;
-
-    // Each work-item values its resources. A resource that is gone has a gain below all others.
-    for (uint r = lid; r < leaves; r += lanes) {
-        real g = -1.0;
-        if (r < RESOURCES) {
-            const int owned = held(agent, r);
-            const real experienced = experience(agent, r);
-#if RESOURCES <= ROW_LIMIT
-            know[r] = experienced;
-            units[r] = owned;
-#endif
-            extracted(agent, r) = owned;  // until the end of the day: units held this morning
-#if DEVICES
-            for (uint s = 0; s < SOURCES; ++s) spent[s * RESOURCES + r] = 0.0;
-            take_device(AGENT(agent), r, source, left);
-            const real now = look(AGENT(agent), r, experienced, owned, source[r], minutes);
-            if (available(r)) g = now;
-#else
-            const real m = effort(TABLES, effort_curve(agent, r), experienced);
-#if RESOURCES <= ROW_LIMIT
-            minutes[r] = m;
-#endif
-            if (available(r)) g = marginal_utility(TABLES, utility_curve(agent, r), owned) / m;
-#endif
-        }
-        gain[LEAVES + r] = g;
-        count[LEAVES + r] = 1;
-        which[LEAVES + r] = r;
-    }
-    // Leaves of all work-items, before their parents are formed; rows that were read from global
-    // memory, before one work-item changes them.
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // leaves and rows
-    uint level = leaves / 2;
-    do {
-        for (uint node = level + lid; node < 2 * level; node += lanes)
-            write_node(gain, count, which, node,
-                       better_node(read_node(gain, count, which, 2 * node),
-                                   read_node(gain, count, which, 2 * node + 1)));
-        barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
-        level /= 2;
-    } while (level > 0);
-
-    if (lid == 0) {
-        rng_t rng = rng_load(stream(agent, PURPOSE_EXTRACTION));
-        real time = 0.0, last = gain_per_minute(agent);
-#if DEVICES
-        for (uint s = 0; s < SOURCES; ++s) units_with[s] = 0;
-        const real start = overtime(agent);
-        overtime(agent) = start > P(day_length) ? start - P(day_length) : 0.0;
-        if (start >= P(day_length)) last = device_gain(agent) / start;  // the day went on making
-        time = start;
-#endif
-        best_t best = read_node(gain, count, which, 1);
-        while (time < P(day_length)) {
-#if NEAR_BEST_BAND
-            const uint r = pick_near_best(gain, rng_below(&rng, count_near_best(gain)));
-#else
-            const uint r =
-                best.count == 1 ? best.which : pick_best(gain, count, rng_below(&rng, best.count));
-#endif
-#if DEVICES
-            const uint s = source[r];
-            const real m = minutes[r], factor = source_speed(s);
-            time += m;
-            last = gain[LEAVES + r];
-            spent[s * RESOURCES + r] += m;
-            ++units_with[s];
-            if (s != source_of(BY_HAND)) {
-                left[r] = left[r] > m ? left[r] - m : 0.0;
-                if (!(left[r] > 0.0)) {
-                    device_minutes(agent, s - source_of(TOOL), r) = 0.0;
-                    take_device(AGENT(agent), r, source, left);
-                }
-            }
-            know[r] += 1.0 / factor;
-            units[r] += 1;
-            best = update(gain, count, which, r,
-                          look(AGENT(agent), r, know[r], units[r], source[r], minutes));
-#else
-#if RESOURCES <= ROW_LIMIT
-            time += minutes[r];
-#else
-            time += effort(TABLES, effort_curve(agent, r), know[r]);
-#endif
-            last = gain[LEAVES + r];
-            const real experienced = know[r] + 1.0;
-            const int owned = units[r] + 1;
-            know[r] = experienced;
-            units[r] = owned;
-            const real m = effort(TABLES, effort_curve(agent, r), experienced);
-#if RESOURCES <= ROW_LIMIT
-            minutes[r] = m;
-#endif
-            best = update(gain, count, which, r,
-                          marginal_utility(TABLES, utility_curve(agent, r), owned) / m);
-#endif
-        }
-#if DEVICES
-        minutes(agent) = time - start;
-#else
-        minutes(agent) = time;
-#endif
-        gain_per_minute(agent) = last;
-        stream(agent, PURPOSE_EXTRACTION) = rng_pack(rng);
-    }
+    look_at_all(WORK, TREE);
+    if (get_local_id(0) == 0) work(WORK, TREE);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the day's units, before they are stored
-
-    // What was not worked on is partly forgotten; nobody keeps more than the most there is to know.
-    for (uint r = lid; r < resources; r += lanes) {
-        const int today = units[r] - extracted(agent, r);
-        real experienced = know[r];
-        if (today == 0) {
-            experienced -= P(daily_experience_penalty);
-            experienced = experienced > 0.0 ? experienced : 0.0;
-        }
-        const real most = max_experience_table[effort_curve(agent, r)];
-        experience(agent, r) = experienced < most ? experienced : most;
-        extracted(agent, r) = today;
-        held(agent, r) = units[r];
+    practise(WORK);
 #if DEVICES
-        if (source[r] != source_of(BY_HAND))
-            device_minutes(agent, source[r] - source_of(TOOL), r) = left[r];
-#endif
-    }
-#if DEVICES
-    uint from = 0;
-    do {
-#if RESOURCES <= ROW_LIMIT
-        const real total = reduce_sum_local(spent + from * RESOURCES, resources);
-#else
-        const real total = reduce_sum_global(spent + from * RESOURCES, resources);
-#endif
-        if (lid == 0) {
-            minutes_with(agent, from) = total;
-            extracted_with(agent, from) = units_with[from];
-        }
-    } while (++from < SOURCES);
+    store_sources(WORK);
 #endif
 }

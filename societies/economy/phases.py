@@ -48,7 +48,7 @@ def phases(p: Parameters, societies: int) -> dict[str, Phase]:
             global_size=societies * (p.agents + 1) * PURPOSE_COUNT,
             arguments={"societies": societies},
         ),
-        "extraction": phase("economy/extraction.cl", agents, scratch={"rows": rows} if d else {}),
+        "extraction": phase("economy/extraction.cl", agents, scratch={"rows": rows}),
         "matching": phase("economy/matching.cl", societies),
         "trading": phase("economy/trading.cl", pairs, scratch={"scores": scores}),
         "end_day": phase("economy/end_day.cl", agents, **alone),

@@ -153,11 +153,11 @@ CANDIDATES_IN_LOCAL_MEMORY = 512
 INVENTION_ORDER_LIMIT = 4096
 """Agents whose order of invention fits local memory."""
 
-DEVICE_ROW_LIMIT = 256
-"""Resources whose extraction with devices fits local memory."""
+ROW_LIMIT, DEVICE_ROW_LIMIT = 512, 256
+"""Resources whose extraction fits local memory, without and with devices."""
 
-EXTRACTION_ROWS = len(SOURCES) + 3
-"""Numbers that extraction with devices keeps of a resource (kernels/economy/extraction.cl)."""
+EXTRACTION_ROWS, DEVICE_EXTRACTION_ROWS = 3, len(SOURCES) + 4
+"""Reals that extraction keeps of a resource beyond that (kernels/economy/extraction.cl)."""
 
 
 def scores_in_global_memory(p: Parameters) -> int:
@@ -167,9 +167,16 @@ def scores_in_global_memory(p: Parameters) -> int:
 
 
 def extraction_in_global_memory(p: Parameters) -> int:
-    """Return the reals that extraction with devices needs in global memory for each agent."""
-    beyond = p.device is not None and p.resources > DEVICE_ROW_LIMIT
-    return EXTRACTION_ROWS * p.resources if beyond else 0
+    """Return the reals that extraction needs in global memory for each agent."""
+    limit, rows = _extraction_rows(p)
+    return rows * p.resources if p.resources > limit else 0
+
+
+def _extraction_rows(p: Parameters) -> tuple[int, int]:
+    """Return the most resources whose rows fit local memory, and the reals of each resource."""
+    if p.device is None:
+        return ROW_LIMIT, EXTRACTION_ROWS
+    return DEVICE_ROW_LIMIT, DEVICE_EXTRACTION_ROWS
 
 
 def orders_in_global_memory(p: Parameters) -> int:
@@ -205,6 +212,8 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "MENU_SIZE": p.menu_size,
         "CANDIDATES": candidates(p),
         "CANDIDATE_LIMIT": CANDIDATES_IN_LOCAL_MEMORY,
+        "ROW_LIMIT": _extraction_rows(p)[0],
+        "EXTRACTION_ROWS": _extraction_rows(p)[1],
         "NEAR_BEST_BAND": int(p.near_best_band > 0.0),
         "UNEQUAL_POWERS": int(len(set(p.trade_power.tolist())) > 1),
         "PRICE": PRICES[p.price],
@@ -234,8 +243,6 @@ def _device_macros(d: DeviceParameters) -> dict[str, int | float]:
         "DEVICE_MEANS": sum(map(len, device_means().values())),
         **_firsts(device_means()),
         "SOURCES": len(SOURCES),
-        "DEVICE_ROW_LIMIT": DEVICE_ROW_LIMIT,
-        "EXTRACTION_ROWS": EXTRACTION_ROWS,
         "INVENTION_ORDER_LIMIT": INVENTION_ORDER_LIMIT,
         "TOOLS_ONLY": int(d.tools_only),
         "DEVICE_ATTEMPTS": d.attempts,

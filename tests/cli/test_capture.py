@@ -93,7 +93,17 @@ def test_the_phases_above_are_all():
     assert set(PHASES) == {str(step) for step in steps} - {"trading (round 0)"} | {"trading"}
 
 
-@pytest.mark.parametrize("phase", PHASES)
+QUICK = ("trading (round 1)", "shocks")
+"""Phases that every run of the tests captures, with deals and with random numbers."""
+
+
+@pytest.mark.parametrize(
+    "phase",
+    [
+        pytest.param(phase, marks=[] if phase in QUICK else [pytest.mark.thorough])
+        for phase in PHASES
+    ],
+)
 def test_every_phase_reproduces_itself(phase, shell, tmp_path):
     folder = tmp_path / "captured"
     launch = captured(shell, folder, "--phase", phase, *DEALS.get(phase, ()))
@@ -205,6 +215,7 @@ def test_phases_of_the_device_market(phase, time, step, monkeypatch):
     assert reached[0]["facts"]["phase"] == step
 
 
+@pytest.mark.thorough
 def test_a_device_market_reproduces_itself(shell, tmp_path):
     phase = "own_use (tool)"
     captured(shell, tmp_path / "c", "--phase", phase, "--day", "2", *DEVICES)

@@ -78,8 +78,15 @@ SIZES = {
 }
 
 
+LONG = ("economy/heterogeneous", "economy/long_run", "economy/shock", "economy/tools")
+"""Configurations that differ from economy/devices in no array of local memory."""
+
+
 @pytest.mark.parametrize("on_cpu", [True, False], ids=["as on a CPU", "as on a GPU"])
-@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.thorough] if name in LONG else []) for name in SIZES],
+)
 def test_shipped_and_large_sizes_fit_the_portable_profile(name, on_cpu):
     chosen, _, p, copies = loaded(SIZES[name])
     needs = planned(SIZES[name], on_cpu)

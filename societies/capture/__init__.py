@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.errors import ConfigError, DeviceError, OutputError, option
-from societies.opencl import Device, DeviceArray, Launched, Local, Program
+from societies.opencl import Device, DeviceArray, Launched, Local, recorded
 from societies.opencl.debug import opencl
+from societies.opencl.kernel import Compiled
 from societies.version import package_version
 from societies.workload.devices import chosen_device
 
@@ -91,7 +92,7 @@ def capture_launches(
     """
     require_folder(folder, overwrite=overwrite)
     before = state_hash()
-    with device.recorded() as recording:
+    with recorded(device) as recording:
         launch()
     launches = recording.launches
     if not launches:
@@ -194,7 +195,7 @@ def _array_names(launches: Sequence[Launched]) -> dict[DeviceArray, str]:
     return names
 
 
-def _program_names(launches: Sequence[Launched]) -> dict[Program, str]:
+def _program_names(launches: Sequence[Launched]) -> dict[Compiled, str]:
     """Return the file of every program: kernel.cl, kernel_2.cl."""
     programs = dict.fromkeys(_program(one) for one in launches)
     return {
@@ -202,7 +203,7 @@ def _program_names(launches: Sequence[Launched]) -> dict[Program, str]:
     }
 
 
-def _program(one: Launched) -> Program:
+def _program(one: Launched) -> Compiled:
     program = one.kernel.program
     if program is None:
         raise DeviceError(f"kernel {one.kernel.name}: is of no Program, so it cannot be captured")
@@ -219,7 +220,7 @@ def _written(array: DeviceArray, launches: Sequence[Launched]) -> bool:
 
 
 def _launch(
-    one: Launched, names: Mapping[DeviceArray, str], programs: Mapping[Program, str]
+    one: Launched, names: Mapping[DeviceArray, str], programs: Mapping[Compiled, str]
 ) -> dict[str, Any]:
     """Return a launch as launch.json has it."""
     kernel, rows = one.kernel, []

@@ -1,15 +1,7 @@
 """Scratch local memory by `local_malloc`, planned when a kernel is built (docs/local-memory.md)."""
 
-from societies.localmem.plan import (
-    Allocation,
-    FunctionPlan,
-    KernelPlan,
-    Plan,
-    Step,
-    plan,
-    plan_file,
-    plan_source,
-)
+from societies.localmem.plan import plan, plan_file, plan_source
+from societies.localmem.planned import Allocation, FunctionPlan, KernelPlan, Plan, Step
 from societies.localmem.table import table
 
 __all__ = [

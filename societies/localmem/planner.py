@@ -9,7 +9,7 @@ from societies.errors import BuildError
 from societies.kerneltext.source import Source
 from societies.localmem.clang import Function, Kind, Node, Unit
 from societies.localmem.divergence import Divergence, Finding
-from societies.localmem.plan import Allocation, FunctionPlan, KernelPlan, Plan, Step
+from societies.localmem.planned import Allocation, FunctionPlan, KernelPlan, Plan, Step
 from societies.localmem.preprocess import preprocess
 from societies.localmem.reuse import Reuse
 from societies.localmem.rewrite import rewritten

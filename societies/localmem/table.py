@@ -7,7 +7,7 @@ from pathlib import Path
 
 from societies.kerneltext.source import Source
 from societies.localmem.places import Place
-from societies.localmem.plan import FunctionPlan, KernelPlan, Plan, Step
+from societies.localmem.planned import FunctionPlan, KernelPlan, Plan, Step
 
 PORTABLE_LIMIT = 32 * 1024
 """Bytes of local memory that every device we care about has (`societies.opencl`)."""

@@ -7,7 +7,7 @@ from societies.opencl.array import Counters, DeviceArray, In, InOut, Local, Out,
 from societies.opencl.device import Device
 from societies.opencl.kernel import BoundKernel, Kernel, Launch
 from societies.opencl.program import Program
-from societies.opencl.record import Launched, Recording
+from societies.opencl.record import Launched, Recording, recorded
 from societies.opencl.select import choose_device, list_devices
 
 __all__ = [
@@ -27,4 +27,5 @@ __all__ = [
     "choose_device",
     "get_all",
     "list_devices",
+    "recorded",
 ]

@@ -273,6 +273,28 @@ class StructType:
 Kind = CType | StructType
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a kernel or device function.
+
+    ``space`` is ``global``, ``local``, ``constant`` or ``private``; ``kind`` is the type pointed
+    to, or the type itself when passed by value. That of a kernel's parameter is None when it is
+    not a scalar or vector.
+    """
+
+    name: str
+    space: str
+    type_name: str
+    pointer: bool
+    const: bool
+    kind: Kind | None
+
+    def __str__(self) -> str:
+        space = "" if self.space == "private" else f"__{self.space} "
+        const = "const " if self.const and self.pointer else ""
+        return f"{space}{const}{self.type_name}{'*' if self.pointer else ''} {self.name}"
+
+
 def _store_member(
     target: NDArray[Any], kind: Kind, shape: tuple[int, ...], value: Any, where: str
 ) -> None:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from societies.errors import DeviceError
 from societies.opencl.debug import opencl, translated_errors
-
-if TYPE_CHECKING:
-    from societies.opencl.device import Device
 
 
 @dataclass
@@ -24,6 +21,36 @@ class Counters:
     downloads: int = 0
     allocations: int = 0
     launches: int = 0
+
+
+class Recorder(Protocol):
+    """What notes the launches on a device (`societies.opencl.Recording`)."""
+
+    def launch(
+        self,
+        kernel: Any,
+        sizes: tuple[tuple[int, ...], tuple[int, ...]],
+        arguments: Mapping[str, Any],
+    ) -> None:
+        """Note a launch that is about to be enqueued."""
+
+    def overwrite(self, array: DeviceArray) -> None:
+        """Note that the host is about to write an array."""
+
+
+class Memory(Protocol):
+    """What an array asks of the device that it is on (`societies.opencl.Device`)."""
+
+    counters: Counters
+    recording: Recorder | None
+    simulator: bool
+
+    @property
+    def queue(self) -> Any:
+        """The queue on which everything of the device runs."""
+
+    def allocate(self, nbytes: int) -> Any:
+        """Return an uninitialised buffer."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +84,7 @@ class DeviceArray:
     because OpenCL has no buffer of zero bytes; kernels then receive a null pointer.
     """
 
-    def __init__(self, device: Device, shape: int | tuple[int, ...], dtype: DTypeLike):
+    def __init__(self, device: Memory, shape: int | tuple[int, ...], dtype: DTypeLike):
         self.device = device
         self.shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
         self.dtype = np.dtype(dtype)
@@ -143,11 +170,12 @@ class Transfer:
     upload = True
     download = True
 
-    def stage(self, device: Device) -> DeviceArray:
+    def stage(self, device: Memory) -> DeviceArray:
         """Return the device array for the call, with the values if they are to be copied in."""
+        staged = DeviceArray(device, self.host.shape, self.host.dtype)
         if self.upload:
-            return device.array(self.host)
-        return device.empty(self.host.shape, self.host.dtype)
+            staged.set(self.host)
+        return staged
 
     def finish(self, staged: DeviceArray) -> None:
         """Copy the result into the host array if it is to be copied out."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache, cached_property
 from typing import Any
 
@@ -11,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from societies.errors import DeviceError
-from societies.opencl.array import Counters, DeviceArray
+from societies.opencl.array import Counters, DeviceArray, Recorder
 from societies.opencl.debug import DEBUG_BUILD_OPTIONS, debug_mode, opencl, translated_errors
-from societies.opencl.record import Recording
 
 PORTABLE_WORKGROUP = 256
 """Work-items in a workgroup that every device we care about can run."""
@@ -57,7 +54,7 @@ class Device:
     counters : Counters
         Uploads, downloads, allocations and launches so far.
     recording : Recording or None
-        What notes the launches at the moment; see `recorded`.
+        What notes the launches at the moment; see `societies.opencl.recorded`.
     """
 
     def __init__(self, cl_device: Any, platform: Any, index: str):
@@ -91,7 +88,7 @@ class Device:
         self.own_limits = False
         self.profiling = True
         self.counters = Counters()
-        self.recording: Recording | None = None
+        self.recording: Recorder | None = None
 
     @property
     def build_options(self) -> tuple[str, ...]:
@@ -173,21 +170,6 @@ class Device:
         result = DeviceArray(self, shape, dtype)
         result.fill(0)
         return result
-
-    @contextmanager
-    def recorded(self) -> Iterator[Recording]:
-        """Note every launch meanwhile, and what its arrays held; slow, to capture and to look.
-
-        Raises
-        ------
-        DeviceError
-            If the host writes an array that a launch noted before has; kernels may.
-        """
-        outer, self.recording = self.recording, Recording()
-        try:
-            yield self.recording
-        finally:
-            self.recording = outer
 
     def finish(self) -> None:
         """Wait until everything enqueued so far is done."""

@@ -11,24 +11,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.lib.recfunctions import repack_fields
 from numpy.typing import NDArray
 
 from societies.errors import DeviceError
-from societies.opencl.argtypes import CType, Kind, Packer, StructType, vector_dtype
+from societies.kerneltext.source import Source
+from societies.opencl.argtypes import CType, Kind, Packer, Parameter, StructType, vector_dtype
 from societies.opencl.array import DeviceArray, Local
-from societies.opencl.kernel import Kernel, Parameter
+from societies.opencl.device import Device
+from societies.opencl.kernel import Kernel
 from societies.opencl.shim import SHIM, Argument, shim_text
 from societies.opencl.signature import declarations
-from societies.opencl.structs import laid_out
-
-if TYPE_CHECKING:
-    from societies.opencl.program import Program
 
 _VECTORISED_LOCAL_SIZE = 64
+
+
+class Extensible(Protocol):
+    """What a function needs of the program that it belongs to (`societies.opencl.Program`)."""
+
+    amalgamated: Source
+    device: Device
+
+    @property
+    def kernel_names(self) -> list[str]:
+        """Names of all kernels."""
+
+    def allocates(self, function: str) -> bool:
+        """Return whether a device function uses ``local_malloc``."""
+
+    def laid_out(self, kind: Kind) -> Kind:
+        """Return the type with the device's layout, if it is a struct."""
+
+    def extended(self, name: str, text: str) -> Extensible:
+        """Return a program with generated OpenCL text appended."""
+
+    def kernel(self, name: str) -> Kernel:
+        """Return a kernel by name."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +93,7 @@ class DeviceFunction:
     form; None for void.
     """
 
-    def __init__(self, program: Program, name: str):
+    def __init__(self, program: Extensible, name: str):
         self._program = program
         if name in program.kernel_names:
             raise DeviceError(f"{name} is a kernel, not a function: use program.kernel('{name}')")
@@ -109,12 +130,12 @@ class DeviceFunction:
     def _kinds(self) -> dict[str, Kind]:
         """The types of the parameters, or what they point to; structs as the device has them."""
         kinds = {p.name: p.kind for p in self.signature.parameters if p.kind is not None}
-        return {name: laid_out(self._program, kind) for name, kind in kinds.items()}
+        return {name: self._program.laid_out(kind) for name, kind in kinds.items()}
 
     @cached_property
     def _result(self) -> Kind | None:
         kind = self.signature.result
-        return None if kind is None else laid_out(self._program, kind)
+        return None if kind is None else self._program.laid_out(kind)
 
     def _error(self, text: str, parameter: Parameter | None = None) -> DeviceError:
         where = f": argument {parameter.name}" if parameter else ""

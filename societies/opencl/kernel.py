@@ -3,43 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from societies.errors import DeviceError
-from societies.opencl.argtypes import CType, Kind, Packer, StructType
+from societies.kerneltext.source import Source
+from societies.opencl.argtypes import CType, Kind, Packer, Parameter, StructType
 from societies.opencl.array import DeviceArray, Local, Transfer
 from societies.opencl.debug import device_error, opencl, translated_errors
-
-if TYPE_CHECKING:
-    from societies.opencl.device import Device
-    from societies.opencl.program import Program
+from societies.opencl.device import Device
 
 Size = int | Sequence[int]
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """One parameter of a kernel or device function.
+class Compiled(Protocol):
+    """What a kernel knows of the program that it belongs to (`societies.opencl.Program`)."""
 
-    ``space`` is ``global``, ``local``, ``constant`` or ``private``; ``kind`` is the type pointed
-    to, or the type itself when passed by value. That of a kernel's parameter is None when it is
-    not a scalar or vector.
-    """
+    amalgamated: Source
+    options: tuple[str, ...]
 
-    name: str
-    space: str
-    type_name: str
-    pointer: bool
-    const: bool
-    kind: Kind | None
-
-    def __str__(self) -> str:
-        space = "" if self.space == "private" else f"__{self.space} "
-        const = "const " if self.const and self.pointer else ""
-        return f"{space}{const}{self.type_name}{'*' if self.pointer else ''} {self.name}"
+    @property
+    def source(self) -> str:
+        """The text that was compiled."""
 
 
 class Launch:
@@ -92,7 +78,7 @@ class Kernel:
         name: str,
         parameters: Sequence[Parameter],
         struct: Callable[[str], StructType] | None = None,
-        program: Program | None = None,
+        program: Compiled | None = None,
     ):
         cl = opencl()
         self._struct = struct  # what a name that is no scalar or vector stands for

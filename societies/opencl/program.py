@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,13 @@ import numpy as np
 from societies.errors import DeviceError
 from societies.kerneltext.source import Source, amalgamate, without_comments
 from societies.localmem import KernelPlan, plan
+from societies.opencl.argtypes import Kind, Parameter, StructType
 from societies.opencl.build import RawParameter, compile_program
 from societies.opencl.device import Device
-from societies.opencl.kernel import Kernel, Parameter
+from societies.opencl.kernel import Kernel
 from societies.opencl.race import race_mode
-from societies.opencl.signature import TypeNames
-from societies.opencl.structs import layouts, struct_type
+from societies.opencl.signature import TypeNames, declarations
+from societies.opencl.structs import PROBE, laid_out, layouts, probe
 
 _KERNEL_WORD = re.compile(r"\b(?:__)?kernel\b")
 
@@ -151,7 +152,7 @@ class Program:
                 Parameter(r.name, r.space, r.type_name, r.pointer, r.const, self._kind(r))
                 for r in self._signatures[name]
             ]
-            struct = partial(struct_type, self)
+            struct = self.struct_type
             kernel = Kernel(self.device, self._cl_program, name, parameters, struct, self)
             if name in self.local_memory:  # some implementations report 0
                 planned = self.local_memory[name].total
@@ -192,12 +193,28 @@ class Program:
         DeviceError
             If the text has no such struct or it holds pointers, unions or bit-fields.
         """
-        return struct_type(self, name).dtype
+        return self.struct_type(name).dtype
+
+    def struct_type(self, name: str) -> StructType:
+        """Return a struct with its members; raises what `struct` does."""
+        declared = declarations(self.amalgamated.text).struct(name)
+        return laid_out(declared, self.struct_layouts[declared.name])
+
+    def laid_out(self, kind: Kind) -> Kind:
+        """Return the type with the device's layout, if it is a struct."""
+        return self.struct_type(kind.name) if isinstance(kind, StructType) else kind
 
     @cached_property
     def struct_layouts(self) -> dict[str, np.dtype[Any]]:
-        """The dtype of every struct by its name; asked from the device once."""
-        return layouts(self)
+        """The dtype of every struct by its name: one build and one launch for all of them."""
+        structs = list(declarations(self.amalgamated.text).structs())
+        if not structs:
+            return {}
+        text, count = probe(structs)
+        out = self.device.empty((count,), np.uint64)
+        kernel = self.extended("<layout of structs>", text).kernel(PROBE)
+        kernel(global_size=1, local_size=1, societies_out=out)
+        return layouts(structs, out.get().tolist())
 
 
 def _predefined(device: Device, options: Sequence[str]) -> dict[str, str | None]:

@@ -153,7 +153,9 @@ def runtime() -> Path | None:
 
 
 def prepare() -> None:
-    """Set what Oclgrind reads when the OpenCL library is loaded, and report at the end."""
+    """Set what Oclgrind reads when the OpenCL library is loaded, and report at the end; once."""
+    if _log.path is not None:
+        return
     library = runtime()
     if library is not None:  # else it may come from a package that registers itself
         os.environ["OCL_ICD_VENDORS"] = str(library)
@@ -311,10 +313,8 @@ def recording() -> Iterator[list[Finding]]:
 
 
 def _require_race_mode() -> None:
-    from societies.opencl.debug import opencl  # which needs this module
-
     if race_mode():
-        opencl()
+        prepare()
     if _log.path is None:
         raise DeviceError("no races are recorded here: set SOCIETIES_DEBUG=race before the start")
 

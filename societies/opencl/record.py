@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from societies.errors import DeviceError
 from societies.opencl.array import DeviceArray
-
-if TYPE_CHECKING:
-    from societies.opencl.kernel import Kernel
+from societies.opencl.device import Device
+from societies.opencl.kernel import Kernel
 
 
 class Launched(NamedTuple):
@@ -24,7 +24,7 @@ class Launched(NamedTuple):
 
 
 class Recording:
-    """The launches on a device, in order, and what their arrays held before; `Device.recorded`.
+    """The launches on a device, in order, and what their arrays held before; see `recorded`.
 
     Attributes
     ----------
@@ -63,3 +63,20 @@ class Recording:
                 f"the host writes {array!r}{f' ({names[0]})' if names else ''} between two "
                 "launches that are recorded; let a kernel do it"
             )
+
+
+@contextmanager
+def recorded(device: Device) -> Iterator[Recording]:
+    """Note every launch meanwhile, and what its arrays held; slow, to capture and to look.
+
+    Raises
+    ------
+    DeviceError
+        If the host writes an array that a launch noted before has; kernels may.
+    """
+    outer, recording = device.recording, Recording()
+    device.recording = recording
+    try:
+        yield recording
+    finally:
+        device.recording = outer

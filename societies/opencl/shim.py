@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.opencl.argtypes import Kind, StructType
+from societies.opencl.argtypes import Kind, Parameter, StructType
 from societies.opencl.array import DeviceArray
-from societies.opencl.kernel import Parameter
 
 SHIM = "societies_shim"
 

@@ -16,8 +16,15 @@ from typing import Any
 
 from societies.errors import DeviceError
 from societies.kerneltext.source import without_comments
-from societies.opencl.argtypes import VECTOR_WIDTHS, CType, Kind, Member, StructType, ctype
-from societies.opencl.kernel import Parameter
+from societies.opencl.argtypes import (
+    VECTOR_WIDTHS,
+    CType,
+    Kind,
+    Member,
+    Parameter,
+    StructType,
+    ctype,
+)
 
 _TYPEDEF = re.compile(r"\btypedef\s+([A-Za-z_][\w\s]*?)\s+([A-Za-z_]\w*)\s*;")
 _DEFINE = re.compile(

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from societies.errors import DeviceError
-from societies.opencl.argtypes import Kind, Member, StructType
-from societies.opencl.signature import declarations
+from societies.opencl.argtypes import Member, StructType
 
-if TYPE_CHECKING:
-    from societies.opencl.program import Program
-
-_PROBE = "societies_layouts"
+PROBE = "societies_layouts"
 
 
-def layouts(program: Program) -> dict[str, np.dtype[Any]]:
-    """Return the dtype of every struct of the program, with the offsets that its device uses.
-
-    One build and one launch for all of them.
-    """
-    structs = list(declarations(program.amalgamated.text).structs())
-    if not structs:
-        return {}
+def probe(structs: Sequence[StructType]) -> tuple[str, int]:
+    """Return a kernel that answers how the structs are laid out, and the number of its answers."""
     questions: list[str] = []
     rows = []
     for i, struct in enumerate(structs):
@@ -36,30 +26,18 @@ def layouts(program: Program) -> dict[str, np.dtype[Any]]:
         ]
     rows += [f"    societies_out[{i}] = {question};" for i, question in enumerate(questions)]
     body = "\n".join(rows)
-    text = f"__kernel void {_PROBE}(__global ulong *societies_out)\n{{\n{body}\n}}\n"
-    out = program.device.empty((len(questions),), np.uint64)
-    kernel = program.extended("<layout of structs>", text).kernel(_PROBE)
-    kernel(global_size=1, local_size=1, societies_out=out)
-    answers = iter(out.get().tolist())
-    return {struct.name: _dtype(struct, next(answers), 0, answers) for struct in structs}
+    return f"__kernel void {PROBE}(__global ulong *societies_out)\n{{\n{body}\n}}\n", len(questions)
 
 
-def struct_type(program: Program, name: str) -> StructType:
-    """Return the struct of this name as the program's device lays it out.
+def layouts(structs: Sequence[StructType], answers: Iterable[int]) -> dict[str, np.dtype[Any]]:
+    """Return the dtype of every struct, with the offsets that the device answered."""
+    rest = iter(answers)
+    return {struct.name: _dtype(struct, next(rest), 0, rest) for struct in structs}
 
-    Raises
-    ------
-    DeviceError
-        If the text has no such struct, or it has members that cannot be passed.
-    """
-    declared = declarations(program.amalgamated.text).struct(name)
-    dtype = program.struct_layouts[declared.name]
+
+def laid_out(declared: StructType, dtype: np.dtype[Any]) -> StructType:
+    """Return a declared struct as the device lays it out."""
     return replace(declared, members=_members(declared, dtype), layout=dtype)
-
-
-def laid_out(program: Program, kind: Kind) -> Kind:
-    """Return the type with the device's layout, if it is a struct."""
-    return struct_type(program, kind.name) if isinstance(kind, StructType) else kind
 
 
 def _members(struct: StructType, dtype: np.dtype[Any]) -> tuple[Member, ...]:

@@ -44,25 +44,9 @@ UPWARDS = {"societies.output.provenance -> societies.config"}
 """Imports against the direction. Take out what is mended; add nothing."""
 
 CIRCLES = {
-    frozenset({"societies.opencl.debug", "societies.opencl.race"}),
-    frozenset(
-        {
-            "societies.opencl.array",
-            "societies.opencl.build",
-            "societies.opencl.device",
-            "societies.opencl.function",
-            "societies.opencl.kernel",
-            "societies.opencl.program",
-            "societies.opencl.record",
-            "societies.opencl.shim",
-            "societies.opencl.signature",
-            "societies.opencl.structs",
-        }
-    ),
     frozenset(
         {"societies.economy.bounds", "societies.economy.config", "societies.economy.conflicts"}
     ),
-    frozenset({"societies.localmem.plan", "societies.localmem.planner"}),
     frozenset({"societies.economy.telling", "societies.economy.trace"}),
 }
 """Modules that import each other. Take out what is mended; add nothing."""

@@ -1,0 +1,122 @@
+"""What a planned text needs: the local memory of each kernel and function, and where it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from societies.kerneltext.source import Source
+from societies.localmem.places import Place, failure
+
+
+class Step(NamedTuple):
+    """A function on a call path, and the place in it that leads on: a call or an allocation."""
+
+    function: str
+    place: Place
+
+
+class Allocation(NamedTuple):
+    """A `local_malloc` of a function: ``offset`` is from the base of the function's block."""
+
+    place: Place
+    bytes: int
+    alignment: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class FunctionPlan:
+    """What a function that is not a kernel needs, with what it calls, from its base."""
+
+    place: Place
+    requested: int
+    reserved: int
+    alignment: int
+    path: tuple[Step, ...]
+    blocks: tuple[Allocation, ...]
+
+
+@dataclass(frozen=True)
+class KernelPlan:
+    """What a kernel needs of local memory.
+
+    Attributes
+    ----------
+    requested
+        Largest sum of the sizes that are allocated at the same time, bytes.
+    declared
+        Bytes of the block that the rewritten kernel declares: the end of the last block of its
+        largest path.
+    reserved
+        The same rounded up to a multiple of 16, the alignment of the block.
+    static
+        Bytes of the kernel's own ``__local`` variables.
+    alignment
+        Of the block.
+    path
+        The calls that lead to the largest use.
+    blocks
+        The allocations in the kernel itself.
+    """
+
+    place: Place
+    requested: int
+    declared: int
+    reserved: int
+    static: int
+    alignment: int
+    path: tuple[Step, ...]
+    blocks: tuple[Allocation, ...]
+
+    @property
+    def total(self) -> int:
+        """All local memory that is fixed when the kernel is built."""
+        return self.declared + self.static
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A planned text.
+
+    Attributes
+    ----------
+    source
+        The text to compile: macros expanded, allocations rewritten, lines where they were.
+    kernels
+        Every kernel by name; those that allocate nothing reserve 0.
+    functions
+        Every other function that allocates, or calls one that does.
+    warnings
+        Messages with file and line.
+    """
+
+    source: Source
+    kernels: dict[str, KernelPlan] = field(default_factory=dict)
+    functions: dict[str, FunctionPlan] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def check(self, limit: int, limits_name: str) -> None:
+        """Require that every kernel fits.
+
+        Raises
+        ------
+        BuildError
+            With the numbers, the kernel's file and line, and the path to the largest use.
+        """
+        for name, kernel in self.kernels.items():
+            if kernel.declared and kernel.total > limit:
+                raise failure(
+                    self.source,
+                    kernel.place,
+                    f"kernel {name} needs {kernel.total} bytes of local memory "
+                    f"({kernel.declared} by local_malloc, {kernel.static} in __local variables), "
+                    f"more than the {limit} of the {limits_name}; "
+                    f"most is in use at {path_text(self.source, kernel.path)}",
+                )
+
+
+def path_text(source: Source, path: Sequence[Step]) -> str:
+    """Return a call path on one line."""
+    return " > ".join(f"{step.function} ({step.place.shown(source)})" for step in path)

@@ -12,8 +12,8 @@ from kills import kill
 
 SEED = int(os.environ.get("SOCIETIES_TEST_SEED", "20240611"))
 
-SMALL = (9, 18)
-"""Seeds of societies that are quickly compared; in one of them people trade and sell devices."""
+SMALL = (18,)
+"""Seeds of societies that are quickly compared; in them people trade and sell devices."""
 
 
 def test_no_flipped_byte_is_silently_wrong(tmp_path):

@@ -106,6 +106,7 @@ def stop_at(day):
 # -- killed --------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_killed_at_random_moments_and_resumed(folder):
     """SIGKILL, at least twenty times in all; a resumed run is killed again."""
     words = ["run", "run.yaml", "--days", str(LONG), "-q", "--out"]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import pytest
 from numpy.testing import assert_array_equal
 
 from societies.output import Coordinate, ResultFile, Variable, open_results
@@ -142,6 +143,7 @@ def wait_for_day(process, path, day):
         time.sleep(0.001)
 
 
+@pytest.mark.thorough
 def test_killed_at_random_moments_and_resumed(tmp_path):
     moment = random.Random(SEED)
     days = whole_run()

@@ -45,6 +45,13 @@ ELSEWHERE = {
 OF_THE_CHECKOUT = ("experiments/", "benchmarks/", "tests/")
 """Pages about scripts of the repository; those take long."""
 
+LONG = (
+    "README.md",
+    *(f"docs/{page}.md" for page in ("checking-kernels", "physics", "primitives", "python-api")),
+    *("docs/results.md", "docs/trace.md"),
+)
+"""Pages that take longer than four seconds of a processor."""
+
 ILLUSTRATIONS = {
     ("README.md", "$ societies check my.yaml"): "a mistake; a test of its own below makes it",
     (
@@ -56,7 +63,10 @@ ILLUSTRATIONS = {
 
 
 WITH_BLOCKS = [
-    pytest.param(page, marks=pytest.mark.thorough if page.startswith(OF_THE_CHECKOUT) else ())
+    pytest.param(
+        page,
+        marks=pytest.mark.thorough if page in LONG or page.startswith(OF_THE_CHECKOUT) else (),
+    )
     for page in PAGES
     if page not in ELSEWHERE
     and any(b.language in ("sh", "console", "python") for b in blocks(page))

@@ -116,17 +116,21 @@ def _figure(results: xr.Dataset, name: str, options: Mapping[str, Any]) -> Any:
     ------
     SocietiesError
         If there is nothing to draw.
+    OutputError
+        If what is to be drawn is not what a run writes.
     """
-    clock, _ = clock_and_copies(results)
-    if "ticks_committed" in results and not int(results["ticks_committed"]):
-        raise SocietiesError(
-            f"{name}: holds no complete {clock} yet. Run it first, or continue its run."
-        )
     own = getattr(workload_of(results), "figure", None)
     try:
+        clock, _ = clock_and_copies(results)
+        if "ticks_committed" in results and not int(results["ticks_committed"]):
+            raise SocietiesError(
+                f"holds no complete {clock} yet. Run it first, or continue its run."
+            )
         return (own or series_figure)(results, **options)
     except ConfigError:
         raise  # of an option
+    except OutputError as error:
+        raise OutputError(f"{name}: {error}") from error
     except SocietiesError as error:
         raise SocietiesError(f"{name}: {error}") from error
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from societies.workload.figure import Panel, label, panels_figure, panels_of, words
+from societies.workload.figure import Panel, label, numbers, panels_figure, panels_of, words
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -68,7 +68,7 @@ def who(results: xr.Dataset) -> str:
 
 def _draw_sources(axes: Any, results: xr.Dataset) -> None:
     """Draw the shares of the units extracted by hand and with each type, one above the other."""
-    shares = results["extraction_share"].mean("society").transpose("source", "day").load()
+    shares = numbers(results, "extraction_share", "source", "day", "society").mean("society")
     names = [words(name).replace("_", " ") for name in results["source"].values]
     axes.stackplot(results["day"], shares, colors=_SOURCE_COLOURS, labels=names, linewidth=0)
     axes.set_ylim((0, 1))
@@ -78,11 +78,12 @@ def _draw_sources(axes: Any, results: xr.Dataset) -> None:
 
 def _draw_known(axes: Any, results: xr.Dataset) -> None:
     """Draw how many devices of each type somebody knows how to make."""
-    known = results["devices_known"].mean("society").load()
-    for name, colour in zip(known["device_type"].values, _TYPE_COLOURS, strict=True):
-        line = known.sel(device_type=name)
+    known = numbers(results, "devices_known", "device_type", "day", "society").mean("society")
+    for name, line, colour in zip(
+        results["device_type"].values, known, _TYPE_COLOURS, strict=False
+    ):
         axes.plot(results["day"], line, color=colour, label=words(name).replace("_", " "))
-    axes.set_ylim((0, max(1.0, float(known.max()) * 1.08)))
+    axes.set_ylim((0, max(1.0, float(known.max().fillna(0)) * 1.08)))
     _finish(axes, results, "Devices known", "devices of each type")
 
 

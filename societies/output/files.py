@@ -36,10 +36,10 @@ def explained(path: Path, doing: str) -> Iterator[None]:
         yield
     except (OSError, RuntimeError, ValueError, KeyError) as error:
         raise OutputError(_explanation(path, doing, error)) from error
-    except TypeError as error:
+    except (TypeError, IndexError, AttributeError, OverflowError, AssertionError) as error:
         if doing != READING:
             raise
-        # What a stranger's file says is of another type than what a run writes there.
+        # What a stranger's file says is of another type or shape than what a run writes there.
         raise OutputError(_explanation(path, doing, error)) from error
 
 

@@ -56,19 +56,29 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
             names = f"tables of events: {', '.join(found)}" if found else "no tables of events"
             raise OutputError(f"{path}: has no '{events}'; it has {names}")
         group = found[events].place if events is not None else None
-        whole = xr.open_dataset(path, engine="h5netcdf", group=group, mask_and_scale=False)
-        for variable in whole.variables.values():
-            variable.attrs.pop(FILL, None)
-        if events is not None:
-            ticks = whole[clock]
-            rows = int(((ticks >= 0) & (ticks <= committed)).sum())
-            trimmed = whole.isel({EVENT: slice(0, rows)})
-        else:
-            complete = {
-                dim: slice(0, int((whole[dim] <= committed).sum()))
-                for dim in map(str, whole.sizes)
-                if is_clock(dim, clock)
-            }
-            trimmed = whole.isel(complete)
+        whole = xr.open_dataset(
+            path, engine="h5netcdf", group=group, mask_and_scale=False, phony_dims="access"
+        )
+        try:
+            trimmed = _trimmed(whole, clock, committed, events=events is not None)
+        except BaseException:
+            whole.close()
+            raise
     trimmed.set_close(whole.close)
     return trimmed
+
+
+def _trimmed(whole: xr.Dataset, clock: str, committed: int, *, events: bool) -> xr.Dataset:
+    """Return the part of a dataset that is of the ticks up to the one committed."""
+    for variable in whole.variables.values():
+        variable.attrs.pop(FILL, None)
+    if events:
+        ticks = whole[clock]
+        rows = int(((ticks >= 0) & (ticks <= committed)).sum())
+        return whole.isel({EVENT: slice(0, rows)})
+    complete = {
+        dim: slice(0, int((whole[dim] <= committed).sum()))
+        for dim in map(str, whole.sizes)
+        if is_clock(dim, clock)
+    }
+    return whole.isel(complete)

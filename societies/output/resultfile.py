@@ -224,6 +224,10 @@ class ResultFile:
                             f"{option('out')}."
                         )
                 disk, sealed = found
+                # Records of commits count the rows of tables in the order of the seal; HDF5 lists
+                # tables by name.
+                in_order = {name: layout.tables[name] for name in sealed.tables}
+                layout = replace(layout, tables=in_order)
                 commits = checksums.commits(disk, sealed)
                 found_wrong = checksums.damages(disk, sealed, commits)
                 wrong = [one for one in found_wrong if not one.unfinished]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from societies.errors import SocietiesError, printable
+from societies.errors import OutputError, SocietiesError, printable
 from societies.words import plural
 
 if TYPE_CHECKING:
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 MOST_PANELS = 6
 COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#E69F00")
 """Colours of Okabe and Ito, told apart by every kind of eye."""
+
+_NUMBERS = "iufb"
+"""Kinds of NumPy types that can be drawn."""
+_LARGEST = 1e300
+"""Numbers below it can be added and scaled by a figure without becoming infinite."""
 
 _INK, _GREY, _GRID = "#222222", "#666666", "#E3E3E3"
 STYLE: dict[str, Any] = {
@@ -90,7 +95,11 @@ def series_figure(results: xr.Dataset) -> Any:
 def panels_of(results: xr.Dataset) -> list[Panel]:
     """Return a panel for each of the first series."""
     dims = set(clock_and_copies(results))
-    series = [str(name) for name, array in results.data_vars.items() if set(array.dims) == dims]
+    series = [
+        str(name)
+        for name, array in results.data_vars.items()
+        if set(array.dims) == dims and array.dtype.kind in _NUMBERS
+    ]
     panels = []
     for name, colour in zip(series[:MOST_PANELS], COLOURS, strict=False):
         unit = str(results[name].attrs.get("units", "1"))
@@ -118,6 +127,8 @@ def panels_figure(
     ------
     SocietiesError
         If there is nothing to draw.
+    OutputError
+        If what is to be drawn is not what a run writes.
     """
     from matplotlib.figure import Figure
 
@@ -143,8 +154,56 @@ def panels_figure(
 
 
 def clock_and_copies(results: xr.Dataset) -> tuple[str, str]:
-    """Return what a file calls its ticks and its copies."""
-    return str(results.attrs.get("clock", "day")), str(results.attrs.get("copies", "society"))
+    """Return what a file calls its ticks and its copies.
+
+    Raises
+    ------
+    OutputError
+        If it has no coordinates of these names, or ticks that no run counts.
+    """
+    clock, copies = (
+        str(results.attrs.get(what, word))
+        for what, word in (("clock", "day"), ("copies", "society"))
+    )
+    for dim in (clock, copies):
+        if dim not in results.coords or results[dim].dims != (dim,):
+            raise OutputError(f"has no coordinate '{words(dim)}', so it cannot be drawn")
+    if not results.sizes[copies]:
+        raise OutputError(f"has no {words(copies)}, so there is nothing to draw")
+    ticks = results[clock].values
+    if (
+        ticks.dtype.kind not in "iu"
+        or (len(ticks) and ticks[0] < 0)
+        or (ticks[1:] <= ticks[:-1]).any()
+    ):
+        raise OutputError(
+            f"'{words(clock)}' does not count from tick to tick, so it cannot be drawn"
+        )
+    return clock, copies
+
+
+def numbers(results: xr.Dataset, name: str, *dims: str) -> xr.DataArray:
+    """Return a variable as real numbers along these dimensions, in this order.
+
+    What is infinite, or too large for the axis of a figure, is missing in it.
+
+    Raises
+    ------
+    OutputError
+        If there is no such variable, or it has other dimensions or no numbers.
+    """
+    if name not in results:
+        raise OutputError(f"has no variable '{name}', so it cannot be drawn")
+    array = results[name]
+    if sorted(map(str, array.dims)) != sorted(dims):
+        there = ", ".join(words(dim) for dim in array.dims) or "none"
+        raise OutputError(
+            f"'{name}' has the dimensions {there}, not {', '.join(dims)}, so it cannot be drawn"
+        )
+    if array.dtype.kind not in _NUMBERS:
+        raise OutputError(f"'{name}' does not hold numbers, so it cannot be drawn")
+    found = array.transpose(*dims).astype(float).load()
+    return found.where(abs(found) < _LARGEST)
 
 
 def _places(grid: Any, count: int) -> list[Any]:
@@ -160,7 +219,7 @@ def _places(grid: Any, count: int) -> list[Any]:
 def _draw(axes: Any, results: xr.Dataset, panel: Panel) -> None:
     clock, copies = clock_and_copies(results)
     ticks = results[clock].values
-    series = results[panel.variable].transpose(copies, clock).load()
+    series = numbers(results, panel.variable, copies, clock)
     if results.sizes[copies] > 1:
         least, greatest = series.min(copies), series.max(copies)
         axes.fill_between(ticks, least, greatest, color=panel.colour, alpha=0.22, linewidth=0)
@@ -169,9 +228,10 @@ def _draw(axes: Any, results: xr.Dataset, panel: Panel) -> None:
     mean = series.mean(copies)
     axes.plot(ticks, mean, color=panel.colour, marker=marker, clip_on=False, zorder=3)
     label(axes, results, panel.title, panel.label)
-    top = float(series.max())
-    bottom = min(0.0, float(series.min()) * 1.08)
-    axes.set_ylim((bottom, top * 1.08 if top > 0 else 1))
+    top, bottom = (
+        float(end) if series.notnull().any() else 0.0 for end in (series.max(), series.min())
+    )
+    axes.set_ylim((min(0.0, bottom * 1.08), top * 1.08 if top > 0 else 1))
     if top >= 1000:
         axes.yaxis.set_major_formatter(_thousands)
 

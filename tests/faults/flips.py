@@ -42,15 +42,31 @@ CONFIG = {
 }
 
 
+PLATE = {
+    "workload": "laplace",
+    "side": 8,
+    "steps": 60,
+    "tolerance": 5e-3,
+    "check_every": 3,
+    "record": {"series": 2, "detail": 8, "checkpoint": 5},
+}
+
+
 class Stop(Exception):
     """Ends a run in the middle."""
 
 
 def make_files(folder: Path) -> list[Path]:
-    """Run an economy to its end, and one that stops between two checkpoints."""
+    """Run an economy to its end, one that stops between two checkpoints, and a plate.
+
+    The plate ends when it meets its tolerance, so that the file has room that is not written.
+    """
     config = config_from_dict(CONFIG)
-    whole, stopped = folder / "whole.h5", folder / "stopped.h5"
+    whole, stopped, ended = (folder / f"{name}.h5" for name in ("whole", "stopped", "ended"))
     societies.run(config, device="reference", out=whole)
+
+    report = societies.run(config_from_dict(PLATE), device="reference", out=ended)
+    assert report.ended and report.last_tick < 50
 
     def stop(day: int, days: int) -> None:
         if day >= 8:
@@ -59,7 +75,7 @@ def make_files(folder: Path) -> list[Path]:
     try:
         societies.run(config, device="reference", out=stopped, progress=stop)
     except Stop:
-        return [whole, stopped]
+        return [whole, stopped, ended]
     raise AssertionError("the run was to stop")
 
 
@@ -134,7 +150,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--flips", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("files", nargs="*", type=Path, help="default: two small economies")
+    parser.add_argument("files", nargs="*", type=Path, help="default: two economies and a plate")
     options = parser.parse_args()
     began, total, failures = time.perf_counter(), Counter[str](), []
     with tempfile.TemporaryDirectory() as folder:

@@ -4,11 +4,13 @@ After each kill the file is checked (`societies info --check`): nothing in it ma
 the days that count must be those of an undisturbed run. It is then resumed, and killed again, until
 a run comes through: that file must equal the undisturbed one, but for its provenance.
 
-    python tests/faults/kills.py --kills 1000 --seed 1
+    python tests/faults/kills.py --kills 1000 --seed 1 [--what economy]
 
-The runs use no device and no model, so that many kills fall into the writing: a recurrence in which
-every day depends on all of the day before, with events and a variable that is not along the clock.
-The same program is what is killed: ``python kills.py --write FILE``.
+By default the runs use no device and no model, so that many kills fall into the writing: a
+recurrence in which every day depends on all of the day before, with events and a variable that is
+not along the clock. With ``--what`` it is an economy, or a plate that ends early (laplace), in
+plain Python and committed tick by tick. The same program is what is killed: ``python kills.py
+--write FILE``.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -54,6 +58,34 @@ DECLARED = {
     "state": STATE,
     "attributes": {"title": "a recurrence"},
 }
+
+
+MODELS: dict[str, dict[str, Any]] = {
+    "economy": {
+        "workload": "economy",
+        "agents": 4,
+        "resources": 6,
+        "days": 30,
+        "devices": "tools",
+        "device": {"resources_in_tool": 3},
+        "trading": {"menu_size": 6},
+        "record": {
+            "agent": 4,
+            "agent_resource": 6,
+            "checkpoint": 7,
+            "trade_log": {"days": [3, 20]},
+            "input_output": True,
+        },
+    },
+    "laplace": {
+        "workload": "laplace",
+        "side": 40,
+        "tolerance": 1e-4,
+        "check_every": 5,
+        "record": {"series": 2, "detail": 20, "checkpoint": 7},
+    },
+}
+"""What ``--what`` may name besides the recurrence."""
 
 
 def first() -> dict[str, np.ndarray]:
@@ -93,13 +125,24 @@ def write(path: Path) -> None:
                 file.checkpoint(day, state, -(-day // EVERY))
 
 
+def write_model(path: Path, what: str) -> None:
+    """Run one of the models, or continue its run, a commit for every tick."""
+    import societies
+    from societies.workload import run as core
+
+    core._next_length = lambda ticks, seconds: 1
+    config = societies.config_from_dict(MODELS[what])
+    societies.run(config, device="reference", out=path, resume=path.exists())
+
+
 def everything(path: Path) -> dict[str, bytes]:
     """Return every dataset but those of the provenance."""
     found = {}
 
     def keep(name: str, item: object) -> None:
         if isinstance(item, h5py.Dataset) and not name.startswith("provenance"):
-            found[name] = item[()].tobytes()
+            value = item[()]
+            found[name] = repr(value).encode() if value.dtype == object else value.tobytes()
 
     with h5py.File(path) as file:
         file.visititems(keep)
@@ -109,29 +152,40 @@ def everything(path: Path) -> dict[str, bytes]:
 def wrong_days(path: Path, whole: Path) -> str:
     """Return what differs from an undisturbed run up to the last day that counts; "" if nothing."""
     with open_results(path) as data, open_results(whole) as truth:
-        day = int(data.ticks_committed)
-        for name in ("sum", "all"):
-            dim = "day" if name == "sum" else "agent_day"
-            expected = truth[name].sel({dim: slice(day)}).values
-            if data[name].values.tobytes() != expected.tobytes():
-                return f"'{name}' up to day {day}"
-    with open_results(path, events="odd") as events, open_results(whole, events="odd") as truth:
-        expected = truth.agent.values[truth.day.values <= day]
-        return "" if events.agent.values.tobytes() == expected.tobytes() else "events"
+        clock, last = str(data.attrs["clock"]), int(data.ticks_committed)
+        for name, values in data.data_vars.items():
+            along = [dim for dim in map(str, values.dims) if f"_{dim}".endswith(f"_{clock}")]
+            if not along or "lag" in values.attrs:  # known a tick later
+                continue
+            expected = truth[name].sel({along[0]: slice(last)}).values
+            if values.values.tobytes() != expected.tobytes():
+                return f"'{name}' up to {clock} {last}"
+    tables = [row[0][8:-1] for row in inspect(path).rows if row[0].startswith("events '")]
+    for table in tables:
+        with open_results(path, events=table) as here, open_results(whole, events=table) as truth:
+            rows = truth[clock].values <= last
+            for name, values in here.data_vars.items():
+                if values.values.tobytes() != truth[name].values[rows].tobytes():
+                    return f"'{name}' of the events '{table}' up to {clock} {last}"
+    return ""
 
 
-def kill(kills: int, seed: int, folder: Path) -> tuple[Counter[str], list[str]]:
+def kill(
+    kills: int, seed: int, folder: Path, what: str = "recurrence"
+) -> tuple[Counter[str], list[str]]:
     """Kill runs so many times; return what was seen, and what was wrong."""
     chance, whole, path = random.Random(seed), folder / "whole.h5", folder / "killed.h5"
+    write_it = write if what == "recurrence" else partial(write_model, what=what)
+    write_it(folder / "first.h5")  # what is slow only once is not timed
     began = time.perf_counter()
-    write(whole)
+    write_it(whole)
     longest, expected = time.perf_counter() - began, everything(whole)
     seen: Counter[str] = Counter()
     wrong = []
     while seen["kills"] < kills or path.exists() or not seen["came through"]:
         root = str(Path(__file__).resolve().parents[2])  # for a checkout that is not installed
         child = subprocess.Popen(
-            [sys.executable, __file__, "--write", path],
+            [sys.executable, __file__, "--what", what, "--write", path],
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": root},
         )
@@ -169,17 +223,25 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--what", choices=["recurrence", *MODELS], default="recurrence")
     parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.write:
-        print("ready", flush=True)
-        write(options.write)
+        if options.what == "recurrence":
+            print("ready", flush=True)
+            write(options.write)
+        else:
+            import societies.workload.run
+
+            societies.config_from_dict(MODELS[options.what])
+            print("ready", flush=True)
+            write_model(options.write, options.what)
         return 0
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        seen, wrong = kill(options.kills, options.seed, Path(folder))
+        seen, wrong = kill(options.kills, options.seed, Path(folder), options.what)
     print(*wrong, sep="\n", end="\n" if wrong else "")
-    print(f"seed {options.seed}: {dict(seen)}", end="; ")
+    print(f"{options.what}, seed {options.seed}: {dict(seen)}", end="; ")
     print(f"{len(wrong)} wrong; {time.perf_counter() - began:.0f} s")
     return bool(wrong)
 

@@ -6,7 +6,15 @@ import pytest
 import xarray as xr
 
 from societies.errors import OutputError
-from societies.output import Column, Coordinate, ResultFile, Table, Variable, open_results
+from societies.output import (
+    Column,
+    Coordinate,
+    ResultFile,
+    Table,
+    Variable,
+    inspect,
+    open_results,
+)
 
 COLUMNS = (
     Column("society", "int32", "", "number of the society"),
@@ -153,3 +161,32 @@ def test_mistakes_are_named(tmp_path):
         open_results(path, events="trades")
     with pytest.raises(ValueError, match="needs a column 'day'"):
         made(tmp_path / "other.h5", tables=[Table("timeless", COLUMNS[:1], 4)])
+
+
+@pytest.mark.parametrize("room", [1, 100], ids=["made longer", "with room"])
+def test_tables_in_any_order_are_continued_as_they_were_begun(tmp_path, room):
+    """HDF5 lists tables by name; the record of a commit counts their rows in the order declared."""
+    tables = [Table(name, COLUMNS, room) for name in ("wares", "deals")]
+
+    def write_days(file, days):
+        for day in days:
+            file.append("wares", rows(day, day))
+            if day % 4 == 1:
+                file.append("deals", rows(day, day))
+            file.commit(day)
+
+    with made(tmp_path / "straight.h5", tables=tables) as file:
+        write_days(file, range(1, 41))
+    with made(tmp_path / "resumed.h5", tables=tables) as file:
+        write_days(file, range(1, 14))
+    for days in (range(14, 20), range(20, 41)):
+        with ResultFile.resume(tmp_path / "resumed.h5") as file:
+            assert not file.damages
+            write_days(file, days)
+        found = inspect(tmp_path / "resumed.h5", check=True)
+        assert found.damages == []
+    counts = {name: dict(found.rows)[f"events '{name}'"] for name in ("wares", "deals")}
+    assert counts == {"wares": "60", "deals": "10"}
+    with h5py.File(tmp_path / "straight.h5") as one, h5py.File(tmp_path / "resumed.h5") as other:
+        if room == 100:
+            assert (one["checksums/commits"][()] == other["checksums/commits"][()]).all()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from societies.config.problems import suggestion
-from societies.errors import ConfigError, option
+from societies.errors import ConfigError, OutputError, option
+from societies.workload.figure import clock_and_copies, numbers, words
 
 SEED_COLOURS = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
 """Blue, green and red: the least potential, the middle and the greatest, linear in between."""
@@ -31,11 +32,18 @@ def figure(results: Any, plate: int = 0, palette: str = "") -> Any:
     ------
     ConfigError
         If there is no such plate, or no such colour map.
+    OutputError
+        If what is to be drawn is not what a run writes.
     """
     from matplotlib import colormaps
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
+    clock_and_copies(results)
+    potential, change = (
+        numbers(results, "phi", "plate", "row", "column"),
+        numbers(results, "change", "plate", "step"),
+    )
     plates = results.sizes["plate"]
     if not 0 <= plate < plates:
         raise ConfigError(f"{option('plate', plate)}: the plates are 0 to {plates - 1}")
@@ -43,16 +51,19 @@ def figure(results: Any, plate: int = 0, palette: str = "") -> Any:
         raise ConfigError(
             f"{option('palette', palette)}: no colour map{suggestion(palette, list(colormaps))}"
         )
-    one = results.isel(plate=plate)
+    if not potential.size or potential.isnull().all():
+        raise OutputError("'phi' holds no numbers, so it cannot be drawn")
     colours = palette or LinearSegmentedColormap.from_list("seed", SEED_COLOURS)
     drawing = Figure(figsize=(10, 4.4), layout="constrained")
     left, right = drawing.subplots(1, 2, width_ratios=(1.2, 1))
-    image = left.imshow(one.phi.values, cmap=colours, interpolation="nearest")
+    image = left.imshow(potential[plate].values, cmap=colours, interpolation="nearest")
     left.grid(visible=False)
-    left.set(xlabel="column", ylabel="row", title=results.attrs.get("title", ""))
-    drawing.colorbar(image, ax=left, label=f"potential [{one.phi.attrs.get('units', '1')}]")
-    shown = one.change.where(one.change > 0)  # a logarithm has no place for 0
-    right.plot(one.step.values, shown.values, color="#0072B2", marker=".", linestyle="-")
+    left.set(xlabel="column", ylabel="row", title=words(results.attrs.get("title", "")))
+    drawing.colorbar(
+        image, ax=left, label=f"potential [{words(results.phi.attrs.get('units', '1'))}]"
+    )
+    shown = change[plate].where(change[plate] > 0)  # a logarithm has no place for 0
+    right.plot(results.step.values, shown.values, color="#0072B2", marker=".", linestyle="-")
     right.set(xlabel="step", ylabel="largest change of a cell", yscale="log")
     right.grid(alpha=0.3)
     return drawing

@@ -7,27 +7,40 @@ what is read at a varying address or from a private variable that was given a va
 was written where only some work-items come. Everything else is uniform: arguments of the kernel,
 group ids, sizes, constants, and what is read from global or local memory at a uniform address.
 Such a call must not depend on a varying condition.
+
+The module is long because the walk has a method for each kind of statement and expression, and all
+of them share its state.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any
 
 from societies.localmem.clang import (
     LITERALS,
     Function,
     Kind,
     Node,
-    TypeKind,
     in_local_memory,
     is_array,
     is_pointer,
     leads_to_private,
 )
 from societies.localmem.flow import Flow, initial_value
+from societies.localmem.pointers import (
+    ANYWHERE,
+    bare,
+    escaped_variables,
+    holds_pointers,
+    is_arrow,
+    is_parameter,
+    may_lead_to,
+    pointer_type,
+    reaches_private,
+    targets_of,
+)
 from societies.localmem.stack import MALLOC
 
 _VARYING = re.compile(
@@ -35,10 +48,6 @@ _VARYING = re.compile(
     r"|work_group_scan_\w+|get_max_sub_group_size|get_num_sub_groups"
 )
 _UNIFORM = re.compile(r"work_group_(all|any|broadcast|reduce_\w+)|(async_|wait_)\w+|barrier")
-_LOADS = frozenset({Kind.UNARY_OPERATOR, Kind.ARRAY_SUBSCRIPT_EXPR, Kind.MEMBER_REF_EXPR})
-
-ANYWHERE = 1 << 40
-"""Stands for every variable whose address is taken: what a pointer read from memory leads to."""
 
 
 class _State:
@@ -140,8 +149,8 @@ class _Walk(Flow[_State]):
         self._varying_result = False
         self._ends: list[_State] = []
         self._findings: dict[tuple[int, ...], Finding] = {}
-        self._escaped = _escaped(function)
-        self._targets = _targets(function, self._escaped, context.shared)
+        self._escaped = escaped_variables(function)
+        self._targets = targets_of(function, self._escaped, context.shared)
 
     def run(self) -> _Summary:
         state = _State(set())
@@ -276,7 +285,7 @@ class _Walk(Flow[_State]):
         elif kind is Kind.ARRAY_SUBSCRIPT_EXPR:
             address = self._any(children, state)
             return address or self._load(children[0], state)
-        elif _is_arrow(node):
+        elif is_arrow(node):
             return self.expression(children[0], state) or self._load(children[0], state)
         elif kind is Kind.CALL_EXPR:
             return self._call(node, state)
@@ -305,7 +314,7 @@ class _Walk(Flow[_State]):
     def _variable(self, node: Node, state: _State) -> bool:
         if in_local_memory(node.type) or (is_array(node.type) and leads_to_private(node.type)):
             # the address of an array is the same for all; its values are not loaded here
-            return _is_parameter(node) and node.variable in state.varying
+            return is_parameter(node) and node.variable in state.varying
         return node.variable in state.varying
 
     def _unary(self, node: Node, state: _State) -> bool:
@@ -324,7 +333,7 @@ class _Walk(Flow[_State]):
 
     def _address(self, node: Node, state: _State) -> bool:
         """Return whether the address of an object varies."""
-        node = _bare(node)
+        node = bare(node)
         if node.kind is Kind.ARRAY_SUBSCRIPT_EXPR:
             return self._any(node.children, state)
         if node.kind is Kind.DECL_REF_EXPR:
@@ -340,24 +349,24 @@ class _Walk(Flow[_State]):
 
     def _load(self, pointer: Node, state: _State) -> bool:
         """Return whether what a uniform pointer leads to varies."""
-        if not leads_to_private(_pointer_type(pointer)):
+        if not leads_to_private(pointer_type(pointer)):
             return False
         roots = self._reached(pointer)
         return not roots or any(root in state.varying for root in roots)
 
     def _reached(self, pointer: Node) -> set[int]:
         """Return the variables that a pointer may lead to."""
-        roots = _roots(pointer, self._targets)
+        roots = may_lead_to(pointer, self._targets)
         return (roots | self._escaped) - {ANYWHERE} if ANYWHERE in roots else roots
 
     def _handed_over(self, argument: Node) -> set[int]:
         """Return the variables that a function may reach from an argument."""
         roots = self._reached(argument)
-        return roots | self._escaped if _holds_pointers(argument.type) else roots
+        return roots | self._escaped if holds_pointers(argument.type) else roots
 
     def _assign(self, target: Node, varies: bool, state: _State, whole: bool) -> None:
         """Give a value to what an expression names; ``whole``: nothing of the old one is left."""
-        target = _bare(target)
+        target = bare(target)
         kind, children = target.kind, target.children
         if kind is Kind.DECL_REF_EXPR:
             if in_local_memory(target.type):
@@ -369,14 +378,14 @@ class _Walk(Flow[_State]):
         elif kind is Kind.ARRAY_SUBSCRIPT_EXPR:
             address = self._any(children, state)
             self._store(children[0], varies or address, state)
-        elif kind is Kind.UNARY_OPERATOR or _is_arrow(target):
+        elif kind is Kind.UNARY_OPERATOR or is_arrow(target):
             address = self.expression(children[0], state)
             self._store(children[0], varies or address, state)
         elif children:  # a member, or components of a vector
             self._assign(children[0], varies, state, whole=False)
 
     def _store(self, pointer: Node, varies: bool, state: _State) -> None:
-        if (varies or self._some(state)) and leads_to_private(_pointer_type(pointer)):
+        if (varies or self._some(state)) and leads_to_private(pointer_type(pointer)):
             state.varying |= self._reached(pointer)
 
     # calls ---------------------------------------------------------------------------------------
@@ -384,7 +393,7 @@ class _Walk(Flow[_State]):
     def _call(self, node: Node, state: _State) -> bool:
         arguments = node.children[1:]
         varies = [self.expression(argument, state) for argument in arguments]
-        private = [_reaches_private(argument.type) for argument in arguments]
+        private = [reaches_private(argument.type) for argument in arguments]
         handed = [
             self._handed_over(argument) if is_private else set()
             for argument, is_private in zip(arguments, private, strict=True)
@@ -424,154 +433,6 @@ class _Walk(Flow[_State]):
     def _find(self, node: Node, cause: Node, calls: tuple[Node, ...]) -> None:
         key = (node.start, *(call.start for call in calls))
         self._findings.setdefault(key, Finding(node, cause, calls))
-
-
-# private memory: what may a pointer lead to? ------------------------------------------------------
-
-
-def _escaped(function: Function) -> set[int]:
-    """Return the variables whose address is taken, and those that callers hand over."""
-    escaped = {-n.variable for n in function.parameters if _reaches_private(n.type)}
-    for node in function.body.walk():
-        if node.kind is Kind.UNARY_OPERATOR and node.text.startswith("&"):
-            escaped |= _owners(node.children[0], {})
-        elif node.kind in (Kind.DECL_REF_EXPR, Kind.MEMBER_REF_EXPR) and is_array(node.type):
-            escaped |= _owners(node, {})
-    return escaped - {ANYWHERE}
-
-
-def _targets(function: Function, escaped: Set[int], shared: bool) -> dict[int, set[int]]:
-    """Return for each variable the variables that it may lead to (of a parameter: minus itself).
-
-    Pointers whose own address is taken may be changed unseen: they lead `ANYWHERE`.
-    """
-    targets: dict[int, set[int]] = {}
-    parameters = [node.variable for node in function.parameters if _reaches_private(node.type)]
-    for variable in parameters:
-        targets[variable] = {-other for other in parameters} if shared else {-variable}
-        if variable in escaped:
-            targets[variable].add(ANYWHERE)
-    pairs = []
-    for node in function.body.walk():
-        if node.kind is Kind.VAR_DECL:
-            if node.variable in escaped and _reaches_private(node.type):
-                targets[node.variable] = {ANYWHERE}
-            value = initial_value(node)
-            if value is not None:
-                pairs.append((node.variable, value))
-        elif node.kind is Kind.BINARY_OPERATOR and node.between(*node.children) == "=":
-            inner = _bare(node.children[0])
-            while inner.kind is not Kind.DECL_REF_EXPR and inner.children:
-                inner = _bare(inner.children[0])
-            if inner.kind is Kind.DECL_REF_EXPR and not is_array(inner.type):
-                pairs.append((inner.variable, node.children[1]))
-    pairs = [(variable, value) for variable, value in pairs if _may_lead(value)]
-    changed = True
-    while changed:
-        changed = False
-        for variable, value in pairs:
-            known = targets.setdefault(variable, set())
-            found = _roots(value, targets)
-            if not found <= known:
-                known |= found
-                changed = True
-    return targets
-
-
-def _may_lead(value: Node) -> bool:
-    """Return whether a value may hold the address of something private."""
-    return any(
-        node.kind is Kind.UNARY_OPERATOR
-        or (node.kind is Kind.DECL_REF_EXPR and (is_array(node.type) or is_pointer(node.type)))
-        for node in value.walk()
-    )
-
-
-def _roots(value: Node, targets: Mapping[int, set[int]]) -> set[int]:
-    """Return the variables that the pointers in an expression may lead to, perhaps `ANYWHERE`."""
-    if value.kind is Kind.DECL_REF_EXPR:
-        found = set(targets.get(value.variable, ()))
-        return (
-            found | {value.variable} if is_array(value.type) and not _is_parameter(value) else found
-        )
-    if value.kind is Kind.UNARY_OPERATOR and value.text.startswith("&"):
-        return _owners(value.children[0], targets)
-    if value.kind is Kind.MEMBER_REF_EXPR and is_array(value.type):
-        return _owners(value, targets)
-    found = set().union(*(_roots(child, targets) for child in value.children))
-    loaded = value.kind in _LOADS and (
-        value.kind is not Kind.UNARY_OPERATOR or value.text.startswith("*")
-    )
-    if value.kind is Kind.CALL_EXPR:
-        loaded = any(_holds_pointers(argument.type) for argument in value.children[1:])
-    if loaded and _reaches_private(value.type):
-        found.add(ANYWHERE)
-    return found
-
-
-def _owners(named: Node, targets: Mapping[int, set[int]]) -> set[int]:
-    """Return the variables of which an expression may name a part."""
-    named = _bare(named)
-    if named.kind is Kind.DECL_REF_EXPR:
-        return {named.variable}
-    if named.kind in (Kind.ARRAY_SUBSCRIPT_EXPR, Kind.UNARY_OPERATOR) or _is_arrow(named):
-        return _roots(named.children[0], targets)
-    return set().union(*(_owners(child, targets) for child in named.children))
-
-
-def _is_arrow(node: Node) -> bool:
-    """Return whether it is ``pointer->member``."""
-    return (
-        node.kind is Kind.MEMBER_REF_EXPR
-        and bool(node.children)
-        and is_pointer(node.children[0].type)
-    )
-
-
-def _bare(node: Node) -> Node:
-    while node.kind is Kind.PAREN_EXPR and node.children:
-        node = node.children[0]
-    return node
-
-
-def _pointer_type(node: Node) -> object:
-    """Return the type of a pointer or array before it became a plain pointer."""
-    kind = node.type
-    if not is_pointer(kind) and not is_array(kind) and node.children:
-        return _pointer_type(node.children[0])
-    return kind
-
-
-def _is_parameter(node: Node) -> bool:
-    """Return whether it names a parameter; one that is written as an array is a pointer."""
-    return node.declared is not None and node.declared.kind is Kind.PARM_DECL
-
-
-def _reaches_private(kind: Any) -> bool:
-    """Return whether a value of this type leads to private memory: a pointer, or what holds one."""
-    if is_pointer(kind) or is_array(kind):
-        return leads_to_private(kind) or _holds_pointers(kind)
-    return _holds_pointers(kind)
-
-
-def _holds_pointers(kind: Any) -> bool:
-    """Return whether pointers to private memory may be read from what is at hand with a value."""
-    if is_pointer(kind):
-        return _is_reaching(kind.get_pointee().get_canonical())
-    if is_array(kind):
-        return _is_reaching(kind.element_type.get_canonical())
-    return kind.kind is TypeKind.RECORD and _is_reaching(kind)
-
-
-def _is_reaching(kind: Any) -> bool:
-    """Return whether an object of this type has a pointer to private memory in it."""
-    if is_pointer(kind):
-        return leads_to_private(kind)
-    if is_array(kind):
-        return _is_reaching(kind.element_type.get_canonical())
-    if kind.kind is not TypeKind.RECORD:
-        return False
-    return any(_is_reaching(part.type.get_canonical()) for part in kind.get_fields())
 
 
 def _is_const(node: Node) -> bool:

@@ -9,11 +9,12 @@ from societies.errors import BuildError
 from societies.kerneltext.source import Source
 from societies.localmem.clang import Function, Kind, Node, Unit
 from societies.localmem.divergence import Divergence, Finding
+from societies.localmem.frames import Block, Frame
 from societies.localmem.planned import Allocation, FunctionPlan, KernelPlan, Plan, Step
 from societies.localmem.preprocess import preprocess
 from societies.localmem.reuse import Reuse
 from societies.localmem.rewrite import rewritten
-from societies.localmem.stack import FREE, MALLOC, Block, Frame, frame_of
+from societies.localmem.stack import FREE, MALLOC, frame_of
 
 
 def make_plan(source: Source, predefined: Mapping[str, str | None], leaks: str) -> Plan:

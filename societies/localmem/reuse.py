@@ -21,7 +21,8 @@ from societies.localmem.clang import (
     is_pointer,
 )
 from societies.localmem.flow import Flow, initial_value
-from societies.localmem.stack import FREE, MALLOC, Block, Frame
+from societies.localmem.frames import Block, Frame
+from societies.localmem.stack import FREE, MALLOC
 
 _BARRIERS = frozenset({"barrier", "work_group_barrier"})
 _LOCAL_FENCE = 1

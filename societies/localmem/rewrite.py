@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from societies.localmem.clang import Node, Unit
-from societies.localmem.stack import Frame
+from societies.localmem.frames import Frame
 
 BLOCK = "societies_local_memory"
 """The name of the block in kernels, and of the parameter that leads to a part of it."""

@@ -7,90 +7,18 @@ first out, so the walk keeps a stack of what is live.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from societies.errors import BuildError
 from societies.localmem.clang import Function, Kind, Node, evaluate, is_pointer, pointer_as_written
 from societies.localmem.flow import Flow
+from societies.localmem.frames import DEFAULT_ALIGNMENT, Block, Frame, rounded_up
 
 MALLOC, FREE = "local_malloc", "local_free"
-DEFAULT_ALIGNMENT = 16
-"""Of an allocation whose use says nothing: the result stays a ``void *``."""
 
 _LARGEST = 1 << 31
 _WRAPPERS = frozenset(
     {Kind.UNEXPOSED_EXPR, Kind.PAREN_EXPR, Kind.CSTYLE_CAST_EXPR, Kind.CONDITIONAL_OPERATOR}
 )
-
-
-@dataclass(frozen=True)
-class Block:
-    """An allocation: ``site`` is where it stands in the text, ``offset`` from the base.
-
-    ``via`` is the call that left it to the function, if it was not made there itself.
-    """
-
-    site: int
-    function: str
-    bytes: int
-    alignment: int
-    offset: int
-    via: int | None = None
-
-    @property
-    def end(self) -> int:
-        """The first byte behind it."""
-        return self.offset + self.bytes
-
-    def moved(self, base: int, via: int) -> Block:
-        """Return it as seen from a caller that puts the function at ``base`` in a call."""
-        return replace(self, offset=base + self.offset, via=via)
-
-
-@dataclass
-class Frame:
-    """What a function needs of local memory.
-
-    ``reserved`` is the largest end of a block, in it or in what it calls, and ``requested`` the
-    largest sum of live sizes; ``calls`` has the base of every call of an allocating function.
-    Nothing lies below ``start``, so a caller's blocks may reach up to there.
-    """
-
-    function: Function
-    start: int = 0
-    reserved: int = 0
-    requested: int = 0
-    alignment: int = 1
-    allocations: list[tuple[Node, Block]] = field(default_factory=list)
-    frees: list[Node] = field(default_factory=list)
-    calls: list[tuple[Node, Frame, int]] = field(default_factory=list)
-    leak: tuple[Block, ...] = ()
-    deepest: tuple[int, Frame | None] = (0, None)
-
-    def path(self) -> list[tuple[str, int]]:
-        """Return the functions on the way to the peak, each with the site that leads on."""
-        site, callee = self.deepest
-        return [(self.function.name, site), *(callee.path() if callee is not None else [])]
-
-    @property
-    def blocks(self) -> list[Block]:
-        """The allocations in the function itself."""
-        return [block for _, block in self.allocations]
-
-    @property
-    def block_alignment(self) -> int:
-        """Alignment of the block that a kernel declares."""
-        return max(self.alignment, DEFAULT_ALIGNMENT)
-
-    @property
-    def rounded(self) -> int:
-        """Bytes of the block that a kernel declares, rounded up to the default alignment."""
-        return _up(self.reserved, DEFAULT_ALIGNMENT)
-
-    @property
-    def gap(self) -> int:
-        """Bytes that alignment costs."""
-        return self.reserved - self.start - self.requested
 
 
 def frame_of(function: Function, frames: Mapping[str, Frame], leaks: str) -> Frame:
@@ -310,7 +238,7 @@ class StackWalk(Flow[_Stack]):
 
     def _allocate(self, node: Node, state: _Stack) -> None:
         size, alignment = self._size(node), self._alignment()
-        offset = _up(self._top(state), alignment)
+        offset = rounded_up(self._top(state), alignment)
         block = Block(node.start, self._function.name, size, alignment, offset)
         state.blocks = (*state.blocks, block)
         frame = self.frame
@@ -340,7 +268,7 @@ class StackWalk(Flow[_Stack]):
                 node, f"kernel {callee.function.name} allocates local memory, so it cannot be "
                 "called from here: put its body into a function"
             )  # fmt: skip
-        base = _up(max(0, self._top(state) - callee.start), callee.alignment)
+        base = rounded_up(max(0, self._top(state) - callee.start), callee.alignment)
         frame = self.frame
         frame.calls.append((node, callee, base))
         frame.alignment = max(frame.alignment, callee.alignment)
@@ -427,10 +355,6 @@ def _alignment_of(kind: object) -> int:
     if kind.get_canonical().kind is cindex.TypeKind.VOID:  # type: ignore[attr-defined]
         return 0
     return max(0, int(kind.get_align()))  # type: ignore[attr-defined]
-
-
-def _up(value: int, alignment: int) -> int:
-    return -(-value // alignment) * alignment
 
 
 def _bytes(count: int) -> str:

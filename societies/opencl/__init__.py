@@ -5,7 +5,8 @@ Thin over pyopencl, and knows nothing of economics.
 
 from societies.opencl.array import Counters, DeviceArray, In, InOut, Local, Out, get_all
 from societies.opencl.device import Device
-from societies.opencl.kernel import BoundKernel, Kernel, Launch
+from societies.opencl.kernel import BoundKernel, Kernel
+from societies.opencl.launch import Launch
 from societies.opencl.program import Program
 from societies.opencl.record import Launched, Recording, recorded
 from societies.opencl.select import choose_device, list_devices

@@ -4,6 +4,9 @@ One work-item calls the function (plain form), or one per element of the arrays 
 parameters (vectorised form), or all work-items of some workgroups together (group form, taken when
 the function has a ``__local`` parameter or uses ``local_malloc``, or ``local_size`` or ``groups``
 is given).
+
+The module is long because the three forms share how arguments are checked, brought to the device
+and read back.
 """
 
 from __future__ import annotations
@@ -14,7 +17,6 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.lib.recfunctions import repack_fields
 from numpy.typing import NDArray
 
 from societies.errors import DeviceError
@@ -23,7 +25,16 @@ from societies.opencl.argtypes import CType, Kind, Packer, Parameter, StructType
 from societies.opencl.array import DeviceArray, Local
 from societies.opencl.device import Device
 from societies.opencl.kernel import Kernel
-from societies.opencl.shim import SHIM, Argument, shim_text
+from societies.opencl.shim import (
+    SHIM,
+    Argument,
+    bits,
+    calls_of,
+    components,
+    handed_over,
+    plain,
+    shim_text,
+)
 from societies.opencl.signature import declarations
 
 _VECTORISED_LOCAL_SIZE = 64
@@ -204,7 +215,7 @@ class DeviceFunction:
         if isinstance(value, np.ndarray) and value.dtype.names is not None:
             if value.dtype != vector_dtype(kind.base, kind.width):
                 raise self._error(f"dtype {value.dtype} is not {kind.name}", parameter)
-            return _plain(value, kind)
+            return plain(value, kind)
         # object dtype: lists of large integers would otherwise become float64
         array = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
         if kind.width == 1:
@@ -273,7 +284,7 @@ class DeviceFunction:
     ) -> _Form:
         local = [a for a in arguments if a.role == "local"]
         if not (local or self._program.allocates(self.name)) and local_size is groups is None:
-            shapes = [_lead(a) for a in arguments if a.role in ("varying", "private")]
+            shapes = [calls_of(a) for a in arguments if a.role in ("varying", "private")]
             try:
                 items = np.broadcast_shapes(*shapes)
             except ValueError:
@@ -321,8 +332,8 @@ class DeviceFunction:
             argument.length = self._elements(argument, form.groups)
         elif argument.role == "private":
             assert argument.host is not None
-            lead = _lead(argument)
-            argument.length = _components(argument.host, kind) // max(1, int(np.prod(lead)))
+            lead = calls_of(argument)
+            argument.length = components(argument.host, kind) // max(1, int(np.prod(lead)))
             if not argument.length and argument.host.size:
                 argument.length = 1
             if lead != form.items:
@@ -352,7 +363,7 @@ class DeviceFunction:
         passed: dict[str, Any] = {"societies_count": form.count}
         if result is not None:
             output = device.empty((form.count, result.slots), result.dtype)
-            passed["societies_result"] = _passed(result, output)
+            passed["societies_result"] = handed_over(result, output)
         if not form.count:
             return output.get() if output is not None else None
         changed: list[tuple[Argument, DeviceArray]] = []
@@ -364,15 +375,15 @@ class DeviceFunction:
                 continue
             if array is None:
                 assert argument.host is not None
-                array = device.array(_plain(argument.host, kind))
+                array = device.array(plain(argument.host, kind))
                 if argument.role in ("global", "private", "local") and not parameter.const:
                     changed.append((argument, array))
             if argument.role == "local":
-                passed[f"societies_from_{name}"] = _passed(kind, array)
+                passed[f"societies_from_{name}"] = handed_over(kind, array)
                 passed[name] = Local(kind.dtype, argument.length * kind.slots)
                 passed[f"societies_length_{name}"] = argument.length
             else:
-                passed[name] = _passed(kind, array)
+                passed[name] = handed_over(kind, array)
                 if argument.role == "global":
                     stride = 0 if form.groups is None else argument.length
                     passed[f"societies_stride_{name}"] = stride
@@ -398,7 +409,7 @@ class DeviceFunction:
             values = values.astype(np.bool_)
         if uniform and form.grouped and form.count:
             flat = values.reshape(-1, form.local_size, kind.width)
-            differs = np.argwhere((_bits(flat) != _bits(flat[:, :1])).any(axis=-1))
+            differs = np.argwhere((bits(flat) != bits(flat[:, :1])).any(axis=-1))
             if len(differs):
                 group, item = (int(i) for i in differs[0])
                 raise self._error(
@@ -413,41 +424,3 @@ class DeviceFunction:
                 return values[()]
             return values.item() if kind.width == 1 else tuple(values.tolist())
         return values
-
-
-def _plain(array: NDArray[Any], kind: Kind) -> NDArray[Any]:
-    """Return the array in C order, with the components of vectors as a last axis."""
-    array = np.array(array, order="C", copy=None)
-    if isinstance(kind, StructType):
-        return array
-    if array.dtype.names is not None:
-        return array.view(kind.dtype).reshape(*array.shape, kind.slots)
-    return array.astype(kind.dtype, copy=False)
-
-
-def _passed(kind: Kind, array: DeviceArray) -> Any:
-    """Return what the generated kernel is given: it does not know our dtype of a struct."""
-    return array.buffer if isinstance(kind, StructType) else array
-
-
-def _bits(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the bytes of (group, work-item, component) as a last axis, without any padding."""
-    if values.dtype.names is not None:
-        values = repack_fields(values, recurse=True)
-    values = np.ascontiguousarray(values)
-    return values.view(np.uint8).reshape(*values.shape[:2], -1)
-
-
-def _components(array: NDArray[Any], kind: Kind) -> int:
-    """Return how many values of the type the array holds."""
-    return array.size * array.dtype.itemsize // kind.itemsize
-
-
-def _lead(argument: Argument) -> tuple[int, ...]:
-    """Return the axes of a by-value or private array that number the calls."""
-    assert argument.host is not None
-    shape = argument.host.shape
-    if argument.role == "varying":
-        return shape[:-1]
-    vector = argument.kind.width > 1 and argument.host.dtype.names is None
-    return shape[: -2 if vector else -1]

@@ -13,6 +13,7 @@ from societies.opencl.argtypes import CType, Kind, Packer, Parameter, StructType
 from societies.opencl.array import DeviceArray, Local, Transfer
 from societies.opencl.debug import device_error, opencl, translated_errors
 from societies.opencl.device import Device
+from societies.opencl.launch import Launch
 
 Size = int | Sequence[int]
 
@@ -26,35 +27,6 @@ class Compiled(Protocol):
     @property
     def source(self) -> str:
         """The text that was compiled."""
-
-
-class Launch:
-    """One enqueued kernel."""
-
-    __slots__ = ("_event",)
-
-    def __init__(self, event: Any):
-        self._event = event
-
-    def wait(self) -> None:
-        """Wait until the kernel is done."""
-        if self._event is not None:
-            with translated_errors("waiting for a kernel"):
-                self._event.wait()
-
-    @property
-    def event(self) -> Any:
-        """The OpenCL event, or None when there was nothing to run."""
-        return self._event
-
-    @property
-    def seconds(self) -> float:
-        """Time that the device spent in the kernel; waits for it."""
-        if self._event is None:
-            return 0.0
-        self.wait()
-        with translated_errors("timing a kernel (was the device chosen with profiling=False?)"):
-            return float(self._event.profile.end - self._event.profile.start) * 1e-9
 
 
 class Kernel:

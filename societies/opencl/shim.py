@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.lib.recfunctions import repack_fields
 from numpy.typing import NDArray
 
 from societies.opencl.argtypes import Kind, Parameter, StructType
@@ -115,3 +116,41 @@ def shim_text(name: str, result: Kind | None, arguments: Sequence[Argument], gro
         ]
     body = "\n".join(f"    {row}" for row in rows)
     return f"__kernel void {SHIM}({', '.join(declared)})\n{{\n{body}\n}}\n"
+
+
+def plain(array: NDArray[Any], kind: Kind) -> NDArray[Any]:
+    """Return the array in C order, with the components of vectors as a last axis."""
+    array = np.array(array, order="C", copy=None)
+    if isinstance(kind, StructType):
+        return array
+    if array.dtype.names is not None:
+        return array.view(kind.dtype).reshape(*array.shape, kind.slots)
+    return array.astype(kind.dtype, copy=False)
+
+
+def handed_over(kind: Kind, array: DeviceArray) -> Any:
+    """Return what the generated kernel is given: it does not know our dtype of a struct."""
+    return array.buffer if isinstance(kind, StructType) else array
+
+
+def bits(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the bytes of (group, work-item, component) as a last axis, without any padding."""
+    if values.dtype.names is not None:
+        values = repack_fields(values, recurse=True)
+    values = np.ascontiguousarray(values)
+    return values.view(np.uint8).reshape(*values.shape[:2], -1)
+
+
+def components(array: NDArray[Any], kind: Kind) -> int:
+    """Return how many values of the type the array holds."""
+    return array.size * array.dtype.itemsize // kind.itemsize
+
+
+def calls_of(argument: Argument) -> tuple[int, ...]:
+    """Return the axes of a by-value or private array that number the calls."""
+    assert argument.host is not None
+    shape = argument.host.shape
+    if argument.role == "varying":
+        return shape[:-1]
+    vector = argument.kind.width > 1 and argument.host.dtype.names is None
+    return shape[: -2 if vector else -1]

@@ -1,9 +1,12 @@
-"""How does a running simulation write its results, and find its place again after a kill?"""
+"""How does a running simulation write its results, and find its place again after a kill?
+
+The module is long because one class owns the open file: the order in which its methods write is
+what a file survives a kill by.
+"""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -12,23 +15,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import h5py
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from societies.errors import OutputError, option
-from societies.output import checkpoints, checksums, lock, opening, seal, sessions, tables
+from societies.output import checkpoints, checksums, lock, opening, sessions, tables
+from societies.output.building import read_layout
 from societies.output.disk import Disk
 from societies.output.files import (
     MAKING,
     READING,
-    abandon,
-    being_written_elsewhere,
-    claim,
     explained,
     place,
     require_target,
-    temporary_name,
 )
 from societies.output.layout import (
     CHECKSUMS,
@@ -43,18 +42,14 @@ from societies.output.layout import (
     Layout,
     StateLayout,
     Variable,
-    build,
     declare,
     difference,
-    read_layout,
     require_ours,
 )
+from societies.output.making import locked_target, made
 from societies.output.seal import Damage, Seal
 from societies.output.tables import Table
 from societies.output.trust import opened
-
-COPIED_AT_ONCE = 1 << 26
-"""Bytes of a dataset that are in memory at a time when a file is made anew."""
 
 
 class ResultFile:
@@ -161,9 +156,9 @@ class ResultFile:
         with explained(path, MAKING):
             require_target(path, layout.nbytes_on_disk, overwrite=overwrite)
             lock.remove_stale(path)
-        target = _target(path) if overwrite else None
+        target = locked_target(path) if overwrite else None
         try:
-            temporary, disk, sealed = _made(path, layout)
+            temporary, disk, sealed = made(path, layout)
             try:
                 if target is None:
                     with explained(path, MAKING):
@@ -397,7 +392,7 @@ class ResultFile:
         path = self.path.resolve()
         with self._writing():
             self._disk.sync()
-        temporary, disk, sealed = _made(path, layout, self._disk)
+        temporary, disk, sealed = made(path, layout, self._disk)
         if self._unplaced is not None:
             self._unplaced.unlink(missing_ok=True)
             self._unplaced = temporary
@@ -631,82 +626,3 @@ class ResultFile:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _target(path: Path) -> int | None:
-    """Lock the file that is to be replaced and return its descriptor; None: there is none.
-
-    Raises
-    ------
-    OutputError
-        If a run is writing it.
-    """
-    for write in (True, False):  # who may replace a file need not be allowed to write it
-        try:
-            descriptor = opening.descriptor_of(path, write=write)
-        except OSError:
-            continue
-        if lock.acquire(descriptor, exclusive=write):
-            return descriptor
-        os.close(descriptor)
-        raise being_written_elsewhere(path)
-    return None
-
-
-def _made(path: Path, layout: Layout, old: Disk | None = None) -> tuple[Path, Disk, Seal]:
-    """Build a file under another name, with what an old one holds; it is locked from the start."""
-    with explained(path, MAKING):
-        temporary, descriptor = lock.create(lambda: temporary_name(path))
-    disk, file = Disk(descriptor, {}), None
-    try:
-        with explained(path, MAKING):
-            claim(disk.descriptor, layout.nbytes_on_disk)
-            # Aligned, so that a counter lies within one page and changes as one.
-            file = h5py.File(temporary, "w", libver="earliest", alignment_interval=8)
-            claim(disk.descriptor, layout.nbytes_on_disk)
-            datasets = build(file, layout)
-            file.flush()
-            del datasets
-            file.close()
-            # Closed and opened again, HDF5 has settled everything, and sees and gives back what
-            # was claimed beyond the file's end.
-            file = h5py.File(temporary, "r+", libver="earliest")
-            file.close()
-            lock.acquire(disk.descriptor)  # where locks are the process's, HDF5 has ended it
-            sealed = seal.make(temporary, disk, layout)
-            disk.extents = sealed.extents
-            if old is None:
-                _begin(disk, sealed)
-            else:
-                _copy(old, disk)
-            disk.sync()
-            return temporary, disk, sealed
-    except BaseException:
-        if file is not None:
-            abandon(file)
-        lock.release(disk.descriptor)
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
-
-
-def _begin(disk: Disk, sealed: Seal) -> None:
-    """Write what a file without any tick says: nothing is committed, nothing is withdrawn."""
-    record = checksums.record(0, False, [0] * len(sealed.tables))
-    disk.write(COMMITS, np.stack([record, record]))
-    for name, series in sealed.series.items():
-        if series.axis is None:
-            sums = checksums.pair(checksums.whole_sum(disk.read(name)))
-            disk.write(f"{CHECKSUMS}/{name}", sums)
-
-
-def _copy(old: Disk, new: Disk) -> None:
-    """Copy the values of every dataset into that of the same name, which may be longer."""
-    for name, extent in old.extents.items():
-        if not extent.shape:
-            new.write(name, old.read(name))
-        elif extent.nbytes:
-            step = max(1, COPIED_AT_ONCE * extent.shape[0] // extent.nbytes)
-            for first in range(0, extent.shape[0], step):
-                rows = slice(first, min(first + step, extent.shape[0]))
-                new.write(name, old.read(name, rows), rows)

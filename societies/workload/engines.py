@@ -1,4 +1,8 @@
-"""Who carries out the steps: an OpenCL device or plain Python, behind the same few methods."""
+"""Who carries out the steps: an OpenCL device or plain Python, behind the same few methods.
+
+The module is long because each method of the one engine is read next to that of the other, whose
+result must be the same.
+"""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_a_disk_without_room_for_more_keeps_the_file(tmp_path, monkeypatch):
 
     with made(path) as file:
         write(file, 1, 2)
-        monkeypatch.setattr("societies.output.resultfile.claim", full)
+        monkeypatch.setattr("societies.output.making.claim", full)
         with pytest.raises(OutputError, match="disk is full"):
             file.append("happenings", rows(3, 11))
     with open_results(path, events="happenings") as found:

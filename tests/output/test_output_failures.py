@@ -339,9 +339,9 @@ def test_hdf5_itself_meets_a_full_disk(small_disk, size):
         """
 import gc, shutil
 from types import SimpleNamespace
-from societies.output import files, resultfile
+from societies.output import files, making
 files.shutil = SimpleNamespace(disk_usage=lambda _: SimpleNamespace(total=10**12, free=10**12))
-resultfile.claim = lambda *_: None
+making.claim = lambda *_: None
 try:
     ResultFile.create(sys.argv[1], **declared).close()
     print("made")

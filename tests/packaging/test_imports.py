@@ -1,4 +1,6 @@
-"""Does every module import only what stands below it, and do no modules import each other?
+"""Does every module import only what stands below it, and is no module too long without a reason?
+
+Modules do not import each other.
 
 All imports count: at the top of a module, inside of functions, and those for types alone. A module
 that needs a type from above knows what is above it, whenever the import is carried out.
@@ -39,6 +41,18 @@ MOVING = {
     "capture": "workload",
 }
 """Modules and packages that still stand beside the room that they will be part of."""
+
+MOST_LINES = 400
+"""A longer module says in its docstring why it is ("long because")."""
+
+TOO_LONG = {
+    "societies.economy.config",
+    "societies.economy.results",
+    "societies.economy.state",
+    "societies.economy.telling",
+    "societies.economy.trace",
+}
+"""Longer modules that do not say why. Take out what is mended; add nothing."""
 
 UPWARDS = {"societies.output.provenance -> societies.config"}
 """Imports against the direction. Take out what is mended; add nothing."""
@@ -116,6 +130,16 @@ def _reached(module: str, imports: Mapping[str, Iterable[str]]) -> set[str]:
     return seen
 
 
+def too_long(texts: Mapping[str, str]) -> set[str]:
+    """Return the modules of too many lines whose docstring does not say why."""
+    return {
+        name
+        for name, text in texts.items()
+        if text.count("\n") > MOST_LINES
+        and "long because" not in " ".join((ast.get_docstring(ast.parse(text)) or "").split())
+    }
+
+
 OURS = imported(modules("societies"))
 
 
@@ -136,6 +160,12 @@ def test_no_modules_import_each_other():
     found = circles(OURS)
     assert found - CIRCLES == set()
     assert CIRCLES - found == set(), "mended: take them out of CIRCLES"
+
+
+def test_no_module_is_long_without_a_reason():
+    found = too_long(modules("societies") | modules("reference_py"))
+    assert found - TOO_LONG == set(), "divide it, or say why it is long"
+    assert TOO_LONG - found == set(), "mended: take them out of TOO_LONG"
 
 
 def test_the_reference_stands_alone():
@@ -180,3 +210,10 @@ def test_planted_imports_between_rooms_of_a_floor_are_found():
 def test_planted_circles_are_found():
     imports = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": {"numpy"}}
     assert circles(imports) == {frozenset("abc")}
+
+
+def test_planted_long_modules_are_found():
+    long = "x = 1\n" * MOST_LINES
+    reason = '"""What it does.\n\nThe module is long\nbecause it is planted.\n"""\n'
+    texts = {"a": f'"""What it does."""\n{long}', "b": f"{reason}{long}", "c": long}
+    assert too_long(texts) == {"a"}

@@ -21,7 +21,7 @@ from societies.workload import verify as core
 from societies.workload.config import DailyConfig
 from societies.workload.engines import ReferenceEngine as CoreReference
 from societies.workload.run import run
-from societies.workload.verify import (
+from societies.workload.windows import (
     ALL_TICKS,
     FIRST_TICKS,
     MOST_SINGLE_TICKS,

@@ -1,0 +1,190 @@
+"""How is the layout of a result file written into an empty file, and read back from one?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import h5py
+import numpy as np
+
+from societies.output.layout import (
+    CHECKSUMS,
+    CLOCK,
+    COMMITS,
+    COPIES,
+    COUNTER,
+    ENDED,
+    FILL,
+    LAYOUT_ATTRIBUTE,
+    LAYOUT_VERSION,
+    NO_TICK,
+    RESERVED_ATTRIBUTES,
+    SEALS,
+    SESSION_BYTES,
+    SESSION_RECORDS,
+    SESSIONS,
+    TICKS,
+    Coordinate,
+    Layout,
+    Variable,
+    nothing,
+)
+from societies.output.tables import EVENT, Table, address, read_tables, scale_names
+from societies.words import plural
+
+
+def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
+    """Write all structures and fill values of ``layout`` into the empty ``file``.
+
+    Returns
+    -------
+    list of h5py.Dataset
+        To be kept until the file is flushed: a dataset that fails to write when it is closed
+        before says nothing.
+    """
+    for key, value in layout.attributes.items():
+        file.attrs[key] = value
+    file.attrs[LAYOUT_ATTRIBUTE] = LAYOUT_VERSION
+    file.attrs[CLOCK], file.attrs[COPIES] = layout.clock, layout.copies
+    file.attrs[TICKS] = layout.ticks
+    # One seal at each end of the file.
+    file.create_group("provenance/seal")
+    datasets = [_reserve(file, SEALS[0], (layout.seal_bytes,), np.dtype(np.uint8))]
+    datasets.append(_reserve(file, COUNTER, (), np.dtype(np.int64)))
+    _describe(datasets[-1], layout.clock, f"{plural(layout.clock)} complete in this file")
+
+    for coordinate in layout.coordinates.values():
+        text = coordinate.values.dtype.kind == "U"
+        scale = file.create_dataset(
+            coordinate.name,
+            data=coordinate.values.astype(object) if text else coordinate.values,
+            dtype=h5py.string_dtype() if text else None,
+        )
+        datasets.append(scale)
+        scale.make_scale(coordinate.name)
+        _describe(scale, coordinate.units, coordinate.long_name or coordinate.name)
+    for variable in layout.variables.values():
+        dtype = np.dtype(variable.dtype)
+        dataset = _reserve(file, variable.name, layout.shape(variable), dtype, variable.fill)
+        datasets.append(dataset)
+        for axis, dim in enumerate(variable.dims):
+            dataset.dims[axis].attach_scale(file[dim])
+        _describe(dataset, variable.units, variable.long_name or variable.name)
+        if dtype.kind in "iu":
+            along = layout.axis(variable) is not None
+            if along or variable.fill == nothing(dtype):
+                dataset.attrs[FILL] = np.array(variable.fill, dtype)
+        if variable.lag:
+            dataset.attrs["lag"] = variable.lag
+    for table in layout.tables.values():
+        datasets += _build_table(file, table, layout.lengths)
+
+    file.create_group(CHECKSUMS)
+    for name, shape in layout.checksums.items():
+        place = f"{CHECKSUMS}/{name}"
+        file.require_group(place.rpartition("/")[0])
+        datasets.append(_reserve(file, place, shape, np.dtype(np.uint32)))
+    records = (2, 3 + len(layout.tables))
+    datasets.append(_reserve(file, COMMITS, records, np.dtype(np.int64)))
+    file.create_group("checkpoint")
+    for slot in range(layout.slots):
+        group = file.create_group(f"checkpoint/{slot}")
+        state = group.create_group("state")
+        datasets.append(_reserve(group, "tick", (), np.dtype(np.int64), NO_TICK))
+        datasets.append(_reserve(group, "checksum", (), np.dtype(np.uint32)))
+        for name, (shape, dtype) in layout.state.items():
+            datasets.append(_reserve(state, name, shape, dtype))
+    kind = np.dtype(f"S{SESSION_BYTES}")
+    datasets.append(_reserve(file, SESSIONS, (SESSION_RECORDS,), kind))
+    datasets.append(_reserve(file, ENDED, (1,), kind))
+    datasets.append(_reserve(file, SEALS[1], (layout.seal_bytes,), np.dtype(np.uint8)))
+    return datasets
+
+
+def _build_table(file: h5py.File, table: Table, lengths: Mapping[str, int]) -> list[h5py.Dataset]:
+    group = file.create_group(table.place)
+    scale = group.create_dataset(EVENT, data=np.arange(table.rows, dtype=np.int64))
+    scale.make_scale(EVENT)
+    _describe(scale, "", "number of the event")
+    datasets = [scale]
+    for column in table.columns:
+        shape, dtype = table.shape(column, lengths), np.dtype(column.dtype)
+        dataset = _reserve(group, column.name, shape, dtype, column.fill)
+        dataset.dims[0].attach_scale(scale)
+        if column.dim:
+            dataset.dims[1].attach_scale(file[column.dim])
+        _describe(dataset, column.units, column.long_name)
+        if dtype.kind in "iu":
+            dataset.attrs[FILL] = np.array(column.fill, dtype)
+        if column.meanings:
+            dataset.attrs["flag_values"] = np.arange(len(column.meanings), dtype=dtype)
+            dataset.attrs["flag_meanings"] = " ".join(column.meanings)
+        datasets.append(dataset)
+    return datasets
+
+
+def read_layout(file: h5py.File) -> Layout:
+    """Read back what :func:`build` wrote; a KeyError means that something is missing."""
+    coordinates, variables = {}, {}
+    names = scale_names(file)
+    for name, dataset in file.items():
+        if not isinstance(dataset, h5py.Dataset) or name == COUNTER:
+            continue
+        units, long_name = dataset.attrs["units"], dataset.attrs["long_name"]
+        if dataset.is_scale:
+            text = h5py.check_string_dtype(dataset.dtype) is not None
+            values = dataset.asstr()[()] if text else dataset[()]
+            coordinates[name] = Coordinate(name, values, units, long_name)
+        else:
+            dims = tuple(names[address(dim[0])] for dim in dataset.dims)
+            fill, lag = dataset.fillvalue.item(), int(dataset.attrs.get("lag", 0))
+            variables[name] = Variable(name, dims, dataset.dtype, units, long_name, fill, lag)
+    attributes = {
+        key: value.item() if isinstance(value, np.generic) else value
+        for key, value in file.attrs.items()
+        if key not in RESERVED_ATTRIBUTES
+    }
+    slots = file["checkpoint"]
+    arrays = slots["0/state"] if len(slots) else {}
+    state = {name: (array.shape, array.dtype) for name, array in arrays.items()}
+    about = file.attrs
+    return Layout(
+        coordinates,
+        variables,
+        attributes,
+        state,
+        read_tables(file),
+        str(about[CLOCK]),
+        str(about[COPIES]),
+        int(about[TICKS]),
+        len(slots),
+    )
+
+
+def _reserve(
+    group: h5py.Group,
+    name: str,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    fill: float | None = None,
+) -> h5py.Dataset:
+    """Make a contiguous dataset; HDF5 writes its fill values (zeros) now, a buffer at a time.
+
+    By h5py's low-level calls, as ``create_dataset`` drops the allocation time of scalars.
+    """
+    plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    plan.set_layout(h5py.h5d.CONTIGUOUS)
+    plan.set_alloc_time(h5py.h5d.ALLOC_TIME_EARLY)
+    plan.set_fill_time(h5py.h5d.FILL_TIME_ALLOC)
+    if fill is not None:
+        plan.set_fill_value(np.array(fill, dtype=dtype))
+    plan.set_obj_track_times(False)
+    kind = h5py.h5t.py_create(dtype, logical=True)
+    space = h5py.h5s.create_simple(shape) if shape else h5py.h5s.create(h5py.h5s.SCALAR)
+    return h5py.Dataset(h5py.h5d.create(group.id, name.encode(), kind, space, dcpl=plan))
+
+
+def _describe(dataset: h5py.Dataset, units: str, long_name: str) -> None:
+    dataset.attrs["units"] = units or "1"
+    dataset.attrs["long_name"] = long_name

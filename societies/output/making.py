@@ -1,0 +1,106 @@
+"""How is a result file made, under another name, until it is whole?"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from societies.output import checksums, lock, opening, seal
+from societies.output.building import build
+from societies.output.disk import Disk
+from societies.output.files import (
+    MAKING,
+    abandon,
+    being_written_elsewhere,
+    claim,
+    explained,
+    temporary_name,
+)
+from societies.output.layout import CHECKSUMS, COMMITS, Layout
+from societies.output.seal import Seal
+
+COPIED_AT_ONCE = 1 << 26
+"""Bytes of a dataset that are in memory at a time when a file is made anew."""
+
+
+def locked_target(path: Path) -> int | None:
+    """Lock the file that is to be replaced and return its descriptor; None: there is none.
+
+    Raises
+    ------
+    OutputError
+        If a run is writing it.
+    """
+    for write in (True, False):  # who may replace a file need not be allowed to write it
+        try:
+            descriptor = opening.descriptor_of(path, write=write)
+        except OSError:
+            continue
+        if lock.acquire(descriptor, exclusive=write):
+            return descriptor
+        os.close(descriptor)
+        raise being_written_elsewhere(path)
+    return None
+
+
+def made(path: Path, layout: Layout, old: Disk | None = None) -> tuple[Path, Disk, Seal]:
+    """Build a file under another name, with what an old one holds; it is locked from the start."""
+    with explained(path, MAKING):
+        temporary, descriptor = lock.create(lambda: temporary_name(path))
+    disk, file = Disk(descriptor, {}), None
+    try:
+        with explained(path, MAKING):
+            claim(disk.descriptor, layout.nbytes_on_disk)
+            # Aligned, so that a counter lies within one page and changes as one.
+            file = h5py.File(temporary, "w", libver="earliest", alignment_interval=8)
+            claim(disk.descriptor, layout.nbytes_on_disk)
+            datasets = build(file, layout)
+            file.flush()
+            del datasets
+            file.close()
+            # Closed and opened again, HDF5 has settled everything, and sees and gives back what
+            # was claimed beyond the file's end.
+            file = h5py.File(temporary, "r+", libver="earliest")
+            file.close()
+            lock.acquire(disk.descriptor)  # where locks are the process's, HDF5 has ended it
+            sealed = seal.make(temporary, disk, layout)
+            disk.extents = sealed.extents
+            if old is None:
+                _begin(disk, sealed)
+            else:
+                _copy(old, disk)
+            disk.sync()
+            return temporary, disk, sealed
+    except BaseException:
+        if file is not None:
+            abandon(file)
+        lock.release(disk.descriptor)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def _begin(disk: Disk, sealed: Seal) -> None:
+    """Write what a file without any tick says: nothing is committed, nothing is withdrawn."""
+    record = checksums.record(0, False, [0] * len(sealed.tables))
+    disk.write(COMMITS, np.stack([record, record]))
+    for name, series in sealed.series.items():
+        if series.axis is None:
+            sums = checksums.pair(checksums.whole_sum(disk.read(name)))
+            disk.write(f"{CHECKSUMS}/{name}", sums)
+
+
+def _copy(old: Disk, new: Disk) -> None:
+    """Copy the values of every dataset into that of the same name, which may be longer."""
+    for name, extent in old.extents.items():
+        if not extent.shape:
+            new.write(name, old.read(name))
+        elif extent.nbytes:
+            step = max(1, COPIED_AT_ONCE * extent.shape[0] // extent.nbytes)
+            for first in range(0, extent.shape[0], step):
+                rows = slice(first, min(first + step, extent.shape[0]))
+                new.write(name, old.read(name, rows), rows)

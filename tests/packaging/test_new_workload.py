@@ -32,6 +32,7 @@ def outputs(environment):
     return {block.text.strip(): out for block, out, _ in carry_out(PAGE, environment) if out}
 
 
+@pytest.mark.thorough
 def test_the_page_is_true(outputs):
     first, *others = outputs.values()
     page = (ROOT / PAGE).read_text()
@@ -54,6 +55,7 @@ def test_the_readme_of_a_new_package_is_true(tmp_path):
     assert re.search(r"\d+ passed", printed[0])
 
 
+@pytest.mark.thorough
 def test_a_phase_is_captured(outputs):
     (said,) = (text for command, text in outputs.items() if command.startswith("societies capture"))
     folder, *_, last = said.splitlines()
@@ -61,6 +63,7 @@ def test_a_phase_is_captured(outputs):
     assert last.startswith("identical: ")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "folder"),
     [
@@ -77,6 +80,7 @@ def test_every_phase_can_be_captured(words, folder, outputs, environment):
     assert driven.splitlines()[-1].startswith("identical: ")
 
 
+@pytest.mark.thorough
 def test_plain_xarray_opens_the_result(outputs, environment):
     with xr.open_dataset(environment.folder / "reserve.h5") as results:
         assert results.gini.dims == ("society", "day")
@@ -87,12 +91,14 @@ def test_plain_xarray_opens_the_result(outputs, environment):
         assert float(results.gini[:, -1].mean()) == pytest.approx(6 / 22, abs=0.015)
 
 
+@pytest.mark.thorough
 def test_the_figure_is_drawn(outputs, environment):
     environment.run("societies", "plot", "reserve.h5")
     assert (environment.folder / "reserve_overview.png").stat().st_size > 10_000
     assert (environment.folder / "boltzmann.png").stat().st_size > 10_000
 
 
+@pytest.mark.thorough
 def test_its_configuration_is_checked_and_has_a_schema(outputs, environment):
     assert "valid, workload boltzmann" in environment.run(
         "societies", "check", "boltzmann/boltzmann.yaml"
@@ -102,6 +108,7 @@ def test_its_configuration_is_checked_and_has_a_schema(outputs, environment):
     assert all("description" in key for name, key in keys.items() if name != "workload")
 
 
+@pytest.mark.thorough
 def test_a_run_is_resumed_and_the_same_on_the_reference(outputs, environment):
     """What the template gets from the core: checkpoints, another device, the same bits."""
     code = """

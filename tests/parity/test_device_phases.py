@@ -132,15 +132,28 @@ def difference(day, step, array, found, expected):
     return f"day {day}, {step}, {array}: place, device, reference: {shown}"
 
 
+QUICK = "groups"
+"""The case that every run of the tests compares; it has all kinds of phases."""
+
+
 @pytest.mark.parametrize("phase", PHASES)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name == QUICK else [pytest.mark.thorough]) for name in CASES],
+)
 def test_a_phase_is_the_references(name, phase):
     days = [schedule.day_schedule(of_case(name), day) for day in DAYS_KEPT]
     happens = {step.phase for steps in days for step in steps}
     assert bool(checked(name, phase)) == (phase in happens)
 
 
-@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize(
+    "phase",
+    [
+        pytest.param(phase, marks=[] if phase == "own_use" else [pytest.mark.thorough])
+        for phase in PHASES
+    ],
+)
 def test_every_method_of_the_kernels(phase):
     """What a GPU does together, and a CPU alone, is tested on every device."""
     for on_cpu in (0, 1):

@@ -98,7 +98,10 @@ LONG = (
 )
 
 
-@pytest.mark.parametrize(("days", "replicates"), [(60, 1), (15, 5)])
+@pytest.mark.parametrize(
+    ("days", "replicates"),
+    [pytest.param(60, 1, marks=pytest.mark.thorough), (15, 5)],
+)
 @pytest.mark.parametrize("name", LONG)
 def test_many_days_and_many_societies(name, days, replicates):
     checked(CASES[name], days=days, replicates=replicates)

@@ -18,7 +18,7 @@ class Copy(SimpleNamespace):
     Attributes
     ----------
     listener : callable or None
-        Is told what happens and why; no result depends on it.
+        Called with each event and its facts; no result depends on it.
     """
 
     listener = None

@@ -6,7 +6,7 @@ one. Removed agents are drawn and taken like others; their meetings do nothing.
 Device twin: ``kernels/economy/device_matching.cl``.
 """
 
-from reference_py.economy.listener import tell
+from reference_py.economy.listener import notify
 from reference_py.economy.streams import drawing
 
 
@@ -32,10 +32,12 @@ def matched(p, s, device_type, below):
     while len(free) > 1:
         a = free.pop(below(len(free)))
         b = partner(s, device_type, a, free)
-        if b is None:
+        met = b is None
+        if met:
             b = free[below(len(free))]
         free.remove(b)
-        tell(s, "pair", a=a, b=b)
+        if s.listener is not None:
+            notify(s, "pair", a=a, b=b, gained=remembered(s, device_type, a, b), met=met)
         order += [a, b]
     return order + free
 
@@ -48,9 +50,15 @@ def partner(s, device_type, agent, free):
     best, pick = -1.0, None
     for b in free:
         if not s.met[agent][b]:
-            surplus = 0.0
-            for gain in s.partner_memory[agent][device_type][b]:  # newest first
-                surplus += gain
+            surplus = remembered(s, device_type, agent, b)
             if surplus > best:
                 best, pick = surplus, b
     return pick
+
+
+def remembered(s, device_type, agent, other):
+    """Return what the agent remembers to have gained by deals with the other."""
+    surplus = 0.0
+    for gain in s.partner_memory[agent][device_type][other]:  # newest first
+        surplus += gain
+    return surplus

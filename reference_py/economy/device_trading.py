@@ -11,7 +11,7 @@ from reference_py.economy import valuation
 from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
 from reference_py.economy.end_day import refresh
 from reference_py.economy.knowledge import know_components
-from reference_py.economy.listener import tell
+from reference_py.economy.listener import notify
 from reference_py.economy.own_use import remember_price
 from reference_py.economy.promises import reserve, unreserve
 from reference_py.economy.trading import menu
@@ -46,12 +46,15 @@ def deal(p, s, device_type, buyer, seller):
     """Let one agent buy one device from the other; return whether it did."""
     goods = for_sale(p, s, device_type, seller)
     offered = sorted(menu(p, s, buyer))
-    tell(s, "device_offer", buyer=buyer, seller=seller, goods=goods, offered=offered)
-    if not goods or not offered:
+    refused = nothing_to_trade(goods, offered)
+    who = {"buyer": buyer, "seller": seller, "device": device_type}
+    notify(s, "device_offer", **who, goods=goods, offered=offered, refused=refused)
+    if refused is not None:
         return False
     pick, worth = choice(p, s, device_type, buyer, goods)
-    tell(s, "device_choice", pick=pick, worth=worth)
-    if pick is None:
+    refused = ("none is worth anything to the buyer", ()) if pick is None else None
+    notify(s, "device_choice", resource=pick, worth=worth, refused=refused)
+    if refused is not None:
         return False
     cost = valuation.costs(p, s, seller, device_type)[0][pick]
     units = payment(p, s, buyer, seller, offered, worth, cost)
@@ -59,8 +62,16 @@ def deal(p, s, device_type, buyer, seller):
     for r in offered:
         paid += loss(utility_curve(p, buyer, r), s.held[buyer][r], units[r])
         received += gain(utility_curve(p, seller, r), s.held[seller][r], units[r])
-    tell(s, "device_price", units=units, cost=cost, paid=paid, received=received)
-    if not (paid < worth and cost < received):
+    refused = refusal(worth, cost, paid, received)
+    if s.listener is not None:
+        price = {"units": [units[r] for r in offered], "paid": paid, "received": received}
+        for side, agent in (("value_buyer", buyer), ("value_seller", seller)):
+            price[side] = [
+                marginal_utility(utility_curve(p, agent, r), s.held[agent][r]) for r in offered
+            ]
+        from_stock = in_stock(p, s, seller, device_type, pick)
+        notify(s, "device_price", cost=cost, from_stock=from_stock, **price, refused=refused)
+    if refused is not None:
         return False
     hand_over(p, s, device_type, buyer, seller, pick)
     for r in offered:
@@ -78,8 +89,29 @@ def deal(p, s, device_type, buyer, seller):
     remember_price(s, seller, device_type, pick, -(received - cost))
     s.bought[buyer][pick] = 1
     s.devices_sold[seller][device_type] += 1
-    tell(s, "sale", buyer=buyer, seller=seller, resource=pick)
+    if s.listener is not None:
+        after = {"value_buyer_after": [s.value[buyer][r] for r in offered]}
+        after["value_seller_after"] = [s.value[seller][r] for r in offered]
+        notify(s, "sale", **after)
     return True
+
+
+def nothing_to_trade(goods, offered):
+    """Return why there is nothing to trade; None if there is a device and something to pay with."""
+    if not goods:
+        return "the seller can make none", ()
+    if not offered:
+        return "the buyer holds nothing to pay with", ()
+    return None
+
+
+def refusal(worth, cost, paid, received):
+    """Return why a device is not sold for a payment; None if both gain."""
+    if not paid < worth:
+        return "the price is not below its worth to the buyer", ()
+    if not cost < received:
+        return "the price does not exceed the seller's cost", ()
+    return None
 
 
 def for_sale(p, s, device_type, seller):
@@ -224,10 +256,10 @@ def hand_over(p, s, device_type, buyer, seller, resource):
     The buyer takes it apart and learns something about it.
     """
     lifetime = p.device.lifetime[device_type]
-    if s.device_minutes[seller][device_type][resource] < lifetime:
-        reserve(p, s, seller, device_type, resource)
-    else:
+    if in_stock(p, s, seller, device_type, resource):
         s.device_minutes[seller][device_type][resource] -= lifetime
+    else:
+        reserve(p, s, seller, device_type, resource)
     experience = s.device_experience[buyer][device_type]
     experience[resource] = max(experience[resource], p.device.min_held_experience)
     know_components(p, s, buyer)
@@ -235,3 +267,8 @@ def hand_over(p, s, device_type, buyer, seller, resource):
         unreserve(p, s, buyer, device_type, resource)
     else:
         s.device_minutes[buyer][device_type][resource] += lifetime
+
+
+def in_stock(p, s, agent, device_type, resource):
+    """Return whether the agent owns a whole unused device."""
+    return s.device_minutes[agent][device_type][resource] >= p.device.lifetime[device_type]

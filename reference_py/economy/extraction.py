@@ -7,7 +7,7 @@ Device twin: ``kernels/economy/extraction.cl``.
 
 from reference_py.economy.curves import effort, effort_curve, marginal_utility, utility_curve
 from reference_py.economy.devices import EXTRACTING, extracting_device
-from reference_py.economy.listener import tell
+from reference_py.economy.listener import notify
 from reference_py.economy.streams import drawing
 from reference_py.primitives.reduce import reduce_sum
 
@@ -76,7 +76,10 @@ def work(p, s, agent, choose, time, extracted, spent):
         if source[r] > 0:
             left = s.device_minutes[agent][source[r] - 1]
             left[r] = max(0.0, left[r] - minutes[r])
-        tell(s, "unit", agent=agent, resource=r, source=source[r], time=time, minutes=minutes[r])
+        if s.listener is not None:
+            unit = {"source": source[r], "start": time, "minutes": minutes[r], "gain": gains[r]}
+            value = marginal_utility(utility[r], held[r])
+            notify(s, "unit", agent=agent, resource=r, **unit, value=value)
         time += minutes[r]
         s.gain_per_minute[agent] = gains[r]
         experience[r] += 1.0 / factor[r]

@@ -19,7 +19,7 @@ from reference_py.economy.devices import (
     is_known,
 )
 from reference_py.economy.knowledge import know_components
-from reference_py.economy.listener import tell
+from reference_py.economy.listener import notify
 from reference_py.economy.streams import drawing
 
 NEXT = {MACHINE: FACTORY, FACTORY: INDUSTRY, DEVICE_MACHINE: DEVICE_FACTORY}
@@ -52,13 +52,12 @@ def attempt(p, s, agent, known, rng):
     """
     considered = tool_ingredients(p, s, agent, rng)
     if considered is None:
-        tell(s, "attempt", agent=agent, device_type=TOOL, considered=[], open=[])
+        chance(p, s, agent, TOOL, [], [])
         return None
     open_ = untaken(s, TOOL, considered, known)
-    tell(s, "attempt", agent=agent, device_type=TOOL, considered=considered, open=open_)
+    success = chance(p, s, agent, TOOL, considered, open_)
     if open_:
-        experience = summed(s.experience[agent], considered)
-        if not succeeds(p, agent, p.device.tool_probability, experience, rng):
+        if not rng.uniform() < success:
             return None
         target = open_[rng.below(len(open_))]
         return TOOL, target, [r for r in considered if r != target]
@@ -68,10 +67,9 @@ def attempt(p, s, agent, known, rng):
     while device_type is not None:
         considered = device_ingredients(p, s, agent, device_type, known, rng)
         open_ = untaken(s, device_type, considered, known)
-        tell(s, "attempt", agent=agent, device_type=device_type, considered=considered, open=open_)
+        success = chance(p, s, agent, device_type, considered, open_)
         if open_:
-            experience = summed(s.device_experience[agent][COMPONENT[device_type]], considered)
-            if not succeeds(p, agent, p.device.device_probability, experience, rng):
+            if not rng.uniform() < success:
                 return None
             return device_type, open_[rng.below(len(open_))], considered
         device_type = NEXT.get(device_type)
@@ -142,17 +140,25 @@ def summed(experience, considered):
     return total
 
 
-def succeeds(p, agent, probability, experience, rng):
-    """Draw whether an attempt with so much experience succeeds."""
-    chance = probability * experience * p.device.inventiveness[p.group_of_agent[agent]]
-    return rng.uniform() < chance
+def chance(p, s, agent, device_type, considered, open_):
+    """Report an attempt, and return the probability of finding an open device; it may exceed 1."""
+    probability, known = p.device.tool_probability, s.experience[agent]
+    if device_type != TOOL:
+        probability = p.device.device_probability
+        known = s.device_experience[agent][COMPONENT[device_type]]
+    experience = summed(known, considered)
+    result = probability * experience * p.device.inventiveness[p.group_of_agent[agent]]
+    what = {"device": device_type, "considered": considered, "open": open_}
+    odds = {"experience": experience, "probability": min(1.0, result)}
+    notify(s, "attempt", agent=agent, **what, **odds)
+    return result
 
 
 def establish(p, s, agent, known, day, device_type, resource, parts):
     """Make the invention society's recipe, in place of one that nobody remembers."""
     slots = [-1] * (p.device.component_slots - len(parts))
     s.recipe[device_type][resource] = [*parts, *slots]
-    tell(s, "invented", agent=agent, device_type=device_type, resource=resource, parts=parts)
+    notify(s, "invented", agent=agent, device=device_type, resource=resource, parts=parts)
     s.invented_on[device_type][resource] = day
     s.inventor[device_type][resource] = agent
     s.inventions.append((day, agent, device_type, resource, *s.recipe[device_type][resource]))

@@ -1,15 +1,21 @@
-"""Who may watch what happens, and why: a listener is told, and changes nothing.
+"""How does a society report what it decides, and why: events for a listener.
 
-A listener is called with the name of an event and its facts; `societies/economy/replay.py` has
-one. Results never depend on it, and nobody is told anything where there is none.
+Each event is reported where it is decided, with the values that decided it. No result depends on a
+listener. What only a listener needs is computed only if there is one, by the function that decides.
+
+A decision against something has a reason: a pair of words and of whom or what they are about,
+agents or resources, ``("would gain too little", (3, 5))``. None stands for "nothing against it".
 """
 
 
-def tell(s, event, **facts):
-    """Tell the society's listener, if it has one, what happens right now.
+def notify(s, event, **facts):
+    """Report an event to the society's listener, if it has one.
 
-    Facts are numbers and lists at hand; whoever wants more looks at the society, which is as the
-    agent sees it at this moment.
+    Parameters
+    ----------
+    s : Society
+    event : str
+    facts : what was decided and why, by name; the listener may keep the lists
     """
     if s.listener is not None:
         s.listener(event, facts)

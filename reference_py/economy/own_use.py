@@ -6,7 +6,7 @@ Device twin: ``kernels/economy/own_use.cl``.
 """
 
 from reference_py.economy import valuation
-from reference_py.economy.listener import tell
+from reference_py.economy.listener import notify
 from reference_py.economy.promises import reserve
 
 
@@ -21,13 +21,17 @@ def decide(p, s, agent, device_type):
     """Promise the agent itself the device of the largest net benefit, again and again."""
     while True:
         cost, _ = valuation.costs(p, s, agent, device_type)
-        best, pick, gain = 0.0, None, 0.0
+        best, pick, gain, considered = 0.0, None, 0.0, []
         for r in range(p.resources):
-            if wants(p, s, agent, device_type, r):
-                benefit = valuation.benefit(p, s, agent, device_type, r)
-                if benefit - cost[r] > best:
-                    best, pick, gain = benefit - cost[r], r, benefit
-        tell(s, "own_use", agent=agent, resource=pick, benefit=gain, cost=cost)
+            benefit, refused = judged(p, s, agent, device_type, r, cost[r])
+            if refused is None and benefit - cost[r] > best:
+                best, pick, gain = benefit - cost[r], r, benefit
+            if s.listener is not None and s.device_experience[agent][device_type][r] > 0.0:
+                one = {"resource": r, "benefit": benefit, "cost": cost[r], "refused": refused}
+                considered.append(one)
+        if s.listener is not None:
+            what = {"resource": pick, "benefit": gain, "cost": 0.0 if pick is None else cost[pick]}
+            notify(s, "own_use", agent=agent, device=device_type, **what, considered=considered)
         if pick is None:
             return
         remember_price(s, agent, device_type, pick, -cost[pick])
@@ -38,12 +42,26 @@ def decide(p, s, agent, device_type):
         s.device_minutes[agent][device_type][pick] += p.device.lifetime[device_type]
 
 
-def wants(p, s, agent, device_type, resource):
-    """Return whether the agent could make the device and does not own enough of it."""
+def judged(p, s, agent, device_type, resource, cost):
+    """Return what one more device would bring, and why the agent makes none; None if it might.
+
+    Of a device that the agent does not want anyway, only a listener is interested in the benefit.
+    """
+    refused = unwanted(p, s, agent, device_type, resource)
+    if refused is not None and s.listener is None:
+        return 0.0, refused
+    benefit = valuation.benefit(p, s, agent, device_type, resource)
+    if refused is None and not benefit - cost > 0.0:
+        refused = "brings no more than it costs", ()
+    return benefit, refused
+
+
+def unwanted(p, s, agent, device_type, resource):
+    """Return why the agent needs no device, or cannot make it; None if it wants one."""
     most = p.device.days_to_hold * p.day_length
-    return valuation.stock(p, s, agent, device_type, resource) < most and valuation.can_make(
-        p, s, agent, device_type, resource
-    )
+    if not valuation.stock(p, s, agent, device_type, resource) < most:
+        return "owns enough", ()
+    return valuation.obstacle(p, s, agent, device_type, resource)
 
 
 def remember_price(s, agent, device_type, resource, price):

@@ -15,7 +15,7 @@ from reference_py.economy.devices import (
     making_time,
     owned_maker,
 )
-from reference_py.economy.listener import tell
+from reference_py.economy.listener import notify
 from reference_py.primitives.reduce import reduce_sum
 
 
@@ -47,15 +47,12 @@ def make_all(p, s, agent, device_type, resource):
         speed = making_speed(p, s, agent, device_type, resource)
         minutes = making_time(p, s, agent, device_type, resource)
         total += minutes
-        tell(
-            s,
-            "made",
-            agent=agent,
-            device_type=device_type,
-            resource=resource,
-            by=maker,
-            minutes=minutes,
-        )
+        if s.listener is not None:
+            what = {"agent": agent, "device": device_type, "resource": resource}
+            experience = s.device_experience[agent][device_type][resource]
+            parts = {"parts": components(s, device_type, resource)}
+            parts["component"] = COMPONENT.get(device_type)
+            notify(s, "made", **what, by=maker, minutes=minutes, experience=experience, **parts)
         if maker is not None:
             left = s.device_minutes[agent][maker][resource] - minutes
             s.device_minutes[agent][maker][resource] = max(0.0, left)

@@ -4,6 +4,7 @@ Source: docs/model.md, "Shocks". What a random shock removes is drawn on day 0.
 Device twin: ``kernels/economy/shocks.cl``.
 """
 
+from reference_py.economy.listener import notify
 from reference_py.economy.streams import drawing
 
 REMOVE_RESOURCE, REMOVE_AGENT = 0, 1
@@ -32,8 +33,10 @@ def shocks(p, s, day):
             continue
         if shock.remove == REMOVE_RESOURCE:
             remove_resource(p, s, s.shock_target[i], shock.holdings == LOSE)
+            notify(s, "removed", what="resource", index=s.shock_target[i])
         else:
             remove_agent(p, s, s.shock_target[i])
+            notify(s, "removed", what="agent", index=s.shock_target[i])
 
 
 def remove_resource(p, s, resource, lose):

@@ -9,6 +9,7 @@ import math
 
 from reference_py.economy.curves import total_utility, utility_curve
 from reference_py.economy.devices import EXTRACTING, MACHINE, TOOL
+from reference_py.economy.listener import notify
 from reference_py.primitives.reduce import reduce_sum
 
 
@@ -25,11 +26,21 @@ def agent_statistics(p, s):
         s.largest_holding[agent] = max(held)
         s.utility_2[agent] = s.utility_1[agent]
         s.utility_1[agent] = s.utility[agent]
-        s.utility[agent] = reduce_sum(
-            [total_utility(utility_curve(p, agent, r), held[r]) for r in range(p.resources)]
-        )
+        s.utility[agent] = utility_of_holdings(p, s, agent)
         if p.device is not None:
             device_holdings(s, agent)
+
+
+def utility_of_holdings(p, s, agent):
+    """Return the utility of all that the agent holds."""
+    return reduce_sum(
+        [total_utility(utility_curve(p, agent, r), s.held[agent][r]) for r in range(p.resources)]
+    )
+
+
+def report_utility(p, s, agent):
+    """Report what the agent's holdings are worth to it at this moment."""
+    notify(s, "utility", agent=agent, utility=utility_of_holdings(p, s, agent))
 
 
 def device_holdings(s, agent):

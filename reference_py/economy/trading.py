@@ -10,7 +10,7 @@ import math
 
 from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
 from reference_py.economy.end_day import refresh
-from reference_py.economy.listener import tell
+from reference_py.economy.listener import notify
 from reference_py.primitives.select import n_smallest
 from reference_py.primitives.softmath import soft_exp, soft_log
 
@@ -35,11 +35,13 @@ def meet(p, s, agent_a, agent_b):
         menu_a, menu_b = menu(p, s, agent_a), menu(p, s, agent_b)
         sell_a.update(menu_a - menu_b)  # the sets grow over the meeting
         sell_b.update(menu_b - menu_a)
-        tell(s, "menus", a=agent_a, b=agent_b, menu_a=menu_a, menu_b=menu_b)
-        if not sell_a or not sell_b:
-            return False
-        queue.extend(ranked(p, s, agent_a, agent_b, sorted(sell_a), sorted(sell_b), attempt))
-        return True
+        refused = nothing_to_swap({agent_a: menu_a, agent_b: menu_b}, sell_a, sell_b)
+        if s.listener is not None:
+            menus = {"menu_a": sorted(menu_a), "menu_b": sorted(menu_b)}
+            notify(s, "meeting", a=agent_a, b=agent_b, attempt=attempt, **menus, refused=refused)
+        if refused is None:
+            queue.extend(ranked(p, s, agent_a, agent_b, sorted(sell_a), sorted(sell_b), attempt))
+        return refused is None
 
     attempt = 0
     if not extend(attempt):
@@ -58,6 +60,16 @@ def menu(p, s, agent):
     """Return the held resources that the agent remembers as least valuable, as a set."""
     masked = [units == 0 for units in s.held[agent]]
     return {r for r in n_smallest(s.value[agent], masked, p.menu_size) if r is not None}
+
+
+def nothing_to_swap(menus, sell_a, sell_b):
+    """Return why there is nothing to swap, None if there is something; ``menus`` by agent."""
+    if sell_a and sell_b:
+        return None
+    empty = tuple(agent for agent, menu in menus.items() if not menu)
+    if empty:
+        return "held nothing to offer", empty
+    return "the offers left nothing to swap", ()
 
 
 def ranked(p, s, agent_a, agent_b, sell_a, sell_b, attempt):
@@ -87,8 +99,9 @@ def score(p, s, agent, wanted, given):
 def bargain(p, s, agent_a, agent_b, give, take):
     """Let A, then B, propose quantities; carry out the first that both gain from."""
     held_a, held_b = s.held[agent_a], s.held[agent_b]
-    tell(s, "bargain", a=agent_a, b=agent_b, give=give, take=take)
     if held_a[give] == 0 or held_b[take] == 0:
+        refused = "one of the two no longer holds the resource", ()
+        notify(s, "bargain", a=agent_a, b=agent_b, give=give, take=take, refused=refused)
         return False
     curve_a_give, curve_a_take = (utility_curve(p, agent_a, r) for r in (give, take))
     curve_b_give, curve_b_take = (utility_curve(p, agent_b, r) for r in (give, take))
@@ -107,15 +120,24 @@ def bargain(p, s, agent_a, agent_b, give, take):
     )
     power_a, power_b = (p.trade_power[p.group_of_agent[x]] for x in (agent_a, agent_b))
     rate = price(p.price, most_a, least_b, power_a, power_b)
-    for surplus in (surplus_a, surplus_b):
-        taken, given = proposal(surplus, rate, held_a[give], held_b[take], p.min_surplus)
-        tell(s, "proposal", by_a=surplus is surplus_a, rate=rate, given=given, taken=taken)
-        if (
-            taken <= held_b[take]
-            and given <= held_a[give]
-            and surplus_a(taken, given) > p.min_surplus
-            and surplus_b(taken, given) > p.min_surplus
-        ):
+    if s.listener is not None:
+        more_a = [marginal_utility(curve_a_give, held_a[give])]
+        more_a.append(marginal_utility(curve_a_take, held_a[take]))
+        more_b = [marginal_utility(curve_b_give, held_b[give])]
+        more_b.append(marginal_utility(curve_b_take, held_b[take]))
+        terms = {"most_a": most_a, "least_b": least_b, "rate": rate}
+        values = {"value_a": more_a, "value_b": more_b}
+        notify(s, "bargain", a=agent_a, b=agent_b, give=give, take=take, **terms, **values)
+    agents, stock = (agent_a, agent_b), (held_a[give], held_b[take])
+    for by, surplus in zip(agents, (surplus_a, surplus_b), strict=True):
+        taken, given, best = proposal(surplus, rate, *stock, p.min_surplus)
+        gain_a = best if by == agent_a else surplus_a(taken, given)
+        gain_b = best if by == agent_b else surplus_b(taken, given)
+        refused = refusal(agents, stock, (given, taken), (gain_a, gain_b), p.min_surplus)
+        if s.listener is not None:
+            offer = {"given": given, "taken": taken, "surplus_a": gain_a, "surplus_b": gain_b}
+            notify(s, "proposal", by=by, **offer, refused=refused)
+        if refused is None:
             held_b[take] -= taken
             held_a[take] += taken
             held_a[give] -= given
@@ -129,9 +151,32 @@ def bargain(p, s, agent_a, agent_b, give, take):
                 s.units_sold_outside[agent_a] += given
                 s.units_sold_outside[agent_b] += taken
             s.deals[agent_a] += 1
-            tell(s, "swap", a=agent_a, b=agent_b)
+            if s.listener is not None:
+                value_a = [s.value[agent_a][give], s.value[agent_a][take]]
+                value_b = [s.value[agent_b][give], s.value[agent_b][take]]
+                notify(s, "swap", value_a_after=value_a, value_b_after=value_b)
             return True
     return False
+
+
+def refusal(agents, held, gives, gains, min_surplus):
+    """Return why a proposal is not carried out; None if it is.
+
+    Parameters
+    ----------
+    agents, held, gives, gains : (A's, B's)
+        Who they are, what each holds of what it gives, would give, and would gain.
+    min_surplus : float, util
+    """
+    if gives[1] > held[1]:
+        return "has not so many", agents[1:]
+    if gives[0] > held[0]:
+        return "has not so many", agents[:1]
+    a_gains, b_gains = gains[0] > min_surplus, gains[1] > min_surplus
+    if a_gains and b_gains:
+        return None
+    losers = agents[1:] if a_gains else agents[:1] if b_gains else agents
+    return "would gain too little", losers
 
 
 def price(rule, most_a, least_b, power_a, power_b):
@@ -151,7 +196,7 @@ def price(rule, most_a, least_b, power_a, power_b):
 
 
 def proposal(surplus, rate, stock_given, stock_taken, min_surplus):
-    """Return the quantities (taken, given) that are best for the proposer.
+    """Return the quantities taken and given that are best for the proposer, and its surplus.
 
     Walks up the ladder of whole quantities at the rate. The last step that still leads on is not
     itself a candidate, and the smallest of equal offers is kept.
@@ -171,7 +216,7 @@ def proposal(surplus, rate, stock_given, stock_taken, min_surplus):
         given += 1
         at = given * rate
         taken = rounded(at)
-    return best
+    return *best, best_surplus
 
 
 def rounded(x):

@@ -123,12 +123,19 @@ def minutes_in_series(curve, experience, count):
 
 def can_make(p, s, agent, device_type, resource):
     """Return whether the agent knows the device and has the time and the resources to make one."""
+    return obstacle(p, s, agent, device_type, resource) is None
+
+
+def obstacle(p, s, agent, device_type, resource):
+    """Return why the agent cannot make the device; None if it can."""
     if s.device_experience[agent][device_type][resource] < 1.0:
-        return False
+        return "knows too little", ()
     minutes, units = worst_case(p, s, agent, device_type, resource)
-    return s.reserved_minutes[agent] + minutes < p.day_length and all(
-        need <= held for need, held in zip(units, s.held[agent], strict=True)
-    )
+    if not s.reserved_minutes[agent] + minutes < p.day_length:
+        return "no time to make it", ()
+    held = s.held[agent]
+    short = [r for r in range(p.resources) if units[r] > held[r]]
+    return ("lacks", short) if short else None
 
 
 def stock(p, s, agent, device_type, resource):

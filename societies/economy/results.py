@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.economy.config import EconomyConfig
-from societies.economy.ledger import Ledger
+from societies.economy.explain.trade_log import TradeLog
 from societies.economy.parameters import Parameters
 from societies.economy.state import (
     ACTIVITIES,
@@ -184,7 +184,7 @@ class Layout:
     def __init__(self, workload: Workload[Any, Parameters], config: EconomyConfig) -> None:
         self.config, self.p = config, workload.parameters(config)
         self.devices = config.devices != "none"
-        self.ledger = Ledger(workload, config)
+        self.trade_log = TradeLog(workload, config)
         self.groups = len(config.group_sizes())
         record = config.record
         self._every = {
@@ -244,7 +244,7 @@ class Layout:
                 Coordinate("device_type", np.array(DEVICE_TYPES), "", "type of device"),
                 Coordinate("made_type", np.array(MADE_TYPES), "", "what is made with devices"),
             ]
-        return result + self.ledger.coordinates()
+        return result + self.trade_log.coordinates()
 
     def variables(self) -> list[Variable]:
         """Return the variables of the file."""
@@ -263,7 +263,7 @@ class Layout:
             result.append(
                 Variable("agent_group", ("agent",), "int32", "index", "group of the agent")
             )
-        return result + self.ledger.variables()
+        return result + self.trade_log.variables()
 
     def _knowledge(self) -> list[Variable]:
         result = []
@@ -286,7 +286,7 @@ class Layout:
     def tables(self) -> list[Table]:
         """Return the tables of events in the file."""
         if not self.devices:
-            return self.ledger.tables()
+            return self.trade_log.tables()
         config = self.config
         types = len(DEVICE_TYPES) if config.devices == "all" else 1
         room = min(config.agents * config.days, ROOM_FOR_INVENTIONS * types * config.resources)
@@ -299,7 +299,7 @@ class Layout:
             Column("resource", "int32", "index", meaning),
             Column("recipe", "int32", "index", DEVICE_STATE["recipe"].meaning, dim="component"),
         )
-        return [Table("inventions", columns, config.replicates * room), *self.ledger.tables()]
+        return [Table("inventions", columns, config.replicates * room), *self.trade_log.tables()]
 
     def attributes(self) -> dict[str, str | int]:
         """Return what was run: title, scenario, sizes."""
@@ -317,8 +317,8 @@ class Layout:
         if "agent_group" in file.variables:
             sizes = self.config.group_sizes()
             file.write("agent_group", np.repeat(np.arange(len(sizes), dtype=np.int32), sizes))
-        if self.ledger.societies(day + 1):
-            self.ledger.begin(day, state())
+        if self.trade_log.societies(day + 1):
+            self.trade_log.begin(day, state())
 
     def write(self, file: ResultFile, block: Block) -> None:
         """Write a block of days, and what is recorded of the state at its end.
@@ -335,8 +335,8 @@ class Layout:
         if block.last in self.stops():
             state = block.state()
             self._write_detail(file, block.last, state)
-            self.ledger.write(file, self.p, block.last, state, block.interruption)
-            self.ledger.begin(block.last, state)
+            self.trade_log.write(file, self.p, block.last, state, block.interruption)
+            self.trade_log.begin(block.last, state)
 
     def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
         """Write of what every device is made, as society knows by now."""
@@ -350,24 +350,24 @@ class Layout:
     def means(self, block: Block) -> dict[str, float]:
         """Return means over societies of the last day's series."""
         means = block.logs["series"][:, -1].mean(axis=0).tolist()
-        told = dict(zip(series_of(self.p), means, strict=True))
-        return {name: told[name] for name in self._told()}
+        of_series = dict(zip(series_of(self.p), means, strict=True))
+        return {name: of_series[name] for name in self._reported()}
 
     def recorded_means(self, dataset: Any, day: int) -> dict[str, float]:
         """Return the same from a file; nothing if its last day is none of those recorded."""
         if day not in dataset["day"].values:
             return {}
         last = dataset.sel(day=day)
-        return {name: float(last[name].mean()) for name in self._told()}
+        return {name: float(last[name].mean()) for name in self._reported()}
 
-    def _told(self) -> list[str]:
+    def _reported(self) -> list[str]:
         return [
             name for name, one in series_of(self.p).items() if not one.lag and not grouped(name)
         ]
 
     def stops(self) -> set[int]:
         """Return the days after which the state itself is recorded."""
-        days = self.ledger.stops()
+        days = self.trade_log.stops()
         if self.config.record.agent:
             days.update(self._days[self.agent_day].tolist())
         if self.config.record.agent_resource:

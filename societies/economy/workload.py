@@ -196,7 +196,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         device: str | Device = "auto",
         progress: Callable[[int, int], None] | None = None,
     ) -> str:
-        """Tell what an agent did on a day, and why.
+        """Say what an agent did on a day, and why.
 
         Parameters
         ----------
@@ -215,11 +215,12 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         full : bool
             Leave nothing out of the text.
         """
-        from societies.economy.trace import trace
+        from societies.economy.explain.report import text
+        from societies.economy.explain.trace import trace
 
         if form not in ("text", "json"):
             raise ConfigError(f"{option('form', form)}: choose text or json")
-        told = trace(
+        found = trace(
             self,
             config,
             day=day,
@@ -230,7 +231,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
             device=device,
             progress=progress,
         )
-        return json.dumps(told.data()) if form == "json" else told.text(full=full)
+        return json.dumps(found.data()) if form == "json" else text(found, full=full)
 
     def figure(self, results: xr.Dataset) -> Any:
         """Draw the day's means and, with devices, what they are used for."""

@@ -308,10 +308,11 @@ def test_an_offer_is_on_the_ladder_and_the_best_before_its_end(
     def taken_for(given):
         return math.floor(given * rate + 0.5)
 
-    taken, given = trading.proposal(surplus, rate, stock_given, stock_taken, 0.1)
+    taken, given, best = trading.proposal(surplus, rate, stock_given, stock_taken, 0.1)
     first = math.floor(1.0 / rate + 0.5) if rate <= 1.0 else 1
     assert given >= first
     assert taken == taken_for(given)
+    assert best == surplus(taken, given)
     assert given == first or (given <= stock_given and taken <= stock_taken)
     last = first
     while (
@@ -326,5 +327,5 @@ def test_an_offer_is_on_the_ladder_and_the_best_before_its_end(
 
 
 def test_of_equal_offers_the_smallest_is_made():
-    assert trading.proposal(lambda taken, given: 5.0, 2.0, 50, 50, 0.1) == (2, 1)
-    assert trading.proposal(lambda taken, given: 5.0, 0.25, 50, 50, 0.1) == (1, 4)
+    assert trading.proposal(lambda taken, given: 5.0, 2.0, 50, 50, 0.1)[:2] == (2, 1)
+    assert trading.proposal(lambda taken, given: 5.0, 0.25, 50, 50, 0.1)[:2] == (1, 4)

@@ -241,8 +241,10 @@ class _Walk:
         self.chain.pop()
 
     def _left_alone(self, node):
-        """What is told to observers changes no result; imports and descriptions none either."""
+        """What a listener receives changes no result; imports and descriptions none either."""
         if isinstance(node, (ast.Import, ast.ImportFrom)):
+            return True
+        if isinstance(node, ast.If) and ast.unparse(node.test).startswith("s.listener is not None"):
             return True
         if not isinstance(node, ast.Expr):
             return False
@@ -250,7 +252,7 @@ class _Walk:
         return isinstance(value, ast.Constant) or (
             isinstance(value, ast.Call)
             and isinstance(value.func, ast.Name)
-            and value.func.id == "tell"
+            and value.func.id in ("notify", "report_utility")
         )
 
     def _add(self, field, new, index=None, parent=None):

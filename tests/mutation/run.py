@@ -306,7 +306,7 @@ def main():
     options = parsed()
     options.folder.mkdir(parents=True, exist_ok=True)
     kept = options.folder / "verdicts.jsonl"
-    sources = [path for path in sorted(MODEL.glob("*.py")) if path.stem != "observer"]
+    sources = [path for path in sorted(MODEL.glob("*.py")) if path.stem != "listener"]
     if options.modules:
         sources = [path for path in sources if path.stem in options.modules]
     chosen = [mutant for path in sources for mutant in mutants(path)]

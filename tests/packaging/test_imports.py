@@ -61,7 +61,6 @@ CIRCLES = {
     frozenset(
         {"societies.economy.bounds", "societies.economy.config", "societies.economy.conflicts"}
     ),
-    frozenset({"societies.economy.telling", "societies.economy.trace"}),
 }
 """Modules that import each other. Take out what is mended; add nothing."""
 

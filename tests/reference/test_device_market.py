@@ -473,11 +473,11 @@ def test_deals_are_those_of_the_text(agents):
         s.prices = (rng.random((2, 6, 12, 5)) * 900 * (rng.random((2, 6, 12, 5)) < 0.2)).tolist()
         s.reserved_minutes = [float(rng.integers(0, 500)) for _ in range(2)]
         device = case % 3 == 0
-        expected = SimpleNamespace(**copy.deepcopy(vars(s)), observer=None)
+        expected = SimpleNamespace(**copy.deepcopy(vars(s)), listener=None)
         agreed = deal_as_written(p, expected, int(device), 0, 1)
         assert deal(p, s, int(device), 0, 1) is agreed
         for name, value in vars(expected).items():
-            if name not in ("units_paid_outside", "observer"):
+            if name not in ("units_paid_outside", "listener"):
                 assert getattr(s, name) == value, name
         deals += agreed
         refused += not agreed

@@ -199,7 +199,8 @@ def test_nobody_owns_more_than_two_days_of_use():
     s.held[0] = [1000, 1000, 0, 0, 0]
     for owned, wanted in ((1199.9, True), (1200.0, False), (1200.1, False)):
         s.device_minutes[0][TOOL][2] = owned
-        assert own_use_module.wants(p, s, 0, TOOL, 2) == wanted
+        refused = own_use_module.unwanted(p, s, 0, TOOL, 2)
+        assert refused == (None if wanted else ("owns enough", ()))
     s.device_minutes[0][TOOL][2] = 1200.0
     assert valuation.benefit(p, s, 0, TOOL, 2) > 0.0  # more than two days' are too many here
     s.device_minutes[0][TOOL][2] = 1200.1

@@ -1,7 +1,7 @@
 """Which trades were made on chosen days, and what went into what on the last day?
 
 Both follow from replaying a day in the reference, from the device's state in the morning
-(`societies.economy.replay`); the state in the evening must then be the device's, bit for bit.
+(`replay`); the state in the evening must then be the device's, bit for bit.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.economy.config import EconomyConfig
-from societies.economy.parameters import Parameters
-from societies.economy.replay import (
+from societies.economy.explain.replay import (
     Place,
-    Witness,
+    TradeListener,
     parameters_of_one,
     replay,
     require_same,
@@ -24,6 +23,7 @@ from societies.economy.replay import (
     state_of_one,
     swaps,
 )
+from societies.economy.parameters import Parameters
 from societies.economy.state import DEVICE_TYPES
 from societies.output import Column, Coordinate, ResultFile, Table, Variable
 from societies.workload.fields import State
@@ -33,7 +33,7 @@ from societies.workload.protocol import LeftOut, Workload
 PAYMENT = "payment"
 LABOUR = "labour"
 ROOM = 16
-"""Rows for every agent and day with which a table is made; it becomes longer where it has to."""
+"""Initial capacity of a table of trades in rows per agent and day; it grows when it is full."""
 
 _WHEN = (
     Column("society", "int32", "", "number of the society"),
@@ -108,8 +108,8 @@ DEVICE_TRADES = (
 """Columns of the table of sales of devices."""
 
 
-class Ledger:
-    """What a run writes down of the days that it replays.
+class TradeLog:
+    """What a run records of the days that it replays: all trades, and what went into what.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ class Ledger:
     def write(
         self, file: ResultFile, p: Parameters, day: int, state: State, stop: Interruption
     ) -> None:
-        """Replay the day that has just ended and write down what it was about.
+        """Replay the day that has just ended and write its trades, and what went into what.
 
         Raises
         ------
@@ -217,16 +217,16 @@ class Ledger:
                 raise LeftOut(before)
             number = p.first_society + place
             one = parameters_of_one(p, number)
-            observer = _Bookkeeper(self.config)
+            listener = _FlowListener(one, len(goods(self.config)))
             with stop.at_once():
-                after = replay(self._workload, one, state_of_one(before, place), day, observer)
+                after = replay(self._workload, one, state_of_one(before, place), day, listener)
             require_same(one, day, state_of_one(state, place), after)
             if place in self._logged.get(day, ()):
-                events += [(number, when, event) for when, event in observer.events]
+                events += [(number, when, event) for when, event in listener.events]
             if day == self._matrix_day:
-                file.write("input_output", observer.matrix, society=place)
-                file.write("input_total", observer.matrix.sum(axis=1), society=place)
-                file.write("output_total", observer.made, society=place)
+                file.write("input_output", listener.matrix, society=place)
+                file.write("input_total", listener.matrix.sum(axis=1), society=place)
+                file.write("output_total", listener.made, society=place)
         if day in self._logged:
             file.append("resource_trades", _columns(RESOURCE_TRADES, _swap_rows(day, events)))
             if self.config.devices != "none":
@@ -241,17 +241,16 @@ def goods(config: EconomyConfig) -> list[str]:
     return [f"{kind} {r}" for kind in ("resource", *types) for r in range(config.resources)]
 
 
-class _Bookkeeper(Witness):
-    """Keeps all trades of a day, and counts what goes into what."""
+class _FlowListener(TradeListener):
+    """Records all trades of a day, and counts what goes into what of ``count`` goods."""
 
-    def __init__(self, config: EconomyConfig) -> None:
+    def __init__(self, p: Parameters, count: int) -> None:
         super().__init__()
-        self._resources = config.resources
-        count = len(goods(config))
+        self._p = p
         self.matrix = np.zeros((count + 1, count))
         self.made = np.zeros(count)
 
-    def on_unit(self, agent: int, resource: int, source: int, time: float, minutes: float) -> None:
+    def on_unit(self, *, resource: int, source: int, minutes: float, **_: Any) -> None:
         """A unit is extracted: labour and, with a device, its minutes."""
         self.made[resource] += 1.0
         self.matrix[-1, resource] += minutes
@@ -259,26 +258,32 @@ class _Bookkeeper(Witness):
             self.matrix[self._device(source - 1, resource), resource] += minutes
 
     def on_made(
-        self, agent: int, device_type: int, resource: int, by: int | None, minutes: float
+        self,
+        *,
+        device: int,
+        resource: int,
+        by: int | None,
+        minutes: float,
+        parts: list[int],
+        component: int | None,
+        **_: Any,
     ) -> None:
         """A device is made: labour, minutes of the device that helps, and components."""
-        device = device_type
-        from reference_py.economy.devices import COMPONENT, components
-
         output = self._device(device, resource)
         self.made[output] += 1.0
         self.matrix[-1, output] += minutes
         if by is not None:
             self.matrix[self._device(by, resource), output] += minutes
-        for k in components(self.s, device, resource):
-            if device in COMPONENT:
-                below = COMPONENT[device]
-                self.matrix[self._device(below, k), output] += self.p.device.lifetime[below]
-            else:
+        for k in parts:
+            if component is None:
                 self.matrix[k, output] += 1.0
+            else:
+                assert self._p.device is not None
+                lifetime = self._p.device.lifetime[component]
+                self.matrix[self._device(component, k), output] += lifetime
 
     def _device(self, device: int, resource: int) -> int:
-        return (1 + device) * self._resources + resource
+        return (1 + device) * self._p.resources + resource
 
 
 def _swap_rows(day: int, events: list[tuple[int, Place, Any]]) -> list[tuple[Any, ...]]:

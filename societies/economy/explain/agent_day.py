@@ -1,0 +1,247 @@
+"""What does one agent do on a day: a listener records it in parts, with its holdings in between."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, cast
+
+from societies.economy.explain.events import (
+    Attempt,
+    Considered,
+    Invented,
+    Made,
+    Meeting,
+    OwnUse,
+    Pairing,
+    Removed,
+    Unit,
+    plain,
+)
+from societies.economy.explain.replay import Place, TradeListener
+from societies.economy.parameters import Parameters
+from societies.economy.schedule import Step
+
+PHASES = {
+    "trading": ("refresh_values", "matching", "trading"),
+    "device_trading": ("open_device_market", "device_matching", "device_trading"),
+    "own_use": ("own_use",),
+    "production": ("production",),
+    "extraction": ("extraction",),
+    "invention": ("invention",),
+    "end_day": ("end_day",),
+    "consumption": ("consumption",),
+    "shocks": ("shocks",),
+}
+"""Parts of a day that are reported by themselves, and the steps of the schedule in each."""
+
+
+@dataclass
+class Snapshot:
+    """What is the agent's at some moment.
+
+    Attributes
+    ----------
+    held, value, experience : lists over resources
+    set_aside : units locked for tools that it will make
+    device_minutes, device_experience, to_make : (type, resource)
+    utility : util, of all that is held
+    alive : whether it is in the simulation
+    """
+
+    held: list[int]
+    value: list[float]
+    experience: list[float]
+    utility: float
+    alive: bool
+    gain_per_minute: float
+    set_aside: list[int] = field(default_factory=list)
+    device_minutes: list[list[float]] = field(default_factory=list)
+    device_experience: list[list[float]] = field(default_factory=list)
+    to_make: list[list[int]] = field(default_factory=list)
+    overtime: float = 0.0
+    reserved_minutes: float = 0.0
+
+
+SNAPSHOT = [one.name for one in fields(Snapshot) if one.name != "utility"]
+"""Arrays of the state of which a snapshot keeps the agent's part."""
+
+
+@dataclass
+class Section:
+    """A part of the day: consecutive steps of one of the `PHASES`.
+
+    Attributes
+    ----------
+    phase : name of the part
+    device : type that it is about, -1 for none
+    market : number of the resource market, from 1, for a part that is one
+    before, after : Snapshot
+    events : list of (Place, event), in order
+    steps : what the schedule ran
+    """
+
+    phase: str
+    device: int
+    market: int
+    before: Snapshot
+    after: Snapshot
+    events: list[tuple[Place, Any]] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def rounds(self) -> list[int]:
+        """Numbers of the rounds that it has."""
+        return [step.round for step in self.steps if step.phase == self.phase]
+
+
+@dataclass
+class Trace:
+    """The day of one agent.
+
+    Attributes
+    ----------
+    society, day, agent : int
+    sections : list of Section, those asked for
+    morning, evening : Snapshot, before and after the day
+    recipes : (type, resource) lists of components, in the morning
+    reached : str, how the morning was reached
+    checked : str, whether the day ends as on the device
+    state_sha256 : hash of the society's state in the evening
+    """
+
+    parameters: Parameters
+    society: int
+    day: int
+    agent: int
+    sections: list[Section]
+    morning: Snapshot
+    evening: Snapshot
+    recipes: list[list[list[int]]]
+    reached: str
+    checked: str
+    state_sha256: str
+
+    def data(self) -> dict[str, Any]:
+        """Return the day as plain data, everything included; None for a number that is not."""
+        whole = {
+            "society": self.society,
+            "day": self.day,
+            "agent": self.agent,
+            "reached": self.reached,
+            "checked": self.checked,
+            "state_sha256": self.state_sha256,
+            "recipes": self.recipes,
+            "morning": asdict(self.morning),
+            "sections": [
+                {
+                    "phase": section.phase,
+                    "device": section.device,
+                    "market": section.market,
+                    "before": asdict(section.before),
+                    "after": asdict(section.after),
+                    "events": [
+                        {
+                            "event": type(event).__name__,
+                            "step": str(place.step),
+                            "round": place.step.round,
+                            **plain(event),
+                        }
+                        for place, event in section.events
+                    ],
+                }
+                for section in self.sections
+            ],
+            "evening": asdict(self.evening),
+        }
+        return cast(dict[str, Any], _without_nan(whole))
+
+
+def _without_nan(data: Any) -> Any:
+    """Return nested data with None for every real number that JSON does not have."""
+    if isinstance(data, dict):
+        return {name: _without_nan(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_without_nan(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+class AgentListener(TradeListener):
+    """Records all that one agent does in a day, in sections."""
+
+    def __init__(self, agent: int) -> None:
+        super().__init__(agent)
+        self.sections: list[Section] = []
+        self._utility = 0.0
+
+    def begin(self, step: Step, society: Any) -> None:
+        """Open a section with the first of its steps."""
+        super().begin(step, society)
+        phase = next((name for name, steps in PHASES.items() if step.phase in steps), "")
+        last = self.sections[-1] if self.sections else None
+        market = self.market if phase == "trading" else 0
+        if step.phase == "refresh_values":
+            market += 1
+        if last is None or (phase, step.device, market) != (last.phase, last.device, last.market):
+            now = self.snapshot(society)
+            self.sections.append(Section(phase, step.device, market, now, now))
+        self.sections[-1].steps.append(step)
+        self.events = self.sections[-1].events
+
+    def end(self, society: Any) -> None:
+        """Note where the agent stands after the step."""
+        self.sections[-1].after = self.snapshot(society)
+
+    def snapshot(self, society: Any) -> Snapshot:
+        """Return what is the agent's now."""
+        own = {
+            name: copy.deepcopy(getattr(society, name)[self.agent])
+            for name in SNAPSHOT
+            if hasattr(society, name)
+        }
+        own["alive"] = bool(own["alive"])
+        return Snapshot(utility=self._utility, **own)
+
+    def on_utility(self, agent: int, utility: float) -> None:
+        """What the agent holds now is worth this much to it."""
+        if agent == self.agent:
+            self._utility = utility
+
+    def on_meeting(self, a: int, b: int, attempt: int, **facts: Any) -> None:
+        """Two agents see each other's menus; they look again after every swap."""
+        if attempt == 0 and self.concerns(a, b):
+            self.keep(Meeting(a, b, **facts))
+
+    def on_pair(self, a: int, b: int, **facts: Any) -> None:
+        """Two agents are paired for device trade."""
+        if self.concerns(a, b):
+            self.keep(Pairing(a, b, **facts))
+
+    def on_unit(self, agent: int, **facts: Any) -> None:
+        """A unit is extracted."""
+        if self.concerns(agent):
+            self.keep(Unit(**facts))
+
+    def on_own_use(self, agent: int, considered: list[dict[str, Any]], **facts: Any) -> None:
+        """The agent decides for a device, or for none."""
+        if self.concerns(agent):
+            self.keep(OwnUse(**facts, considered=[Considered(**one) for one in considered]))
+
+    def on_made(self, agent: int, **facts: Any) -> None:
+        """A device is made."""
+        if self.concerns(agent):
+            self.keep(Made(**facts))
+
+    def on_attempt(self, agent: int, **facts: Any) -> None:
+        """An agent tries to invent something of a type."""
+        if self.concerns(agent):
+            self.keep(Attempt(**facts))
+
+    def on_invented(self, **facts: Any) -> None:
+        """Anybody invents something; the others can learn it from now on."""
+        self.keep(Invented(**facts))
+
+    def on_removed(self, **facts: Any) -> None:
+        """A shock takes a resource or an agent from the society."""
+        self.keep(Removed(**facts))

@@ -1,0 +1,293 @@
+"""What does the reference report of a day: one class for each kind of event.
+
+All values come from the reference, which reports them where it decides. ``refused`` is its reason
+why something was not done, None if it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+Reason = tuple[str, Sequence[int]]
+"""Words, and the agents or resources that they are about."""
+
+NAN = float("nan")
+
+
+def worded(reason: Reason | None, names: Mapping[int, str] | None = None) -> str:
+    """Return why agents refused, or "".
+
+    Parameters
+    ----------
+    names : mapping, optional
+        What to call some of the agents, "it" or "the other"; the rest go by number.
+    """
+    words, about = reason or ("", ())
+    who = [(names or {}).get(agent, f"a{agent}") for agent in about]
+    return f"{'both' if len(who) > 1 else who[0]} {words}" if who else words
+
+
+def worded_of_resources(reason: Reason | None) -> str:
+    """Return why an agent makes no device, or ""; the reason is about resources."""
+    words, about = reason or ("", ())
+    return f"{words} {', '.join(f'r{r}' for r in about)}" if about else words
+
+
+@dataclass
+class Meeting:
+    """Two agents meet in the resource market and see what the other offers.
+
+    Attributes
+    ----------
+    refused : why they have nothing to swap
+    """
+
+    a: int
+    b: int
+    menu_a: list[int]
+    menu_b: list[int]
+    refused: Reason | None
+
+
+@dataclass
+class Proposal:
+    """One offer in a bargain: A gives so many units and takes so many.
+
+    Attributes
+    ----------
+    by : agent
+    given, taken : units, from A's side
+    surplus_a, surplus_b : util that each would gain
+    """
+
+    by: int
+    given: int
+    taken: int
+    surplus_a: float
+    surplus_b: float
+    refused: Reason | None
+
+
+@dataclass(slots=True)
+class Bargain:
+    """Two agents look for quantities of two resources to swap.
+
+    Attributes
+    ----------
+    a, b : agents
+    give, take : resources; A gives ``give`` and takes ``take``
+    most_a, least_b : units of ``give`` for a unit of ``take``
+        What A would pay at most and B accept at least, by their marginal utilities before.
+    rate : units of ``take`` for a unit of ``give``
+    value_a, value_b : each [give, take], util that one unit more is worth, before the swap
+    value_a_after, value_b_after : the same afterwards; empty without a swap
+    """
+
+    a: int
+    b: int
+    give: int
+    take: int
+    most_a: float = NAN
+    least_b: float = NAN
+    rate: float = NAN
+    value_a: list[float] = field(default_factory=list)
+    value_b: list[float] = field(default_factory=list)
+    value_a_after: list[float] = field(default_factory=list)
+    value_b_after: list[float] = field(default_factory=list)
+    proposals: list[Proposal] = field(default_factory=list)
+    refused: Reason | None = None
+
+    @property
+    def swap(self) -> Proposal | None:
+        """The proposal that was carried out, if any."""
+        return self.proposals[-1] if self.value_a_after else None
+
+
+@dataclass(slots=True)
+class DeviceTry:
+    """One agent tries to buy one device from another.
+
+    Attributes
+    ----------
+    device, resource : type and resource of the device; resource None if none was wanted
+    goods : resources for which the seller can make the device
+    offered : resources with which the buyer would pay
+    worth, cost : util, to the buyer and to the seller
+    units : units of each offered resource to be paid
+    paid, received : util that these are worth to the buyer and to the seller
+    value_buyer, value_seller : util that one unit more of each offered resource is worth, before
+    value_buyer_after, value_seller_after : the same after the deal; empty without one
+    from_stock : whether the seller had a whole device; else it promises to make one
+    """
+
+    buyer: int
+    seller: int
+    device: int
+    goods: list[int]
+    offered: list[int]
+    resource: int | None = None
+    worth: float = NAN
+    cost: float = NAN
+    units: list[int] = field(default_factory=list)
+    paid: float = NAN
+    received: float = NAN
+    value_buyer: list[float] = field(default_factory=list)
+    value_seller: list[float] = field(default_factory=list)
+    value_buyer_after: list[float] = field(default_factory=list)
+    value_seller_after: list[float] = field(default_factory=list)
+    from_stock: bool = False
+    refused: Reason | None = None
+
+    @property
+    def sold(self) -> bool:
+        """Whether the device changed hands."""
+        return bool(self.value_buyer_after)
+
+
+@dataclass
+class Pairing:
+    """Two agents are paired for a round of device trade.
+
+    Attributes
+    ----------
+    a, b : agents; A was drawn and took B
+    gained : util that A gained in what it remembers of deals with B, for this type
+    met : whether A had met everybody left today for this type, so that B was drawn at random
+    """
+
+    a: int
+    b: int
+    gained: float
+    met: bool
+
+
+@dataclass
+class Unit:
+    """A unit is extracted.
+
+    Attributes
+    ----------
+    source : 0 by hand, else 1 + the type of the device
+    start, minutes : when in the working day, and how long it takes
+    value : util, its marginal utility; ``gain`` per minute
+    """
+
+    resource: int
+    source: int
+    start: float
+    minutes: float
+    value: float
+    gain: float
+
+
+@dataclass
+class Considered:
+    """A device that an agent knows and may make for itself; ``refused`` says why not."""
+
+    resource: int
+    benefit: float
+    cost: float
+    refused: Reason | None
+
+
+@dataclass
+class OwnUse:
+    """An agent decides to make a device for itself, or to make none any more.
+
+    Attributes
+    ----------
+    resource : None if none gains
+    considered : all devices of the type that it knows
+    """
+
+    device: int
+    resource: int | None
+    benefit: float
+    cost: float
+    considered: list[Considered]
+
+
+@dataclass
+class Made:
+    """A promised device is made.
+
+    Attributes
+    ----------
+    by : type of the device that sped it, None by hand
+    experience : with making it, before
+    parts : resources, or those whose device of the type ``component`` is a part
+    component : None of a tool, which is made of resources
+    """
+
+    device: int
+    resource: int
+    by: int | None
+    minutes: float
+    experience: float
+    parts: list[int]
+    component: int | None
+
+
+@dataclass
+class Attempt:
+    """An agent tries to invent.
+
+    Attributes
+    ----------
+    considered : resources, or components, that it tries; none if it has too few
+    open : those whose device nobody knows
+    experience : with all that is considered
+    probability : of finding one of the open devices
+    """
+
+    device: int
+    considered: list[int]
+    open: list[int]
+    experience: float
+    probability: float
+
+
+@dataclass
+class Invented:
+    """Somebody invents a device."""
+
+    agent: int
+    device: int
+    resource: int
+    parts: list[int]
+
+
+@dataclass
+class Removed:
+    """A shock takes a resource, or an agent, from the society.
+
+    Attributes
+    ----------
+    what : resource or agent
+    index : which one, also where the configuration says random
+    """
+
+    what: str
+    index: int
+
+
+def complete(event: Any, facts: Mapping[str, Any]) -> None:
+    """Add facts of an event that the reference reports later."""
+    for name, value in facts.items():
+        setattr(event, name, value)
+
+
+def plain(event: Any) -> dict[str, Any]:
+    """Return the facts of an event by name, reasons in words."""
+    facts = {one.name: getattr(event, one.name) for one in fields(event)}
+    if "refused" in facts:
+        words = worded_of_resources if isinstance(event, Considered) else worded
+        facts["refused"] = words(event.refused)
+    return {
+        name: [plain(one) if is_dataclass(one) else one for one in value]
+        if isinstance(value, list)
+        else value
+        for name, value in facts.items()
+    }

@@ -1,0 +1,197 @@
+"""How is a day run again: one society's day in the reference, which reports to a listener.
+
+The reference gives the same bits as every device, so what it reports of a day is what happened on
+the device. `TradeListener` records the trades; `trace` and `trade_log` record more. No result
+depends on any of it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from societies.economy import schedule
+from societies.economy.explain.events import Bargain, DeviceTry, Proposal, complete
+from societies.economy.parameters import Parameters
+from societies.economy.plain import plain
+from societies.economy.schedule import Step
+from societies.economy.state import state_fields
+from societies.errors import DeviceError
+from societies.workload.engines import ReferenceEngine
+from societies.workload.fields import State, kept
+from societies.workload.protocol import Workload
+from societies.workload.verify import first_difference
+
+
+def parameters_of_one(p: Parameters, number: int) -> Parameters:
+    """Return the parameters of society ``number`` alone, which lives as it does among others."""
+    return dataclasses.replace(p, first_society=number, societies=1)
+
+
+def state_of_one(state: Mapping[str, NDArray[Any]], place: int) -> State:
+    """Return the state of the society at this place of an ensemble, as one of its own."""
+    return {name: array[place : place + 1] for name, array in state.items()}
+
+
+@dataclass(frozen=True)
+class Place:
+    """When in the day something happens.
+
+    Attributes
+    ----------
+    step : Step
+    market : int, the resource market that was opened last, from 1; 0: none yet
+    """
+
+    step: Step
+    market: int
+
+
+class Listener:
+    """Receives the events of one society: a method ``on_EVENT`` for each kind that it records.
+
+    Parameters
+    ----------
+    agent : int, optional
+        Record only what concerns this agent.
+
+    Attributes
+    ----------
+    events : list of (Place, event), in the order of the reference
+    step : Step, the one that runs
+    market : int, how many resource markets were opened today
+    """
+
+    def __init__(self, agent: int | None = None) -> None:
+        self.agent = agent
+        self.events: list[tuple[Place, Any]] = []
+        self.step = Step("")
+        self.market = 0
+
+    def receive(self, event: str, facts: dict[str, Any]) -> None:
+        """Record an event, if it is of a kind that is recorded."""
+        method = getattr(self, f"on_{event}", None)
+        if method is not None:
+            method(**facts)
+
+    def begin(self, step: Step, society: Any) -> None:
+        """Note that a step begins, and the society before it."""
+        self.step = step
+        self.market += step.phase == "matching"
+
+    def end(self, society: Any) -> None:
+        """Note the society after the step."""
+
+    def keep(self, event: Any) -> None:
+        """Add an event that happens now."""
+        self.events.append((Place(self.step, self.market), event))
+
+    def concerns(self, *agents: int) -> bool:
+        """Return whether events of these agents are recorded."""
+        return self.agent is None or self.agent in agents
+
+
+def replay(
+    workload: Workload[Any, Parameters],
+    p: Parameters,
+    before: Mapping[str, NDArray[Any]],
+    day: int,
+    listener: Listener,
+) -> State:
+    """Run one day of one society in the reference and return the state after it.
+
+    Parameters
+    ----------
+    workload : the economy
+    p : Parameters, of one society
+    before : mapping, the state in the morning (its kept arrays), of one society
+    day : int
+    listener : Listener
+        Receives what the reference reports. One of an agent also receives, between steps, what the
+        agent's holdings are worth to it.
+    """
+    from reference_py.economy.statistics import report_utility
+
+    engine = ReferenceEngine(workload, p, first=p.first_society)
+    engine.load(before)
+    society, numbers = engine.copies_now[0], plain(p)
+    society.listener = listener.receive
+    if listener.agent is not None:
+        report_utility(numbers, society, listener.agent)
+    for step in schedule.day_schedule(p, day):
+        listener.begin(step, society)
+        engine.step(step, day)
+        if listener.agent is not None:
+            report_utility(numbers, society, listener.agent)
+        listener.end(society)
+    return engine.state()
+
+
+def require_same(
+    p: Parameters, day: int, device: Mapping[str, NDArray[Any]], reference: Mapping[str, Any]
+) -> None:
+    """Raise DeviceError unless the device's day ended as it does in the reference, bit for bit."""
+    fields = state_fields(p)
+    difference = first_difference(
+        "day", day, "end of the day", kept(fields, device), kept(fields, reference)
+    )
+    if difference is not None:
+        raise DeviceError(
+            f"society {p.first_society}: the device's day is not that of the reference: "
+            f"{difference}\nplease report it; societies verify finds the phase"
+        )
+
+
+class TradeListener(Listener):
+    """Records every bargain and every try to buy a device."""
+
+    def __init__(self, agent: int | None = None) -> None:
+        super().__init__(agent)
+        self._bargain: Bargain | None = None
+        self._try: DeviceTry | None = None
+
+    def on_bargain(self, a: int, b: int, **facts: Any) -> None:
+        """Two agents begin to bargain over two resources, or cannot."""
+        self._bargain = None
+        if self.concerns(a, b):
+            self._bargain = Bargain(a, b, **facts)
+            self.keep(self._bargain)
+
+    def on_proposal(self, **facts: Any) -> None:
+        """One of them proposes quantities."""
+        if self._bargain is not None:
+            self._bargain.proposals.append(Proposal(**facts))
+            self._bargain.refused = facts["refused"]
+
+    def on_swap(self, **facts: Any) -> None:
+        """The last proposal was carried out."""
+        if self._bargain is not None:
+            complete(self._bargain, facts)
+
+    def on_device_offer(self, buyer: int, seller: int, **facts: Any) -> None:
+        """A seller names what it can make, a buyer with what it would pay."""
+        self._try = None
+        if self.concerns(buyer, seller):
+            self._try = DeviceTry(buyer, seller, **facts)
+            self.keep(self._try)
+
+    def _add_to_try(self, **facts: Any) -> None:
+        """Add what the reference reports further of a try."""
+        if self._try is not None:
+            complete(self._try, facts)
+
+    on_device_choice = on_device_price = on_sale = _add_to_try
+
+
+def swaps(events: list[tuple[Place, Any]]) -> list[tuple[Place, Bargain]]:
+    """Return the bargains that ended in a swap."""
+    return [(place, e) for place, e in events if isinstance(e, Bargain) and e.swap is not None]
+
+
+def sales(events: list[tuple[Place, Any]]) -> list[tuple[Place, DeviceTry]]:
+    """Return the devices that were sold."""
+    return [(place, e) for place, e in events if isinstance(e, DeviceTry) and e.sold]

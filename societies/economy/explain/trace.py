@@ -1,0 +1,188 @@
+"""What did an agent do on one day, and why: its day in the reference, event by event.
+
+The society is brought to the morning of that day on any device, or from a checkpoint; the day
+itself runs in the reference, which reports to a listener. `report` puts the day into words.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from societies.economy.config import EconomyConfig
+from societies.economy.explain.agent_day import PHASES, AgentListener, Trace
+from societies.economy.explain.replay import (
+    parameters_of_one,
+    replay,
+    require_same,
+    state_of_one,
+)
+from societies.economy.parameters import REMOVE_AGENT, Parameters, parameters
+from societies.economy.schedule import day_schedule
+from societies.errors import ConfigError, option, override
+from societies.opencl import Device
+from societies.output.provenance import checkpoint_of
+from societies.workload.devices import chosen_device
+from societies.workload.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
+from societies.workload.fields import State, kept, state_hash
+from societies.workload.file import require_checkpoint
+from societies.workload.plan import numbers
+from societies.workload.protocol import Workload
+from societies.workload.run import Progress
+
+
+def trace(
+    workload: Workload[EconomyConfig, Parameters],
+    config: EconomyConfig,
+    *,
+    day: int,
+    agent: int,
+    society: int | None = None,
+    start: str | Path | None = None,
+    phase: str | None = None,
+    device: str | Device = "auto",
+    progress: Progress | None = None,
+) -> Trace:
+    """Say what an agent did on a day, and why.
+
+    Parameters
+    ----------
+    workload : the economy
+    config : EconomyConfig
+    day : int, from 1
+    agent : int
+    society : int, optional
+        Number of the society; default: the configuration's first.
+    start : path, optional
+        A result of this configuration (``days`` and ``record`` aside): begin with its newest
+        checkpoint before the day instead of day 0.
+    phase : str, optional
+        Only this part of the day, one of `PHASES`.
+    device : str or Device
+        Where the days before are run.
+    progress : callable, optional
+        Called with (days done, days).
+
+    Raises
+    ------
+    ConfigError
+        If there is no such day, agent, society or part of a day.
+    DeviceError
+        If the device fails, or its day is not that of the reference.
+    OutputError
+        If there is no checkpoint to begin with.
+    """
+    number = config.first_society if society is None else society
+    _require(config, day, agent, number)
+    whole = parameters(config)
+    p = parameters_of_one(whole, number)
+    _require_phase(p, day, phase)
+    begin, state, reached = 0, None, ""
+    if start is not None:
+        begin, ensemble = checkpoint_of(Path(start), config, workload.version, day - 1)
+        require_checkpoint(workload, config, Path(start), begin, ensemble)
+        state = state_of_one(ensemble, number - whole.first_society)
+        reached = f"from the checkpoint of day {begin} in {start}"
+    chosen, _, facts = chosen_device(device)
+    name = facts["device"]
+    engine: Engine = ReferenceEngine(workload, p, first=number)
+    if chosen:
+        engine = DeviceEngine(workload, p, chosen, first=number)
+    if state is None:
+        engine.start()
+    else:
+        engine.load(state)
+    _run(engine, begin + 1, day - 1, progress)
+    fields = workload.arrays(p)
+    before = kept(fields, engine.state())
+    _require_alive(p, before, agent, day)
+    listener = AgentListener(agent)
+    after = replay(workload, p, before, day, listener)
+    digest = state_hash(fields, after)
+    checked = "the day was run by the reference alone"
+    if chosen:
+        engine.run_ticks(day, day)
+        require_same(p, day, engine.state(), after)
+        checked = f"the day ends in the same state on {name}"
+    if progress:
+        progress(day, day)
+    if begin < day - 1:
+        one = begin + 1 == day - 1
+        days = f"day {day - 1}" if one else f"days {begin + 1} to {day - 1}"
+        reached = f"{reached}, " if reached else ""
+        reached += f"by {days} on {name}"
+    return Trace(
+        parameters=p,
+        society=number,
+        day=day,
+        agent=agent,
+        sections=[s for s in listener.sections if s.phase and phase in (None, s.phase)],
+        morning=listener.sections[0].before,
+        evening=listener.sections[-1].after,
+        recipes=_recipes(before),
+        reached=reached or "at once, on the first day",
+        checked=checked,
+        state_sha256=digest,
+    )
+
+
+def _run(engine: Engine, first: int, last: int, progress: Progress | None) -> None:
+    """Run days first to last and show the progress; one more day is still to come."""
+    at_once = LOG_TICKS if isinstance(engine, DeviceEngine) else 1
+    if progress:
+        progress(first - 1, last + 1)
+    while first <= last:
+        until = min(last, first + at_once - 1)
+        engine.run_ticks(first, until)
+        first = until + 1
+        if progress:
+            progress(until, last + 1)
+
+
+def _recipes(state: State) -> list[list[list[int]]]:
+    if "recipe" not in state:
+        return []
+    return [
+        [[k for k in parts if k >= 0] for parts in kind] for kind in state["recipe"][0].tolist()
+    ]
+
+
+def _require(config: EconomyConfig, day: int, agent: int, society: int) -> None:
+    """Raise ConfigError unless there are such a day, agent and society."""
+    if not 1 <= day <= config.days:
+        raise ConfigError(
+            f"{option('day', day)}: the configuration has days 1 to {config.days}"
+            + (f"; raise it with {override(f'days={day}')}" if day > 0 else "")
+        )
+    if not 0 <= agent < config.agents:
+        raise ConfigError(f"{option('agent', agent)}: the agents are 0 to {config.agents - 1}")
+    if not 0 <= society - config.first_society < config.replicates:
+        there = numbers(config.first_society, config.replicates)
+        raise ConfigError(
+            f"{option('society', society)}: the configuration's societies are {there}"
+        )
+
+
+def _require_phase(p: Parameters, day: int, phase: str | None) -> None:
+    """Raise ConfigError unless the day has such a part."""
+    if phase is None:
+        return
+    there = {step.phase for step in day_schedule(p, day)}
+    parts = [name for name, steps in PHASES.items() if name in there or there & set(steps)]
+    if phase not in parts:
+        raise ConfigError(
+            f"{option('phase', phase)}: the parts of day {day} are {', '.join(parts)}"
+        )
+
+
+def _require_alive(p: Parameters, state: State, agent: int, day: int) -> None:
+    """Raise ConfigError if the agent was removed before the day."""
+    if state["alive"][0, agent]:
+        return
+    on = [
+        shock.day
+        for i, shock in enumerate(p.shocks)
+        if shock.remove == REMOVE_AGENT and state["shock_target"][0, i] == agent
+    ]
+    raise ConfigError(
+        f"{option('agent', agent)}: was removed at the end of day {on[0]}, before day {day}"
+    )

@@ -98,20 +98,26 @@ def bench(
         engine.run_ticks(1, 1)
         engine.wait()
         built = time.perf_counter() - began
-        ticks = wanted
+        ticks, logged = wanted, workload.counted_by
         for repeat in range(repeats + 1):
             engine.start()
             engine.wait()
-            began = time.perf_counter()
+            began, work, counting = time.perf_counter(), 0.0, 0.0
             for first in range(1, ticks + 1, LOG_TICKS):
                 engine.run_ticks(first, min(first + LOG_TICKS - 1, ticks))
+                if logged:
+                    engine.wait()
+                    paused = time.perf_counter()
+                    work += float(engine.logs()[logged].sum())
+                    counting += time.perf_counter() - paused
             engine.wait()
-            seconds = time.perf_counter() - began
+            seconds = time.perf_counter() - began - counting
             if not repeat:  # some phases come late, and are finished when first launched
                 ended = engine.ended()
                 ticks = ticks if ended is None else ended  # nothing is done after the end
                 continue
-            work = workload.work_done(one, ticks)
+            if not logged:
+                work = workload.work_done(one, ticks)
             yield Timing(
                 workload.name, name, count, ticks, seconds, workload.work, work / seconds, built
             )

@@ -1,8 +1,9 @@
 """What does the file of a workload hold that says nothing of its own: its series and its detail.
 
 A variable (copy, tick, ...) for each series and each logged field, every ``record.series`` ticks or
-else for every tick; the recorded fields every ``record.detail`` ticks; the final fields at the end.
-A field that is recorded and final has its detail under the name ``detail_NAME``.
+else for every tick, and (tick,) for what is measured; the recorded fields every ``record.detail``
+ticks; the final fields at the end. A field that is recorded and final has its detail under the name
+``detail_NAME``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from societies.output import Coordinate, ResultFile, Table, Variable
 from societies.workload.config import recorded
-from societies.workload.fields import SERIES, Field, State
+from societies.workload.fields import MEASURED, SERIES, Field, State
 from societies.workload.protocol import Block, Contents, Workload
 
 
@@ -80,6 +81,8 @@ class SeriesAndDetail:
             for name, one in self.series.items()
         ]
         detail = {self._detail_name(name): one for name, one in self._detail.items()}
+        if self.workload.timed:
+            result += [Variable(name, (clock,), *told) for name, told in MEASURED.items()]
         kinds = (((clock,), self._logged), ((self._detail_dim,), detail), ((), self._final))
         return result + [
             Variable(name, (copies, *when, *one.dims), one.dtype, one.unit, one.meaning)
@@ -113,6 +116,8 @@ class SeriesAndDetail:
             places = slice(ticks[0] // self._every - 1, ticks[-1] // self._every)
             for name, values in self._logs(block).items():
                 file.write(name, values[:, rows], **{self.workload.clock: places})
+            for name, values in block.measured.items():
+                file.write(name, values[rows], **{self.workload.clock: places})
         if block.last in self._detail_ticks:
             state, place = block.state(), self._detail_ticks.index(block.last)
             for name in self._detail:

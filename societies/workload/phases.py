@@ -24,7 +24,7 @@ WORKGROUP_LIMIT = 256
 TICK = "tick"
 """Kernel parameter that is handed the number of the tick; the clock's own word is, too."""
 
-Groups = int | tuple[int, ...] | str
+Groups = int | tuple[int, ...] | str | Callable[[Mapping[str, int]], int]
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,7 @@ class Launch:
     file : kernel file, as for `societies.opencl.Program`
     groups : workgroups, in up to three dimensions; with 0 nothing is launched. A text is the name
         of an array of the state whose largest entry is the number; it is read before every launch.
+        A function is handed the step's arguments (and the tick) and returns the number.
     kernel : name of the kernel; "": that of the phase
     items : work-items of a workgroup; 0: as the workload chooses. Results do not depend on it.
     global_size : work-items in all, where it does not matter which workgroup one is in; the
@@ -110,7 +111,7 @@ class Launch:
 
     def count(self, tick: int) -> int:
         """Return how often the kernel is launched by a step of this tick."""
-        groups = (self.groups,) if isinstance(self.groups, int) else self.groups
+        groups = self.groups if isinstance(self.groups, tuple) else (self.groups,)
         if not self.global_size and 0 in groups:
             return 0
         return len(self.each[1](tick)) if self.each else 1
@@ -195,7 +196,7 @@ class BoundLaunch:
         bind: Callable[[], BoundKernel],
         changing: Iterable[str],
         arrangement: Callable[[], tuple[int, ...]] | None,
-        size: Callable[[], tuple[int, ...]] | None,
+        size: Callable[[Mapping[str, int]], tuple[int, ...]] | None,
     ) -> None:
         self._bind, self._changing = bind, tuple(changing)
         self._arrangement, self._size, self._each = arrangement, size, launch.each
@@ -216,17 +217,17 @@ class BoundLaunch:
         """Enqueue the kernel, with those of the values that it has parameters for."""
         changed = {name: values[name] for name in self._changing if name in values}
         if self._each is None:
-            self._enqueue(changed)
+            self._enqueue(changed, values)
         else:
             name, among = self._each
             for value in among(tick):
-                self._enqueue({**changed, name: value})
+                self._enqueue({**changed, name: value}, values)
 
-    def _enqueue(self, changed: Mapping[str, int]) -> None:
+    def _enqueue(self, changed: Mapping[str, int], values: Mapping[str, int]) -> None:
         if self._size is None:
             self.kernel(**changed)
         else:
-            self.kernel.launch(global_size=self._size(), **changed)
+            self.kernel.launch(global_size=self._size(values), **changed)
 
 
 class BoundPhases:
@@ -309,7 +310,9 @@ class BoundPhases:
 
     def _sizes(
         self, launch: Launch
-    ) -> tuple[tuple[int, ...], tuple[int, ...], Callable[[], tuple[int, ...]] | None]:
+    ) -> tuple[
+        tuple[int, ...], tuple[int, ...], Callable[[Mapping[str, int]], tuple[int, ...]] | None
+    ]:
         """Return local and global size, and what finds the global size before every launch."""
         items = launch.items or self._work_items
         local = (items,) if isinstance(items, int) else items
@@ -319,8 +322,15 @@ class BoundPhases:
         if isinstance(groups, str):
             word = groups
 
-            def size() -> tuple[int, ...]:
+            def read(values: Mapping[str, int]) -> tuple[int, ...]:
                 return (int(self._arrays[word].get().max()) * local[0], *local[1:])
+
+            return local, local, read
+        if callable(groups):
+            told = groups
+
+            def size(values: Mapping[str, int]) -> tuple[int, ...]:
+                return (told(values) * local[0], *local[1:])
 
             return local, local, size
         if launch.global_size:

@@ -63,6 +63,7 @@ class Block:
         ticks, within a tick of copies
     state : call it for every array at the end of the block; the copy is made once
     interruption : asked in long work whether Ctrl-C was pressed
+    measured : of each tick what belongs to this run alone (`MEASURED`), if the workload is timed
     """
 
     first: int
@@ -71,6 +72,7 @@ class Block:
     events: Mapping[str, NDArray[Any]]
     state: Callable[[], State]
     interruption: Interruption
+    measured: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
 class LeftOut(Exception):
@@ -150,6 +152,12 @@ class Workload(Generic[C, P]):
     clock: ClassVar[str] = "tick"
     copies: ClassVar[str] = "copy"
     work: ClassVar[str] = "tick"
+    counted_by: ClassVar[str] = ""
+    """Name of the logged field whose sum over copies and ticks is the work done, where that is a
+    result; empty: `work_done` says it."""
+    timed: ClassVar[bool] = False
+    """Whether the file has, of every tick, how long it took and how many kernels it launched: the
+    variables `MEASURED`. The host then waits for the device after every tick."""
     step_arguments: ClassVar[tuple[str, ...]] = ()
     """Names of the arguments that steps carry."""
     numpy: ClassVar[bool] = False

@@ -64,9 +64,14 @@ class RunReport:
 
     @property
     def work_per_second(self) -> float:
-        """Units of work (``workload.work``) of this run per second."""
-        ticks = self.last_tick - self.first_tick + 1
-        return float(self.workload.work_done(self.config, ticks)) / self.wall_seconds
+        """Units of work (``workload.work``) of this run per second, of ticks alone if timed."""
+        ticks, counted = self.last_tick - self.first_tick + 1, self.workload.counted_by
+        if not counted:
+            return float(self.workload.work_done(self.config, ticks)) / self.wall_seconds
+        with open_results(self.path) as results:
+            now = results.sel({self.workload.clock: slice(self.first_tick, self.last_tick)})
+            measured = float(now["seconds"].sum()) if "seconds" in now else 0.0
+            return float(now[counted].sum()) / (measured or self.wall_seconds)
 
     @property
     def rows(self) -> list[tuple[str, str]]:

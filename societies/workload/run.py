@@ -179,7 +179,9 @@ class Simulation:
         ticks = end - self.tick
         state = cache(self.engine.state)
         logs = {name: log[:, :ticks] for name, log in self.engine.logs().items()}
-        block = Block(self.tick + 1, end, logs, self.engine.events(), state, self.stop)
+        measured = {name: values[:ticks] for name, values in self.engine.measured().items()}
+        events = self.engine.events()
+        block = Block(self.tick + 1, end, logs, events, state, self.stop, measured)
         self.workload.check(block, self.p)
         self.contents.write(self.file, block)
         self.means = self.contents.means(block)

@@ -81,10 +81,12 @@ def verify(
     """
     began = time.perf_counter()
     clock, most = workload.clock, workload.ticks(config)
-    but = (plural(clock), "record")
+    but = (workload.ticks_key, "record")
     begin = checkpoint_of(Path(start), config, workload.version, but=but) if start else None
     after = begin[0] if begin else 0
-    asked = ticks_to_verify(clock, ticks, most, after)  # before any kernel is built
+    asked = ticks_to_verify(
+        clock, ticks, most, after, workload.ticks_key
+    )  # before any kernel is built
     if start and begin:
         require_checkpoint(workload, config, Path(start), *begin)
         if ended_at(begin[1]) is not None:

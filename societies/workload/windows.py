@@ -44,24 +44,29 @@ def chosen_windows(ticks: int, happens: Mapping[str, Sequence[int]]) -> list[tup
     return joined([(tick, tick) for tick in sorted(chosen)])
 
 
-def ticks_to_verify(clock: str, asked: int | None, ticks: int, after: int = 0) -> int:
+def ticks_to_verify(
+    clock: str, asked: int | None, ticks: int, after: int = 0, key: str = ""
+) -> int:
     """Return how many ticks to compare, after the tick of a checkpoint.
+
+    ``key`` is that of the configuration which says how many there are.
 
     Raises
     ------
     ConfigError
         If more ticks are asked for than the configuration has.
     """
+    key = key or plural(clock)
     if after and after + (asked or 1) > ticks:
         raise ConfigError(
             f"verify: the checkpoint is of {clock} {after}, the configuration has {ticks} "
-            f"{plural(clock)}; raise it with {override(f'{plural(clock)}={after + (asked or 1)}')}"
+            f"{plural(clock)}; raise it with {override(f'{key}={after + (asked or 1)}')}"
         )
     ticks -= after
     if asked is not None and not 1 <= asked <= ticks:
         raise ConfigError(
             f"verify: {asked} {plural(clock)} are asked for, the configuration has {ticks}; "
-            f"raise it with {override(f'{plural(clock)}={asked}')}"
+            f"raise it with {override(f'{key}={asked}')}"
             if asked > 0
             else f"verify: {asked} {plural(clock)} are asked for; there must be at least 1"
         )

@@ -10,6 +10,7 @@ from societies.errors import DeviceError, DeviceFailed, Interrupted
 from societies.output import inspect
 from societies.workload import run as core
 from societies.workload.engines import ReferenceEngine
+from societies.workload.fields import MEASURED
 from societies.workload.registry import workload
 
 
@@ -30,11 +31,12 @@ def run(path, name, *, until=None, keep=False, device="reference", **more):
 
 
 def everything(path):
-    """Return the bytes of every dataset but the seal, which has the date, and the sessions."""
+    """Return the bytes of every dataset but the seal, the sessions and what was measured."""
     found = {}
 
     def note(name, item):
-        if isinstance(item, h5py.Dataset) and not name.startswith("provenance/s"):
+        measured = name.removeprefix("checksums/") in MEASURED
+        if isinstance(item, h5py.Dataset) and not name.startswith("provenance/s") and not measured:
             value = np.asarray(item[()])
             found[name] = value.tolist() if value.dtype == object else value.tobytes()
 

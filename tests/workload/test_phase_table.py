@@ -93,6 +93,15 @@ def test_a_kernel_is_launched_for_each_value_that_is_due(bound):
     assert [launches_of(table, [Step("note"), Step("note")], tick) for tick in (0, 3)] == [0, 6]
 
 
+def test_the_step_says_how_many_groups(bound):
+    table = {"note": phase(FILE, lambda step: 2 * step["most"] + step["tick"])}
+    run, arrays = bound(table)
+    run(Step("note", "", {"factor": 5, "most": 1}), 1)  # no kernel has a parameter `most`
+    run(Step("note", "", {"factor": 6, "most": 3}), 2)
+    assert noted(arrays) == [[1, 5, 7, 3], [2, 6, 7, 8]]
+    assert launches_of(table, [Step("note")], 1) == 1
+
+
 def test_no_groups_are_no_launch_and_global_sizes_are_rounded_up(bound):
     table = {
         "nobody": phase(FILE, 0, kernel="note"),

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from societies.output import Coordinate, ResultFile, Table, Variable
 from societies.workload.config import recorded
-from societies.workload.fields import MEASURED, SERIES, Field, State
+from societies.workload.fields import SERIES, Field, State
+from societies.workload.measured import MEASURED
 from societies.workload.protocol import Block, Contents, Workload
 
 

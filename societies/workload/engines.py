@@ -6,7 +6,6 @@ result must be the same.
 
 from __future__ import annotations
 
-import time
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Generic, Protocol, TypeVar
@@ -18,7 +17,8 @@ from reference_py.copies import Copy
 from societies.kerneltext.source import Source, amalgamate
 from societies.opencl import Device, DeviceArray, Program, get_all
 from societies.opencl.debug import opencl, translated_errors
-from societies.workload.fields import MEASURED, State, initial_state, kept, state_hash
+from societies.workload.fields import State, initial_state, kept, state_hash
+from societies.workload.measured import Stopwatch
 from societies.workload.phases import BoundPhases, Step, kernel_files
 from societies.workload.protocol import Workload
 
@@ -128,7 +128,7 @@ class _Base(Generic[P]):
         self.fields = dict(workload.arrays(p))
         self.sizes = dict(workload.lengths(p))
         self._event_kinds = dict(workload.events(p))
-        self._measured: dict[str, list[float]] = {name: [] for name in MEASURED}
+        self._stopwatch = Stopwatch(workload.timed, self.wait, self._launched)
 
     def initial(self) -> State:
         """Return every array as it is before the first phase."""
@@ -146,32 +146,19 @@ class _Base(Generic[P]):
         """Return when everything asked for is done."""
         raise NotImplementedError
 
+    def _run_tick(self, tick: int) -> None:
+        """Run the steps of a tick, and measure it if the workload is timed."""
+        with self._stopwatch.tick():
+            for step in self.steps(tick):
+                self.step(step, tick)
+
     def _launched(self) -> int:
         """Return how many kernels were launched so far."""
         return 0
 
-    def _run_tick(self, tick: int) -> None:
-        """Run the steps of a tick, and measure it if the workload is timed."""
-        if not self.workload.timed:
-            for step in self.steps(tick):
-                self.step(step, tick)
-            return
-        before, began = self._launched(), time.perf_counter()
-        for step in self.steps(tick):
-            self.step(step, tick)
-        self.wait()
-        self._measured["seconds"].append(time.perf_counter() - began)
-        self._measured["launches"].append(self._launched() - before)
-
     def measured(self) -> State:
         """Return what was measured of the ticks of the last `run_ticks`; {} if it is not timed."""
-        if not self.workload.timed:
-            return {}
-        return {name: np.array(self._measured[name], kind) for name, (kind, *_) in MEASURED.items()}
-
-    def _measure_anew(self) -> None:
-        for ticks in self._measured.values():
-            ticks.clear()
+        return self._stopwatch.measured()
 
     def _arrays(self, names: tuple[str, ...]) -> State:
         """Return copies of some arrays of the state."""
@@ -318,7 +305,7 @@ class DeviceEngine(_Base[P]):
 
     def run_ticks(self, first: int, last: int) -> None:
         """Run whole ticks, at most `LOG_TICKS`, and log them."""
-        self._measure_anew()
+        self._stopwatch.reset()
         for name in self._event_kinds:
             self._event_logs[f"{name}_count"].fill(0)
         for tick in range(first, last + 1):
@@ -405,7 +392,7 @@ class ReferenceEngine(_Base[P]):
 
     def run_ticks(self, first: int, last: int) -> None:
         """Run whole ticks and log them."""
-        self._measure_anew()
+        self._stopwatch.reset()
         self._logged = {name: [] for name, field in self.fields.items() if field.logged}
         for copy in self.copies_now:
             for name in self._event_kinds:

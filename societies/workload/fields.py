@@ -23,13 +23,6 @@ State = dict[str, NDArray[Any]]
 SERIES = "series"
 """The array, and its dimension, that holds the series of a tick."""
 
-MEASURED = {
-    "seconds": ("float64", "s", "time that the tick took, all copies together"),
-    "launches": ("int64", "1", "kernels that the tick launched"),
-}
-"""What may be measured of a tick (`Workload.timed`): dtype, unit, meaning. It differs from run to
-run, so it is in the file, and in no state, hash or comparison."""
-
 
 @dataclass(frozen=True)
 class Field:

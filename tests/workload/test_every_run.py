@@ -10,7 +10,7 @@ from societies.errors import DeviceError, DeviceFailed, Interrupted
 from societies.output import inspect
 from societies.workload import run as core
 from societies.workload.engines import ReferenceEngine
-from societies.workload.fields import MEASURED
+from societies.workload.measured import MEASURED
 from societies.workload.registry import workload
 
 

@@ -9,7 +9,7 @@ from societies.errors import ConfigError
 from societies.workload import Field, Phase, Step, Workload
 from societies.workload.bench import bench
 from societies.workload.config import DailyConfig
-from societies.workload.fields import MEASURED
+from societies.workload.measured import MEASURED
 from societies.workload.run import run, steps
 from societies.workload.verify import verify
 

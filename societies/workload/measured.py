@@ -1,0 +1,60 @@
+"""How long did each tick take, and how many kernels did it launch? For workloads that are timed.
+
+Both differ from run to run, so they are in the file, and in no state, hash or comparison.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from societies.workload.fields import State
+
+MEASURED = {
+    "seconds": ("float64", "s", "time that the tick took, all copies together"),
+    "launches": ("int64", "1", "kernels that the tick launched"),
+}
+"""What is measured of a tick (`Workload.timed`): dtype, unit, meaning."""
+
+
+class Stopwatch:
+    """What was measured of some ticks; nothing is, unless it is on.
+
+    Parameters
+    ----------
+    on : whether anything is measured
+    wait : returns when everything asked for is done
+    launched : returns how many kernels were launched so far
+    """
+
+    def __init__(self, on: bool, wait: Callable[[], None], launched: Callable[[], int]) -> None:
+        self._on, self._wait, self._launched = on, wait, launched
+        self._ticks: list[tuple[float, int]] = []
+
+    def reset(self) -> None:
+        """Forget all ticks."""
+        self._ticks.clear()
+
+    @contextmanager
+    def tick(self) -> Iterator[None]:
+        """Measure what happens meanwhile, and wait for its end."""
+        if not self._on:
+            yield
+            return
+        before, began = self._launched(), time.perf_counter()
+        yield
+        self._wait()
+        self._ticks.append((time.perf_counter() - began, self._launched() - before))
+
+    def measured(self) -> State:
+        """Return an array of each quantity, an entry a tick; {} if nothing is measured."""
+        if not self._on:
+            return {}
+        columns = zip(*self._ticks, strict=True) if self._ticks else ((), ())
+        return {
+            name: np.array(column, MEASURED[name][0])
+            for name, column in zip(MEASURED, columns, strict=True)
+        }

@@ -1,5 +1,5 @@
-// How much is used up overnight: every held unit disappears with probability 1 / lifetime.
-// Devices lose some minutes of use each, in proportion where a device is half used.
+// How much is used up overnight? Every held unit disappears with probability 1 / lifetime. Every
+// device loses some minutes of use, a partly used one in proportion.
 // Twin: reference_py/economy/consumption.py.
 //
 // A workgroup is an agent, a work-item a resource. Each resource draws from a place of its own in
@@ -10,7 +10,8 @@
 #include "primitives/scan.cl"
 
 #if DEVICES
-// What is left of less than a day's decay is gone. Each work-item serves its resources.
+// Let devices decay; minutes that are fewer than a day's decay vanish. Each work-item serves its
+// resources.
 static void depreciate(STATE_PARAMETERS, const size_t society, const uint agent)
 {
     for (uint device_type = 0; device_type < TYPES; ++device_type)
@@ -33,17 +34,17 @@ __kernel void consumption(STATE_PARAMETERS, TABLE_PARAMETERS)
     const uint lid = get_local_id(0), lanes = get_local_size(0);
     __local uint *offset = local_malloc(RESOURCES * sizeof(uint));
     if (lid == 0) {
-        units_sold(agent) = 0;  // the day's counters, for tomorrow
+        units_sold(agent) = 0;  // the counters of tomorrow begin at 0
         deals(agent) = 0;
     }
     if (!alive(agent)) return;
 
     for (uint r = lid; r < resources; r += lanes) offset[r] = rng_binomial_reserve(held(agent, r));
-    barrier(CLK_LOCAL_MEM_FENCE);  // every resource's need, before they are added up
+    barrier(CLK_LOCAL_MEM_FENCE);  // draws needed by all resources, before they are added up
     const uint total = scan_exclusive(offset, resources);
 
     const rng_t start = rng_load(stream(agent, PURPOSE_CONSUMPTION));
-    barrier(CLK_GLOBAL_MEM_FENCE);  // everybody has read the stream, before it moves on
+    barrier(CLK_GLOBAL_MEM_FENCE);  // all work-items have read the stream, before it moves on
     for (uint r = lid; r < resources; r += lanes) {
         const int units = held(agent, r);
         if (units > 0) {

@@ -1,12 +1,11 @@
 // Who meets whom in a round of device trade: partners of good deals first.
 // Twin: reference_py/economy/device_matching.py.
 //
-// A workgroup is a society. One work-item draws, since the draws of a stream have an order; for
-// each agent drawn all work-items look for its partner, an agent in turn each. Gains do not change
-// in a round, and of an agent that is drawn nobody asks again, so sums are added up where they are
-// needed. Who is free is a set of bits: the k-th free agent is a matter of counting bits, and
-// nothing moves.
-// Local memory: 1 bit an agent and 12 bytes a work-item (GROUP_MOST).
+// A workgroup is a society. One work-item draws agents, since the draws of a stream have an order.
+// For each agent drawn all work-items look for its partner, a candidate each in turn. Gains are
+// summed where they are needed: they do not change in a round, and nobody asks for those of an
+// agent that is paired. The free agents are a set of bits, so that the k-th of them is found by
+// counting bits. Local memory: 1 bit an agent and 12 bytes a work-item (GROUP_MOST).
 #include "economy/streams.cl"
 #include "primitives/group.cl"
 
@@ -37,7 +36,7 @@ INLINED uint nth_free(const __local uint *free_set, uint rank)
     return word * 32 + 31 - clz(bits & (0u - bits));
 }
 
-// What the agent gained by deals with a partner on the days that it remembers, newest first.
+// Gain that the agent remembers of deals with a partner, added up from the newest day on.
 static real remembered_gain(STATE_PARAMETERS, const size_t society, const uint device_type,
                             const uint agent, const uint partner)
 {
@@ -47,8 +46,8 @@ static real remembered_gain(STATE_PARAMETERS, const size_t society, const uint d
     return gain;
 }
 
-// Whom the agent prefers of those that are free and not yet met: gains[0], picks[0] = NONE if there
-// is none. The largest gain wins, the lower number among equals.
+// Put into picks[0] the partner whom the agent prefers among those that are free and that it has
+// not met, NONE if there is none. The largest gain wins, the lower number among equals.
 COLLECTIVE void find_partner(STATE_PARAMETERS, const size_t society, const uint device_type,
                              const uint agent, const __local uint *free_set, __local real *gains,
                              __local uint *picks)
@@ -95,8 +94,8 @@ __kernel void device_matching(STATE_PARAMETERS, const uint device_type)
     for (uint i = lid; i < agents * resources; i += lanes) bought(i / RESOURCES, i % RESOURCES) = 0;
     for (uint word = lid; word < (agents + 31) / 32; word += lanes)
         free_set[word] = word < AGENTS / 32 ? 0xffffffffu : (1u << (AGENTS % 32)) - 1;
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody is free, before the first is drawn
-    rng_t rng;  // of the one who draws
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // all agents are free, before the first is drawn
+    rng_t rng;  // work-item 0 draws
     if (lid == 0) rng = rng_load(stream(AGENTS, PURPOSE_DEVICE_MATCHING));
     uint left = agents, placed = 0;
     do {

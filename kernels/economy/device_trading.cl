@@ -2,14 +2,13 @@
 // Twin: reference_py/economy/device_trading.py.
 //
 // A workgroup is a pair of agents; on a CPU one work-item does it all (group.cl). A work-item is a
-// device (what it is worth, whether the seller can make it) or, in the search for what is paid, a
-// resource of the menu. What is cheap and fails often comes first: nothing that the seller knows is
-// worth anything to the buyer, the menu is not worth the seller's cost. Everything up to the deal
-// only looks, so the order does not matter to the result.
-// A meeting draws no random numbers, and no agent is in two meetings of a round.
-// Local memory: the most of what the steps need in turn. Choosing: 17 bytes a resource, and what
-// `costs` or rows take (valuation.cl); the menu: 11 a resource and 12 an entry of it; paying: 16 an
-// entry, on a GPU 20.
+// device when devices are valued, and a resource of the menu when the price is sought. Cheap tests
+// that often fail come first: whether any device that the seller knows is worth anything to the
+// buyer, and whether the menu is worth the seller's cost. Nothing is changed before the deal, so
+// the order of the tests does not matter to the result. A meeting draws no random numbers, and no
+// agent is in two meetings of a round. Local memory: the largest need of three steps. The choice
+// takes 17 bytes a resource and what `costs` or rows take (valuation.cl); the menu 11 a resource
+// and 12 an entry; the payment 16 an entry, on a GPU 20.
 #include "economy/menu.cl"
 #include "economy/knowledge.cl"
 #include "economy/own_use.cl"
@@ -25,9 +24,10 @@
 #define WORTH_SOMETHING 1u
 #define COST_COUNTS 2u
 
-// What each device that the seller may be able to make is worth to the buyer, before the buyer asks
-// what making it itself would cost; 0 for all others. `wanted` are those for which it has to ask.
-// Returns what there is, to every work-item.
+// Value each device that the seller may be able to make for the buyer, before the buyer compares it
+// with making the device itself; the worth of all others is 0. `wanted` marks the devices to
+// compare. Returns to every work-item whether some are worth something and whether some are to be
+// compared.
 COLLECTIVE uint worth_of_goods(DEAL_PARAMETERS, __local real *worth, __local uchar *wanted)
 {
     __local uint *found = local_malloc(sizeof(uint));
@@ -50,8 +50,8 @@ COLLECTIVE uint worth_of_goods(DEAL_PARAMETERS, __local real *worth, __local uch
     return all;
 }
 
-// Nobody pays more than making it itself would cost; and a promise that the buyer would have to
-// keep itself is worth at least that.
+// A device is worth no more to the buyer than making it itself would cost. One that the buyer has
+// promised to make is worth at least that much.
 COLLECTIVE void compare_with_making(DEAL_PARAMETERS, const uint found, __local real *worth,
                                     const __local uchar *wanted)
 {
@@ -82,8 +82,8 @@ INLINED uint most_wanted(const uint count, const __local real *worth)
     return pick;
 }
 
-// Of what the seller can make the device that the buyer wants most: its resource, or NONE, and what
-// it is worth.
+// The device that is worth most to the buyer among those that the seller can make: its resource, or
+// NONE, and its worth.
 COLLECTIVE uint choice(DEAL_PARAMETERS, real *best)
 {
     __local uint *picked = local_malloc(sizeof(uint));
@@ -94,7 +94,7 @@ COLLECTIVE uint choice(DEAL_PARAMETERS, real *best)
     compare_with_making(DEAL, found, worth, wanted);
     __local count_t *rows = local_malloc(NEED_ROWS * NEED_ROW * sizeof(count_t));
 #if DEVICE_IS_CPU
-    // One after the other, the best first, for most of them need not be looked at.
+    // Ask for one after the other, the best first: the rest need not be looked at.
     pick = found ? most_wanted(resources, worth) : NONE;
     while (pick != NONE && !can_make(AGENT(seller), device_type, pick, rows)) {
         worth[pick] = 0.0;
@@ -119,7 +119,7 @@ COLLECTIVE uint choice(DEAL_PARAMETERS, real *best)
     return pick;
 }
 
-// What making the device costs the seller.
+// The cost of making the device to the seller.
 COLLECTIVE real sellers_cost(DEAL_PARAMETERS, const uint resource)
 {
     __local real *cost = local_malloc(RESOURCES * sizeof(real));
@@ -170,7 +170,7 @@ COLLECTIVE uint list_offers(DEAL_PARAMETERS, __local uint *offered)
 #define TAKES 0u
 #define GIVES 1u
 
-// What a number of units, which the buyer has, are worth to the one who takes or gives them.
+// Worth of so many of the buyer's units to the agent that takes or gives them.
 INLINED real units_value(DEAL_PARAMETERS, const uint role, const uint resource, const long units)
 {
     const uint agent = role == GIVES ? buyer : seller;
@@ -218,7 +218,7 @@ INLINED int units_before(DEAL_PARAMETERS, const uint role, const uint resource, 
     return low;
 }
 
-// What all units up to this one are worth: the sum over the menu, ascending.
+// Worth of all units up to this one: the sum over the menu, ascending.
 INLINED real value_up_to(DEAL_PARAMETERS, const uint role, const __local uint *offered,
                          const uint count, const uint last, const int unit, const __local int *low,
                          const __local int *high)
@@ -369,7 +369,7 @@ INLINED long middle_of(DEAL_PARAMETERS, const long least, const long most)
     return (least + most + 1) / 2;
 }
 
-// What a deal comes to.
+// The terms of a deal.
 typedef struct {
     bool agreed;
     real cost, worth, paid, received;

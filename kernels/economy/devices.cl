@@ -16,16 +16,16 @@
 #define making_last(curve) ((int)making_length_table[curve] - 1)
 #endif
 
-// An agent among its society: what most functions of devices are called with first.
+// An agent of a society: the first arguments of most functions of devices.
 #define AGENT_PARAMETERS STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent
 #define AGENT(agent) STATE, TABLES, society, agent
 
 #define BY_HAND (-1)
 
-// Of which type the components of a type are; a tool is made of resources.
+// Type of the components of a type; -1 for a tool, which is made of resources.
 __constant int component_type[TYPES] = {-1, TOOL, MACHINE, FACTORY, TOOL, DEVICE_MACHINE};
 
-// Which device speeds the making of a type, if any.
+// Type of the device that speeds the making of a type; -1 if there is none.
 __constant int maker_type[TYPES] = {DEVICE_MACHINE, DEVICE_FACTORY, -1, -1, -1, -1};
 
 // Every type after the type of its components.

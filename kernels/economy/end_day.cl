@@ -1,8 +1,9 @@
-// What does an agent remember at the end of the day: the marginal value of every resource, and how
-// to make devices.
-// Twin: reference_py/economy/end_day.py. A workgroup is an agent, a work-item a resource; where
-// there are devices, on a CPU one work-item alone (group.cl). No local memory; barriers only where
-// there are devices.
+// What does an agent remember at the end of the day? It remembers the marginal utility of every
+// resource, and how to make devices.
+// Twin: reference_py/economy/end_day.py.
+//
+// A workgroup is an agent, a work-item a resource; with devices one work-item alone does it on a
+// CPU (group.cl). No local memory; barriers only with devices.
 #include "economy/curves.cl"
 #if DEVICES
 #include "economy/knowledge.cl"
@@ -19,8 +20,8 @@ static void remember(STATE_PARAMETERS, TABLE_PARAMETERS)
 }
 
 #if DEVICES
-// Take one experience for every device not made today, and the last one altogether. Whoever owns a
-// device does not forget all about it. Each work-item serves its resources.
+// Take one unit of experience in every device that was not made today; the last unit goes as a
+// whole. An agent that owns a device keeps some experience. Each work-item serves its resources.
 static void forget(AGENT_PARAMETERS)
 {
     for (uint device_type = 0; device_type < TYPES; ++device_type)
@@ -46,13 +47,13 @@ __kernel void end_day(STATE_PARAMETERS, TABLE_PARAMETERS)
     if (!alive(agent)) return;
     forget(AGENT(agent));
     if (LANE == 0) reserved_minutes(agent) = overtime(agent);
-    group_barrier(CLK_GLOBAL_MEM_FENCE);  // what is left of all types, before components are known
+    group_barrier(CLK_GLOBAL_MEM_FENCE);  // experience in all types, before components are known
     if (LANE == 0) know_components(STATE, society, agent);
 #endif
     remember(STATE, TABLES);
 }
 
-// The same at the start of a market call (option trading.fresh_values).
+// Remember marginal utilities at the start of a market call too (trading.fresh_values).
 __kernel void refresh_values(STATE_PARAMETERS, TABLE_PARAMETERS)
 {
     remember(STATE, TABLES);

@@ -1,12 +1,12 @@
 // Who invents what: one attempt a day for every agent, in random order.
 // Twin: reference_py/economy/invention.py.
 //
-// A workgroup is a society (on a CPU one work-item alone, see group.cl). Later agents see what
-// earlier ones found, but inventions are rare. So the work-items look ahead, an agent's attempt
-// each; what they found counts up to the first success, and the agents behind it are worked out
-// anew with what society knows then. Only the streams of attempts that count move on.
-// Local memory: a byte a type and resource, and 4 bytes an agent up to INVENTION_ORDER_LIMIT
-// agents; beyond it their order is in global memory.
+// A workgroup is a society (on a CPU one work-item alone, see group.cl). Later agents know of the
+// inventions of earlier ones, but inventions are rare. So the work-items look ahead, one attempt
+// each. The attempts up to the first success count; the later ones are repeated with what the
+// society then knows. Only the streams of attempts that count move on. Local memory: a byte a type
+// and resource, and 4 bytes an agent up to INVENTION_ORDER_LIMIT agents; beyond it their order is
+// in global memory.
 #include "economy/knowledge.cl"
 #include "economy/streams.cl"
 #include "primitives/group.cl"
@@ -22,8 +22,8 @@
 // What is tried after a type of which nothing is left to invent.
 __constant int next_type[TYPES] = {NO_TYPE, FACTORY, INDUSTRY, NO_TYPE, DEVICE_FACTORY, NO_TYPE};
 
-// What an agent invents: a device of the type for the resource, made of the parts (ascending).
-// Before it is known what, the parts are what is considered.
+// An invention: a device of the type for the resource, made of the parts (ascending). During an
+// attempt the parts are the candidates that the agent considers.
 typedef struct {
     int device_type;
     uint resource, parts;
@@ -62,8 +62,8 @@ static void draw_places(rng_t *rng, const uint n, const uint count, uint *rank)
     }
 }
 
-// Consider one resource more than a tool needs: the two of most experience, held or not, and
-// others that the agent holds enough of. Return whether there are enough.
+// Consider one resource more than a tool needs: the two of most experience, held or not, and others
+// of which the agent holds enough. Return whether there are so many.
 static bool tool_ingredients(STATE_PARAMETERS, const size_t society, const uint agent, rng_t *rng,
                              invention_t *found)
 {
@@ -90,8 +90,8 @@ static bool tool_ingredients(STATE_PARAMETERS, const size_t society, const uint 
 }
 
 #if !TOOLS_ONLY
-// Who may be a component of the type `below`: devices that the agent knows (MINE), and those that
-// only others know. Recipes of resources that are gone are of no use.
+// A device of the type `below` may be a component if the agent knows it (MINE) or only others do
+// (OTHERS). It may not if its resource is gone.
 #define MINE 1
 #define OTHERS 2
 
@@ -106,7 +106,7 @@ INLINED uint whose(STATE_PARAMETERS, const size_t society, const uint agent, con
 }
 
 // Consider components for a device of the type: the two that the agent has made most, then others
-// it knows, then what only others know; none if too few are known.
+// that it knows, then those that only others know. Consider none if too few are known.
 INLINED void device_ingredients(STATE_PARAMETERS, const size_t society, const uint agent,
                                 const uint device_type, const __local uchar *known, rng_t *rng,
                                 invention_t *found)
@@ -149,7 +149,7 @@ INLINED void device_ingredients(STATE_PARAMETERS, const size_t society, const ui
 }
 #endif
 
-// Whether the device is not invented or forgotten by everybody.
+// Whether the device may be invented: it never was, or nobody knows it any longer.
 INLINED bool untaken(STATE_PARAMETERS, const size_t society, const uint device_type,
                      const uint resource, const __local uchar *known)
 {
@@ -157,8 +157,8 @@ INLINED bool untaken(STATE_PARAMETERS, const size_t society, const uint device_t
            !known[device_type * RESOURCES + resource];
 }
 
-// Try to invent a device of the type with what is considered, if there is one to be invented.
-// Return whether there is; found->type says whether the attempt succeeded.
+// Try to invent a device of the type for one of the candidates. Return whether any could be
+// invented; if the attempt succeeds, found->device_type is the type.
 INLINED bool try_type(AGENT_PARAMETERS, const uint device_type, __global const real *experience,
                       const __local uchar *known, rng_t *rng, invention_t *found)
 {
@@ -185,7 +185,7 @@ INLINED bool try_type(AGENT_PARAMETERS, const uint device_type, __global const r
     return true;
 }
 
-// Let the agent try; found->type says what type it invents, if any.
+// Let the agent try; found->device_type is the type that it invents, or NO_TYPE.
 INLINED void attempt(AGENT_PARAMETERS, const __local uchar *known, rng_t *rng, invention_t *found)
 {
     found->device_type = NO_TYPE;
@@ -210,7 +210,7 @@ INLINED void attempt(AGENT_PARAMETERS, const __local uchar *known, rng_t *rng, i
 #endif
 }
 
-// Make the invention society's recipe, in place of one that nobody remembers, and log it.
+// Make the invention the recipe of the society and log it. It replaces a recipe that nobody knows.
 static void establish(STATE_PARAMETERS, const size_t society, const uint agent, const uint day,
                       const invention_t *found, __global int *inventions_log,
                       __global uint *inventions_count, const uint inventions_rows)
@@ -323,7 +323,7 @@ __kernel void invention(STATE_PARAMETERS, TABLE_PARAMETERS, const uint day,
             learn(STATE, society, order[first], new_type, new_resource, known);
             winner = NONE;
         }
-        group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // what is new, for those behind
+        group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // what is new, before the next
         next = first == NONE ? next + LANES : first + 1;
     } while (next < AGENTS);
 }

@@ -1,11 +1,11 @@
-// What does knowing a device imply: that one knows a little about making its components.
-// Twin: reference_py/economy/knowledge.py. By one work-item; no local memory, no barriers.
+// What does knowing a device imply? An agent then knows a little about making its components.
+// Twin: reference_py/economy/knowledge.py. One work-item does it; no local memory, no barriers.
 #ifndef ECONOMY_KNOWLEDGE_CL
 #define ECONOMY_KNOWLEDGE_CL
 
 #include "economy/devices.cl"
 
-// Raise the agent's experience with the components of what it knows to at least 1.
+// Raise the agent's experience in the components of devices that it knows to at least 1.
 static void know_components(STATE_PARAMETERS, const size_t society, const uint agent)
 {
 #if !TOOLS_ONLY

@@ -16,7 +16,7 @@ __kernel void matching(STATE_PARAMETERS)
 #if AGENTS <= ORDER_LIMIT
     __local uint *order = local_malloc(AGENTS * sizeof(uint));
 #endif
-    rng_t rng;  // of the one who draws
+    rng_t rng;  // work-item 0 draws
     if (lid == 0) rng = rng_load(stream(AGENTS, PURPOSE_RESOURCE_MATCHING));
     for (uint round = 0; round < ROUNDS; ++round) {
 #if AGENTS <= ORDER_LIMIT

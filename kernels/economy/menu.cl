@@ -1,4 +1,4 @@
-// What does an agent offer: the held resources that it remembers as least valuable.
+// What does an agent offer? The held resources that it remembers as least valuable.
 // Twin: reference_py/economy/trading.py, its menu().
 // Both markets choose from what is prepared here.
 #ifndef ECONOMY_MENU_CL
@@ -7,8 +7,8 @@
 #define SELECT_MOST RESOURCES
 #include "primitives/select.cl"
 
-// The value remembered of each resource, and a mask over what is not held, from `first` on in
-// steps: a work-item's part. No barriers.
+// Fill in a work-item's part, every `step`-th resource from `first` on: the remembered value, and a
+// mask over resources that are not held. No barriers.
 INLINED void rate_holdings(STATE_PARAMETERS, const size_t society, const uint agent,
                            const uint first, const uint step, __local real *key,
                            __local uchar *mask)

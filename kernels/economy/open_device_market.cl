@@ -1,5 +1,5 @@
-// What begins anew when the market for a type of device opens: nobody has met, and what partners
-// paid becomes a day older.
+// What does the market for a type of device change when it opens? No agents have met yet, and the
+// remembered gains of partners become a day older.
 // Twin: reference_py/economy/open_device_market.py.
 //
 // A workgroup is a society (on a CPU one work-item alone, see group.cl), a work-item a pair of

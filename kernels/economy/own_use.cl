@@ -2,8 +2,8 @@
 // Twin: reference_py/economy/own_use.py.
 //
 // A workgroup is an agent, a work-item a resource; on a CPU one work-item does it all (group.cl).
-// As long as one device is worth more than it costs, the best is promised: work-item 0 picks it and
-// sets aside what it takes; what changed by it is worked out anew.
+// As long as some device is worth more than it costs, the agent promises to make the best of them:
+// work-item 0 picks it and sets aside its components. Values that this changes are worked out anew.
 // Local memory: 25 bytes a resource (on a CPU 29) and rows for needs (valuation.cl).
 #include "economy/promises.cl"
 
@@ -27,8 +27,8 @@ INLINED bool wants(AGENT_PARAMETERS, const uint device_type, const uint resource
            can_make(AGENT(agent), device_type, resource, rows);
 }
 
-// The benefit of each device that the agent wants, else 0; `wanted` tells those above 0. Returns
-// whether there are any, to every work-item.
+// Work out the benefit of each device that the agent wants, 0 for all others; `wanted` marks those
+// above 0. Returns to every work-item whether there are any.
 COLLECTIVE bool benefits(AGENT_PARAMETERS, const uint device_type, __local real *gain,
                          __local uchar *wanted)
 {
@@ -107,8 +107,8 @@ __kernel void own_use(STATE_PARAMETERS, TABLE_PARAMETERS, const uint device_type
             device_minutes(agent, device_type, picked) += device_lifetime[device_type];
         }
         local_free(NEED_ROW * sizeof(count_t));
-        // What is promised and owned, before it is valued anew; the rows, before others use them.
-        group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // promise and stock
+        // Promises and stock, before devices are valued anew; rows, before they are used again.
+        group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     } while (1);
 }
 

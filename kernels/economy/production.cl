@@ -1,16 +1,16 @@
-// Which devices are made today, and what does making them take: every promise is kept.
+// Which devices does an agent make today, and what does making them take? It keeps every promise.
 // Twin: reference_py/economy/production.py.
 //
 // A workgroup is an agent, a work-item a resource; on a CPU one work-item does it all (group.cl).
-// Type by type from tools upwards each work-item makes the devices of its resources; components are
-// counted with whole numbers in any order; minutes are added up in the tree of reduce_sum.
+// Type by type, from tools upwards, each work-item makes the devices of its resources. Components
+// are counted in any order, as they are whole numbers; minutes are added in the tree of reduce_sum.
 // Local memory: 12 bytes a resource.
 #include "economy/devices.cl"
 #include "primitives/group.cl"
 #include "primitives/reduce.cl"
 
-// Make the promised devices of one kind, one by one; return the minutes it took. `used` counts the
-// components of all kinds.
+// Make the promised devices of one type and resource, one by one, and return the minutes that it
+// took. `used` counts the components used up, by resource.
 INLINED real make_all(AGENT_PARAMETERS, const uint device_type, const uint resource,
                       __local int *used)
 {
@@ -43,7 +43,7 @@ INLINED real make_all(AGENT_PARAMETERS, const uint device_type, const uint resou
     return total;
 }
 
-// Use up what was locked; components that were made on purpose never were.
+// Use up the locked components. Those made for the purpose were never locked.
 static void use_component(STATE_PARAMETERS, const size_t society, const uint agent,
                           const uint device_type, const uint component, const int count)
 {

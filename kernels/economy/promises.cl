@@ -1,12 +1,12 @@
 // What does an agent set aside for a device that it will make, and what does it get back?
-// Twin: reference_py/economy/promises.py. By one work-item, for the order of sums is one resource
-// after the other; `rows` are NEED_ROW entries of local memory (valuation.cl). No barriers.
+// Twin: reference_py/economy/promises.py. One work-item does it, since sums run over resources in
+// order; `rows` are NEED_ROW entries of local memory (valuation.cl). No barriers.
 #ifndef ECONOMY_PROMISES_CL
 #define ECONOMY_PROMISES_CL
 
 #include "economy/valuation.cl"
 
-// Promise to make one device: lock what it consists of and reserve the time.
+// Promise to make one device: lock its components and reserve the time.
 INLINED void reserve(AGENT_PARAMETERS, const uint device_type, const uint resource,
                      __local count_t *rows)
 {
@@ -39,8 +39,8 @@ INLINED void reserve(AGENT_PARAMETERS, const uint device_type, const uint resour
     reserved_minutes(agent) = reserved;
 }
 
-// Take one promise back: unlock what it consists of and give back the time, which is what making
-// takes now and can differ from what was reserved.
+// Take one promise back: unlock the components and give back the time. That is the time which
+// making takes now; it can differ from the time that was reserved.
 INLINED void unreserve(AGENT_PARAMETERS, const uint device_type, const uint resource,
                        __local count_t *rows)
 {

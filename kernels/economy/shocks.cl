@@ -1,4 +1,4 @@
-// What is taken from a society: a resource or an agent removed at the end of a day.
+// Which resource or agent does a shock remove from a society at the end of a day?
 // Twin: reference_py/economy/shocks.py.
 #include "economy/streams.cl"
 
@@ -40,7 +40,7 @@ __kernel void draw_shocks(STATE_PARAMETERS)
 }
 
 #if DEVICES
-// What an agent knows of devices, owns and has promised, and whom it remembers.
+// Clear an agent's knowledge of devices, its stock, its promises and its memory of partners.
 static void reset_devices(STATE_PARAMETERS, const size_t society, const uint agent)
 {
     const uint lid = get_local_id(0), lanes = get_local_size(0);

@@ -1,4 +1,4 @@
-// What begins anew every morning: the day's counts of devices and what their makers gained.
+// Which counts are reset every morning? Those of devices, and the gains of their makers.
 // Twin: reference_py/economy/start_day.py.
 //
 // A workgroup is an agent, a work-item a resource; on a CPU one work-item does it all (group.cl).

@@ -6,8 +6,8 @@
 
 #define UNDEFINED as_double(0x7ff8000000000000UL)  // the quiet NaN that Python makes
 
-// Add up every living agent's day. A workgroup is an agent, a work-item a resource. Local memory:
-// 8 bytes a resource and 16 more.
+// Add up the day of every living agent. A workgroup is an agent, a work-item a resource.
+// Local memory: 8 bytes a resource and 16 more.
 __kernel void agent_statistics(STATE_PARAMETERS, TABLE_PARAMETERS)
 {
     const size_t society = get_group_id(0) / AGENTS;
@@ -38,7 +38,7 @@ __kernel void agent_statistics(STATE_PARAMETERS, TABLE_PARAMETERS)
         units_extracted(agent) = sum_extracted;
         resources_extracted(agent) = sum_kinds;
         units_held(agent) = sum_held;
-        units_traded(agent) = units_sold(agent);  // the counter starts anew with consumption
+        units_traded(agent) = units_sold(agent);  // consumption resets the counter
         largest_holding(agent) = largest;
         utility_2(agent) = utility_1(agent);
         utility_1(agent) = utility(agent);
@@ -47,8 +47,8 @@ __kernel void agent_statistics(STATE_PARAMETERS, TABLE_PARAMETERS)
 }
 
 #if DEVICES
-// Add up every living agent's devices. A workgroup is a type of an agent, a work-item a resource.
-// Local memory: 8 bytes a resource and 4 more.
+// Add up the devices of every living agent. A workgroup is a type of an agent, a work-item a
+// resource. Local memory: 8 bytes a resource and 4 more.
 __kernel void device_holdings(STATE_PARAMETERS)
 {
     const size_t society = get_group_id(0) / (AGENTS * TYPES);
@@ -74,7 +74,7 @@ __kernel void device_holdings(STATE_PARAMETERS)
     }
 }
 
-// Count who knows anything about making each device. A workgroup is a type of a society, a
+// Count the agents that know how to make each device. A workgroup is a type of a society, a
 // work-item a resource. No local memory.
 __kernel void device_knowledge(STATE_PARAMETERS)
 {
@@ -87,10 +87,10 @@ __kernel void device_knowledge(STATE_PARAMETERS)
     }
 }
 
-// Quantities of an agent whose mean over agents is a series: minutes of extraction by source,
-// minutes of making by type, devices held by type, overtime. The host numbers them (FIRST_...), and
-// says in `series_of_device_means` where each mean goes. Differences below 0 wrap around: they are
-// larger than any number of types.
+// Quantities of an agent whose mean over agents is recorded: minutes of extraction by source,
+// minutes of making by type, devices held by type, overtime. The host numbers them from FIRST_...
+// on and passes the series of each mean in `series_of_device_means`. The differences are unsigned:
+// a quantity before the first of its kind gives a number larger than any number of types.
 static real amount_of(STATE_PARAMETERS, const size_t society, const uint quantity, const uint agent)
 {
     if (quantity - FIRST_MINUTES_WITH < SOURCES)
@@ -102,7 +102,7 @@ static real amount_of(STATE_PARAMETERS, const size_t society, const uint quantit
     return overtime(agent);
 }
 
-// Fill the series that are means of real numbers. A workgroup is a quantity of a society, a
+// Record the means of the quantities above. A workgroup is a quantity of a society, a
 // work-item an agent. `amounts` has a row of AGENTS reals for each workgroup.
 // Local memory: 4 bytes.
 __kernel void device_means(STATE_PARAMETERS, __global real *amounts)
@@ -116,13 +116,14 @@ __kernel void device_means(STATE_PARAMETERS, __global real *amounts)
     if (lid == 0) living = 0;
     barrier(CLK_LOCAL_MEM_FENCE);  // zero, before it is counted up
     for (uint i = lid; i < agents; i += lanes) {
-        amount[i] = amount_of(STATE, society, quantity, i);  // those who are gone have 0
+        amount[i] = amount_of(STATE, society, quantity, i);  // 0 for a removed agent
         if (alive(i)) atomic_inc(&living);
     }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // everybody's amount
+    // The amounts and the count of all agents, before they are read.
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     const real mean = reduce_sum_global(amount, agents) / (real)living;
     if (lid == 0) {
-        // below TYPES only for devices held
+        // It is below TYPES for the devices held alone, whose minutes become a number of devices.
         const uint device_type = quantity - FIRST_DEVICE_STOCK;
         series(series_of_device_means[quantity]) =
             device_type < TYPES ? mean / device_lifetime[device_type] : mean;
@@ -134,8 +135,8 @@ static real share_of(const long part, const long whole)
     return whole > 0 ? (real)part / (real)whole : 0.0;
 }
 
-// Fill the series that are counts of devices, and the shares of the units extracted. A workgroup
-// is a society, a work-item a type. No local memory.
+// Record the counts of devices and the shares of the units extracted by source. A workgroup is a
+// society, a work-item a type. No local memory.
 __kernel void device_statistics(STATE_PARAMETERS, const uint day)
 {
     const size_t society = get_group_id(0);
@@ -189,7 +190,8 @@ __kernel void device_statistics(STATE_PARAMETERS, const uint day)
 #endif
 
 #if GROUPS > 1
-// What is counted in a group.
+// Counts of an agent that are added up over its group. From OF_MADE on they are the devices made,
+// by type.
 #define OF_ALIVE 0
 #define OF_GROUP_EXTRACTED 1
 #define OF_GROUP_HELD 2
@@ -197,7 +199,7 @@ __kernel void device_statistics(STATE_PARAMETERS, const uint day)
 #define OF_SOLD_OUTSIDE 4
 #define OF_PAID 5
 #define OF_PAID_OUTSIDE 6
-#define OF_MADE 7  // and the other types
+#define OF_MADE 7
 #if DEVICES
 #define GROUP_COUNTS (OF_MADE + TYPES)
 #else
@@ -240,9 +242,9 @@ static uint group_series(const uint quantity, const uint group)
     }
 }
 
-// Fill the series of a group, and start its counts of trade outside anew. A workgroup is a group of
-// a society; a work-item is an agent, then a count. `utilities` has a row of AGENTS reals for each
-// workgroup. Local memory: 4 bytes.
+// Record the series of a group and reset its counts of trade with other groups. A workgroup is a
+// group of a society; a work-item is first an agent, then a count. `utilities` has a row of AGENTS
+// reals for each workgroup. Local memory: 4 bytes.
 __kernel void group_statistics(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *utilities)
 {
     const size_t society = get_group_id(0) / GROUPS;
@@ -258,7 +260,7 @@ __kernel void group_statistics(STATE_PARAMETERS, TABLE_PARAMETERS, __global real
         of_members[i] = is_member ? utility(i) : 0.0;
         if (is_member && alive(i)) atomic_inc(&living);
     }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // every member's utility
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // utilities of all members
     const real total = reduce_sum_global(of_members, agents);
     const real count = (real)living;
     if (lid == 0) series(series_of_group_utility[group]) = living == 0 ? UNDEFINED : total / count;
@@ -270,7 +272,7 @@ __kernel void group_statistics(STATE_PARAMETERS, TABLE_PARAMETERS, __global real
                                                 : living == 0        ? UNDEFINED
                                                                      : (real)sum / count;
     }
-    barrier(CLK_GLOBAL_MEM_FENCE);  // counts have been read, before they start anew
+    barrier(CLK_GLOBAL_MEM_FENCE);  // counts have been read, before they are reset
     for (uint i = lid; i < agents; i += lanes)
         if (group_of(i) == group) {
             units_sold_outside(i) = 0;
@@ -281,9 +283,9 @@ __kernel void group_statistics(STATE_PARAMETERS, TABLE_PARAMETERS, __global real
 }
 #endif
 
-// What is compared between agents: DISTRIBUTIONS rows of one number for each agent, OF_UTILITY and
-// so on. OF_THREE_DAYS is about yesterday and the days around it, OF_TOTAL about all days,
-// OF_TOTAL_BEFORE about all but today. Of each, `moments` has a row of MOMENTS numbers.
+// Quantities of an agent whose distribution over agents is recorded, numbered OF_... below
+// DISTRIBUTIONS. OF_THREE_DAYS is the utility of today and the two days before, OF_TOTAL that of
+// all days, OF_TOTAL_BEFORE that of all days but today.
 static real sample_of(STATE_PARAMETERS, const size_t society, const uint quantity, const uint agent)
 {
     switch (quantity) {
@@ -315,13 +317,13 @@ __kernel void distributions(STATE_PARAMETERS, __global real *samples, __global r
     for (uint i = lid; i < agents; i += lanes) {
         const real own = sample_of(STATE, society, quantity, i);
         sample[i] = own;
-        work[i] = own;  // those who are gone have 0
+        work[i] = own;  // 0 for a removed agent
         if (alive(i)) atomic_inc(&living);
     }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // everybody's number
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // numbers of all agents
     const real total = reduce_sum_global(work, agents);
 
-    // The place of an agent is the number of those before it; places are distinct.
+    // The place of an agent is the number of agents that precede it; places are distinct.
     for (uint i = lid; i < agents; i += lanes)
         if (alive(i)) {
             const real own = sample[i];
@@ -345,7 +347,8 @@ __kernel void distributions(STATE_PARAMETERS, __global real *samples, __global r
     }
 }
 
-// Fill the day's other series. A workgroup is a society; a work-item is an agent, then a resource.
+// Record the other series of the day. A workgroup is a society; a work-item is first an agent, then
+// a resource.
 // Local memory: 16 bytes a resource. `moments` are those of `distributions`.
 __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments, const uint day)
 {
@@ -369,7 +372,7 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
             }
         index[r] = sum;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // every resource's index, before they are ranked
+    barrier(CLK_LOCAL_MEM_FENCE);  // indices of all resources, before they are ranked
     for (uint r = lid; r < resources; r += lanes) {
         uint place = 0;
         for (uint other = 0; other < resources; ++other)
@@ -379,7 +382,7 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
     barrier(CLK_LOCAL_MEM_FENCE);  // the order, before quartiles are read from it
 
     if (lid == 0) {
-        // Whole numbers: one work-item adds them up; there are few agents.
+        // One work-item adds up whole numbers: there are few agents.
         int living = 0, largest = 0;
         long sum_extracted = 0, sum_held = 0, sum_sold = 0, sum_deals = 0, sum_kinds = 0;
         for (uint i = 0; i < agents; ++i) {
@@ -403,7 +406,7 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
         series(SERIES_resources_extracted) = (real)sum_kinds / count;
         series(SERIES_units_held_max) = (real)largest;
         series(SERIES_agents_alive) = count;
-#if !DEVICES  // with devices `device_means` has filled it
+#if !DEVICES  // with devices it is a series of `device_means`
         series(SERIES_minutes_hand) = of[OF_MINUTES * MOMENTS + MOMENT_SUM] / count;
 #endif
         series(SERIES_utility) = of[OF_UTILITY * MOMENTS + MOMENT_SUM] / count;

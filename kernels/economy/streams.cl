@@ -1,4 +1,4 @@
-// Which random numbers belong to whom: seeding and use of the streams of a society.
+// Which random numbers belong to which agent? Seeding and use of the streams of a society.
 // Twin: reference_py/economy/streams.py. A stream belongs to (seed, society, owner, purpose); the
 // owner is an agent, or the society itself (owner = AGENTS). Streams start STREAM_GAP draws apart.
 #ifndef ECONOMY_STREAMS_CL

@@ -2,12 +2,12 @@
 // Twin: reference_py/economy/trading.py.
 //
 // A workgroup is a pair of agents, a work-item a resource (menus) or a candidate swap (ranking).
-// Which offer counts depends on whether the one before was accepted: on a GPU the work-items work
-// out all that are queued, on a CPU one work-item takes them in turn.
-// A meeting draws no random numbers, and no agent is in two meetings of a round.
-// Local memory: 1 byte a resource and 4 an attempt, and the most of what menus, ranking and
-// bargains need in turn: ranking takes 4 bytes a resource and 16 a candidate up to CANDIDATE_LIMIT
-// candidates; beyond it their scores are in global memory (a slice of `scores` for each workgroup).
+// An offer is made only if the one before it was refused. On a GPU the work-items work out all
+// queued offers at once and drop those that are not made; on a CPU one work-item works them out in
+// turn. A meeting draws no random numbers, and no agent is in two meetings of a round. Local
+// memory: 1 byte a resource and 4 an attempt, and the most of what menus, ranking and bargains need
+// in turn: ranking takes 4 bytes a resource and 16 a candidate up to CANDIDATE_LIMIT candidates;
+// beyond it their scores are in global memory (a slice of `scores` for each workgroup).
 #include "economy/curves.cl"
 #include "economy/menu.cl"
 #include "primitives/softmath.cl"
@@ -50,7 +50,8 @@ static real price(const real most_a, const real least_b, const real power_a, con
 #endif
 }
 
-// One side of a bargain: what the side has and what it is worth to it now.
+// One side of a bargain: the units that an agent holds of what it gets and of what it loses, and
+// their utility to it now.
 typedef struct {
     uint get_curve, lose_curve;
     long get_held, lose_held;
@@ -80,8 +81,9 @@ static real surplus(TABLE_PARAMETERS, const side_t s, const long got, const long
     return gain - loss;
 }
 
-// The quantities that are best for the proposer, up the ladder of whole quantities at the rate.
-// `gets_taken`: the proposer gets what is taken (A) or what is given (B).
+// The quantities that are best for the proposer among those that the rate allows: 1, 2, ... units
+// given, and the units taken for them, rounded. `gets_taken`: the proposer is A, who gets the taken
+// resource; else it is B, who gets the given one.
 static void proposal(TABLE_PARAMETERS, const side_t s, const int gets_taken, const real rate,
                      const long stock_given, const long stock_taken, long *best_taken,
                      long *best_given)
@@ -107,18 +109,19 @@ static void proposal(TABLE_PARAMETERS, const side_t s, const int gets_taken, con
         given += 1;
         at = (real)given * rate;
         taken = rounded(at);
-        // Nearly always the step that was just looked at; rounding may part them.
+        // Rounding may make this another step than the one that was just valued; it rarely does.
         here = taken == next ? ahead : OWN_SURPLUS(taken, given);
     }
 #undef OWN_SURPLUS
 }
 
-// What a bargain comes to; nothing is taken and given if it fails.
+// The units that change hands in a bargain; 0 if it fails.
 typedef struct {
     int taken, given;
 } deal_t;
 
-// A would give `give` and take `take`, in quantities that A, else B, proposes and both gain from.
+// A gives the resource `give` and takes the resource `take`, in quantities from which both gain. A
+// proposes first; if no agreement comes of it, B does.
 static deal_t bargain(MEETING_PARAMETERS, const uint give, const uint take)
 {
     deal_t deal = {0, 0};
@@ -146,7 +149,7 @@ static deal_t bargain(MEETING_PARAMETERS, const uint give, const uint take)
     return deal;
 }
 
-// Change of one holding, remembered with its new value.
+// Change a holding, and remember the marginal utility that it then has.
 static void change(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent,
                    const uint resource, const int units)
 {
@@ -172,7 +175,8 @@ static void settle(MEETING_PARAMETERS, const uint give, const uint take, const d
     deals(a) += 1;
 }
 
-// Remembered value of the wanted unit over the value of the last unit given.
+// Score of a swap for an agent: its remembered value of the wanted resource over the marginal
+// utility of the last unit that it would give.
 static real score(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent,
                   const uint wanted, const uint given)
 {
@@ -192,7 +196,8 @@ INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
     return best;
 }
 
-// Mark on the menu, with `who`, the held resources that the agent remembers as least valuable.
+// Put on the menu, as offers of `who`, the held resources that the agent remembers as least
+// valuable.
 COLLECTIVE void offer(STATE_PARAMETERS, const size_t society, const uint agent, const uchar who,
                       __local uchar *on_menu)
 {
@@ -223,7 +228,7 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
 #if !DEVICE_IS_CPU
     __local uint again;
 #endif
-    // Over the whole meeting: who sells what (SOLD_BY_A, SOLD_BY_B), and what is to be tried.
+    // These last for the whole meeting: who sells each resource, and the queue of swaps to try.
     __local uchar *sold = local_malloc(RESOURCES * sizeof(uchar));
     __local ushort *queue_give = local_malloc(ATTEMPTS * sizeof(ushort));
     __local ushort *queue_take = local_malloc(ATTEMPTS * sizeof(ushort));
@@ -239,7 +244,7 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         for (uint who = SOLD_BY_A; who <= SOLD_BY_B; ++who)
             offer(STATE, society, who == SOLD_BY_A ? a : b, who, on_menu);
 
-        // What only one of the two offers is for sale.
+        // A resource is for sale if one of the two offers it and the other does not.
         for (uint r = lid; r < resources; r += lanes)
             if (on_menu[r] != (SOLD_BY_A | SOLD_BY_B)) sold[r] |= on_menu[r];
         local_free(RESOURCES * sizeof(uchar));
@@ -273,7 +278,7 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // all scores, before the best
 
         if (lid == 0) {
-            // Alternately A's and B's favourite. No more than ATTEMPTS are ever tried.
+            // Queue the favourites of A and B alternately. No more than ATTEMPTS are ever tried.
             for (uint i = 0; i < candidates && queued < ATTEMPTS; ++i) {
                 const uint best = i % 2 == attempt % 2 ? best_candidate(score_a, candidates)
                                                        : best_candidate(score_b, candidates);
@@ -289,8 +294,8 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
 #endif
         local_free(RESOURCES * sizeof(ushort));
         local_free(RESOURCES * sizeof(ushort));
-        // Try them in turn; `attempt` counts them. After a success the ranking is extended, if more
-        // could be tried than were queued.
+        // Try the queued swaps in turn; `attempt` counts them. After a success the ranking is made
+        // anew, unless the queue holds as many swaps as may be tried.
 #if DEVICE_IS_CPU
         if (lid == 0) {
             going = 0;
@@ -306,8 +311,8 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // new holdings, before new menus
 #else
-        // The work-items look ahead, one bargain each. What they found counts up to the first
-        // success, which changes the holdings that the later ones were worked out with.
+        // The work-items look ahead, one bargain each. Their results count up to the first success:
+        // it changes the holdings from which the later ones were worked out.
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the queue, before it is worked on
         __local deal_t *ahead = local_malloc(ATTEMPTS * sizeof(deal_t));
         do {

@@ -1,19 +1,19 @@
 // What is a device worth to an agent, what would it cost to make, and can the agent make it?
 // Twin: reference_py/economy/valuation.py.
 //
-// What concerns one device is worked out by one work-item alone: any number of work-items can look
-// at as many devices. Costs are worked out by all work-items of a group together, for all wanted
-// devices of a type, a resource each, level by level from tools upwards.
-// Local memory: that of `costs`, 8 bytes a resource (on a CPU 4 more); counts of needed components
-// are in rows of the caller's, see NEED_ROWS.
+// One work-item alone values a device, so a group values as many devices at a time as it has
+// work-items. All work-items of a group work out the costs of the wanted devices of a type
+// together, a resource each, level by level from tools upwards. Local memory: `costs` takes 8 bytes
+// a resource (on a CPU 4 more). The counts of needed components are in rows that the caller
+// provides (NEED_ROWS).
 #ifndef ECONOMY_VALUATION_CL
 #define ECONOMY_VALUATION_CL
 
 #include "economy/devices.cl"
 #include "primitives/group.cl"
 
-// How many of one component or resource a device needs: at most one for each tool in it, for what a
-// recipe names is different.
+// How many of one component or resource a device needs. It is at most one for each tool in the
+// device, since a recipe names nothing twice.
 #if COMPONENTS * COMPONENTS * COMPONENTS < 65536
 #define COUNT_BYTES 2
 typedef ushort count_t;
@@ -41,7 +41,7 @@ typedef uint count_t;
 #endif
 #define NEED_LANES (LANES < NEED_ROWS ? LANES : NEED_ROWS)
 
-// How many types lie between a type and the tools it consists of, itself counted.
+// Number of types from a type down to the tools that it consists of, the type itself included.
 __constant int levels_above_tools[TYPES] = {0, 1, 2, 3, 1, 2};
 
 // Which type a device-making device makes.
@@ -129,8 +129,8 @@ COLLECTIVE void up_from_tools(AGENT_PARAMETERS, const uint device_type, const __
 #endif
             here[r] = with_components(AGENT(agent), level, r, in_minutes, below);
         }
-        // This level, before the one above; at last all readings of the state, before it changes.
-        group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // this level, and readings
+        // This level, before the one above; after the last one reads, before the state changes.
+        group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         depth -= 1;
     } while (depth >= 0);
 #if DEVICE_IS_CPU
@@ -148,7 +148,7 @@ COLLECTIVE void costs(AGENT_PARAMETERS, const uint device_type, const __local uc
     up_from_tools(AGENT(agent), device_type, wanted, false, cost);
 }
 
-// The minutes that the agent would spend on each, likewise: none on what can be bought.
+// The same for the minutes that the agent would spend on each device; 0 for one that it can buy.
 COLLECTIVE void expected_minutes(AGENT_PARAMETERS, const uint device_type,
                                  const __local uchar *wanted, __local real *spent)
 {
@@ -157,8 +157,8 @@ COLLECTIVE void expected_minutes(AGENT_PARAMETERS, const uint device_type,
 
 // ---------------------------------------------------------------- what it takes
 
-// Counts of resources, of which few are not 0: those with a bit in `nonzero`. Other entries
-// are undefined.
+// Counts of resources, most of them 0. `nonzero` has a bit for each that is not; the entries of the
+// others are undefined.
 typedef struct {
     __local count_t *count;
     ulong nonzero[COUNT_WORDS];
@@ -292,7 +292,7 @@ static long whole_from(const real x)
     return below + ((real)below < x);
 }
 
-// What is done with a device: units, and experience and time afterwards.
+// The outcome of using a device: units, and experience and time afterwards.
 typedef struct {
     long units;
     real experience, time;

@@ -9,7 +9,7 @@
 //
 // and is launched on a CPU with groups of ONE work-item, for which all of this is a plain loop. The
 // host sees to that (`alone_on_cpu` in societies/economy/phases.py). Results never depend on it.
-// The index is evaluated once a loop; no local memory.
+// No local memory.
 //
 // Twin: none; nothing is computed here.
 
@@ -18,15 +18,16 @@
 
 #include "primitives/real.cl"
 
+// Number of a work-item, number of work-items, and a barrier between them, which one alone does not
+// need.
 #if DEVICE_IS_CPU
 #define LANE 0u
 #define LANES 1u
-#define group_barrier(fence)  // nothing to order: one work-item's own steps
+#define group_barrier(fence)
 #else
 #define LANE ((uint)get_local_id(0))
 #define LANES ((uint)get_local_size(0))
-#define group_barrier(fence) /* orders what the caller's comment says */ \
-    barrier(fence) /* orders what the caller's comment says */
+#define group_barrier(fence) barrier(fence)
 #endif
 
 #endif

@@ -1,6 +1,6 @@
-"""How much is used up overnight: every held unit disappears with probability 1 / lifetime.
+"""How much is used up overnight? Every held unit disappears with probability 1 / lifetime.
 
-Devices lose some minutes of use each, in proportion where a device is half used.
+Every device loses some minutes of use, a partly used one in proportion.
 
 Source: docs/model.md, "Consumption". Each resource draws from a place of its own in the agent's
 stream: after the most that the resources before it could draw. So all work-items draw at once.
@@ -35,7 +35,7 @@ def consume(p, s, agent):
 
 
 def depreciate(p, s, agent):
-    """Let the agent's devices decay; what is left of less than a day's decay is gone."""
+    """Let the agent's devices decay; minutes that are fewer than a day's decay vanish."""
     decay = p.device.daily_decay
     for device_type in range(p.device_types):
         lifetime, owned = p.device.lifetime[device_type], s.device_minutes[agent][device_type]

@@ -43,9 +43,10 @@ def matched(p, s, device_type, below):
 
 
 def partner(s, device_type, agent, free):
-    """Return whom the agent prefers of those that are free and not yet met; None if there is none.
+    """Return the partner whom the agent prefers of the free agents that it has not met, or None.
 
-    The largest surplus remembered wins, the lower number among equals, also among those with none.
+    The largest surplus remembered wins, the lower number among equals, also among agents of which
+    no surplus is remembered.
     """
     best, pick = -1.0, None
     for b in free:

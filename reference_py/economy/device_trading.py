@@ -117,7 +117,7 @@ def refusal(worth, cost, paid, received):
 def for_sale(p, s, device_type, seller):
     """Return the resources, ascending, for which the seller can make the device.
 
-    What it bought itself in this round it does not sell on.
+    It does not sell on what it bought in this round.
     """
     return [
         r
@@ -127,9 +127,9 @@ def for_sale(p, s, device_type, seller):
 
 
 def choice(p, s, device_type, buyer, goods):
-    """Return which good the buyer wants most and what it is worth to it; (None, 0) if none.
+    """Return the good that is worth most to the buyer, and its worth; (None, 0) if none is.
 
-    A promise that it would have to keep itself is worth at least what keeping it costs.
+    A device that the buyer has promised to make is worth at least what making it costs.
     """
     cost, _ = valuation.costs(p, s, buyer, device_type)
     pick, best = None, 0.0
@@ -145,7 +145,7 @@ def choice(p, s, device_type, buyer, goods):
 def payment(p, s, buyer, seller, offered, worth, cost):
     """Return the units of each resource to be paid: between the least and the most acceptable.
 
-    Weighted by bargaining power; halves are rounded up, and nobody pays more than it holds.
+    The mean is weighted by bargaining power; halves are rounded up. Nobody pays more than it holds.
     """
     least = least_accepted(p, s, seller, offered, s.held[buyer], cost)
     most = most_given(p, s, buyer, offered, worth)
@@ -165,7 +165,7 @@ def payment(p, s, buyer, seller, offered, worth, cost):
 def least_accepted(p, s, seller, offered, stock, cost):
     """Return the bundle for which the seller would just sell: worth its cost, or all there is.
 
-    Unit by unit of what the buyer offers it takes what it then values most.
+    Of the buyer's offer it takes, unit by unit, what it then values most.
     """
     held, curves = s.held[seller], [utility_curve(p, seller, r) for r in range(p.resources)]
 
@@ -181,7 +181,7 @@ def least_accepted(p, s, seller, offered, stock, cost):
 def most_given(p, s, buyer, offered, worth):
     """Return the largest bundle that the buyer would give: worth less than the device.
 
-    Unit by unit it gives up what it then values least.
+    It gives up, unit by unit, what it then values least.
     """
     held, curves = s.held[buyer], [utility_curve(p, buyer, r) for r in range(p.resources)]
 
@@ -193,7 +193,7 @@ def most_given(p, s, buyer, offered, worth):
 
     bundle, last = shortest(offered, held, key, given, worth)
     if last is not None:
-        bundle[last] -= 1  # this unit was too much
+        bundle[last] -= 1  # with this unit it is too much
     return bundle
 
 

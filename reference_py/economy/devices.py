@@ -29,7 +29,7 @@ MADE_BY = {DEVICE_MACHINE: TOOL, DEVICE_FACTORY: MACHINE}
 
 
 def levels(device_type):
-    """Return the types that a device consists of, itself first, tools last."""
+    """Return the types that a device consists of: its own first, tools last."""
     result = [device_type]
     while result[-1] != TOOL:
         result.append(COMPONENT[result[-1]])

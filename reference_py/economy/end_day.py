@@ -11,7 +11,7 @@ from reference_py.economy.knowledge import know_components
 
 
 def end_day(p, s):
-    """Refresh the remembered values of every living agent; let it forget what it did not do."""
+    """Refresh the remembered values of every living agent, and let it forget."""
     refresh_values(p, s)
     if p.device is not None:
         for agent in range(p.agents):
@@ -30,9 +30,9 @@ def refresh_values(p, s):
 
 
 def forget(p, s, agent):
-    """Take one experience for every device not made today, and the last one altogether.
+    """Take one unit of experience in every device not made today; the last unit goes as a whole.
 
-    Whoever owns a device does not forget all about it.
+    An agent that owns a device keeps some experience.
     """
     for device_type in range(p.device_types):
         for r in range(p.resources):

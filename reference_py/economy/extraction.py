@@ -1,7 +1,7 @@
-"""What does an agent extract in a day: always the unit that pays best per minute.
+"""What does an agent extract in a day? Always the unit that pays best per minute.
 
-Source: docs/model.md, "Extraction". Agents do not see each other here. Where there are devices, the
-best one that an agent owns for a resource serves it, as long as a minute of use is left.
+Source: docs/model.md, "Extraction". Agents do not see each other here. With devices an agent
+extracts a resource with the best device that it owns for it, as long as a minute of use is left.
 Device twin: ``kernels/economy/extraction.cl``.
 """
 

@@ -79,7 +79,7 @@ def attempt(p, s, agent, known, rng):
 def tool_ingredients(p, s, agent, rng):
     """Return one resource more than a tool needs, ascending, or None if too few can be had.
 
-    The two of most experience, held or not, and others that the agent holds enough of.
+    They are the two of most experience, held or not, and others of which the agent holds enough.
     """
     first = most_experienced(s.experience[agent], set())
     second = most_experienced(s.experience[agent], {first})
@@ -97,7 +97,8 @@ def tool_ingredients(p, s, agent, rng):
 def device_ingredients(p, s, agent, device_type, known, rng):
     """Return the components to try for a device of the type, ascending; none if too few are known.
 
-    The two that the agent has made most, then others it knows, then what only others know.
+    They are the two that the agent has made most, then others that it knows, then those that only
+    others know.
     """
     below = COMPONENT[device_type]
     experience = s.device_experience[agent][below]
@@ -128,12 +129,12 @@ def most_experienced(experience, taken):
 
 
 def untaken(s, device_type, considered, known):
-    """Return those of the resources whose device is not invented or forgotten by everybody."""
+    """Return the resources whose device may be invented: it is unknown or forgotten."""
     return [r for r in considered if not has_recipe(s, device_type, r) or not known[device_type][r]]
 
 
 def summed(experience, considered):
-    """Return the experience with all that is considered, added up in ascending order."""
+    """Return the experience in all candidates, added up in ascending order."""
     total = 0.0
     for r in considered:
         total += experience[r]
@@ -155,7 +156,7 @@ def chance(p, s, agent, device_type, considered, open_):
 
 
 def establish(p, s, agent, known, day, device_type, resource, parts):
-    """Make the invention society's recipe, in place of one that nobody remembers."""
+    """Make the invention the recipe of the society; it replaces one that nobody knows."""
     slots = [-1] * (p.device.component_slots - len(parts))
     s.recipe[device_type][resource] = [*parts, *slots]
     notify(s, "invented", agent=agent, device=device_type, resource=resource, parts=parts)

@@ -1,4 +1,4 @@
-"""What does knowing a device imply: that one knows a little about making its components.
+"""What does knowing a device imply? An agent then knows a little about making its components.
 
 Source: docs/model.md, "Devices". An agent knows how to make a device if its experience is at least
 1; society knows it if anybody has any. Device twin: ``kernels/economy/knowledge.cl``.
@@ -18,9 +18,9 @@ TOP_DOWN = (INDUSTRY, DEVICE_FACTORY, FACTORY, DEVICE_MACHINE, MACHINE)
 
 
 def know_components(p, s, agent):
-    """Raise the agent's experience with the components of what it knows to at least 1.
+    """Raise the agent's experience in the components of devices that it knows to at least 1.
 
-    From the most complex type down, so that one pass reaches the tools.
+    The types go from the most complex one down, so that one pass reaches the tools.
     """
     experience = s.device_experience[agent]
     for device_type in TOP_DOWN:

@@ -1,4 +1,4 @@
-"""What begins anew when the market for a type of device opens?
+"""What does the market for a type of device change when it opens?
 
 Source: docs/model.md, "Device trade". Device twin: ``kernels/economy/open_device_market.cl``.
 """
@@ -7,7 +7,7 @@ from reference_py.economy.devices import is_known
 
 
 def open_device_market(p, s, device_type):
-    """Begin the trade of one type: nobody has met, and what partners paid becomes a day older."""
+    """Open the market: no agents have met yet, and remembered gains become a day older."""
     for agent in range(p.agents):
         s.met[agent] = [0] * p.agents
         for memory in s.partner_memory[agent][device_type]:

@@ -1,7 +1,8 @@
 """Which devices does an agent decide to make for itself?
 
-Source: docs/model.md, "Own use". Right after the trade of a type, as long as one is worth more than
-it costs. The device can be used at once, although it is produced later in the day.
+Source: docs/model.md, "Own use". Right after the trade of a type the agent promises to make
+devices, as long as some device is worth more than it costs. It can use them
+at once, although it produces them later in the day.
 Device twin: ``kernels/economy/own_use.cl``.
 """
 
@@ -18,7 +19,7 @@ def own_use(p, s, device_type):
 
 
 def decide(p, s, agent, device_type):
-    """Promise the agent itself the device of the largest net benefit, again and again."""
+    """Promise to make the device of the largest net benefit, as long as there is one."""
     while True:
         cost, _ = valuation.costs(p, s, agent, device_type)
         best, pick, gain, considered = 0.0, None, 0.0, []

@@ -1,7 +1,7 @@
-"""Which devices are made today, and what does making them take: every promise is kept.
+"""Which devices does an agent make today, and what does making them take? It keeps every promise.
 
-Source: docs/model.md, "Making". What is made was credited before, to the maker or the buyer. The
-minutes are taken from the next working day. Resources do not interact, so each is worked on by
+Source: docs/model.md, "Making". Devices were credited to maker or buyer when they were promised.
+The minutes are taken from the next working day. Resources do not interact, so each is worked on by
 itself, its types from tools upwards; minutes are then added up by type.
 Device twin: ``kernels/economy/production.cl``.
 """
@@ -39,7 +39,7 @@ def produce(p, s, agent):
 
 
 def make_all(p, s, agent, device_type, resource):
-    """Make the promised devices of one kind, one by one; return the minutes it took."""
+    """Make the promised devices of a type and resource, one by one; return the minutes taken."""
     count = s.to_make[agent][device_type][resource]
     total = 0.0
     for _ in range(count):
@@ -70,7 +70,7 @@ def make_all(p, s, agent, device_type, resource):
 
 
 def use_component(s, agent, device_type, component, count):
-    """Use up what was locked; components that were made on purpose never were."""
+    """Use up the locked components. Those made for the purpose were never locked."""
     if device_type == TOOL:
         s.set_aside[agent][component] -= count
     else:

@@ -11,7 +11,7 @@ from reference_py.economy.valuation import needed
 
 
 def reserve(p, s, agent, device_type, resource):
-    """Promise to make one device: lock what it consists of and reserve the time."""
+    """Promise to make one device: lock its components and reserve the time."""
     promise = [0] * p.resources
     promise[resource] = 1
     for level in levels(device_type):
@@ -36,9 +36,9 @@ def reserve(p, s, agent, device_type, resource):
 
 
 def unreserve(p, s, agent, device_type, resource):
-    """Take one promise back: unlock what it consists of and give back the time.
+    """Take one promise back: unlock the components and give back the time.
 
-    The time is what making takes now, which can differ from what was reserved.
+    That is the time which making takes now; it can differ from the time that was reserved.
     """
     promise = [0] * p.resources
     promise[resource] = 1

@@ -1,4 +1,4 @@
-"""What is taken from a society: a resource or an agent removed at the end of a day.
+"""Which resource or agent does a shock remove from a society at the end of a day?
 
 Source: docs/model.md, "Shocks". What a random shock removes is drawn on day 0.
 Device twin: ``kernels/economy/shocks.cl``.
@@ -40,7 +40,7 @@ def shocks(p, s, day):
 
 
 def remove_resource(p, s, resource, lose):
-    """Nobody can extract the resource any more; with ``lose`` what is held and known is lost.
+    """Let nobody extract the resource any more; ``lose``: holdings and knowledge of it are lost.
 
     Devices for it are of no use and disappear; recipes, knowledge and promises stay.
     """

@@ -1,4 +1,4 @@
-"""What begins anew every morning: the day's counts of devices and what their makers gained.
+"""Which counts are reset every morning? Those of devices, and the gains of their makers.
 
 Source: docs/model.md, "The day". What an agent gained by making devices is kept while its making
 fills whole days: it then tells what a minute is worth.

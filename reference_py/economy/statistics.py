@@ -22,7 +22,7 @@ def agent_statistics(p, s):
         s.units_extracted[agent] = sum(extracted)
         s.resources_extracted[agent] = sum(units > 0 for units in extracted)
         s.units_held[agent] = sum(held)
-        s.units_traded[agent] = s.units_sold[agent]  # the counter starts anew with consumption
+        s.units_traded[agent] = s.units_sold[agent]  # consumption resets the counter
         s.largest_holding[agent] = max(held)
         s.utility_2[agent] = s.utility_1[agent]
         s.utility_1[agent] = s.utility[agent]
@@ -101,7 +101,7 @@ def society_statistics(p, s, day):
 
 
 def device_knowledge(p, s):
-    """Count who knows anything about making each device."""
+    """Count the agents that know how to make each device."""
     for device_type in range(p.device_types):
         s.agents_knowing[device_type] = [
             sum(experience[device_type][r] > 0.0 for experience in s.device_experience)
@@ -110,7 +110,7 @@ def device_knowledge(p, s):
 
 
 def device_means(p, s, count):
-    """Return what is a mean of real numbers over the living agents, ``count`` of them."""
+    """Return the means of the quantities of devices over the living agents, ``count`` of them."""
 
     def mean(values):
         return reduce_sum(values) / count
@@ -159,7 +159,7 @@ def device_statistics(p, s, day, count):
 
 
 def group_statistics(p, s, group):
-    """Return the numbers of one of several groups; start its counts of trade outside anew."""
+    """Return the series of one of several groups; reset its counts of trade with other groups."""
     members = [agent for agent in range(p.agents) if p.group_of_agent[agent] == group]
     count = sum(s.alive[agent] for agent in members)
 

@@ -73,7 +73,7 @@ def nothing_to_swap(menus, sell_a, sell_b):
 
 
 def ranked(p, s, agent_a, agent_b, sell_a, sell_b, attempt):
-    """Return the most promising (give, take) pairs, alternately by A's and by B's lights."""
+    """Return the pairs (give, take) of the highest scores, alternately those of A and of B."""
     pairs = [(give, take) for give in sell_a for take in sell_b]
     score_a = [score(p, s, agent_a, take, give) for give, take in pairs]
     score_b = [score(p, s, agent_b, give, take) for give, take in pairs]
@@ -88,7 +88,7 @@ def ranked(p, s, agent_a, agent_b, sell_a, sell_b, attempt):
 
 
 def score(p, s, agent, wanted, given):
-    """Return remembered value of the wanted unit over the value of the last unit given."""
+    """Return the remembered value of the wanted resource over that of the last unit given."""
     value = s.value[agent][wanted]
     last = marginal_utility(utility_curve(p, agent, given), s.held[agent][given] - 1)
     if last == 0.0:
@@ -198,8 +198,8 @@ def price(rule, most_a, least_b, power_a, power_b):
 def proposal(surplus, rate, stock_given, stock_taken, min_surplus):
     """Return the quantities taken and given that are best for the proposer, and its surplus.
 
-    Walks up the ladder of whole quantities at the rate. The last step that still leads on is not
-    itself a candidate, and the smallest of equal offers is kept.
+    The quantities that the rate allows are walked through, 1, 2, ... units given. The last step
+    that still leads on is not itself a candidate, and the smallest of equal offers is kept.
     """
     given = rounded(1.0 / rate) if rate <= 1.0 else 1
     at = given * rate

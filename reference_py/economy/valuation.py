@@ -42,8 +42,9 @@ def expected_price(p, s, agent, device_type, resource):
 def costs(p, s, agent, device_type):
     """Return what each device of the type costs the agent, and the minutes it would spend.
 
-    What can be bought costs its expected price and no time; anything else the value of the time for
-    making it, and its components or, of a tool, the last unit held of each resource.
+    A device that can be bought costs its expected price and no time. Any other costs the value of
+    the time for making it and the costs of its components, or of a tool's resources the marginal
+    utilities of the last units held.
 
     Returns
     -------
@@ -157,8 +158,9 @@ def stock(p, s, agent, device_type, resource):
 def benefit(p, s, agent, device_type, resource):
     """Return what one more device would bring the agent over its lifetime, in util.
 
-    A device that extracts: the utility of the units obtained with it, after those it owns are used
-    up, the best first. A device that makes devices: the value of the time saved.
+    A device that extracts brings the utility of the units obtained with it, after those that the
+    agent owns are used up, the best first. A device that makes devices brings the value of the time
+    that it saves.
     """
     if not s.available[resource]:
         return 0.0

@@ -1,6 +1,6 @@
-"""What libclang knows of a preprocessed OpenCL text: functions, their trees, types, constants.
+"""What does libclang know of a preprocessed OpenCL text? Functions, their trees, types, constants.
 
-libclang's wheel has no headers, so ``opencl.h`` beside this file stands in for the compiler's own;
+libclang's wheel has no headers, so ``opencl.h`` next to this file stands in for the compiler's own;
 built-in functions are declared by clang itself. Positions are bytes of the text.
 """
 
@@ -127,7 +127,7 @@ class Function:
 
     @property
     def start(self) -> int:
-        """Where its name stands, in the definition if there is one."""
+        """Byte at which its name stands, in the definition if there is one."""
         return _offset((self.definition or self.declarations[0]).location)
 
     def name_ends(self) -> list[int]:

@@ -51,7 +51,7 @@ _UNIFORM = re.compile(r"work_group_(all|any|broadcast|reduce_\w+)|(async_|wait_)
 
 
 class _State:
-    """The varying variables at a point, and why some may have left the function, loop or round."""
+    """The varying variables at a point, and why work-items may have left a loop or the function."""
 
     __slots__ = ("live", "loop_left", "returned", "round_left", "varying")
 
@@ -94,7 +94,7 @@ class Finding:
 
 @dataclass
 class _Summary:
-    """What a call does: ``written`` says which pointers' private targets become varying."""
+    """The effect of a call: ``written`` says which pointers' private targets become varying."""
 
     varying: bool
     written: tuple[bool, ...]
@@ -116,7 +116,7 @@ class _Context:
 
 
 class Divergence:
-    """Looks for varying conditions over collective calls, from kernels down.
+    """A search for varying conditions over collective calls, from kernels down.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class _Walk(Flow[_State]):
         )
         return _Summary(self._varying_result, written, list(self._findings.values()))
 
-    # who is here -------------------------------------------------------------------------------
+    # which work-items are here -------------------------------------------------------------------
 
     def _why(self, state: _State) -> Node | None:
         """Return the condition for which only some work-items may be here, or None."""
@@ -189,7 +189,7 @@ class _Walk(Flow[_State]):
     def enter_loop(self, state: _State) -> object:
         before = (state.loop_left, state.round_left)
         state.loop_left = state.round_left = None
-        self._conditions.append(before[0] or before[1])  # whom they kept away is away still
+        self._conditions.append(before[0] or before[1])  # work-items that they kept away still are
         return before
 
     def next_round(self, condition: Node, state: _State, value: bool) -> None:
@@ -219,7 +219,7 @@ class _Walk(Flow[_State]):
         joined = (live or states)[0].copy()
         for other in live[1:]:
             joined.varying |= other.varying
-        # where all took the same branch, those who left in the other one are not missing here
+        # if all took the same branch, nobody is missing because of the other
         for other in states if value else live:
             joined.join_left(other)
         return joined

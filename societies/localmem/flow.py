@@ -1,4 +1,4 @@
-"""The order in which a function's statements run: branches, loops, early exits.
+"""In which order do the statements of a function run, with branches, loops and early exits?
 
 `Flow` walks a body with some state, which a subclass says how to copy, join and carry round a loop.
 """
@@ -28,7 +28,7 @@ _LABELS = frozenset({Kind.CASE_STMT, Kind.DEFAULT_STMT})
 
 
 class _Exits(Generic[S]):
-    """States at the ``break`` and ``continue`` of a loop or switch."""
+    """The states at each ``break`` and ``continue`` of a loop or switch."""
 
     def __init__(self, is_loop: bool) -> None:
         self.is_loop = is_loop
@@ -37,7 +37,7 @@ class _Exits(Generic[S]):
 
 
 class Flow(ABC, Generic[S]):
-    """Walks one function; the value of an expression is what a subclass makes of it."""
+    """A walk through one function; a subclass defines the value of an expression."""
 
     def __init__(self) -> None:
         self._exits: list[_Exits[S]] = []
@@ -55,29 +55,29 @@ class Flow(ABC, Generic[S]):
 
     @abstractmethod
     def again(self, node: Node, head: S, end: S) -> S | None:
-        """Return the state to go round a loop with once more, or None if that tells no more."""
+        """Return the state for another iteration of a loop; None: it would find nothing new."""
 
     def enter(self, condition: Node, value: bool) -> None:
-        """Note that what follows depends on a condition with this value."""
+        """Record that the statements that follow depend on a condition with this value."""
 
     def leave(self) -> None:
-        """Note that it no longer does."""
+        """Record that they no longer do."""
 
     def enter_loop(self, state: S) -> object:
         """Return what `leave_loop` needs of the state before a loop or switch."""
         return None
 
     def next_round(self, condition: Node, state: S, value: bool) -> None:
-        """Note that a loop goes on for those for whom its condition, of this value, holds."""
+        """Record that work-items for which the condition equals ``value`` go round once more."""
 
     def end_round(self, state: S) -> None:
-        """Note the end of a loop's body, reached by those who continued as well."""
+        """Record the end of a loop's body, which is also reached by ``continue``."""
 
     def leave_loop(self, state: S, before: object) -> None:
-        """Note the end of a loop or switch."""
+        """Record the end of a loop or switch."""
 
     def leave_early(self, node: Node, state: S) -> None:
-        """Note a ``break``, ``continue`` or ``return``, after its value."""
+        """Record a ``break``, ``continue`` or ``return``, after its value."""
 
     # statements --------------------------------------------------------------------------------
 

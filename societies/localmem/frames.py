@@ -1,4 +1,4 @@
-"""What a function takes of local memory: its allocations, and those of what it calls."""
+"""How much local memory does a function take, with what it calls, and where?"""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from societies.localmem.clang import Function, Node
 
 DEFAULT_ALIGNMENT = 16
-"""Of an allocation whose use says nothing: the result stays a ``void *``."""
+"""Alignment of an allocation that stays a ``void *``, so that its use does not say one."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """An allocation: ``site`` is where it stands in the text, ``offset`` from the base.
+    """An allocation at the byte ``site`` of the text, ``offset`` bytes from the base.
 
     ``via`` is the call that left it to the function, if it was not made there itself.
     """

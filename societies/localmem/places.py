@@ -1,4 +1,4 @@
-"""Where in the kernel files a position of the text comes from, and how an error says so."""
+"""From where in the kernel files does a position of the text come, and how does an error say so?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The planner as a whole: from an amalgamated text to one that carries its local memory."""
+"""How does an amalgamated text become one in which all local memory has its place?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from societies.localmem.places import Place
 from societies.localmem.planned import Allocation, FunctionPlan, KernelPlan, Plan, Step
 
 VERSION = 2
-"""Of the rules by which memory is planned: part of the key of the cache."""
+"""Version of the rules by which memory is planned, a part of the key of the cache."""
 
 COMMON_EXTENSIONS = (
     "cl_khr_fp64",
@@ -76,7 +76,7 @@ def plan(
     entry = cache.load(key) if cached else None
     if entry is not None:
         return _restored(source, *entry)
-    # libclang and pcpp take a tenth of a second to load: only for who plans
+    # libclang and pcpp take a tenth of a second to load, so they are loaded only to plan
     from societies.localmem.planner import make_plan
 
     made = make_plan(source, predefined, leaks)

@@ -1,4 +1,4 @@
-"""The steps of planning: preprocess, parse, find who allocates, walk, check, rewrite."""
+"""Which steps does planning have? Preprocess, parse, find allocations, walk, check, rewrite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is left of an amalgamated text once its macros are expanded, and where each part stood.
+"""What is left of an amalgamated text when its macros are expanded, and where did each part stand?
 
 The result has the same lines as the text it was made from: what a macro expands to stands on the
 line of its use, directives become empty lines, and ``#line`` and the ``#pragma`` of compiled parts
@@ -206,7 +206,7 @@ class _Spot(int):
 
 
 class _Token:
-    """What pcpp wants of a token."""
+    """The attributes of a token that pcpp reads."""
 
     def __init__(self, kind: str, value: str, lineno: int, lexpos: int):
         self.type, self.value, self.lineno, self.lexpos = kind, value, lineno, lexpos

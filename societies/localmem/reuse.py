@@ -101,7 +101,7 @@ class _Summary(NamedTuple):
 
 
 class Reuse:
-    """Looks for pairs of allocations without a barrier between them."""
+    """A search for pairs of allocations without a barrier between their uses."""
 
     def __init__(self, frames: Mapping[str, Frame]):
         self.frames = frames

@@ -1,4 +1,4 @@
-"""From the plan to text: one block in each kernel, one more parameter for who needs a part of it.
+"""How does the plan become text? One block in each kernel, a parameter in functions that use it.
 
 Every change is an insertion or a replacement within a line; so lines stay where they are.
 """

@@ -1,4 +1,4 @@
-"""Where every allocation of a function goes, and how much its largest path needs.
+"""Where does every allocation of a function go, and how much does its largest path need?
 
 Offsets are relative to the function's base, which its caller chooses. Allocations are last in,
 first out, so the walk keeps a stack of what is live.
@@ -65,7 +65,7 @@ class _Stack:
 
 
 class StackWalk(Flow[_Stack]):
-    """Works out the frame of one function whose blocks begin at ``start``."""
+    """A walk that works out the frame of one function, whose blocks begin at ``start``."""
 
     def __init__(self, function: Function, frames: Mapping[str, Frame], leaks: str, start: int = 0):
         super().__init__()
@@ -115,7 +115,7 @@ class StackWalk(Flow[_Stack]):
         return self._unit.places.failure(node.start, message)
 
     def declaration(self, node: Node, state: _Stack) -> None:
-        """Refuse a prototype in a body: its call would be given one argument too many."""
+        """Refuse a prototype in a body: the rewritten call would have one argument too many."""
         if node.kind is Kind.FUNCTION_DECL and node.cursor.get_usr() in self._frames:
             raise self._error(
                 node, f"{node.name} allocates local memory: declare it outside of functions"
@@ -173,7 +173,7 @@ class StackWalk(Flow[_Stack]):
         return False
 
     def _sizeof(self, node: Node) -> None:
-        """Give what is called in a sizeof, which is not carried out, its argument all the same."""
+        """Give a call inside a sizeof the argument too, although it is not carried out."""
         for inner in node.walk():
             if inner.kind is Kind.CALL_EXPR:
                 if inner.name in (MALLOC, FREE):

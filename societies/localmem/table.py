@@ -1,4 +1,4 @@
-"""A plan as a table: what each function allocates, and what each kernel needs."""
+"""What does a plan look like as a table of functions and kernels?"""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def vector_dtype(base: str, width: int) -> np.dtype[Any] | None:
     """Return pyopencl's structured dtype of a vector type, such as ``cltypes.float4``."""
     from societies.opencl.debug import opencl
 
-    opencl()  # the debug settings come before any import of pyopencl
+    opencl()  # sets the debug environment, before pyopencl is imported
     import pyopencl.cltypes
 
     return getattr(pyopencl.cltypes, f"{base}{width}", None)

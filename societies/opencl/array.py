@@ -1,4 +1,4 @@
-"""Where the numbers live: arrays that stay on the device until asked for."""
+"""Where do the numbers live? In arrays that stay on the device until the host asks for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from societies.opencl.debug import opencl, translated_errors
 
 @dataclass
 class Counters:
-    """How often a device was talked to; shown by profiling and asserted by tests."""
+    """Counts of transfers, allocations and launches; profiling shows them and tests assert them."""
 
     uploads: int = 0
     downloads: int = 0
@@ -163,7 +163,7 @@ class DeviceArray:
 
 @dataclass(frozen=True)
 class Transfer:
-    """A NumPy array given straight to a call: which copies are made around it."""
+    """A NumPy array given straight to a call; the subclass says which copies are made around it."""
 
     host: NDArray[Any]
 
@@ -184,16 +184,16 @@ class Transfer:
 
 
 class In(Transfer):
-    """Copied to the device before the call."""
+    """An array that is copied to the device before the call."""
 
     download = False
 
 
 class Out(Transfer):
-    """Copied from the device after the call; never uploaded."""
+    """An array that is copied from the device after the call and never uploaded."""
 
     upload = False
 
 
 class InOut(Transfer):
-    """Copied both ways."""
+    """An array that is copied both ways."""

@@ -32,7 +32,7 @@ class RawParameter(NamedTuple):
 def compile_program(
     device: Device, source: Source, options: tuple[str, ...]
 ) -> tuple[Any, dict[str, list[RawParameter]]]:
-    """Return the OpenCL program and its signatures, from our cache where there is one."""
+    """Return the OpenCL program and its signatures, from our cache if they are in it."""
     cl = opencl()
     cached = not cache.caches_itself(device) and not debug_mode()
     key = cache.program_key(device, source.text, options) if cached else ""
@@ -113,7 +113,7 @@ def _try_build(device: Device, text: str, options: tuple[str, ...]) -> tuple[Any
 
 
 def _refuses_text(failure: Any) -> bool:
-    """Whether it is the text that does not build, rather than the device that fails."""
+    """Return whether the text does not build, rather than the device failing."""
     codes = opencl().status_code
     return failure.code in (
         codes.BUILD_PROGRAM_FAILURE,
@@ -204,7 +204,7 @@ def parse_log(log: str) -> list[LogError]:
 
 
 def undefined_functions(log: str) -> list[str]:
-    """Return the functions that a linker's part of a build log misses."""
+    """Return the functions that the linker did not find, as its part of a build log says."""
     return list(dict.fromkeys(match["name"] for match in _UNDEFINED.finditer(log)))
 
 
@@ -238,7 +238,7 @@ def _missing(source: Source, name: str) -> LogError:
 
 
 def _without_place(device: Device, log: str) -> str:
-    """Return what can be said of an error that has no line of a kernel."""
+    """Return the message for an error that names no line of a kernel."""
     rows = [row.strip() for row in log.replace("\0", "").splitlines()]
     said = [row for row in rows if row and not _NOTHING_SAID.fullmatch(row)]
     if said:

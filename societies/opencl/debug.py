@@ -1,4 +1,4 @@
-"""How the OpenCL library is loaded, and what ``SOCIETIES_DEBUG`` changes about it.
+"""How is the OpenCL library loaded, and what does ``SOCIETIES_DEBUG`` change about it?
 
 Everything of this package reaches pyopencl through `opencl`, because the debug settings are
 environment variables that PoCL reads once, when the library is loaded.

@@ -1,4 +1,4 @@
-"""What one OpenCL device can do, and the context, queue and memory that a run has on it."""
+"""What can one OpenCL device do, and which context, queue and memory has a run on it?"""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Device:
         options = ["-cl-std=CL1.2", "-cl-kernel-arg-info"]
         if self.correct_single:
             options.append("-cl-fp32-correctly-rounded-divide-sqrt")
-        if self.simulator:  # cannot run what optimisation makes of shifts, and hides no access
+        if self.simulator:  # it cannot run optimised shifts, and has to see every access
             options.append("-cl-opt-disable")
         elif debug_mode() and self.kind == "cpu":
             options.extend(DEBUG_BUILD_OPTIONS)

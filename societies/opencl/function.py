@@ -1,4 +1,4 @@
-"""How a device function is called from Python: through a generated kernel.
+"""How is a device function called from Python? Through a generated kernel.
 
 One work-item calls the function (plain form), or one per element of the arrays given for by-value
 parameters (vectorised form), or all work-items of some workgroups together (group form, taken when
@@ -65,7 +65,7 @@ class Extensible(Protocol):
 
 @dataclass(frozen=True)
 class _Form:
-    """Who calls: ``items`` is the shape of the calls, one work-item each."""
+    """Which work-items call: ``items`` is the shape of the calls, one work-item each."""
 
     grouped: bool
     items: tuple[int, ...]
@@ -277,7 +277,7 @@ class DeviceFunction:
         values = value if isinstance(value, list) else [value]
         return self._structs(parameter, kind, values)
 
-    # who calls -----------------------------------------------------------------------------
+    # which work-items call -----------------------------------------------------------------------
 
     def _form(
         self, arguments: Sequence[Argument], local_size: int | None, groups: int | None
@@ -354,7 +354,7 @@ class DeviceFunction:
             text = shim_text(self.name, self._result, arguments, form.grouped)
             program = self._program.extended(f"<call of {self.name}>", text)
             self._shims[key] = program.kernel(SHIM)
-            self._shims[key].label = f"function {self.name}"  # nobody knows the kernel's name
+            self._shims[key].label = f"function {self.name}"  # users do not know the kernel's name
         return self._shims[key]
 
     def _run(self, arguments: Sequence[Argument], form: _Form) -> NDArray[Any] | None:

@@ -1,4 +1,4 @@
-"""How a kernel is called: named, type-checked arguments, launched with little Python."""
+"""How is a kernel called? With named, type-checked arguments, and with little Python a launch."""
 
 from __future__ import annotations
 
@@ -180,9 +180,9 @@ class Kernel:
         return value.buffer
 
     def _kind(self, parameter: Parameter, dtype: np.dtype[Any]) -> Kind | None:
-        """Return what a pointer points to, None if that is unknown: it is not checked then.
+        """Return what a pointer points to; None if that is unknown, and then it is not checked.
 
-        Structs are looked up when a structured dtype meets them only: that takes a build.
+        A struct is looked up only for a structured dtype: looking it up takes a build.
         """
         if parameter.kind is not None or dtype.names is None or self._struct is None:
             return parameter.kind

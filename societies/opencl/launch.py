@@ -1,4 +1,4 @@
-"""What is known of a kernel that was enqueued: when it is done, and how long it took."""
+"""When is an enqueued kernel done, and how long did it take?"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Where are compiled kernels kept, so that nobody else can change what this user runs?
 
-PoCL runs what it finds in its cache. Without HOME it looks in the common temporary folder, in a
-place that anybody may have made before; so it is always told a place, and that one is looked at.
+PoCL runs what it finds in its cache. Without HOME its cache is in the common temporary folder, at a
+place that anybody may have made before. So PoCL is always given a folder that was checked.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CACHE, _POCL = "XDG_CACHE_HOME", "POCL_CACHE_DIR"
 def give_caches() -> None:
     """Tell PoCL, pyopencl and our own cache of folders that are this user's alone.
 
-    Those of the user are kept; else everything goes below a folder in the temporary one. What the
+    Folders of the user are kept; else everything goes below a folder in the temporary one. What the
     user says in ``POCL_CACHE_DIR`` is taken as it is.
 
     Raises
@@ -47,7 +47,7 @@ def give_caches() -> None:
 
 
 def require_room() -> None:
-    """Raise DeviceError if the disk of PoCL's cache is full, which PoCL itself cannot tell."""
+    """Raise DeviceError if the disk of PoCL's cache is full, which PoCL does not report."""
     folder = os.environ.get(_POCL, "")
     with suppress(OSError):
         free = shutil.disk_usage(folder).free
@@ -94,7 +94,7 @@ def _home_of_record() -> str:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether the folder is there, or can be made, is written by us, and by no strangers."""
+    """Return whether the folder is there or can be made, and only this user can write to it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         facts = folder.stat()

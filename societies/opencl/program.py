@@ -1,4 +1,4 @@
-"""How kernel files become a program on a device: its kernels and functions by name."""
+"""How do kernel files become a program on a device, with kernels and functions by name?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which mistakes does Oclgrind find in kernels: races, divergence, bounds, uninitialised values.
+"""Which mistakes does Oclgrind find in kernels? Races, divergence, bounds, uninitialised values.
 
 Oclgrind is an OpenCL device that interprets kernels, work-item by work-item, and watches every
 access to memory. With ``SOCIETIES_DEBUG=race`` everything of this package runs on it, the process
@@ -153,11 +153,11 @@ def runtime() -> Path | None:
 
 
 def prepare() -> None:
-    """Set what Oclgrind reads when the OpenCL library is loaded, and report at the end; once."""
+    """Set, once, what Oclgrind reads when the OpenCL library is loaded; report at the end."""
     if _log.path is not None:
         return
     library = runtime()
-    if library is not None:  # else it may come from a package that registers itself
+    if library is not None:  # otherwise a package may have registered it
         os.environ["OCL_ICD_VENDORS"] = str(library)
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
@@ -221,7 +221,7 @@ def remember(lines: Mapping[str, Sequence[str]]) -> None:
 
 
 def read_log(text: str, rows: Rows | None = None) -> list[Finding]:
-    """Return what a log of Oclgrind says, in its order, each place once.
+    """Return the findings of a log of Oclgrind in its order, each place once.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What does a device do while somebody looks: which kernels, with which arguments, on what data?"""
+"""What does a device do meanwhile: which kernels does it run, with which arguments and data?"""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Recording:
 
 @contextmanager
 def recorded(device: Device) -> Iterator[Recording]:
-    """Note every launch meanwhile, and what its arrays held; slow, to capture and to look.
+    """Record every launch inside the block, and what its arrays held before; slow.
 
     Raises
     ------

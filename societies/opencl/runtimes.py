@@ -25,7 +25,7 @@ _VARIABLE = "OCL_ICD_VENDORS"
 def load_platforms(cl: Any) -> None:
     """Let the loader of ``cl`` (pyopencl) find all platforms, Intel's of pip among them.
 
-    The loader looks once in a process, at the first question for platforms; this must be it.
+    The loader looks once in a process, when it is first asked for platforms: that must be here.
     """
     os.environ.setdefault(*_ORDER_KEPT)
     library = intel_library()

@@ -1,4 +1,4 @@
-"""Which device to use: the one asked for, else the best one here, never a simulator unasked."""
+"""Which device is used? The one asked for, else the best one here, never a simulator unasked."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a program's functions take and return, and what its structs are made of.
+"""What do the functions of a program take and return, and what are its structs made of?
 
-Read by clang's own parser (PyPI ``libclang``), so macros, conditions and typedefs mean what they
+Clang's own parser reads them (PyPI ``libclang``), so macros, conditions and typedefs mean what they
 mean to the compiler. Bodies are skipped: the text of the economy takes 6 ms.
 """
 
@@ -36,8 +36,8 @@ _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 class TypeNames:
     """What the names of scalar and vector types of one text stand for: typedefs and macros.
 
-    For the parameters of kernels, which the compiler describes by name. Knows nothing of
-    conditions: a name that has several meanings has none.
+    They serve for the parameters of kernels, which the compiler describes by name. Conditions are
+    not evaluated: a name that has several meanings has none.
     """
 
     def __init__(self, text: str):

@@ -1,4 +1,4 @@
-"""What compilers write to the process's standard error, past Python and past their build log."""
+"""What do compilers write to the standard error of the process, outside of their build log?"""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _only_one = threading.Lock()
 
 
 class Heard:
-    """What was written while `heard_stderr` listened; complete when its block has ended.
+    """The text that was written inside the block of `heard_stderr`; complete when it has ended.
 
-    What then becomes of it can still be decided: ``withheld`` keeps it back, ``counts`` tells
+    What becomes of it can still be decided then: ``withheld`` keeps it back, ``counts`` says
     whether to pass on the lines that only count errors and warnings.
     """
 
@@ -30,7 +30,7 @@ class Heard:
 
 @contextmanager
 def heard_stderr() -> Iterator[Heard]:
-    """Listen to file descriptor 2; what Python itself prints meanwhile appears at once.
+    """Catch what is written to file descriptor 2; what Python itself prints appears at once.
 
     One thread listens at a time, and the others' builds are heard with its own. Without a file
     descriptor 2, or a place for a temporary file, nothing is heard and everything appears.

@@ -1,4 +1,4 @@
-"""How a device lays out the structs of a program: it is asked, by a kernel made for it."""
+"""How does a device lay out the structs of a program? A generated kernel asks it."""
 
 from __future__ import annotations
 

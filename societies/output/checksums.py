@@ -2,7 +2,7 @@
 
 Every row along the clock has a CRC-32 over the values of all copies on that tick, every event one
 over its columns, and a variable that is not along the clock one over everything. They are written
-beside the data, and count from the same commit on. CRC-32 finds every change within 32
+next to the data, and count from the same commit on. CRC-32 finds every change within 32
 neighbouring bits for certain, and any other with a probability of all but 2**-32.
 
 A variable that is not along the clock may change at any time (the recipes known by now), so its

@@ -35,7 +35,7 @@ _MADE_WITH = (
 
 
 LOOKS = 10
-"""How often what seems damaged is looked at again while a run writes the file."""
+"""Number of times that seeming damage is checked again while a run writes the file."""
 
 
 @dataclass(frozen=True)
@@ -113,14 +113,14 @@ def _inspected(path: Path, disk: Disk, found: Seal, *, check: bool) -> Inspectio
     if half and not live:
         rows.append(("half written", f"{'; '.join(half)}: not counted, written again on resuming"))
     if check:
-        told = "as written, all of it" if not damages else "damaged, see below"
+        said = "as written, all of it" if not damages else "damaged, see below"
     else:
-        told = (
+        said = (
             "structure as written; the recorded data: see `societies info --check`"
             if not damages
             else "damaged"
         )
-    rows.append(("checksums", told))
+    rows.append(("checksums", said))
     good = still_good(disk, found, live=live) if damages else ""
     return Inspection(path, rows, complete, check, damages, good)
 

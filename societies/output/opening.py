@@ -1,4 +1,4 @@
-"""Is a file one of ours, and is it whole? Asked before HDF5 is let near it."""
+"""Is a file one of ours, and is it whole? HDF5 opens it only afterwards."""
 
 from __future__ import annotations
 

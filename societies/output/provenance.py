@@ -168,7 +168,7 @@ def _require_origin(
 
 
 def _digests(config: WorkloadConfig) -> dict[str, str]:
-    """Return the SHA-256 of every file that a run reads besides its configuration, by key.
+    """Return the SHA-256 of every file that a run reads in addition to its configuration, by key.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def _flat(item: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def session(clock: str, first: int, facts: dict[str, str]) -> str:
-    """Return the record that tells who computed the ticks from ``first`` on."""
+    """Return the record of the process and device that compute the ticks from ``first`` on."""
     version = " ".join(["societies", package_version(), git_commit()]).strip()
     return f"from {clock} {first} | {facts['device']} | {facts['driver']} | {version} | {now()}"
 

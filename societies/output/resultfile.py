@@ -1,7 +1,7 @@
 """How does a running simulation write its results, and find its place again after a kill?
 
-The module is long because one class owns the open file: the order in which its methods write is
-what a file survives a kill by.
+The module is long because one class owns the open file: a file survives a kill by the order in
+which its methods write.
 """
 
 from __future__ import annotations
@@ -259,11 +259,11 @@ class ResultFile:
 
     @property
     def slots(self) -> int:
-        """For how many checkpoints there is room."""
+        """Number of checkpoints for which there is room."""
         return self._layout.slots
 
     def checkpoint_interval(self, asked: int | str) -> int:
-        """Return every how many ticks to keep a checkpoint, 0 for never; see ``interval`` there."""
+        """Return the ticks between two checkpoints, 0 for none; see `checkpoints.interval`."""
         nbytes = [math.prod(shape) * dtype.itemsize for shape, dtype in self._layout.state.values()]
         return checkpoints.interval(asked, sum(nbytes)) if self._layout.slots else 0
 
@@ -461,7 +461,7 @@ class ResultFile:
             self._place()
 
     def _settle(self) -> None:
-        """Make both records of commits that of the last one: which days it took does not matter."""
+        """Make both records of commits equal, so that it does not matter which days a run took."""
         records = self._disk.read(COMMITS)
         newest = self._commits.newest
         if not np.array_equal(records[newest], records[1 - newest]):
@@ -469,7 +469,7 @@ class ResultFile:
             self._disk.sync()
 
     def _place(self) -> None:
-        """Replace the file that was there, which nobody else writes: it has been locked."""
+        """Replace the old file, which is locked and so written by nobody else."""
         assert self._unplaced is not None
         place(self._unplaced, self.path, overwrite=True)
         self._unplaced = None
@@ -482,7 +482,7 @@ class ResultFile:
         self._disk.write(f"{CHECKSUMS}/{name}", sums, rows)
 
     def _sum_what_is_partly_written(self) -> None:
-        """Give their checksums to rows that were written piece by piece."""
+        """Store the checksums of rows that were written piece by piece."""
         for name, rows in self._partly.items():
             axis = self._layout.axis(self._layout.variables[name])
             assert axis is not None
@@ -493,7 +493,7 @@ class ResultFile:
         self._partly.clear()
 
     def _give_checksums(self) -> None:
-        """Give the checksums that were withdrawn, now that the data are on the disk."""
+        """Store the checksums that were withdrawn; the data are on the disk now."""
         for name in sorted(self._withdrawn):
             sums = checksums.pair(checksums.whole_sum(self._disk.read(name)))
             self._disk.write(f"{CHECKSUMS}/{name}", sums)
@@ -593,7 +593,7 @@ class ResultFile:
         self._abandon()
 
     def _abandon(self) -> None:
-        """Let go of the file as it is."""
+        """Close the file as it is."""
         if not self._open:
             return
         self._open = False

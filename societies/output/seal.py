@@ -64,7 +64,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Series:
-    """What checking a variable takes: its dimension along the clock, if any, and its fill value."""
+    """How a variable is checked: its dimension along the clock, if any, and its fill value."""
 
     axis: _Count | None
     dim: str

@@ -1,4 +1,4 @@
-"""How does a record of who wrote a file carry its own checksum?
+"""How does a record of a process that wrote a file carry its own checksum?
 
 A record is text in UTF-8 that ends with its CRC-32: ``from day 1 | ... | crc32 89abcdef``.
 """

@@ -1,4 +1,4 @@
-"""How fast is a workload on a device: work a second by number of copies."""
+"""How fast is a workload on a device, in work a second by number of copies?"""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class DailyConfig(WorkloadConfig):
 
     @property
     def stream_base(self) -> int:
-        """Where on the generator's orbit this seed's streams begin."""
+        """Place on the generator's orbit at which the streams of this seed begin."""
         return stream_base(self.seed)
 
     @property
@@ -76,7 +76,7 @@ class DailyConfig(WorkloadConfig):
         return 1
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what contradicts itself: more streams than there are."""
+        """Yield a contradiction if the configuration needs more streams than there are."""
         streams = (self.first_society + self.replicates) * self.streams()
         if streams > RANDOM_STREAMS:
             names = ("replicates", "first_society")

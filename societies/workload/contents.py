@@ -1,4 +1,4 @@
-"""What does the file of a workload hold that says nothing of its own: its series and its detail.
+"""What does the file of a workload hold by default? Its series and its detail.
 
 A variable (copy, tick, ...) for each series and each logged field, every ``record.series`` ticks or
 else for every tick, and (tick,) for what is measured; the recorded fields every ``record.detail``
@@ -132,7 +132,7 @@ class SeriesAndDetail:
                 file.write(name, last[name])
 
     def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
-        """Write nothing besides the checkpoint."""
+        """Write nothing in addition to the checkpoint."""
 
     def means(self, block: Block) -> dict[str, float]:
         """Return means over copies of every number of the block's last tick."""

@@ -1,4 +1,4 @@
-"""What is told of a comparison: the first difference, and what happened while both were equal."""
+"""What does a comparison report? The first difference, and what happened while both were equal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ State = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Count:
-    """Something that a phase may do, such as a trade: told where a changed array says too little.
+    """Something that a phase may do, such as a trade; counted if a changed array says too little.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class VerifyReport:
 
 
 def _risen(before: NDArray[Any], after: NDArray[Any]) -> float:
-    """Add up what has become more; of unsigned numbers too, where a difference would wrap."""
+    """Add up the rises of an array, also of unsigned numbers, whose differences would wrap."""
     more = after > before
     return float((after[more] - before[more]).sum())
 

@@ -1,4 +1,4 @@
-"""Who carries out the steps: an OpenCL device or plain Python, behind the same few methods.
+"""Who carries out the steps? An OpenCL device or plain Python, behind the same few methods.
 
 The module is long because each method of the one engine is read next to that of the other, whose
 result must be the same.
@@ -79,7 +79,7 @@ class Engine(Protocol):
 
 
 FINISH = -1
-"""What phases of `Workload.finish` are handed as their tick."""
+"""The tick that phases of `Workload.finish` are given."""
 
 
 class _Seen(Mapping[str, NDArray[Any]]):
@@ -403,7 +403,7 @@ class ReferenceEngine(_Base[P]):
                 rows.append(self._arrays((name,))[name])
 
     def wait(self) -> None:
-        """Return at once: plain Python does nothing behind the scenes."""
+        """Return at once: plain Python has nothing left to do."""
 
     def logs(self) -> State:
         """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""

@@ -1,4 +1,4 @@
-"""What does a copy of a workload remember: arrays declared once, by name, in one table.
+"""What does a copy of a workload remember? Arrays, declared once, by name, in one table.
 
 From this table come the arrays on a device, the lists of the reference, the checkpoint, what
 `verify` compares and the hash of a state.

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 6
 COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#E69F00")
-"""Colours of Okabe and Ito, told apart by every kind of eye."""
+"""Colours of Okabe and Ito, which colour-blind people can distinguish."""
 
 _NUMBERS = "iufb"
 """Kinds of NumPy types that can be drawn."""
 _LARGEST = 1e300
-"""Numbers below it can be added and scaled by a figure without becoming infinite."""
+"""A figure can add and scale numbers below it without their becoming infinite."""
 
 _INK, _GREY, _GRID = "#222222", "#666666", "#E3E3E3"
 STYLE: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Which file does a run write: what every workload's file is made of."""
+"""Of what is the file of a run made, for every workload?"""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def create(
     *,
     overwrite: bool,
 ) -> ResultFile:
-    """Make the file; ``facts`` are attributes that tell the device."""
+    """Make the file; ``facts`` are attributes that name the device."""
     return ResultFile.create(
         path,
         **parts(workload, config, contents),

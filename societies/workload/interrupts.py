@@ -20,7 +20,7 @@ class Interruption:
         self._set = self._computing = False
 
     def is_set(self) -> bool:
-        """Whether it was."""
+        """Whether Ctrl-C was pressed."""
         return self._set
 
     @contextmanager
@@ -46,7 +46,7 @@ class Interruption:
             raise KeyboardInterrupt
 
     def handle(self, number: int, frame: FrameType | None) -> None:
-        """Be called for SIGINT."""
+        """Handle SIGINT."""
         if self._set and self._computing:
             raise KeyboardInterrupt
         self._set = True
@@ -71,7 +71,7 @@ def interrupts() -> Iterator[Interruption]:
 
 
 def interrupted(clock: str, file: ResultFile | None, last: int) -> Interrupted:
-    """Return what to tell after Ctrl-C, the first one or an impatient second one."""
+    """Return the message after Ctrl-C, the first one or an impatient second one."""
     if file is None or not file.placed:
         return Interrupted(f"interrupted before {clock} 1; nothing was written")
     tick = file.ticks_committed
@@ -86,7 +86,7 @@ def interrupted(clock: str, file: ResultFile | None, last: int) -> Interrupted:
 
 @contextmanager
 def device_failures(clock: str, file: ResultFile, last: int) -> Iterator[None]:
-    """Let a device that fails while a run of ``last`` ticks goes on say what is in the file."""
+    """Add what is in the file to the error of a device that fails in a run of ``last`` ticks."""
     try:
         yield
     except DeviceError as error:

@@ -1,4 +1,4 @@
-"""What is a phase: its kernels, how many workgroups they have, what they work on, what changes.
+"""What is a phase? Kernels, their numbers of workgroups, their arguments and scratch memory.
 
 A phase is declared in one place. From it follow the launches, the scratch memory that `plan`
 counts, the kernel files that are compiled, and what `capture`, `verify` and the race check run.
@@ -22,7 +22,7 @@ WORKGROUP_LIMIT = 256
 """Most work-items of a workgroup: that of the portable profile."""
 
 TICK = "tick"
-"""Kernel parameter that is handed the number of the tick; the clock's own word is, too."""
+"""Kernel parameter that gets the number of the tick, as does one named like the clock."""
 
 Groups = int | tuple[int, ...] | str | Callable[[Mapping[str, int]], int]
 
@@ -313,7 +313,7 @@ class BoundPhases:
     ) -> tuple[
         tuple[int, ...], tuple[int, ...], Callable[[Mapping[str, int]], tuple[int, ...]] | None
     ]:
-        """Return local and global size, and what finds the global size before every launch."""
+        """Return local and global size, and what finds the global size before a launch."""
         items = launch.items or self._work_items
         local = (items,) if isinstance(items, int) else items
         if self._on_cpu and launch.alone_on_cpu:

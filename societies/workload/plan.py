@@ -1,4 +1,4 @@
-"""What would a run do: sizes, memory, launches, place of the file; nothing is built or written."""
+"""What would a run do, and with what sizes, memory and launches? Nothing is built or written."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Plan:
 
 
 class NotKnown(Exception):
-    """Somebody wants to see an array before anything has run."""
+    """Raised for reading an array of the state before anything has run."""
 
 
 class Unseen(dict[str, Any]):
@@ -135,7 +135,7 @@ def device_bytes(workload: Workload[Any, Any], config: WorkloadConfig) -> int:
 
 
 def _launches(workload: Workload[Any, Any], p: Any, copies: int) -> str:
-    """Return the launches of tick 1, if they do not depend on what is seen."""
+    """Return the launches of tick 1, if they do not depend on arrays of the state."""
     try:
         steps = workload.schedule(p, 1, Unseen())
         return str(launches_of(workload.phases(p, copies), steps, 1))
@@ -144,7 +144,7 @@ def _launches(workload: Workload[Any, Any], p: Any, copies: int) -> str:
 
 
 def numbers(first: int, count: int) -> str:
-    """Say how many copies there are, and which."""
+    """Return a text with the number of copies and their numbers."""
     return (
         f"1 (number {first})" if count == 1 else f"{count} (numbers {first} to {first + count - 1})"
     )

@@ -105,7 +105,7 @@ class Contents(Protocol):
         """Return the ticks at which a block must end, as something is written of their state."""
 
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Be told that this process goes on after a tick."""
+        """Prepare for this process to go on after a tick."""
 
     def write(self, file: ResultFile, block: Block) -> None:
         """Write a block, which is committed afterwards.
@@ -120,10 +120,10 @@ class Contents(Protocol):
         """Write what belongs to the newest state whenever one is saved."""
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Write what is told of the end of the run, after the steps of `Workload.finish`."""
+        """Write what is recorded of the end of the run, after the steps of `Workload.finish`."""
 
     def means(self, block: Block) -> dict[str, float]:
-        """Return what a report tells of the block's last tick: means over copies, by variable."""
+        """Return means over copies of the last tick of the block, by variable, for the report."""
 
     def recorded_means(self, dataset: Any, tick: int) -> dict[str, float]:
         """Return the same of the last tick of a file that was complete before."""
@@ -165,12 +165,12 @@ class Workload(Generic[C, P]):
 
     @property
     def copies_plural(self) -> str:
-        """What copies are called where there are several."""
+        """Plural of the name of a copy."""
         return plural(self.copies)
 
     @property
     def clock_plural(self) -> str:
-        """What ticks are called where there are several."""
+        """Plural of the name of a tick."""
         return plural(self.clock)
 
     @property
@@ -275,7 +275,7 @@ class Workload(Generic[C, P]):
         return ()
 
     def work_done(self, config: C, ticks: int) -> float:
-        """Return how much of `work` so many ticks of all copies are."""
+        """Return the units of `work` that so many ticks of all copies take."""
         return float(ticks * self.count(config))
 
     def work_items(self, p: P, copies: int, device: Any) -> int:

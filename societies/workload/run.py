@@ -1,4 +1,4 @@
-"""How is a workload run from its configuration to its file: run, resume, plan, step by step."""
+"""How is a workload run, resumed and planned, from its configuration to its file?"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUANTITY = "quantity"
 """Dimension along which `Tick.dataset` has the series."""
 
 BLOCK_SECONDS = 0.5
-"""What a block of ticks aims at: an interruption loses no more."""
+"""Seconds that a block of ticks is to take: an interruption loses no more."""
 
 
 def engine_of(
@@ -65,7 +65,7 @@ def run(
     file, start, means = None, None, None
     with ExitStack() as stack:
         stop = stack.enter_context(interrupts())
-        # What stands in the way of the file is said before any kernel is built.
+        # A file that cannot be made is reported before any kernel is built.
         if resume:
             file = stack.enter_context(reopen(path, config, workload.version))
             start = file.latest_checkpoint()
@@ -199,7 +199,7 @@ class Simulation:
         else:
             self.why = self.workload.why_ended(state())
             self.file.end(end, self.why)
-        # Last of all: who finds the checkpoint of the last tick takes the file for complete.
+        # This is done last: with the checkpoint of the last tick a file counts as complete.
         if over or (self.every and end % self.every == 0):
             self._save(end, state())
 
@@ -291,14 +291,14 @@ class Tick:
         coordinates: dict[str, Any] = {workload.copies: range(first, first + count)}
         variables = {}
         for name, array in state.items():
-            dims, told = fields[name].dims, {"long_name": fields[name].meaning}
-            told["units"] = fields[name].unit
+            dims, about = fields[name].dims, {"long_name": fields[name].meaning}
+            about["units"] = fields[name].unit
             if name == SERIES:
                 all_of_them = workload.series(p)
-                # The number of one that lags is that of a tick before.
+                # The number of a series that lags is that of the tick before.
                 now = [i for i, one in enumerate(all_of_them.values()) if not one.lag]
                 coordinates[QUANTITY] = [list(all_of_them)[i] for i in now]
                 dims, array = (QUANTITY,), array[:, now]
-            variables[name] = ((workload.copies, *dims), array, told)
+            variables[name] = ((workload.copies, *dims), array, about)
         attributes = {"workload": workload.name, workload.clock: self.number}
         return xr.Dataset(variables, coords=coordinates, attrs=attributes)

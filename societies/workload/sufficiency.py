@@ -1,4 +1,4 @@
-"""Will memory, disk and time suffice for a run that is only planned yet?
+"""Will memory, disk and time suffice for a planned run?
 
 A warning and no error: memory may become free, a disk be cleared, and nobody knows how long a
 machine is left alone. What a run itself finds out, it reports itself.
@@ -13,7 +13,7 @@ from societies.errors import OutputError, option
 from societies.opencl import Device
 
 A_LONG_TIME = 24 * 3600.0
-"""Seconds from which a run is said to be long."""
+"""Seconds above which a run gets a warning that it is long."""
 
 
 def room_warnings(

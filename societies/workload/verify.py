@@ -2,7 +2,7 @@
 
 Both carry out the same steps side by side, and every array is compared after every step. Equal
 bits say nothing of a rule that had nothing to do, so it is noted which phases changed anything and
-how often what the workload counts (`Count`) has happened. What did not happen is told as a warning.
+how often what the workload counts (`Count`) has happened. A warning names what did not happen.
 
 Unless ticks are asked for, a long run is compared at several times only: at its first ticks, at
 ticks spread over it, and at ticks at which what a workload counts happens that would else be
@@ -239,7 +239,7 @@ class Comparison:
         return first_difference(self.clock, tick, phase, found, compared)
 
     def _note(self, phase: str, before: State, after: State) -> None:
-        """Note whether a phase did anything, and what of that is counted."""
+        """Record whether a phase changed anything, and count what it did."""
         changed = any(after[name].tobytes() != before[name].tobytes() for name in after)
         self._acted[phase] = self._acted.get(phase, 0) + changed
         for name, count in self._kinds.items() if changed else ():
@@ -264,7 +264,7 @@ class Comparison:
     def look_ahead(
         self, first: int, seconds: float | None = None
     ) -> tuple[dict[str, list[int]], bool]:
-        """Let the device run on and see when happens what has not happened so far, and its end.
+        """Let the device run on, and note its end and the ticks of what has not yet happened.
 
         Parameters
         ----------
@@ -277,8 +277,8 @@ class Comparison:
         Ticks at which it happens, by name, and whether the device came to the end of the run.
         """
         happens = {name: ticks for name, ticks in self._due.items() if name not in self._acted}
-        told = {name: [self._places[one] for one in self._series(name)] for name in self._counts}
-        unseen = {name for name in told if told[name] and not self._counts[name]}
+        places = {name: [self._places[one] for one in self._series(name)] for name in self._counts}
+        unseen = {name for name in places if places[name] and not self._counts[name]}
         began, size, last = time.perf_counter(), 1, self._last
         to_the_end = ENDED in self._fields and seconds is None
         while (unseen or to_the_end) and first <= last and self.engine.ended() is None:
@@ -292,7 +292,7 @@ class Comparison:
             self.engine.run_ticks(first, end)
             series = self.engine.logs()[SERIES] if unseen else np.empty(0)
             for name in unseen:
-                at = np.nan_to_num(series[:, :, told[name]]).any(axis=(0, 2))
+                at = np.nan_to_num(series[:, :, places[name]]).any(axis=(0, 2))
                 if at.any():
                     found = (first + np.flatnonzero(at)).tolist()
                     happens[name] = [*happens.get(name, []), *found]
@@ -306,7 +306,7 @@ class Comparison:
             self.end = ended
 
     def coverage(self, after: int, happens: Mapping[str, Sequence[int]], seen: bool) -> Coverage:
-        """Return what has happened, and where else happens what has not.
+        """Return what has happened, and at which other ticks the rest happens.
 
         Parameters
         ----------
@@ -333,7 +333,7 @@ class Comparison:
         )
 
     def _series(self, name: str) -> tuple[str, ...]:
-        """Return the series that tell when something counted happens; none of a phase."""
+        """Return the series that show when something counted happens; none for a phase."""
         return self._kinds[name].series if name in self._kinds else ()
 
     def _tell(self, doing: str) -> None:

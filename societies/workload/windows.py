@@ -14,10 +14,10 @@ TIMES, TICKS_AT_A_TIME = 3, 2
 """Further times, the last of them the end of the run, and the ticks compared at each."""
 
 MOST_SINGLE_TICKS = 8
-"""Ticks that may be added because something happens at them that no other of the ticks shows."""
+"""Most ticks that are added because something happens at them and at no other chosen tick."""
 
 ALL_TICKS = FIRST_TICKS + TIMES * TICKS_AT_A_TIME + MOST_SINGLE_TICKS
-"""A run of so many ticks is compared as a whole: so much may be compared of any other."""
+"""Up to so many ticks a run is compared as a whole; of a longer one no more are compared."""
 
 
 def chosen_windows(ticks: int, happens: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:

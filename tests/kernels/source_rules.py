@@ -64,6 +64,7 @@ _MACRO_HEAD = re.compile(r"#[ \t]*define[ \t]+\w+(?:\([^)]*\))?")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 # not of interest: what is no code of a kernel
 _SILENT_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:pragma|if|elif|include|line)[^\n]*", re.MULTILINE)
+_WRAPPER = re.compile(r"^#define group_barrier\(fence\).*$", re.MULTILINE)
 _BARRIER = re.compile(r"\b(?:group_)?barrier\s*\(")
 _EMPTY_WORDS = frozenset(
     [
@@ -142,10 +143,13 @@ def calls(text: str, own: Iterable[str]) -> list[str]:
 
 
 def comments(text: str) -> list[str]:
-    """Every barrier says on its line, or on the one before, what it orders."""
+    """Every barrier says on its line, or on the one before, what it orders.
+
+    That in the definition of `group_barrier` does not: whoever calls it says so.
+    """
     rows, code = text.split("\n"), without_comments(text)
     problems, last = [], 0
-    for match in _BARRIER.finditer(code):
+    for match in _BARRIER.finditer(_WRAPPER.sub(lambda match: " " * len(match[0]), code)):
         number = _line(code, match.start())
         if number == last:
             problems.append(f"{number}: two barriers on one line, with one comment")

@@ -357,6 +357,8 @@ def test_barriers_may_speak_on_their_line_or_before():
     assert comments("barrier(fence); /* x, before y */ \\") == []
     assert comments("barrier(fence); /* */")
     assert comments("// barrier(CLK_LOCAL_MEM_FENCE);") == []
+    assert comments("#define group_barrier(fence) barrier(fence)\n") == []
+    assert comments("#define other_barrier(fence) barrier(fence)\n")
 
 
 def test_planted_functions_with_local_memory_are_found():

@@ -8,7 +8,7 @@
 #include "physics/laplace/plate.cl"
 #include "primitives/reduce.cl"
 
-// A workgroup is a block of cells, a work-item every so many-th of them.
+// A workgroup is a block of cells, a work-item every n-th of them, of n work-items.
 // Local memory: 8 bytes a cell.
 __kernel void block_change(__global const num *phi, __global const num *next,
                            __global real *changes)
@@ -28,7 +28,7 @@ __kernel void block_change(__global const num *phi, __global const num *next,
     local_free(BLOCK * sizeof(real));
 }
 
-// A workgroup is a plate, a work-item every so many-th pair of its blocks, whose changes are used
+// A workgroup is a plate, a work-item every n-th pair of its blocks, whose changes are used
 // up. A plate that has ended keeps the change of its last step.
 __kernel void change(__global real *changes, __global num *change, __global long *ended,
                      const long tick, const uint blocks)

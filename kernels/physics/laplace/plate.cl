@@ -1,8 +1,8 @@
-// What all phases know of a plate: its cells and which of them are free.
+// What do all phases know of a plate? Its cells, and which of them are free.
 // Twin: reference_py/physics/laplace/plate.py.
 //
-// A plate has ROWS x COLUMNS cells, row after row; a launch has `copies` of them, one after
-// another. Workgroups are shared out evenly: of n of them every plate has n / copies, its parts.
+// A plate has ROWS x COLUMNS cells, row after row; a launch has `copies` plates, one after
+// another. The plates share the workgroups evenly: each has n / copies of n of them, its parts.
 // Macros: ROWS, COLUMNS, FORM_IS_SEED, METHOD_IS_HEAT, P(ratio), and those of num.cl.
 #ifndef PHYSICS_LAPLACE_PLATE_CL
 #define PHYSICS_LAPLACE_PLATE_CL

@@ -20,7 +20,7 @@ static num stepped(__global const num *restrict phi, const size_t at)
 
 #if FORM_IS_SEED
 
-// The form of the seed: a work-item is a cell, or every so many-th cell where there are fewer.
+// The form of the seed: a work-item is a cell, or every n-th cell if there are only n work-items.
 __kernel void sweep(__global const num *restrict phi, __global num *restrict next,
                     __global const mask_t *restrict free, __global const long *restrict ended,
                     const uint copies)
@@ -40,10 +40,10 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
 
 #else
 
-// A workgroup is a band of neighbouring rows, a work-item every so many-th column of each:
-// work-items that follow each other read cells that follow each other, and one alone reads along
-// the row. The rule is applied to cells that are not free, too, and its result dropped: cheaper
-// than a branch.
+// A workgroup is a band of neighbouring rows, a work-item every n-th column of each, of n
+// work-items: work-items that follow each other read cells that follow each other, and one alone
+// reads along the row. The rule is also applied to cells that are not free and the result dropped,
+// which is cheaper than a branch.
 __kernel void sweep(__global const num *restrict phi, __global num *restrict next,
                     __global const mask_t *restrict free, __global const long *restrict ended,
                     const uint copies)
@@ -56,7 +56,8 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
     const bool runs = ended[plate] == RUNNING;
     for (size_t row = ROWS * part / parts; row < ROWS * (part + 1) / parts; ++row) {
         if (runs && row > 0 && row < ROWS - 1)
-            // The first and the last column have neighbours in memory, if not on the plate.
+            // Cells of the first and last column have neighbours in memory, though not on the
+            // plate.
             for (size_t column = get_local_id(0); column < COLUMNS; column += lanes) {
                 const size_t at = row * COLUMNS + column;
                 const num value = stepped(old, at);

@@ -1,9 +1,9 @@
-// What is reported of a plate at the end: the sum of its potentials, and how far from a solution.
-// Twin: reference_py/physics/laplace/totals.py.
+// What is recorded of a plate at its end? The sum of its potentials, and its distance from a
+// solution. Twin: reference_py/physics/laplace/totals.py.
 //
-// In double in both precisions. Two launches: the sums of each block of BLOCK cells, then of the
-// plate. As BLOCK is a power of two, a block is a part of the tree over all cells, and the bits are
-// those of one tree. Macros: BLOCK, BLOCKS.
+// Sums are in double for both precisions. Two launches: the sums of each block of BLOCK cells, then
+// those of the plate. As BLOCK is a power of two, a block is a part of the tree over all cells, and
+// the bits are those of one tree. Macros: BLOCK, BLOCKS.
 #include "physics/laplace/plate.cl"
 #include "primitives/reduce.cl"
 
@@ -15,7 +15,7 @@ static real residual_of(__global const num *phi, const size_t at)
     return 0.25 * around - (real)phi[at];
 }
 
-// A workgroup is a block of cells, a work-item every so many-th of them.
+// A workgroup is a block of cells, a work-item every n-th of them, of n work-items.
 // Local memory: 8 bytes a cell.
 __kernel void block_totals(__global const num *phi, __global const mask_t *free,
                            __global real *sums, __global real *squares)
@@ -42,7 +42,7 @@ __kernel void block_totals(__global const num *phi, __global const mask_t *free,
     local_free(BLOCK * sizeof(real));
 }
 
-// A workgroup is a plate, a work-item every so many-th pair of its blocks, whose sums are used up.
+// A workgroup is a plate, a work-item every n-th pair of its blocks, whose sums are used up.
 __kernel void totals(__global real *sums, __global real *squares, __global real *sum,
                      __global real *residual, const uint blocks)
 {

@@ -1,4 +1,4 @@
-"""The step is made: what was computed becomes the plate.
+"""How does a step end? The potentials that `sweep` computed become those of the plate.
 
 Device twin: ``kernels/physics/laplace/advance.cl``, which copies; other forms of a step exchange
 the two arrays as it is done here, and launch nothing.

@@ -1,4 +1,4 @@
-"""What is a plate told: its size, the rule of a step, what is held at a potential, when it ends."""
+"""What decides about a plate: its size, the rule of a step, its conductors, and when it ends."""
 
 from dataclasses import dataclass
 

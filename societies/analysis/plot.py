@@ -122,7 +122,7 @@ def _figure(results: xr.Dataset, name: str, options: Mapping[str, Any]) -> Any:
     own = getattr(workload_of(results), "figure", None)
     try:
         clock, _ = clock_and_copies(results)
-        if "ticks_committed" in results and not int(results["ticks_committed"]):
+        if "ticks_committed" in results and int(results["ticks_committed"]) <= 0:
             raise SocietiesError(
                 f"holds no complete {clock} yet. Run it first, or continue its run."
             )

@@ -20,6 +20,7 @@ COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#E69F00")
 
 _NUMBERS = "iufb"
 """Kinds of NumPy types that can be drawn."""
+_LONGEST_WORDS = 120
 _LARGEST = 1e300
 """A figure can add and scale numbers below it without their becoming infinite."""
 
@@ -259,8 +260,13 @@ def title(results: xr.Dataset, who: str = "") -> str:
 
 
 def words(text: object) -> str:
-    """Return what a file says as words of a figure: no mathematics, nothing that has no picture."""
-    return printable(str(text)).replace("$", r"\$")
+    """Return what a file says as words of a figure: no mathematics, nothing that has no picture.
+
+    What is longer than a figure is wide is cut.
+    """
+    shown = str(text)
+    shown = shown if len(shown) <= _LONGEST_WORDS else f"{shown[: _LONGEST_WORDS - 3]}..."
+    return printable(shown).replace("$", r"\$")
 
 
 def _thousands(value: float, _: int | None = None) -> str:

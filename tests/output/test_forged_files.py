@@ -1,0 +1,200 @@
+"""What is said of a file of which somebody has changed a part, and whose seals fit all the same?
+
+One or two plain lines, with the exit code of a file that cannot be read; never an internal error.
+"""
+
+import shutil
+from contextlib import suppress
+
+import h5py
+import numpy as np
+import pytest
+from forging import forge
+from small import small
+
+import societies
+
+TEXT = h5py.string_dtype()
+COPY = {"economy": "society", "laplace": "plate"}
+CLOCK = {"economy": "day", "laplace": "step"}
+SERIES = {"economy": "gini", "laplace": "change"}
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("forged")
+    for name in COPY:
+        config = small(name, replicates=2) if name == "economy" else small(name)
+        (folder / f"{name}.yaml").write_text(societies.config.to_yaml(config))
+        societies.run(config, device="reference", out=folder / f"{name}.h5")
+    return folder
+
+
+@pytest.fixture
+def forged(files, tmp_path, monkeypatch):
+    """Forge a file of a workload and return its path; the folder also has its configuration."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(name, change):
+        shutil.copy(files / f"{name}.yaml", tmp_path)
+        path = tmp_path / "forged.h5"
+        shutil.copy(files / f"{name}.h5", path)
+        with h5py.File(path, "r+") as file:
+            change(file, name)
+        forge(path)
+        return path.name
+
+    return make
+
+
+def replace(file, name, values, dims=None):
+    """Put other values in the place of a coordinate or variable, which keeps its attributes."""
+    old = file[name]
+    attributes = {key: old.attrs[key] for key in ("units", "long_name")}
+    scale, users = old.is_scale, []
+    for item in file.values():
+        for axis, dim in enumerate(getattr(item, "dims", ())):
+            for attached in dim.values() if not item.is_scale else ():
+                if old in (attached, item):
+                    users.append((item.name, axis, attached.name))
+                    dim.detach_scale(attached)
+    del file[name]
+    new = file.create_dataset(name, data=values)
+    new.attrs.update(attributes)
+    if scale:
+        new.make_scale(name)
+    elif dims is not None:
+        users = [(name, axis, dim) for axis, dim in enumerate(dims)]
+    for user, axis, attached in users:
+        with suppress(IndexError):  # of fewer dimensions now
+            file[user].dims[axis].attach_scale(file[attached])
+
+
+def attribute(key, value):
+    return lambda file, name: file.attrs.__setitem__(key, value)
+
+
+def copies(values):
+    return lambda file, name: replace(file, COPY[name], values)
+
+
+def ticks(change):
+    def forge_ticks(file, name):
+        replace(file, CLOCK[name], change(len(file[CLOCK[name]])))
+
+    return forge_ticks
+
+
+def series(change, dims=None, which=None):
+    def forge_series(file, name):
+        variable = which or SERIES[name]
+        replace(file, variable, change(file[variable][()]), dims)
+
+    return forge_series
+
+
+def without(which):
+    def forge_absence(file, name):
+        del file[which or SERIES[name]]
+
+    return forge_absence
+
+
+DRAWN = {
+    "copies that are no coordinate": (attribute("copies", "x"), "no coordinate 'x'"),
+    "copies that are a number": (attribute("copies", 5), "no coordinate '5'"),
+    "copies that are a variable": (attribute("copies", "ticks_committed"), "no coordinate"),
+    "a clock that is no coordinate": (attribute("clock", "week"), "no coordinate 'week'"),
+    "no copies": (copies(np.zeros(0, np.int64)), ""),
+    "ticks that fall": (ticks(lambda n: np.arange(n)[::-1].copy()), ""),
+    "ticks that are texts": (ticks(lambda n: np.array(["a"] * n, TEXT)), "or damaged"),
+    "ticks that are no numbers": (ticks(lambda n: np.full(n, np.nan)), ""),
+    "ticks in two dimensions": (ticks(lambda n: np.zeros((n, 2))), ""),
+    "a single tick for all": (ticks(lambda n: np.int64(3)), ""),
+    "a series without copies": (series(lambda a: np.zeros(a.shape[1])), ""),
+    "a series of three dimensions": (series(lambda a: np.zeros((*a.shape, 3))), ""),
+    "a series that is one number": (series(lambda a: np.float64(1)), "has the dimensions none"),
+    "a series of texts": (series(lambda a: np.full(a.shape, "x", object).astype(TEXT)), "numbers"),
+    "more ticks complete than a number holds": (series(np.size, which="ticks_committed"), None),
+    "complete ticks in a list": (
+        series(lambda a: np.arange(3), which="ticks_committed"),
+        "damaged",
+    ),
+    "complete ticks in words": (series(lambda a: "many", which="ticks_committed"), "damaged"),
+}
+OF_ONE = {
+    "laplace": {
+        "no change": (without("change"), "no variable 'change'"),
+        "no potentials": (without("phi"), "no variable 'phi'"),
+        "potentials in a row": (series(np.ravel, which="phi"), "'phi' has the dimensions"),
+        "no number among the potentials": (
+            series(lambda a: np.full(a.shape, np.nan), which="phi"),
+            "'phi' holds no numbers",
+        ),
+        "potentials beyond all bounds": (
+            series(lambda a: np.full(a.shape, np.inf), which="phi"),
+            "'phi' holds no numbers",
+        ),
+    },
+    "economy": {
+        "shares without days": (series(np.ravel, which="extraction_share"), "extraction_share"),
+        "one number for all devices": (
+            series(lambda a: np.float64(0), which="devices_known"),
+            "devices_known",
+        ),
+        "utility without days": (series(np.ravel, which="utility"), "'utility' has the dimensions"),
+    },
+}
+CASES = {
+    **{(name, kind): case for kind, case in DRAWN.items() for name in COPY},
+    **{(name, kind): case for name, cases in OF_ONE.items() for kind, case in cases.items()},
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), CASES)
+def test_a_figure_of_it_is_refused_in_a_line(forged, shell, name, kind):
+    pytest.importorskip("matplotlib")
+    change, says = CASES[name, kind]
+    path = forged(name, change)
+    code, out, err = shell("plot", path, "--out", "figure.png")
+    if says is None:
+        assert (code, err) == (0, "")
+        return
+    assert (code, out) == (4, ""), err
+    assert err.startswith("forged") and says in err
+    assert len(err.splitlines()) == 1 and "internal error" not in err
+
+
+@pytest.mark.parametrize("name", COPY)
+def test_a_negative_number_of_complete_ticks_is_none(forged, shell, name):
+    pytest.importorskip("matplotlib")
+    path = forged(name, lambda file, name: file["ticks_committed"].__setitem__((), -5))
+    code, out, err = shell("plot", path, "--out", "figure.png")
+    assert (code, out) == (1, "")
+    assert err.startswith(f"forged: holds no complete {CLOCK[name]} yet.")
+
+
+@pytest.mark.parametrize("values", [np.nan, np.inf, -np.inf, 1e308, -1e308])
+@pytest.mark.parametrize("name", COPY)
+def test_numbers_that_no_axis_holds_are_left_out_of_a_figure(forged, shell, name, values):
+    """A series may well have no number for a day: who trades with nobody has no price."""
+    pytest.importorskip("matplotlib")
+    path = forged(name, series(lambda a: np.full(a.shape, values)))
+    assert shell("plot", path, "--out", "figure.png") == (0, "figure.png\n", "")
+
+
+@pytest.mark.parametrize(
+    "title", ["x" * 3000, "$\\frac$", "\x1b[2J", 7.5, np.array([[1, 2]])], ids=repr
+)
+@pytest.mark.parametrize("name", COPY)
+def test_any_title_can_be_drawn(forged, shell, name, title):
+    pytest.importorskip("matplotlib")
+
+    def change(file, name):
+        for key in ("title", "agents", "scenario"):
+            file.attrs[key] = title
+        for item in ("gini",) if name == "economy" else ("phi",):
+            file[item].attrs["units"] = title
+
+    code, _, err = shell("plot", forged(name, change), "--out", "figure.png")
+    assert (code, err) == (0, "")

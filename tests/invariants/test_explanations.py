@@ -194,7 +194,7 @@ def test_a_listener_that_decides_again_does_not_report_what_happened(morning, mo
 
     compared(morning, Deciding)  # as long as nobody changes a rule
     monkeypatch.setattr(trading, "refusal", lambda agents, held, gives, *_: None)
-    monkeypatch.setattr(trading, "proposal", lambda *_: (1, 1, 0.0))
+    monkeypatch.setattr(trading, "proposal", lambda surplus, *_: (1, 1, surplus(1, 1)))
     compared(morning)
     with pytest.raises(AssertionError, match="held"):
         compared(morning, Deciding)

@@ -243,7 +243,7 @@ def test_nobody_gives_more_than_it_has():
 @pytest.mark.parametrize("stock", [(40, 9), (9, 40)])
 def test_a_surplus_has_to_exceed_the_least(stock, monkeypatch):
     """One for one is all that is offered; the poorer of the two gains exactly the least."""
-    monkeypatch.setattr(trading, "proposal", lambda *_: (1, 1))
+    monkeypatch.setattr(trading, "proposal", lambda surplus, *_: (1, 1, surplus(1, 1)))
     p, s = traders(price="unit")
     curve = p.utility_curves[0]
     s.held = [[stock[0], 1, 0, 0, 0], [1, stock[1], 0, 0, 0]]

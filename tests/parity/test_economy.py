@@ -86,6 +86,20 @@ def checked(settings, days, replicates=1, device="auto"):
     assert report.ticks == days
 
 
+QUICK = {
+    *("6x9", "1x2, nobody to meet", "groups", "shocks", "price inverse_geometric"),
+    *("2x2", "near-best band", "lifetime 1", "no rounds", "per-resource curves"),
+}
+"""Cases that every run of the tests compares; the others are left to the thorough tests."""
+
+
+def cases(names):
+    """Return cases as parameters of a test."""
+    return [
+        pytest.param(name, marks=[] if name in QUICK else [pytest.mark.thorough]) for name in names
+    ]
+
+
 LONG = (
     "6x9",
     "13x7, odd agent rests",
@@ -102,12 +116,12 @@ LONG = (
     ("days", "replicates"),
     [pytest.param(60, 1, marks=pytest.mark.thorough), (15, 5)],
 )
-@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("name", cases(LONG))
 def test_many_days_and_many_societies(name, days, replicates):
     checked(CASES[name], days=days, replicates=replicates)
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name not in LONG])
+@pytest.mark.parametrize("name", cases(name for name in CASES if name not in LONG))
 def test_small_societies(name):
     checked(CASES[name], days=20, replicates=3)
 
@@ -116,8 +130,8 @@ def test_small_societies(name):
     "settings",
     [
         {"agents": 3, "resources": 300},
-        {"agents": 2, "resources": 600},
-        {"agents": 2, "resources": 1024},
+        pytest.param({"agents": 2, "resources": 600}, marks=pytest.mark.thorough),
+        pytest.param({"agents": 2, "resources": 1024}, marks=pytest.mark.thorough),
         {"agents": 4, "resources": 40, "trading": {"menu_size": 24}},
     ],
     ids=["more than a workgroup", "rows in global memory", "largest", "scores in global memory"],
@@ -131,7 +145,10 @@ def test_the_papers_size(trade):
     checked({"trade": trade}, days=3)
 
 
-@pytest.mark.parametrize("workgroup", [1, 2, 31, 48, 64, 100, 256])
+@pytest.mark.parametrize(
+    "workgroup",
+    [1, 31, *(pytest.param(size, marks=pytest.mark.thorough) for size in (2, 48, 64, 100, 256))],
+)
 def test_the_workgroup_changes_nothing(workgroup):
     config = config_from_dict(
         {"workload": "economy", "agents": 9, "resources": 37, "days": 6, "replicates": 2}

@@ -74,7 +74,9 @@ def evenings(name):
     return p, found
 
 
-@pytest.mark.parametrize("workgroup", [None, 1, 7])
+@pytest.mark.parametrize(
+    "workgroup", [None, *(pytest.param(size, marks=pytest.mark.thorough) for size in (1, 7))]
+)
 @pytest.mark.parametrize("name", CASES)
 def test_statistics(name, workgroup):
     p, days = evenings(name)

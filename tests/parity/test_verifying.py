@@ -63,6 +63,7 @@ def planted(tmp_path, monkeypatch):
 PRICE = ("economy/trading.cl", "mean = sqrt(most_a * least_b);", "mean = most_a;")
 
 
+@pytest.mark.thorough
 def test_the_readmes_command_finds_a_wrong_price(shell, planted):
     """Prices decide nothing before day 4 or so, as long as one unit goes for one unit."""
     planted(*PRICE)
@@ -80,6 +81,7 @@ def test_few_days_say_that_they_do_not_tell(shell, planted):
     assert "warning: did not happen on the days compared: swaps of unequal amounts\n" in out
 
 
+@pytest.mark.thorough
 def test_the_readmes_command_finds_what_only_industries_do(shell, planted):
     """The first industries of that society are made after day 70."""
     planted(
@@ -169,6 +171,7 @@ def test_everything_counted_is_told_by_series_and_arrays_that_exist(settings):
         assert count.of(state, state) == 0, name
 
 
+@pytest.mark.thorough
 def test_counts_agree_with_the_series():
     """What is counted in the phases of a day is what the statistics of the evening report."""
     soon = {

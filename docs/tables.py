@@ -11,11 +11,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from reference_py.economy.state import (
+    DEVICE_STATE,
+    GROUP_DEVICE_STATE,
+    GROUP_STATE,
+    STATE,
+    Array,
+)
 from societies import config_from_dict, json_schema
 from societies.config.model import LARGEST_INTEGER, LARGEST_REAL
-from societies.economy.config import LARGEST_SEED, EconomyConfig
+from societies.economy.config import EconomyConfig
+from societies.economy.config.ranges import LARGEST_SEED
 from societies.economy.results import Layout
-from societies.economy.state import DEVICE_STATE, GROUP_DEVICE_STATE, GROUP_STATE, STATE, Field
 from societies.workload.registry import workload, workloads
 
 DOCS = Path(__file__).resolve().parent
@@ -91,7 +98,7 @@ def _table(head: list[str], rows: list[list[str]]) -> Iterator[str]:
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
 
 
-def _within(field: Field) -> str:
+def _within(field: Array) -> str:
     """Return the range of a field of the state, as people read it."""
     low, high = field.within
     if low is None:

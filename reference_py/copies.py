@@ -1,5 +1,6 @@
 """What is one copy of a workload (a society, a plate, a game) in the reference?"""
 
+from collections.abc import Callable
 from types import SimpleNamespace
 
 
@@ -21,7 +22,7 @@ class Copy(SimpleNamespace):
         Called with each event and its facts; no result depends on it.
     """
 
-    listener = None
+    listener: Callable[..., None] | None = None
 
     def __init__(self, index, state, events=()):
         super().__init__(index=index, **state, **{name: [] for name in events})

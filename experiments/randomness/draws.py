@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
+from reference_py.economy.streams import PURPOSES
 from reference_py.primitives.rng import BASE, A, M, Rng, binomial_reserve
 from societies import config_from_dict, load_config
 from societies.economy.engine import DeviceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
-from societies.economy.state import PURPOSES
 from societies.opencl import Program
 
 ROOT = Path(__file__).parents[2]

@@ -7,6 +7,7 @@ stream: after the most that the resources before it could draw. So all work-item
 Device twin: ``kernels/economy/consumption.cl``.
 """
 
+from reference_py.economy.devices import TYPES
 from reference_py.economy.streams import drawing
 from reference_py.primitives.rng import Rng, binomial_reserve
 
@@ -18,7 +19,7 @@ def consumption(p, s):
         s.deals[agent] = 0
         if s.alive[agent]:
             consume(p, s, agent)
-            if p.device is not None:
+            if p.devices is not None:
                 depreciate(p, s, agent)
 
 
@@ -36,9 +37,9 @@ def consume(p, s, agent):
 
 def depreciate(p, s, agent):
     """Let the agent's devices decay; minutes that are fewer than a day's decay vanish."""
-    decay = p.device.daily_decay
-    for device_type in range(p.device_types):
-        lifetime, owned = p.device.lifetime[device_type], s.device_minutes[agent][device_type]
+    decay = p.daily_decay
+    for device_type in range(TYPES):
+        lifetime, owned = p.device_lifetime[device_type], s.device_minutes[agent][device_type]
         for r in range(p.resources):
             owned[r] = (
                 max(0.0, owned[r] - decay * (owned[r] / lifetime)) if owned[r] > decay else 0.0

@@ -1,6 +1,6 @@
 """What is a unit worth to an agent and how long does it take: look-ups in the curves' tables.
 
-Source: docs/model.md, "Utility" and "Effort". Tables are built by the host; beyond the utility
+Source: docs/model.md, "Utility" and "Effort". `tables` makes the tables; beyond the utility
 table every unit is worth the curve's floor. Device twin: ``kernels/economy/curves.cl``.
 """
 

@@ -33,7 +33,7 @@ def meet(p, s, device_type, first, second):
     When both have failed in turn, nothing has changed and nothing will: the rest is left out.
     """
     buyer, seller, failures = first, second, 0
-    for _ in range(p.device.attempts):
+    for _ in range(p.device_attempts):
         if deal(p, s, device_type, buyer, seller):
             failures = 0
         else:
@@ -149,7 +149,7 @@ def payment(p, s, buyer, seller, offered, worth, cost):
     """
     least = least_accepted(p, s, seller, offered, s.held[buyer], cost)
     most = most_given(p, s, buyer, offered, worth)
-    power = p.device.trade_power
+    power = p.devices.trade_power
     buyers, sellers = power[p.group_of_agent[buyer]], power[p.group_of_agent[seller]]
     units = [0] * p.resources
     for r in offered:
@@ -255,13 +255,13 @@ def hand_over(p, s, device_type, buyer, seller, resource):
 
     The buyer takes it apart and learns something about it.
     """
-    lifetime = p.device.lifetime[device_type]
+    lifetime = p.device_lifetime[device_type]
     if in_stock(p, s, seller, device_type, resource):
         s.device_minutes[seller][device_type][resource] -= lifetime
     else:
         reserve(p, s, seller, device_type, resource)
     experience = s.device_experience[buyer][device_type]
-    experience[resource] = max(experience[resource], p.device.min_held_experience)
+    experience[resource] = max(experience[resource], p.min_held_experience)
     know_components(p, s, buyer)
     if s.to_make[buyer][device_type][resource] > 0:
         unreserve(p, s, buyer, device_type, resource)
@@ -271,4 +271,4 @@ def hand_over(p, s, device_type, buyer, seller, resource):
 
 def in_stock(p, s, agent, device_type, resource):
     """Return whether the agent owns a whole unused device."""
-    return s.device_minutes[agent][device_type][resource] >= p.device.lifetime[device_type]
+    return s.device_minutes[agent][device_type][resource] >= p.device_lifetime[device_type]

@@ -7,9 +7,19 @@ Device twin: ``kernels/economy/devices.cl``.
 
 from reference_py.economy.curves import effort
 
-TOOL, MACHINE, FACTORY, INDUSTRY, DEVICE_MACHINE, DEVICE_FACTORY = range(6)
+DEVICE_TYPES = ("tool", "machine", "factory", "industry", "device_machine", "device_factory")
+"""The device types in the order of every array and file."""
+
+TYPES = len(DEVICE_TYPES)
+
+TOOL, MACHINE, FACTORY, INDUSTRY, DEVICE_MACHINE, DEVICE_FACTORY = range(TYPES)
 
 EXTRACTING = (TOOL, MACHINE, FACTORY, INDUSTRY)
+"""The first types speed extraction, the others the making of tools and of machines."""
+
+SOURCES = ("hand", *(DEVICE_TYPES[device_type] for device_type in EXTRACTING))
+"""With what a unit is extracted."""
+
 BOTTOM_UP = (TOOL, DEVICE_MACHINE, MACHINE, DEVICE_FACTORY, FACTORY, INDUSTRY)
 """Every type after the type of its components."""
 
@@ -53,7 +63,7 @@ def is_known(s, device_type, resource):
 
 def device_curve(p, agent, resource):
     """Return the effort curve that the agent has for making devices for the resource."""
-    return p.device.effort_curves[p.device.effort_curve_of[p.group_of_agent[agent]][resource]]
+    return p.devices.effort_curves[p.devices.effort_curve_of[p.group_of_agent[agent]][resource]]
 
 
 def owned_maker(s, agent, device_type, resource):
@@ -67,7 +77,7 @@ def owned_maker(s, agent, device_type, resource):
 def making_speed(p, s, agent, device_type, resource):
     """Return how many times faster than by hand the agent makes the device."""
     maker = owned_maker(s, agent, device_type, resource)
-    return 1.0 if maker is None else p.device.factor[maker]
+    return 1.0 if maker is None else p.device_factor[maker]
 
 
 def making_time(p, s, agent, device_type, resource):

@@ -6,14 +6,14 @@ Device twin: ``kernels/economy/end_day.cl``.
 """
 
 from reference_py.economy.curves import marginal_utility, utility_curve
-from reference_py.economy.devices import device_curve
+from reference_py.economy.devices import TYPES, device_curve
 from reference_py.economy.knowledge import know_components
 
 
 def end_day(p, s):
     """Refresh the remembered values of every living agent, and let it forget."""
     refresh_values(p, s)
-    if p.device is not None:
+    if p.devices is not None:
         for agent in range(p.agents):
             if s.alive[agent]:
                 forget(p, s, agent)
@@ -34,7 +34,7 @@ def forget(p, s, agent):
 
     An agent that owns a device keeps some experience.
     """
-    for device_type in range(p.device_types):
+    for device_type in range(TYPES):
         for r in range(p.resources):
             experience = s.device_experience[agent][device_type][r]
             if not s.practised[agent][device_type][r]:
@@ -43,7 +43,7 @@ def forget(p, s, agent):
                 experience = 0.0
             experience = min(experience, device_curve(p, agent, r).max_experience)
             if s.device_minutes[agent][device_type][r] > 0.0:
-                experience = max(experience, p.device.min_held_experience)
+                experience = max(experience, p.min_held_experience)
             s.device_experience[agent][device_type][r] = experience
             s.practised[agent][device_type][r] = 0
 

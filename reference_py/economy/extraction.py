@@ -6,13 +6,10 @@ Device twin: ``kernels/economy/extraction.cl``.
 """
 
 from reference_py.economy.curves import effort, effort_curve, marginal_utility, utility_curve
-from reference_py.economy.devices import EXTRACTING, extracting_device
+from reference_py.economy.devices import SOURCES, extracting_device
 from reference_py.economy.listener import notify
 from reference_py.economy.streams import drawing
 from reference_py.primitives.reduce import reduce_sum
-
-SOURCES = 1 + len(EXTRACTING)
-"""By hand, or with one of the types that extract."""
 
 
 def extraction(p, s):
@@ -28,10 +25,10 @@ def extract(p, s, agent, choose):
 
     The last unit may overrun the day. ``choose`` picks one of the best resources (ascending).
     """
-    extracted = [[0] * p.resources for _ in range(SOURCES)]
-    minutes = [[0.0] * p.resources for _ in range(SOURCES)]
-    start = 0.0 if p.device is None else s.overtime[agent]
-    if p.device is not None:
+    extracted = [[0] * p.resources for _ in SOURCES]
+    minutes = [[0.0] * p.resources for _ in SOURCES]
+    start = 0.0 if p.devices is None else s.overtime[agent]
+    if p.devices is not None:
         s.overtime[agent] = max(0.0, start - p.day_length)
     if start >= p.day_length:
         s.gain_per_minute[agent] = s.device_gain[agent] / start
@@ -40,7 +37,7 @@ def extract(p, s, agent, choose):
         end = work(p, s, agent, choose, start, extracted, minutes)
     s.minutes[agent] = end - start
     s.extracted[agent] = [sum(units) for units in zip(*extracted, strict=True)]
-    if p.device is not None:
+    if p.devices is not None:
         s.extracted_with[agent] = [sum(units) for units in extracted]
         s.minutes_with[agent] = [reduce_sum(times) for times in minutes]
     practise(p, s, agent)
@@ -60,10 +57,10 @@ def work(p, s, agent, choose, time, extracted, spent):
 
     def look(r):
         """See with what a unit is extracted, how long it takes and what it brings per minute."""
-        if p.device is not None:
+        if p.devices is not None:
             device_type = extracting_device(s, agent, r)
             source[r] = 0 if device_type is None else 1 + device_type
-            factor[r] = 1.0 if device_type is None else p.device.factor[device_type]
+            factor[r] = 1.0 if device_type is None else p.device_factor[device_type]
         by_hand = effort(efforts[r], experience[r])
         minutes[r] = by_hand / factor[r]
         gains[r] = marginal_utility(utility[r], held[r]) / by_hand * factor[r]

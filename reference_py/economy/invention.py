@@ -15,6 +15,7 @@ from reference_py.economy.devices import (
     INDUSTRY,
     MACHINE,
     TOOL,
+    TYPES,
     has_recipe,
     is_known,
 )
@@ -31,7 +32,7 @@ def invention(p, s, day):
     for agent in range(p.agents):
         if s.alive[agent]:
             know_components(p, s, agent)
-    known = [[is_known(s, t, r) for r in range(p.resources)] for t in range(p.device_types)]
+    known = [[is_known(s, t, r) for r in range(p.resources)] for t in range(TYPES)]
     order = list(range(p.agents))
     with drawing(p, s, p.agents, "invention_order") as rng:
         for i in range(p.agents - 1, 0, -1):
@@ -61,7 +62,7 @@ def attempt(p, s, agent, known, rng):
             return None
         target = open_[rng.below(len(open_))]
         return TOOL, target, [r for r in considered if r != target]
-    if p.device.tools_only:
+    if p.devices.tools_only:
         return None
     device_type = MACHINE if rng.below(2) == 0 else DEVICE_MACHINE
     while device_type is not None:
@@ -86,9 +87,9 @@ def tool_ingredients(p, s, agent, rng):
     eligible = [
         r
         for r in range(p.resources)
-        if s.available[r] and s.held[agent][r] > p.device.min_held and r not in (first, second)
+        if s.available[r] and s.held[agent][r] > p.min_held and r not in (first, second)
     ]
-    drawn = p.device.resources_in_tool - 1
+    drawn = p.resources_in_tool - 1
     if len(eligible) < drawn:
         return None
     return sorted([first, second, *(eligible.pop(rng.below(len(eligible))) for _ in range(drawn))])
@@ -107,7 +108,7 @@ def device_ingredients(p, s, agent, device_type, known, rng):
     others = [
         r for r in living if experience[r] <= 0.0 and has_recipe(s, below, r) and known[below][r]
     ]
-    if max(experience) <= 0.0 or len(mine) + len(others) < p.device.components:
+    if max(experience) <= 0.0 or len(mine) + len(others) < p.components:
         return []
     taken = []
     for _ in range(2):
@@ -116,7 +117,7 @@ def device_ingredients(p, s, agent, device_type, known, rng):
             taken.append(best)
             if best in mine:
                 mine.remove(best)
-    while len(taken) < p.device.components:
+    while len(taken) < p.components:
         source = mine or others
         taken.append(source.pop(rng.below(len(source))))
     return sorted(taken)
@@ -143,12 +144,12 @@ def summed(experience, considered):
 
 def chance(p, s, agent, device_type, considered, open_):
     """Report an attempt, and return the probability of finding an open device; it may exceed 1."""
-    probability, known = p.device.tool_probability, s.experience[agent]
+    probability, known = p.tool_probability, s.experience[agent]
     if device_type != TOOL:
-        probability = p.device.device_probability
+        probability = p.device_probability
         known = s.device_experience[agent][COMPONENT[device_type]]
     experience = summed(known, considered)
-    result = probability * experience * p.device.inventiveness[p.group_of_agent[agent]]
+    result = probability * experience * p.devices.inventiveness[p.group_of_agent[agent]]
     what = {"device": device_type, "considered": considered, "open": open_}
     odds = {"experience": experience, "probability": min(1.0, result)}
     notify(s, "attempt", agent=agent, **what, **odds)
@@ -157,7 +158,7 @@ def chance(p, s, agent, device_type, considered, open_):
 
 def establish(p, s, agent, known, day, device_type, resource, parts):
     """Make the invention the recipe of the society; it replaces one that nobody knows."""
-    slots = [-1] * (p.device.component_slots - len(parts))
+    slots = [-1] * (p.component_slots - len(parts))
     s.recipe[device_type][resource] = [*parts, *slots]
     notify(s, "invented", agent=agent, device=device_type, resource=resource, parts=parts)
     s.invented_on[device_type][resource] = day
@@ -166,7 +167,7 @@ def establish(p, s, agent, known, day, device_type, resource, parts):
     for other in range(p.agents):
         s.device_experience[other][device_type][resource] = 0.0
         s.practised[other][device_type][resource] = 0
-    s.device_experience[agent][device_type][resource] = p.device.inventor_experience
+    s.device_experience[agent][device_type][resource] = p.inventor_experience
     s.practised[agent][device_type][resource] = 1
     known[device_type][resource] = True
     if device_type != TOOL:

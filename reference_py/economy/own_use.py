@@ -40,7 +40,7 @@ def decide(p, s, agent, device_type):
         time = minutes[pick] * s.gain_per_minute[agent]
         s.device_gain[agent] += gain - (cost[pick] - time)
         reserve(p, s, agent, device_type, pick)
-        s.device_minutes[agent][device_type][pick] += p.device.lifetime[device_type]
+        s.device_minutes[agent][device_type][pick] += p.device_lifetime[device_type]
 
 
 def judged(p, s, agent, device_type, resource, cost):
@@ -59,7 +59,7 @@ def judged(p, s, agent, device_type, resource, cost):
 
 def unwanted(p, s, agent, device_type, resource):
     """Return why the agent needs no device, or cannot make it; None if it wants one."""
-    most = p.device.days_to_hold * p.day_length
+    most = p.days_to_hold * p.day_length
     if not valuation.stock(p, s, agent, device_type, resource) < most:
         return "owns enough", ()
     return valuation.obstacle(p, s, agent, device_type, resource)

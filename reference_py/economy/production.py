@@ -10,6 +10,7 @@ from reference_py.economy.devices import (
     BOTTOM_UP,
     COMPONENT,
     TOOL,
+    TYPES,
     components,
     making_speed,
     making_time,
@@ -28,7 +29,7 @@ def production(p, s):
 
 def produce(p, s, agent):
     """Make all promised devices of one agent."""
-    for device_type in range(p.device_types):
+    for device_type in range(TYPES):
         for made in s.recently_made[agent][device_type]:
             made.insert(0, 0)
             made.pop()
@@ -57,7 +58,7 @@ def make_all(p, s, agent, device_type, resource):
             left = s.device_minutes[agent][maker][resource] - minutes
             s.device_minutes[agent][maker][resource] = max(0.0, left)
             s.made_with_device[agent][device_type] += 1
-        learned = p.device.experience_for_making[device_type] / speed
+        learned = p.device_experience_for_making[device_type] / speed
         s.device_experience[agent][device_type][resource] += learned
     if count > 0:
         s.practised[agent][device_type][resource] = 1

@@ -27,7 +27,7 @@ def reserve(p, s, agent, device_type, resource):
                 s.set_aside[agent][k] += need[k]
             return
         below = COMPONENT[level]
-        owned, lifetime = s.device_minutes[agent][below], p.device.lifetime[below]
+        owned, lifetime = s.device_minutes[agent][below], p.device_lifetime[below]
         for k in range(p.resources):
             taken = min(need[k], whole_devices(owned[k], lifetime))
             owned[k] -= float(taken) * lifetime
@@ -57,6 +57,6 @@ def unreserve(p, s, agent, device_type, resource):
         below = COMPONENT[level]
         for k in range(p.resources):
             given = min(need[k], s.devices_set_aside[agent][below][k])
-            s.device_minutes[agent][below][k] += float(given) * p.device.lifetime[below]
+            s.device_minutes[agent][below][k] += float(given) * p.device_lifetime[below]
             s.devices_set_aside[agent][below][k] -= given
             promise[k] = min(need[k] - given, s.to_make[agent][below][k])

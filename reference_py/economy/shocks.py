@@ -4,12 +4,11 @@ Source: docs/model.md, "Shocks". What a random shock removes is drawn on day 0.
 Device twin: ``kernels/economy/shocks.cl``.
 """
 
+from reference_py.economy.devices import TYPES
 from reference_py.economy.listener import notify
+from reference_py.economy.parameters import LOSE, RANDOM_INDEX, REMOVE_RESOURCE
+from reference_py.economy.state import arrays, filled, sizes
 from reference_py.economy.streams import drawing
-
-REMOVE_RESOURCE, REMOVE_AGENT = 0, 1
-RANDOM_INDEX = -1
-LOSE = 1
 
 
 def draw_shocks(p, s):
@@ -45,9 +44,9 @@ def remove_resource(p, s, resource, lose):
     Devices for it are of no use and disappear; recipes, knowledge and promises stay.
     """
     s.available[resource] = 0
-    if p.device is not None:
+    if p.devices is not None:
         for agent in range(p.agents):
-            for device_type in range(p.device_types):
+            for device_type in range(TYPES):
                 s.device_minutes[agent][device_type][resource] = 0.0
     if lose:
         for agent in range(p.agents):
@@ -57,13 +56,8 @@ def remove_resource(p, s, resource, lose):
 
 def remove_agent(p, s, agent):
     """Reset all that belongs to the agent; its number stays in the pairings."""
-    for name, (initial, lengths) in p.agent_fields.items():
-        getattr(s, name)[agent] = filled(initial, lengths)
+    lengths = sizes(p)
+    for name, array in arrays(p).items():
+        if array.of_agent:
+            getattr(s, name)[agent] = filled(array, [lengths[dim] for dim in array.dims[1:]])
     s.alive[agent] = 0
-
-
-def filled(value, lengths):
-    """Return nested lists of these lengths, full of the value."""
-    if not lengths:
-        return value
-    return [filled(value, lengths[1:]) for _ in range(lengths[0])]

@@ -1,12 +1,11 @@
 """What is a society in the reference: its state as plain lists, one object per society.
 
-The names are those of the state table (`societies/economy/state.py`); ``held[a][r]`` here is
+The names are those of the state table (`reference_py.economy.state`); ``held[a][r]`` here is
 ``held(a, r)`` in a kernel.
 """
 
-from __future__ import annotations
-
 from reference_py.copies import Copy
+from reference_py.economy.state import arrays, filled, sizes
 
 
 class Society(Copy):
@@ -23,7 +22,20 @@ class Society(Copy):
     ----------
     inventions : list of (day, inventor, type, resource, components...)
         What was invented since somebody emptied it; no part of the state.
+    series : dict
+        The day's statistics by name; empty before the first evening.
     """
 
     def __init__(self, index, state):
         super().__init__(index, state, events=("inventions",))
+
+
+def new_society(p, index=0):
+    """Return a society as it is before the first phase, which seeds its streams."""
+    lengths = sizes(p)
+    state = {
+        name: filled(array, [lengths[dim] for dim in array.dims])
+        for name, array in arrays(p).items()
+        if name != "series"
+    }
+    return Society(index, {**state, "series": {}})

@@ -5,6 +5,8 @@ fills whole days: it then tells what a minute is worth.
 Device twin: ``kernels/economy/start_day.cl``.
 """
 
+from reference_py.economy.devices import TYPES
+
 
 def start_day(p, s):
     """Reset the counters of a day with devices."""
@@ -12,7 +14,7 @@ def start_day(p, s):
         if s.overtime[agent] < p.day_length:
             s.device_gain[agent] = 0.0
         s.units_paid[agent] = 0
-        s.devices_sold[agent] = [0] * p.device_types
-        s.made_with_device[agent] = [0] * p.device_types
-        s.making_minutes[agent] = [0.0] * p.device_types
-        s.devices_made[agent] = [[0] * p.resources for _ in range(p.device_types)]
+        s.devices_sold[agent] = [0] * TYPES
+        s.made_with_device[agent] = [0] * TYPES
+        s.making_minutes[agent] = [0.0] * TYPES
+        s.devices_made[agent] = [[0] * p.resources for _ in range(TYPES)]

@@ -8,7 +8,7 @@ Device twin: ``kernels/economy/statistics.cl``.
 import math
 
 from reference_py.economy.curves import total_utility, utility_curve
-from reference_py.economy.devices import EXTRACTING, MACHINE, TOOL
+from reference_py.economy.devices import DEVICE_TYPES, EXTRACTING, MACHINE, SOURCES, TOOL, TYPES
 from reference_py.economy.listener import notify
 from reference_py.primitives.reduce import reduce_sum
 
@@ -27,7 +27,7 @@ def agent_statistics(p, s):
         s.utility_2[agent] = s.utility_1[agent]
         s.utility_1[agent] = s.utility[agent]
         s.utility[agent] = utility_of_holdings(p, s, agent)
-        if p.device is not None:
+        if p.devices is not None:
             device_holdings(s, agent)
 
 
@@ -50,7 +50,7 @@ def device_holdings(s, agent):
 
 
 def society_statistics(p, s, day):
-    """Fill ``series`` with the society's numbers of the day; see `p.series` for their order."""
+    """Set ``series`` to the society's numbers of the day, by name."""
     living = [agent for agent in range(p.agents) if s.alive[agent]]
     count = float(len(living))
 
@@ -91,18 +91,18 @@ def society_statistics(p, s, day):
     row["gini_extracted"] = gini(of_living(units), reduce_sum(units))
     for i, value in enumerate(quartiles(concentration(p, s))):
         row[f"hhi_{i}"] = value
-    if p.device is not None:
+    if p.devices is not None:
         device_knowledge(p, s)
         row |= device_means(p, s, count)
         row |= device_statistics(p, s, day, count)
     for group in range(len(p.trade_power)) if len(p.trade_power) > 1 else ():
         row |= group_statistics(p, s, group)
-    s.series = [row[name] for name in p.series]
+    s.series = row
 
 
 def device_knowledge(p, s):
     """Count the agents that know how to make each device."""
-    for device_type in range(p.device_types):
+    for device_type in range(TYPES):
         s.agents_knowing[device_type] = [
             sum(experience[device_type][r] > 0.0 for experience in s.device_experience)
             for r in range(p.resources)
@@ -116,13 +116,12 @@ def device_means(p, s, count):
         return reduce_sum(values) / count
 
     row = {"overtime": mean(s.overtime)}
-    sources = ["hand", *(p.device_names[device_type] for device_type in EXTRACTING)]
-    for source, name in enumerate(sources):
+    for source, name in enumerate(SOURCES):
         row[f"minutes_{name}"] = mean([minutes[source] for minutes in s.minutes_with])
-    for device_type, name in enumerate(p.device_names):
+    for device_type, name in enumerate(DEVICE_TYPES):
         row[f"minutes_making_{name}"] = mean([minutes[device_type] for minutes in s.making_minutes])
         stock = mean([minutes[device_type] for minutes in s.device_stock])
-        row[f"devices_held_{name}"] = stock / p.device.lifetime[device_type]
+        row[f"devices_held_{name}"] = stock / p.device_lifetime[device_type]
     return row
 
 
@@ -141,7 +140,7 @@ def device_statistics(p, s, day, count):
     }
     extracted = [sum(units[source] for units in s.extracted_with) for source in range(5)]
     row["extraction_share_hand"] = share(extracted[0], sum(extracted))
-    for device_type, name in enumerate(p.device_names):
+    for device_type, name in enumerate(DEVICE_TYPES):
         made = [agent[device_type] for agent in s.made_today]
         row[f"devices_made_{name}"] = per_agent(made)
         row[f"devices_traded_{name}"] = per_agent([sold[device_type] for sold in s.devices_sold])
@@ -151,9 +150,9 @@ def device_statistics(p, s, day, count):
             fast = sum(agent[device_type] for agent in s.made_with_device)
             row[f"device_maker_share_{name}s"] = share(fast, sum(made))
     for device_type in EXTRACTING:
-        name = p.device_names[device_type]
+        name = DEVICE_TYPES[device_type]
         row[f"extraction_share_{name}"] = share(extracted[1 + device_type], sum(extracted))
-        contained = float(p.device.resources_in_tool * p.device.components**device_type)
+        contained = float(p.resources_in_tool * p.components**device_type)
         row["interdependence"] += row[f"extraction_share_{name}"] * contained
     return row
 
@@ -178,14 +177,14 @@ def group_statistics(p, s, group):
         "units_traded_outside": per_agent(s.units_sold_outside),
         "utility": reduce_sum(of_members) / count if count else math.nan,
     }
-    if p.device is not None:
+    if p.devices is not None:
         row["units_paid_for_devices"] = per_agent(s.units_paid)
         row["units_paid_outside"] = per_agent(s.units_paid_outside)
     named = {f"group_{name}_{group}": value for name, value in row.items()}
     for agent in members:
         s.units_sold_outside[agent] = 0
-    if p.device is not None:
-        for device_type, name in enumerate(p.device_names):
+    if p.devices is not None:
+        for device_type, name in enumerate(DEVICE_TYPES):
             made = per_agent([agent[device_type] for agent in s.made_today])
             named[f"group_devices_made_{group}_{name}"] = made
         for agent in members:

@@ -7,21 +7,35 @@ Device twin: ``kernels/economy/streams.cl``.
 
 from contextlib import contextmanager
 
-from reference_py.primitives.rng import Rng
+from reference_py.primitives.rng import STREAM_GAP, Rng
+
+PURPOSES = {
+    "extraction": 0,
+    "consumption": 1,
+    "invention": 2,
+    "resource_matching": 3,
+    "device_matching": 4,
+    "invention_order": 5,
+    "shocks": 6,
+}
+"""What a random stream is for. Appended to, never reordered: a stream's place depends on it."""
+
+PURPOSE_COUNT = 16
+"""Streams of each owner, with room for further purposes."""
 
 
 def seed_streams(p, s):
     """Set every stream of the society to its start."""
     for owner in range(p.agents + 1):
-        for purpose in range(p.purpose_count):
-            number = (s.index * (p.agents + 1) + owner) * p.purpose_count + purpose
-            s.stream[owner][purpose] = Rng.seed(p.stream_base, p.stream_gap, number).pack()
+        for purpose in range(PURPOSE_COUNT):
+            number = (s.index * (p.agents + 1) + owner) * PURPOSE_COUNT + purpose
+            s.stream[owner][purpose] = Rng.seed(p.stream_base, STREAM_GAP, number).pack()
 
 
 @contextmanager
 def drawing(p, s, owner, purpose):
     """Give the stream's generator and keep its position afterwards."""
-    place = p.purposes[purpose]
+    place = PURPOSES[purpose]
     rng = Rng.load(s.stream[owner][place])
     yield rng
     s.stream[owner][place] = rng.pack()

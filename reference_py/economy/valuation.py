@@ -31,7 +31,7 @@ from reference_py.economy.devices import (
 def expected_price(p, s, agent, device_type, resource):
     """Return the mean price that the agent paid lately, or None if it bought too rarely."""
     paid = [price for price in s.prices[agent][device_type][resource] if price > 0.0]
-    if len(paid) < p.device.memory // 2:
+    if len(paid) < p.device_memory // 2:
         return None
     total = 0.0
     for price in paid:  # newest first
@@ -97,7 +97,7 @@ def worst_case(p, s, agent, device_type, resource):
         for k in range(p.resources):
             if need[k] > 0:
                 owned = math.floor(s.device_minutes[agent][below][k])
-                need[k] = max(0, need[k] - int(float(owned) / p.device.lifetime[below]))
+                need[k] = max(0, need[k] - int(float(owned) / p.device_lifetime[below]))
                 curve, experience = device_curve(p, agent, k), s.device_experience[agent][below][k]
                 series = minutes_in_series(curve, experience, need[k])
                 minutes += series / making_speed(p, s, agent, below, k)
@@ -171,17 +171,17 @@ def benefit(p, s, agent, device_type, resource):
 
 def benefit_of_extracting(p, s, agent, device_type, resource):
     """Return the utility of the units that one more device would extract."""
-    if stock(p, s, agent, device_type, resource) > p.device.days_to_hold * p.day_length:
+    if stock(p, s, agent, device_type, resource) > p.days_to_hold * p.day_length:
         return 0.0
     curve = effort_curve(p, agent, resource)
     held, experience = s.held[agent][resource], s.experience[agent][resource]
     time, owned, before = 0.0, 0.0, 0
     for better in reversed(EXTRACTING[device_type:]):
         owned += s.device_minutes[agent][better][resource]
-        units, experience, time = use(curve, experience, time, owned, p.device.factor[better], 1.0)
+        units, experience, time = use(curve, experience, time, owned, p.device_factor[better], 1.0)
         before += units
-    end = owned + p.device.lifetime[device_type]
-    units, _, _ = use(curve, experience, time, end, p.device.factor[device_type], 1.0)
+    end = owned + p.device_lifetime[device_type]
+    units, _, _ = use(curve, experience, time, end, p.device_factor[device_type], 1.0)
     first, last = held + before, held + before + units
     if not time > owned:  # a unit begun at the very first moment does not count
         first = min(first + 1, last)
@@ -192,14 +192,14 @@ def benefit_of_extracting(p, s, agent, device_type, resource):
 def benefit_of_making(p, s, agent, device_type, resource):
     """Return the value of the time that one more device-making device would save."""
     owned, made = s.device_minutes[agent][device_type][resource], MADE_BY[device_type]
-    if owned >= p.device.days_to_hold * p.day_length:
+    if owned >= p.days_to_hold * p.day_length:
         return 0.0
-    lifetime, factor = p.device.lifetime[device_type], p.device.factor[device_type]
-    enough = p.device.min_made_for_device_maker * (int(owned / lifetime) + 1)
+    lifetime, factor = p.device_lifetime[device_type], p.device_factor[device_type]
+    enough = p.min_made_for_device_maker * (int(owned / lifetime) + 1)
     if sum(s.recently_made[agent][made][resource]) <= enough:
         return 0.0
     curve, experience = device_curve(p, agent, resource), s.device_experience[agent][made][resource]
-    learning = p.device.experience_for_making[made]
+    learning = p.device_experience_for_making[made]
     _, experience, _ = use(curve, experience, 0.0, owned, factor, learning)
     count, _, with_device = use(curve, experience, 0.0, lifetime, factor, 1.0)
     by_hand = minutes_in_series(curve, experience, count)
@@ -255,7 +255,7 @@ def levels_passed(curve, level, time, end, learning):
 
 def buyers_value(p, s, agent, device_type, resource, cost):
     """Return the most that the agent would pay, of which ``cost`` is what making one costs it."""
-    time = s.gain_per_minute[agent] * p.device.lifetime[device_type]
+    time = s.gain_per_minute[agent] * p.device_lifetime[device_type]
     value = benefit(p, s, agent, device_type, resource) - time
     if value <= 0.0:
         return 0.0

@@ -10,6 +10,30 @@ M = A * 2**32 - 1
 BASE = 4077358422479273989  # v of the first state of stream (base 0, id 0)
 WORD = 2**32
 
+ORBIT = A * 2**31 - 1
+"""Draws until the generator repeats."""
+STREAM_GAP = 2**32
+"""Draws between the starts of neighbouring streams."""
+RANDOM_STREAMS = ORBIT // STREAM_GAP
+"""Streams that fit into the orbit."""
+LAST_STATE = A * 2**32 - 2
+"""The largest word of a stream's state: carry below A, and not the last of these words. That one,
+like 0, would give the same number for ever, and some draws never end."""
+
+
+def stream_base(seed: int) -> int:
+    """Where on the generator's orbit the streams of a seed begin; see docs/design/randomness.md.
+
+    The finaliser of SplitMix64 (Steele, Lea and Flood 2014) scatters neighbouring seeds: taken as
+    they are, the streams of seeds 1 and 2 would be one another shifted by a draw. The place is
+    given within one round of the orbit: kernels add up distances modulo 2**64, and beyond that
+    streams would come out on top of others.
+    """
+    z = (seed + 0x9E3779B97F4A7C15) % 2**64
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) % 2**64
+    return (z ^ (z >> 31)) % ORBIT
+
 
 class Rng:
     """One stream of random 32-bit words.

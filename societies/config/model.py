@@ -31,6 +31,9 @@ LARGEST_INTEGER = 2**31 - 1  # kernels count in 32 bits
 SMALLEST_REAL = 1e-12  # of what must be positive
 LARGEST_REAL = 1e12  # far beyond any use, and sums of products stay far below infinity
 
+VALUE, SHAPE = "value", "shape"
+"""What `value` and `shape` say of a key. Values may differ between copies, shapes may not."""
+
 CONFLICTS_LATER = {"conflicts": "later"}
 """Validation context of the loader, which asks for `conflicts` itself to report all at once."""
 
@@ -106,8 +109,36 @@ def key(default: Any, meaning: str, unit: str | None = None, **limits: Any) -> A
     A required key carries ``examples``: the first stands in for a wrong value while the other
     keys are checked against each other.
     """
-    extra: dict[str, Any] = {} if unit is None else {"unit": unit}
-    return Field(default, description=meaning, json_schema_extra=extra, **limits)
+    return _field(default, meaning, unit, {}, limits)
+
+
+def value(
+    default: Any, meaning: str, unit: str | None = None, *, symbol: str | None = None, **limits: Any
+) -> Any:
+    """Return the field of a number: kernels read ``P(symbol)``, the reference ``p.symbol``.
+
+    A section of numbers is a row: ``symbol[i]`` and ``p.symbol[i]``. The symbol is the key's own
+    name unless another is given.
+    """
+    return _field(default, meaning, unit, {"kind": VALUE, "symbol": symbol}, limits)
+
+
+def shape(
+    default: Any, meaning: str, unit: str | None = None, *, symbol: str | None = None, **limits: Any
+) -> Any:
+    """Return the field of a key that sizes arrays or chooses code.
+
+    Kernels have it as the macro ``SYMBOL``, the reference as ``p.symbol``. Of a choice between
+    words ``SYMBOL`` is the number, and ``SYMBOL_WORD`` the number of each word.
+    """
+    return _field(default, meaning, unit, {"kind": SHAPE, "symbol": symbol}, limits)
+
+
+def _field(
+    default: Any, meaning: str, unit: str | None, extra: dict[str, Any], limits: dict[str, Any]
+) -> Any:
+    said = {name: one for name, one in {"unit": unit, **extra}.items() if one is not None}
+    return Field(default, description=meaning, json_schema_extra=said, **limits)
 
 
 def _number_or_list(value: Any) -> str:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from societies.economy.parameters import Parameters
-from societies.economy.state import A_DEVICE, DEVICE_TYPES, EXTRACTION_TYPES, SOURCES
+from reference_py.economy.devices import DEVICE_TYPES, EXTRACTING, SOURCES
+from reference_py.economy.parameters import Parameters
+from societies.economy.config.devices import A_DEVICE
 from societies.workload.coverage import Count, State, falls, rises
 from societies.workload.phases import Step as AnyStep
 
@@ -38,25 +39,25 @@ def counts(p: Parameters) -> dict[str, Count]:
         found["swaps of unequal amounts"] = Count(
             ("trading",), _unequal_swaps, "swaps of unequal amounts"
         )
-        if len(p.trade_power) > 1:
-            groups = range(len(p.trade_power))
+        if p.groups > 1:
+            groups = range(p.groups)
             found["units swapped between groups"] = Count(
                 ("trading",),
                 rises("units_sold_outside"),
                 "units swapped between groups",
                 tuple(f"group_units_traded_outside_{group}" for group in groups),
             )
-    if p.device is not None:
+    if p.devices is not None:
         found |= _of_devices(p)
     return found
 
 
 def _of_devices(p: Parameters) -> dict[str, Count]:
     """Return what is counted where there are devices, for each type that may be invented."""
-    assert p.device is not None
+    assert p.devices is not None
     found = {}
     for d, name in enumerate(DEVICE_TYPES):
-        if p.device.tools_only and name != "tool":
+        if p.devices.tools_only and name != "tool":
             continue
         what = A_DEVICE[d]
         found[f"inventing {what}"] = Count(
@@ -72,14 +73,14 @@ def _of_devices(p: Parameters) -> dict[str, Count]:
                 "devices sold",
                 (f"devices_traded_{name}",),
             )
-        if d < EXTRACTION_TYPES:
+        if d in EXTRACTING:
             found[f"extracting with {what}"] = Count(
                 ("extraction",),
                 _present("extracted_with", SOURCES.index(name)),
                 "units extracted with devices",
                 (f"extraction_share_{name}",),
             )
-        if name in MADE_FASTER and not p.device.tools_only:
+        if name in MADE_FASTER and not p.devices.tools_only:
             found[f"making {what} with a device"] = Count(
                 ("production",),
                 _rises_of("made_with_device", d),

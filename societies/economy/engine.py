@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.economy.parameters import Parameters
+from reference_py.economy.parameters import Parameters
 from societies.economy.workload import WORKLOAD
 from societies.opencl import Device
 from societies.workload import engines

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from societies.economy.parameters import REMOVE_AGENT, Parameters
+from reference_py.economy.parameters import REMOVE_AGENT, Parameters
 from societies.economy.state import MOST_UNITS
 
 MOST_DEVICES = 64
@@ -16,18 +16,18 @@ MOST_DEVICES = 64
 
 def limits(p: Parameters, day: int) -> dict[str, ArrayLike]:
     """Return the limits of fields that have a name (`Field.within`) on the evening of a day."""
-    least = min(float(curve.minutes.min()) for curve in p.effort_curves)
-    fastest = 1.0 if p.device is None else max(p.device.factor)
+    least = min(min(curve.minutes) for curve in p.effort_curves)
+    fastest = 1.0 if p.devices is None else max(p.device_factor)
     a_day = math.floor(min(p.day_length * fastest / least, MOST_UNITS)) + 2
     removable = [p.agents if s.remove == REMOVE_AGENT else p.resources for s in p.shocks]
     found: dict[str, ArrayLike] = {
         "last to be removed": np.array(removable or [1]) - 1,
         "most units": min(MOST_UNITS, p.agents * day * a_day),  # all that was ever extracted
     }
-    if p.device is not None:
+    if p.devices is not None:
         # What is done in these minutes, with all types one after the other, is counted in 63 bits.
-        curves = (*p.effort_curves, *p.device.effort_curves)
-        least = min(float(curve.minutes.min()) for curve in curves)
-        counted = 2.0**57 * least / max(p.device.factor)
-        found["most minutes"] = max(counted, MOST_DEVICES * max(p.device.lifetime))
+        curves = (*p.effort_curves, *p.devices.effort_curves)
+        least = min(min(curve.minutes) for curve in curves)
+        counted = 2.0**57 * least / max(p.device_factor)
+        found["most minutes"] = max(counted, MOST_DEVICES * max(p.device_lifetime))
     return found

@@ -2,23 +2,22 @@
 
 `phases` is the only place where a phase is registered. A new one needs a line here, its kernel in
 ``kernels/economy/``, its function of the same name in the file of the same name in
-``reference_py/economy/``, and its place in the day (`societies.economy.schedule`).
+``reference_py/economy/``, and its place in the day (`reference_py.economy.schedule`).
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from pathlib import PurePosixPath
-from types import SimpleNamespace
 from typing import Any
 
+from reference_py.economy.devices import TYPES
+from reference_py.economy.parameters import Parameters
+from reference_py.economy.schedule import wanted
+from reference_py.economy.streams import PURPOSE_COUNT
 from societies.economy import source
-from societies.economy.parameters import Parameters
-from societies.economy.plain import plain
-from societies.economy.state import DEVICE_TYPES, PURPOSE_COUNT
 from societies.workload.phases import (
     Launch,
     Phase,
@@ -35,7 +34,6 @@ CHANGING = ("market_round", "device_type")
 
 def phases(p: Parameters, societies: int) -> dict[str, Phase]:
     """Return every phase that so many societies of these parameters have, by name."""
-    d = p.device
     agents, pairs = societies * p.agents, societies * (p.agents // 2)
     scores = Scratch((pairs, source.scores_in_global_memory(p)))
     rows = Scratch((agents, source.extraction_in_global_memory(p)))
@@ -62,7 +60,7 @@ def phases(p: Parameters, societies: int) -> dict[str, Phase]:
             "draw_shocks": phase("economy/shocks.cl", societies),
             "shocks": phase("economy/shocks.cl", agents, each=("shock", partial(_due, p))),
         }
-    if d is not None:
+    if p.devices is not None:
         found |= {
             "start_day": phase("economy/start_day.cl", agents, **alone),
             "open_device_market": phase("economy/open_device_market.cl", societies, **alone),
@@ -86,14 +84,13 @@ def _of_agents(p: Parameters, societies: int) -> tuple[Launch, ...]:
     """Return what adds up the day of every agent."""
     kernel = partial(Launch, "economy/statistics.cl")
     agents = societies * p.agents
-    holdings = kernel(agents * len(DEVICE_TYPES), "device_holdings")
-    return (kernel(agents, "agent_statistics"), *([holdings] if p.device is not None else []))
+    holdings = kernel(agents * TYPES, "device_holdings")
+    return (kernel(agents, "agent_statistics"), *([holdings] if p.devices is not None else []))
 
 
 def _of_societies(p: Parameters, societies: int) -> tuple[Launch, ...]:
     """Return what fills the day's series."""
     kernel = partial(Launch, "economy/statistics.cl")
-    types, groups = len(DEVICE_TYPES), len(p.trade_power)
     compared = len(source.DISTRIBUTIONS)
     rows = Scratch((societies, compared, p.agents))
     moments = Scratch((societies, compared, len(source.MOMENTS)), shared="moments")
@@ -104,17 +101,17 @@ def _of_societies(p: Parameters, societies: int) -> tuple[Launch, ...]:
             scratch={"samples": rows, "works": rows, "moments": moments},
         )
     ]
-    if p.device is not None:
+    if p.devices is not None:
         means = societies * sum(map(len, source.device_means().values()))
         launches += [
-            kernel(societies * types, "device_knowledge"),
+            kernel(societies * TYPES, "device_knowledge"),
             kernel(means, "device_means", scratch={"amounts": Scratch((means, p.agents))}),
             kernel(societies, "device_statistics"),
         ]
-    if groups > 1:
-        utilities = Scratch((societies * groups, p.agents))
+    if p.groups > 1:
+        utilities = Scratch((societies * p.groups, p.agents))
         launches.append(
-            kernel(societies * groups, "group_statistics", scratch={"utilities": utilities})
+            kernel(societies * p.groups, "group_statistics", scratch={"utilities": utilities})
         )
     launches.append(kernel(societies, "society_statistics", scratch={"moments": moments}))
     return tuple(launches)
@@ -129,19 +126,16 @@ def reference(p: Parameters) -> dict[str, Callable[..., None]]:
     """Return what carries out each phase in plain Python, by name.
 
     It is called with parameters, society and day, and by name with all that a step carries; the
-    function of the reference is handed plain numbers and lists, and what it has parameters for.
+    function of the reference is handed what it has parameters for.
     """
-    numbers = plain(p)
-    return {name: _function(name, one, numbers) for name, one in phases(p, 1).items()}
+    return {name: _function(name, one) for name, one in phases(p, 1).items()}
 
 
-def _function(name: str, one: Phase, numbers: SimpleNamespace) -> Callable[..., None]:
+def _function(name: str, one: Phase) -> Callable[..., None]:
     module = PurePosixPath(one.launches[-1].file).stem
     function: Callable[..., None] = getattr(import_module(f"reference_py.economy.{module}"), name)
-    wanted = list(inspect.signature(function).parameters)[2:]
 
     def run(p: Parameters, society: Any, day: int, **arguments: int) -> None:
-        values = {CLOCK: day, **arguments}
-        function(numbers, society, **{one: values[one] for one in wanted})
+        function(p, society, **wanted(function, {CLOCK: day, **arguments}))
 
     return run

@@ -9,19 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_py.economy.devices import DEVICE_TYPES, SOURCES
+from reference_py.economy.parameters import Parameters
+from reference_py.economy.state import DEVICE_STATE, STATE
 from societies.economy.config import EconomyConfig
 from societies.economy.explain.trade_log import TradeLog
-from societies.economy.parameters import Parameters
-from societies.economy.state import (
+from societies.economy.series import (
     ACTIVITIES,
     DEVICE_ACTIVITIES,
-    DEVICE_STATE,
-    DEVICE_TYPES,
     GROUP_DEVICE_SERIES,
     GROUP_SERIES,
     QUANTILES,
-    SOURCES,
-    STATE,
     series_of,
     series_table,
 )
@@ -158,7 +156,8 @@ DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}
 def describe_tables(p: Parameters) -> str:
     """Say how long the utility tables are, and whether one ends before utility does."""
     ended = " (cut off at more than an agent will hold)" if p.tables_cut_off else ""
-    return f"{', '.join(str(n) for n in p.table_lengths)} units{ended}"
+    lengths = ", ".join(str(len(curve.marginal)) for curve in p.utility_curves)
+    return f"{lengths} units{ended}"
 
 
 ROOM_FOR_INVENTIONS = 4

@@ -6,30 +6,25 @@ gives both a meaning.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.economy.parameters import (
+from reference_py.economy.devices import DEVICE_TYPES, SOURCES, TYPES
+from reference_py.economy.parameters import (
     LOSE,
     RANDOM_INDEX,
     REMOVE_AGENT,
     REMOVE_RESOURCE,
-    DeviceParameters,
     Parameters,
 )
-from societies.economy.state import (
-    DEVICE_TYPES,
-    PURPOSE_COUNT,
-    PURPOSES,
-    SOURCES,
-    Field,
-    group_families,
-    series_of,
-    state_fields,
-)
-from societies.streams import STREAM_GAP
+from reference_py.economy.state import Array, arrays
+from reference_py.economy.streams import PURPOSE_COUNT, PURPOSES
+from reference_py.economy.tables import EffortCurve, UtilityCurve
+from reference_py.primitives.rng import STREAM_GAP
+from societies.economy.series import group_families, series_of
+from societies.workload.keys import shape_macros, value_macros, value_rows
 
 DISTRIBUTIONS = ("utility", "three_days", "total", "extracted", "minutes", "total_before")
 """Quantities that are compared between agents: macros ``OF_...`` in the order of this list."""
@@ -54,43 +49,54 @@ _LENGTHS = {
     "production_day": "PRODUCTION_MEMORY",
     "component": "COMPONENT_SLOTS",
 }
-PRICES = {"geometric": 0, "inverse_geometric": 1, "unit": 2}
 
 
 def tables(p: Parameters) -> dict[str, NDArray[np.generic]]:
     """Return the constant arrays of the kernels by the name of their parameter."""
-    marginal_lengths = p.table_lengths
-    effort_lengths = [len(curve.minutes) for curve in p.effort_curves]
     found: dict[str, NDArray[np.generic]] = {
-        "group_of_agent_table": p.group_of_agent,
-        "marginal_table": np.concatenate([curve.marginal for curve in p.utility_curves]),
-        "total_table": np.concatenate([curve.total for curve in p.utility_curves]),
-        "utility_start_table": _starts(marginal_lengths),
-        "utility_length_table": np.array(marginal_lengths, dtype=np.uint32),
-        "utility_curve_table": p.utility_curve_of.astype(np.uint32),
-        "effort_table": np.concatenate([curve.minutes for curve in p.effort_curves]),
-        "effort_start_table": _starts(effort_lengths),
-        "effort_length_table": np.array(effort_lengths, dtype=np.uint32),
-        "effort_curve_table": p.effort_curve_of.astype(np.uint32),
+        "group_of_agent_table": np.array(p.group_of_agent, np.int32),
+        "marginal_table": _joined([curve.marginal for curve in p.utility_curves]),
+        "total_table": _joined([curve.total for curve in p.utility_curves]),
+        "utility_start_table": _starts(utility_lengths(p.utility_curves)),
+        "utility_length_table": np.array(utility_lengths(p.utility_curves), np.uint32),
+        "utility_curve_table": np.array(p.utility_curve_of, np.uint32),
+        **_effort_tables("effort", p.effort_curves, p.effort_curve_of),
         "max_experience_table": np.array([curve.max_experience for curve in p.effort_curves]),
-        "consumption_threshold_table": p.consumption_threshold,
-        "trade_power_table": p.trade_power,
+        "consumption_threshold_table": np.array(p.consumption_threshold, np.uint64),
+        "trade_power_table": np.array(p.trade_power),
     }
-    if p.device is not None:
-        curves = p.device.effort_curves
-        lengths = [len(curve.minutes) for curve in curves]
+    if p.devices is not None:
+        curves = p.devices.effort_curves
         found |= {
-            "effort_total_table": np.concatenate([curve.total for curve in p.effort_curves]),
-            "making_table": np.concatenate([curve.minutes for curve in curves]),
-            "making_total_table": np.concatenate([curve.total for curve in curves]),
-            "making_start_table": _starts(lengths),
-            "making_length_table": np.array(lengths, dtype=np.uint32),
-            "making_curve_table": p.device.effort_curve_of.astype(np.uint32),
+            "effort_total_table": _joined([curve.total for curve in p.effort_curves]),
+            "making_total_table": _joined([curve.total for curve in curves]),
+            **_effort_tables("making", curves, p.devices.effort_curve_of),
             "max_making_experience_table": np.array([curve.max_experience for curve in curves]),
-            "device_trade_power_table": p.device.trade_power,
-            "inventiveness_table": p.device.inventiveness,
+            "device_trade_power_table": np.array(p.devices.trade_power),
+            "inventiveness_table": np.array(p.devices.inventiveness),
         }
     return found
+
+
+def utility_lengths(curves: Sequence[UtilityCurve]) -> list[int]:
+    """Return the units that each utility table holds."""
+    return [len(curve.marginal) for curve in curves]
+
+
+def _effort_tables(
+    name: str, curves: Sequence[EffortCurve], curve_of: Sequence[Sequence[int]]
+) -> dict[str, NDArray[np.generic]]:
+    lengths = [len(curve.minutes) for curve in curves]
+    return {
+        f"{name}_table": _joined([curve.minutes for curve in curves]),
+        f"{name}_start_table": _starts(lengths),
+        f"{name}_length_table": np.array(lengths, np.uint32),
+        f"{name}_curve_table": np.array(curve_of, np.uint32),
+    }
+
+
+def _joined(tables: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+    return np.concatenate([np.array(table, np.float64) for table in tables])
 
 
 def counts(p: Parameters) -> dict[str, int]:
@@ -110,7 +116,8 @@ def counts(p: Parameters) -> dict[str, int]:
 
 def leaves(p: Parameters) -> int:
     """Return the leaves of the tree over resources: a power of two."""
-    return 1 << (p.resources - 1).bit_length()
+    least: int = (p.resources - 1).bit_length()
+    return 1 << least
 
 
 def device_means() -> dict[str, list[str]]:
@@ -129,12 +136,12 @@ def device_means() -> dict[str, list[str]]:
 def series_families(p: Parameters) -> dict[str, list[str]]:
     """Return series that a kernel reaches by an index (type, source, group), in its order."""
     found = {"hhi": [f"hhi_{quarter}" for quarter in range(5)]}
-    if p.device is not None:
+    if p.devices is not None:
         found["extraction_share"] = [f"extraction_share_{name}" for name in SOURCES]
         for family in ("devices_made", "devices_traded", "devices_known", "inventions"):
             found[family] = [f"{family}_{name}" for name in DEVICE_TYPES]
         found["device_means"] = [name for names in device_means().values() for name in names]
-    return found | group_families(p.device is not None, len(p.trade_power))
+    return found | group_families(p.devices is not None, p.groups)
 
 
 def candidates(p: Parameters) -> int:
@@ -144,8 +151,9 @@ def candidates(p: Parameters) -> int:
     product of the two sale lists is below ``attempts`` and their sum at most ``attempts``; each
     list then grows by a menu at most.
     """
-    grown = p.menu_size * p.menu_size + p.menu_size * p.attempts + p.attempts
-    return min(grown, p.resources * p.resources)
+    grown: int = p.menu_size * p.menu_size + p.menu_size * p.attempts + p.attempts
+    pairs: int = p.resources * p.resources
+    return min(grown, pairs)
 
 
 CANDIDATES_IN_LOCAL_MEMORY = 512
@@ -174,7 +182,7 @@ def extraction_in_global_memory(p: Parameters) -> int:
 
 def _extraction_rows(p: Parameters) -> tuple[int, int]:
     """Return the most resources whose rows fit local memory, and the reals of each resource."""
-    if p.device is None:
+    if p.devices is None:
         return ROW_LIMIT, EXTRACTION_ROWS
     return DEVICE_ROW_LIMIT, DEVICE_EXTRACTION_ROWS
 
@@ -186,84 +194,67 @@ def orders_in_global_memory(p: Parameters) -> int:
 
 def macros(p: Parameters) -> dict[str, int | float]:
     """Return the configuration as macros: ``P_...`` are values, the others shapes and choices."""
-    values: dict[str, int | float] = {
-        "AGENTS": p.agents,
+    found: dict[str, int | float] = {
+        **shape_macros(p.shapes),
+        **value_macros(p.values),
         "PAIRS": max(1, p.agents // 2),  # of a lone agent, which meets nobody: any number but 0
-        "RESOURCES": p.resources,
         "LEAVES": leaves(p),
         "LEVELS": leaves(p).bit_length() - 1,
-        "GROUPS": len(p.trade_power),
+        "GROUPS": p.groups,
         "UTILITY_CURVES": len(p.utility_curves),
-        "UTILITY_LENGTH": p.table_lengths[0],
+        "UTILITY_LENGTH": len(p.utility_curves[0].marginal),
         "EFFORT_CURVES": len(p.effort_curves),
         "EFFORT_LENGTH": len(p.effort_curves[0].minutes),
         "PURPOSES": PURPOSE_COUNT,
-        "DEVICES": int(p.device is not None),
-        "SERIES": len(series_of(p)),
+        "DEVICES": int(p.devices is not None),
         "DISTRIBUTIONS": len(DISTRIBUTIONS),
-        **{f"OF_{name.upper()}": number for number, name in enumerate(DISTRIBUTIONS)},
         "MOMENTS": len(MOMENTS),
-        **{f"MOMENT_{name.upper()}": number for number, name in enumerate(MOMENTS)},
+        "SERIES": len(series_of(p)),
         "SHOCKS": len(p.shocks),
         "SHOCK_SLOTS": max(1, len(p.shocks)),
-        "ROUNDS": p.rounds,
         "ROUND_SLOTS": max(1, p.rounds),
-        "ATTEMPTS": p.attempts,
-        "MENU_SIZE": p.menu_size,
         "CANDIDATES": candidates(p),
         "CANDIDATE_LIMIT": CANDIDATES_IN_LOCAL_MEMORY,
         "ROW_LIMIT": _extraction_rows(p)[0],
         "EXTRACTION_ROWS": _extraction_rows(p)[1],
         "NEAR_BEST_BAND": int(p.near_best_band > 0.0),
-        "UNEQUAL_POWERS": int(len(set(p.trade_power.tolist())) > 1),
-        "PRICE": PRICES[p.price],
+        "UNEQUAL_POWERS": int(len(set(p.trade_power)) > 1),
         "REMOVE_RESOURCE": REMOVE_RESOURCE,
         "REMOVE_AGENT": REMOVE_AGENT,
         "RANDOM_INDEX": RANDOM_INDEX,
         "LOSE": LOSE,
-        "P_day_length": p.day_length,
-        "P_min_marginal": p.utility_curves[0].floor,
-        "P_min_surplus": p.min_surplus,
-        "P_daily_experience_penalty": p.daily_experience_penalty,
-        "P_near_best_band": p.near_best_band,
+        **_device_macros(p),
+        **_numbered("OF_", DISTRIBUTIONS),
+        **_numbered("MOMENT_", MOMENTS),
+        **{f"PURPOSE_{name.upper()}": number for name, number in PURPOSES.items()},
+        **{f"SERIES_{name}": number for number, name in enumerate(series_of(p))},
     }
-    if p.device is not None:
-        values |= _device_macros(p.device)
-    values |= {f"PRICE_{name.upper()}": number for name, number in PRICES.items()}
-    values |= {f"PURPOSE_{name.upper()}": number for name, number in PURPOSES.items()}
-    values |= {f"SERIES_{name}": number for number, name in enumerate(series_of(p))}
-    return values
+    return found
 
 
-def _device_macros(d: DeviceParameters) -> dict[str, int | float]:
+def _device_macros(p: Parameters) -> dict[str, int | float]:
     """Return what holds for devices; types and sources are numbered as in the state."""
+    if p.devices is None:
+        return {}
     return {
-        **{name.upper(): number for number, name in enumerate(DEVICE_TYPES)},
-        "TYPES": len(DEVICE_TYPES),
+        **_numbered("", DEVICE_TYPES),
+        "TYPES": TYPES,
         "DEVICE_MEANS": sum(map(len, device_means().values())),
         **_firsts(device_means()),
         "SOURCES": len(SOURCES),
         "INVENTION_ORDER_LIMIT": INVENTION_ORDER_LIMIT,
-        "TOOLS_ONLY": int(d.tools_only),
-        "DEVICE_ATTEMPTS": d.attempts,
-        "PRICE_MEMORY": d.memory,
-        "PARTNER_MEMORY": d.memory,
-        "PRODUCTION_MEMORY": d.production_memory,
-        "RESOURCES_IN_TOOL": d.resources_in_tool,
-        "COMPONENTS": d.components,
-        "COMPONENT_SLOTS": d.component_slots,
-        "MAKING_CURVES": len(d.effort_curves),
-        "MAKING_LENGTH": len(d.effort_curves[0].minutes),
-        "UNEQUAL_DEVICE_POWERS": int(len(set(d.trade_power.tolist())) > 1),
-        "P_days_to_hold": d.days_to_hold,
-        "P_inventor_experience": d.inventor_experience,
-        "P_min_held_experience": d.min_held_experience,
-        "P_daily_decay": d.daily_decay,
-        "P_tool_probability": d.tool_probability,
-        "P_device_probability": d.device_probability,
-        "P_min_held": d.min_held,
-        "P_min_made_for_device_maker": d.min_made_for_device_maker,
+        "TOOLS_ONLY": int(p.devices.tools_only),
+        "PRICE_MEMORY": p.device_memory,
+        "PARTNER_MEMORY": p.device_memory,
+        "COMPONENT_SLOTS": p.component_slots,
+        "MAKING_CURVES": len(p.devices.effort_curves),
+        "MAKING_LENGTH": len(p.devices.effort_curves[0].minutes),
+        "UNEQUAL_DEVICE_POWERS": int(len(set(p.devices.trade_power)) > 1),
     }
+
+
+def _numbered(prefix: str, names: Sequence[str]) -> dict[str, int | float]:
+    return {f"{prefix}{name.upper()}": number for number, name in enumerate(names)}
 
 
 def _firsts(families: Mapping[str, list[str]]) -> dict[str, int]:
@@ -274,28 +265,21 @@ def _firsts(families: Mapping[str, list[str]]) -> dict[str, int]:
 
 def header(p: Parameters) -> str:
     """Return OpenCL text: parameter lists and accessors of the state and the tables."""
-    lines = [
-        "#define P(name) P_##name",
-        f"#define STREAM_GAP {STREAM_GAP:#x}UL",
-    ]
-    fields = state_fields(p)
+    lines = [*value_rows(p.values), f"#define STREAM_GAP {STREAM_GAP:#x}UL"]
+    fields = arrays(p)
     state = [f"__global {_C_TYPES[f.dtype]} *state_{name}" for name, f in fields.items()]
     state += [f"const uint {name}" for name in counts(p)]
     lines.append(_define("STATE_PARAMETERS", state))
     lines.append(_define("STATE", [*(f"state_{name}" for name in fields), *counts(p)]))
     lines += [_accessor(name, field) for name, field in fields.items()]
-    arrays = tables(p)
+    tabled = tables(p)
     kinds = {"int32": "int", "uint32": "uint", "uint64": "ulong", "float64": "real"}
-    constant = [f"__global const {kinds[a.dtype.name]} *{name}" for name, a in arrays.items()]
+    constant = [f"__global const {kinds[a.dtype.name]} *{name}" for name, a in tabled.items()]
     lines.append(_define("TABLE_PARAMETERS", constant))
-    lines.append(_define("TABLES", list(arrays)))
+    lines.append(_define("TABLES", list(tabled)))
     if p.shocks:
         rows = [f"{{{s.remove}, {s.index}, {s.holdings}}}" for s in p.shocks]
         lines.append(_define("SHOCK_LIST", ["{" + ", ".join(rows) + "}"]))
-    if p.device is not None:
-        for name in ("factor", "lifetime", "experience_for_making"):
-            values = ", ".join(value.hex() for value in getattr(p.device, name))
-            lines.append(f"__constant double device_{name}[{len(DEVICE_TYPES)}] = {{{values}}};")
     places = {name: number for number, name in enumerate(series_of(p))}
     for family, names in series_families(p).items():
         values = ", ".join(str(places[name]) for name in names)
@@ -304,7 +288,7 @@ def header(p: Parameters) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _resets(fields: Mapping[str, Field]) -> list[str]:
+def _resets(fields: Mapping[str, Array]) -> list[str]:
     """Return macros that give an agent's entries of every array their initial values.
 
     ``RESET_AGENT``, ``RESET_AGENT_RESOURCE`` (of resource ``r``) and so on, a macro for each
@@ -321,7 +305,7 @@ def _resets(fields: Mapping[str, Field]) -> list[str]:
     ]
 
 
-def _accessor(name: str, field: Field) -> str:
+def _accessor(name: str, field: Array) -> str:
     """Return a macro such as held(agent, resource); it uses the variable `society` in scope."""
     place = "(size_t)society"
     for dim in field.dims:

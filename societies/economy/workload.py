@@ -19,7 +19,7 @@ from societies.workload import Block, Events, Field, Phase, Series, Source, Step
 if TYPE_CHECKING:
     import xarray as xr
 
-    from societies.economy.parameters import Parameters
+    from reference_py.economy.parameters import Parameters
     from societies.economy.report import RunReport
     from societies.economy.results import Layout
     from societies.opencl import Device
@@ -62,9 +62,9 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
     def events(self, p: Parameters) -> Mapping[str, Events]:
         """Return the list of inventions: day, inventor, type, resource, components."""
-        if p.device is None:
+        if p.devices is None:
             return {}
-        return {"inventions": Events(4 + p.device.component_slots, p.agents)}
+        return {"inventions": Events(4 + p.component_slots, p.agents)}
 
     def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:
         """Return the table of phases."""
@@ -78,7 +78,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         """Return the steps of a day."""
         from societies.economy import schedule
 
-        return schedule.day_schedule(p, tick) if tick else schedule.start(p)
+        return schedule.day_schedule(p, tick)
 
     def source(self, p: Parameters) -> Source:
         """Return macros, accessors, tables and the bounds of shared loops."""
@@ -88,7 +88,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         return Source(source.macros(p), source.header(p), arguments)
 
     def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
-        """Return the functions of the reference, which are handed plain numbers and lists."""
+        """Return the functions of the reference."""
         from societies.economy.phases import reference
 
         return reference(p)
@@ -120,8 +120,8 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
         Half of the limit leaves room for what is held between two evenings.
         """
-        from societies.economy.conflicts import LARGEST_COUNT
-        from societies.economy.state import series_of
+        from societies.economy.config.conflicts import LARGEST_COUNT
+        from societies.economy.series import series_of
 
         limit = p.largest_holding if p.tables_cut_off else LARGEST_COUNT
         held = block.logs["series"][..., list(series_of(p)).index("units_held_max")].max()
@@ -146,7 +146,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
 
     def series(self, p: Parameters) -> Mapping[str, Series]:
         """Return the statistics of a day."""
-        from societies.economy.state import series_of
+        from societies.economy.series import series_of
 
         return series_of(p)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from reference_py.primitives.rng import RANDOM_STREAMS, STREAM_GAP, stream_base
 from societies.config.model import (
     LARGEST_INTEGER,
     Conflict,
@@ -13,7 +14,6 @@ from societies.config.model import (
     WorkloadConfig,
     key,
 )
-from societies.streams import RANDOM_STREAMS, STREAM_GAP, stream_base
 
 LARGEST_SEED = 2**64 - 1
 MOST_DAYS = 10_000_000

@@ -8,17 +8,17 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from reference_py.primitives.rng import LAST_STATE
 from societies.output import ResultFile
 from societies.output.checkpoints import slots
 from societies.output.files import require_allowed, require_target
 from societies.output.layout import declare
-from societies.output.provenance import origin
 from societies.output.ranges import Expected, Within, refusal, require_state
-from societies.streams import LAST_STATE
 from societies.workload.config import recorded
 from societies.workload.engines import ENDED, ended_at
 from societies.workload.fields import Field
 from societies.workload.protocol import Contents, Workload
+from societies.workload.provenance import origin
 
 
 def parts(workload: Workload[Any, Any], config: Any, contents: Contents) -> dict[str, Any]:

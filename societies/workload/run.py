@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from societies.config.model import WorkloadConfig
 from societies.opencl import Device
 from societies.output import ResultFile, open_results
-from societies.output.provenance import reopen, session
 from societies.workload.config import recorded
 from societies.workload.contents import contents_of
 from societies.workload.devices import chosen_device
@@ -23,6 +22,7 @@ from societies.workload.fields import SERIES, State, kept, state_hash
 from societies.workload.file import create, require_checkpoint, require_room
 from societies.workload.interrupts import Interruption, device_failures, interrupted, interrupts
 from societies.workload.protocol import Block, Contents, LeftOut, Workload
+from societies.workload.provenance import reopen, session
 from societies.workload.report import RunReport
 
 Progress = Callable[[int, int], None]

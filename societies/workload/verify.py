@@ -21,7 +21,6 @@ import numpy as np
 from societies.config.model import WorkloadConfig
 from societies.errors import ConfigError, option
 from societies.opencl import Device
-from societies.output.provenance import checkpoint_of
 from societies.words import plural
 from societies.workload.coverage import Coverage, Difference, State, VerifyReport
 from societies.workload.engines import ENDED, FINISH, LOG_TICKS, ReferenceEngine, ended_at
@@ -30,6 +29,7 @@ from societies.workload.file import require_checkpoint
 from societies.workload.phases import Step
 from societies.workload.plan import NotKnown, Unseen
 from societies.workload.protocol import Workload
+from societies.workload.provenance import checkpoint_of
 from societies.workload.run import engine_of
 from societies.workload.windows import (
     ALL_TICKS,

@@ -89,7 +89,7 @@ def capture_made(tmp_path_factory):
 
 def test_the_phases_above_are_all():
     p = parameters(load_config("run.yaml"))
-    steps = [*schedule.start(p), *schedule.day_schedule(p, 1), *schedule.day_schedule(p, 2)]
+    steps = [step for day in range(3) for step in schedule.day_schedule(p, day)]
     assert set(PHASES) == {str(step) for step in steps} - {"trading (round 0)"} | {"trading"}
 
 
@@ -206,6 +206,7 @@ def test_phases_of_the_device_market(phase, time, step, monkeypatch):
         def start(self): ...
         def step(self, step, tick): ...
         def hash(self): ...
+        def ended(self): ...
 
         def steps(self, tick):
             return schedule.day_schedule(self.p, tick)

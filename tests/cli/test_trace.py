@@ -19,7 +19,7 @@ from societies.economy.explain.report import text as report
 from societies.economy.explain.trace import trace
 from societies.economy.explain.words import name_of
 from societies.economy.parameters import parameters
-from societies.economy.state import series_of
+from societies.economy.series import series_of
 from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError
 from societies.workload.fields import state_hash

@@ -14,14 +14,14 @@ from pydantic import ValidationError
 from societies import config_from_dict, json_schema, load_config
 from societies.config import to_yaml
 from societies.config.model import Section
-from societies.economy.config import (
+from societies.economy.config import EconomyConfig
+from societies.economy.config.conflicts import PER_RESOURCE
+from societies.economy.config.groups import (
     ConsumptionOverrides,
     DeviceOverrides,
-    EconomyConfig,
     ExtractionOverrides,
     UtilityOverrides,
 )
-from societies.economy.conflicts import PER_RESOURCE
 from societies.errors import ConfigError
 
 

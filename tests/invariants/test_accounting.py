@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from reference_py.economy import trading
+from reference_py.economy.state import STATE
 from societies import config_from_dict
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import Step, day_schedule
-from societies.economy.state import SERIES, STATE
+from societies.economy.series import SERIES
 from societies.opencl import choose_device
 
 pytestmark = pytest.mark.xdist_group("accounting")  # its runs are shared
@@ -95,7 +96,7 @@ def total_utility(p, held):
     """Utility of every agent, (society, agent); sums of the tables, the floor beyond them."""
     result = np.zeros(held.shape[:2])
     for r in range(RESOURCES):
-        curve = p.utility_curves[p.utility_curve_of[0, r]]
+        curve = p.utility_curves[p.utility_curve_of[0][r]]
         end = len(curve.marginal)
         inside = np.minimum(held[:, :, r], end)
         result += np.cumsum([0.0, *curve.marginal])[inside]
@@ -199,7 +200,7 @@ def test_minutes_are_those_that_the_units_take(steps, p):
     for _, before, after in of_phase(steps, "extraction"):
         minutes = np.zeros((SOCIETIES, AGENTS))
         for r in range(RESOURCES):
-            table = p.effort_curves[p.effort_curve_of[0, r]].minutes
+            table = p.effort_curves[p.effort_curve_of[0][r]].minutes
             used = np.cumsum([0.0, *table, *[table[-1]] * 1000])
             begin = np.floor(before["experience"][:, :, r]).astype(int)
             minutes += used[begin + after["extracted"][:, :, r]] - used[begin]
@@ -208,7 +209,7 @@ def test_minutes_are_those_that_the_units_take(steps, p):
 
 def test_what_is_practised_is_learned_and_the_rest_fades(steps, p):
     caps = np.array(
-        [p.effort_curves[p.effort_curve_of[0, r]].max_experience for r in range(RESOURCES)]
+        [p.effort_curves[p.effort_curve_of[0][r]].max_experience for r in range(RESOURCES)]
     )
     for _, before, after in of_phase(steps, "extraction"):
         worked = after["extracted"]
@@ -221,7 +222,7 @@ def test_what_is_practised_is_learned_and_the_rest_fades(steps, p):
 def test_values_are_remembered_before_consumption(steps, p):
     for _, before, after in of_phase(steps, "end_day"):
         for r in range(RESOURCES):
-            curve = p.utility_curves[p.utility_curve_of[0, r]]
+            curve = p.utility_curves[p.utility_curve_of[0][r]]
             worth = np.array([*curve.marginal, curve.floor])
             held = np.minimum(before["held"][:, :, r], len(curve.marginal))
             living = before["alive"] == 1

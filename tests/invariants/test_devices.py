@@ -11,12 +11,13 @@ import pytest
 
 from reference_py.economy import device_trading
 from reference_py.economy.curves import effort
-from reference_py.economy.devices import device_curve, making_speed, making_time
+from reference_py.economy.devices import DEVICE_TYPES, device_curve, making_speed, making_time
+from reference_py.economy.state import DEVICE_STATE, STATE
 from societies import config_from_dict
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
-from societies.economy.state import DEVICE_STATE, DEVICE_TYPES, STATE, state_fields
+from societies.economy.state import state_fields
 from societies.workload.fields import state_hash
 
 pytestmark = pytest.mark.xdist_group("devices")  # its runs are shared
@@ -197,7 +198,7 @@ def test_tools_set_aside_what_they_are_made_of(steps):
 
 def test_devices_change_hands_and_are_promised_but_do_not_appear(p, steps):
     """Owned minutes, less what is promised, with what promises need: trade moves, nothing more."""
-    life = np.array(p.device.lifetime)[:, None]
+    life = np.array(p.device_lifetime)[:, None]
 
     def balance(state):
         need = needed(state, state["to_make"].astype(int)) - state["to_make"]
@@ -210,16 +211,18 @@ def test_devices_change_hands_and_are_promised_but_do_not_appear(p, steps):
             assert np.allclose(change, 0.0, atol=1e-6)
         else:
             assert np.allclose(change.sum(axis=0), 0.0, atol=1e-6)
-            others = np.delete(change, step.device, axis=1)
+            others = np.delete(change, step.device_type, axis=1)
             assert np.allclose(others, 0.0, atol=1e-6)  # only the open type changes hands
-            traded = np.rint(change[:, step.device] / life[step.device])
-            assert np.allclose(change[:, step.device], traded * life[step.device], atol=1e-6)
+            traded = np.rint(change[:, step.device_type] / life[step.device_type])
+            assert np.allclose(
+                change[:, step.device_type], traded * life[step.device_type], atol=1e-6
+            )
             moved += np.abs(traded).sum()
     assert moved > 100
 
 
 def test_devices_wear_out_by_use_and_decay(p, steps):
-    life, decay = np.array(p.device.lifetime)[:, None], p.device.daily_decay
+    life, decay = np.array(p.device_lifetime)[:, None], p.daily_decay
     for _, step, before, after in of_phase(steps, "production", "extraction", "consumption"):
         old, new = before["device_minutes"], after["device_minutes"]
         lost = (old - new).sum(axis=2)
@@ -291,11 +294,11 @@ def test_buyers_learn_what_they_take_apart(p, steps):
         bought = (after["bought"] > before["bought"]).nonzero()
         for agent, r in zip(*bought, strict=True):
             experience = after["device_experience"][agent]
-            assert experience[step.device, r] >= p.device.min_held_experience
-            below = COMPONENT_OF.get(step.device)
-            parts = [k for k in after["recipe"][step.device, r] if k >= 0]
+            assert experience[step.device_type, r] >= p.min_held_experience
+            below = COMPONENT_OF.get(step.device_type)
+            parts = [k for k in after["recipe"][step.device_type, r] if k >= 0]
             assert below is None or (experience[below, parts] >= 1.0).all()
-            learnt += before["device_experience"][agent, step.device, r] < 2.0
+            learnt += before["device_experience"][agent, step.device_type, r] < 2.0
     assert learnt > 5
 
 
@@ -336,7 +339,7 @@ def test_deals_are_between_partners_and_please_both(steps):
         sold = after["devices_sold"] - before["devices_sold"]
         gained = after["partner_memory"] - before["partner_memory"]
         pairs = after["device_partners"][: AGENTS - 1].reshape(-1, 2)
-        assert not sold[:, np.arange(6) != step.device].any()
+        assert not sold[:, np.arange(6) != step.device_type].any()
         moved = (after["held"] + after["set_aside"] - before["held"] - before["set_aside"]).copy()
         paid = after["units_paid"] - before["units_paid"]
         for a, b in pairs:
@@ -345,12 +348,12 @@ def test_deals_are_between_partners_and_please_both(steps):
             assert moved[a].sum() == paid[b] - paid[a]
             moved[a] = moved[b] = 0
             happened = sold[a].sum() + sold[b].sum()
-            mutual = gained[a, step.device, b, 0], gained[b, step.device, a, 0]
+            mutual = gained[a, step.device_type, b, 0], gained[b, step.device_type, a, 0]
             assert [surplus > 0 for surplus in mutual] == [happened > 0] * 2
             deals += happened
         outside = gained.copy()
         for a, b in pairs:
-            outside[a, step.device, b, 0] = outside[b, step.device, a, 0] = 0.0
+            outside[a, step.device_type, b, 0] = outside[b, step.device_type, a, 0] = 0.0
         assert not outside.any()
         assert not moved.any()
     assert deals > 50
@@ -367,7 +370,7 @@ def worst_case(p, s, agent, device, resource):
         device, need = below, {}
         for k, count in parts.items():
             owned = int(s.device_minutes[agent][device][k])
-            need[k] = max(0, count - int(owned / p.device.lifetime[device]))
+            need[k] = max(0, count - int(owned / p.device_lifetime[device]))
             known, curve = s.device_experience[agent][device][k], device_curve(p, agent, k)
             series = sum(effort(curve, known + i) for i in range(need[k]))
             minutes += series / making_speed(p, s, agent, device, k)
@@ -435,7 +438,7 @@ def test_the_days_series_follow_from_the_agents(p, steps):
                 fast_days += share > 0.0
             minutes = before["making_minutes"][:, device].sum() / living
             np.testing.assert_allclose(row[f"minutes_making_{name}"], minutes, rtol=1e-12)
-            lifetimes = before["device_minutes"][:, device].sum() / p.device.lifetime[device]
+            lifetimes = before["device_minutes"][:, device].sum() / p.device_lifetime[device]
             np.testing.assert_allclose(row[f"devices_held_{name}"], lifetimes / living, rtol=1e-12)
         shares = [row[f"extraction_share_{name}"] for name in DEVICE_TYPES[:4]]
         contained = np.dot(shares, [3, 9, 27, 81])
@@ -446,7 +449,7 @@ def test_the_days_series_follow_from_the_agents(p, steps):
 
 
 def parameters_series(p):
-    from societies.economy.state import series_of
+    from societies.economy.series import series_of
 
     return series_of(p)
 

@@ -12,9 +12,8 @@ from reference_py.economy.extraction import extract
 from societies import config_from_dict
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.plain import plain
 from societies.economy.schedule import Step, day_schedule
-from societies.economy.state import SERIES
+from societies.economy.series import SERIES
 
 
 def engine(agents, resources, days, **settings):
@@ -143,7 +142,7 @@ def test_with_a_huge_band_every_resource_is_a_candidate():
         extraction={"near_best_band": 1e9},
         shocks=[{"day": 0, "remove": "resource", "index": 4}],
     )
-    p, s = plain(run.parameters), run.copies_now[0]
+    p, s = run.parameters, run.copies_now[0]
     offered = []
 
     def choose(best):
@@ -155,7 +154,7 @@ def test_with_a_huge_band_every_resource_is_a_candidate():
     assert all(best == [0, 1, 2, 3, 5, 6] for best in offered)
     narrow = engine(3, 7, 5)
     offered.clear()
-    extract(plain(narrow.parameters), narrow.copies_now[0], 0, choose)
+    extract(narrow.parameters, narrow.copies_now[0], 0, choose)
     assert min(map(len, offered)) == 1
 
 
@@ -173,7 +172,7 @@ def test_a_band_takes_in_what_is_near_and_nothing_else():
         seen.append(best)
         return best[0]
 
-    extract(plain(run.parameters), run.copies_now[0], 0, choose)
+    extract(run.parameters, run.copies_now[0], 0, choose)
     # Gains per minute at first: 66.8, 66.2, 44.5, 66.7.
     assert seen[0] == [0, 1, 3]
 

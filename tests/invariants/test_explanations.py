@@ -93,9 +93,9 @@ class Compared(TradeListener):
             assert np.array(society.bought).tolist() == taken.tolist()
 
     def check_own_use(self, society, change, expected):
-        device = self.step.device
+        device = self.step.device_type
         for agent, resource in self.own:
-            expected["owned"][agent, device, resource] += self.p.device.lifetime[device]
+            expected["owned"][agent, device, resource] += self.p.device_lifetime[device]
         np.testing.assert_allclose(change["owned"][:, device], expected["owned"][:, device])
 
     def check_extraction(self, society, change, expected):

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from reference_py.economy import trading
+from reference_py.economy.state import STATE
 from societies import config_from_dict
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.state import STATE
 from societies.workload.fields import kept
 
 DAYS = 10

@@ -15,9 +15,8 @@ from reference_py.economy import trading
 from societies import config_from_dict
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.plain import plain
 from societies.economy.schedule import Step
-from societies.economy.state import SERIES
+from societies.economy.series import SERIES
 
 UNLIKE = [
     {"name": "meek", "count": 3, "utility": {"scale": 500.0}},
@@ -111,7 +110,7 @@ def test_both_gain_more_than_the_least_surplus(market, monkeypatch, endow):
     run = engine(**MARKETS[market])
     endow(run)
     run.run_days(1, 4)
-    p = plain(run.parameters)
+    p = run.parameters
     for a, b, give, take, given, taken, held in deals.agreed:
         assert give != take
         assert given >= 1
@@ -189,7 +188,7 @@ def test_the_removed_meet_nobody(monkeypatch):
 def test_equal_menus_mean_no_trade(held, value, missing):
     """A menu of everything held is the same for both if they hold the same kinds."""
     run = engine(trading={"menu_size": 9})
-    s, p = run.copies_now[0], plain(run.parameters)
+    s, p = run.copies_now[0], run.parameters
     for agent in (0, 1):
         s.held[agent] = [0 if r in missing else held[9 * agent + r] for r in range(9)]
         s.value[agent] = value[9 * agent : 9 * agent + 9]
@@ -208,7 +207,7 @@ def test_menus_are_made_from_memory():
         s.held[1], s.value[1] = [0, 0, 30], [600.0, 600.0, 25.0]
         if fresh:
             run.step(Step("refresh_values"), 1)
-        assert trading.menu(plain(run.parameters), s, 0) == {sold}
+        assert trading.menu(run.parameters, s, 0) == {sold}
 
 
 # -- price -----------------------------------------------------------------------------------------

@@ -9,11 +9,12 @@ import pytest
 import xarray as xr
 
 import societies
+from reference_py.economy.devices import DEVICE_TYPES
 from societies import config_from_dict, plan, run
 from societies.economy import schedule
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.state import DEVICE_TYPES, series_of
+from societies.economy.series import series_of
 from societies.errors import Interrupted
 from societies.workload.engines import ReferenceEngine as CoreReference
 

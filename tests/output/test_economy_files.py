@@ -9,10 +9,10 @@ from numpy.testing import assert_array_equal
 
 import societies
 from societies import config_from_dict, load_config
-from societies.economy.bounds import largest_holding
+from societies.economy.config.bounds import largest_holding
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.state import SERIES
+from societies.economy.series import SERIES
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
 from societies.workload import Block

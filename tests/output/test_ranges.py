@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import societies
+from reference_py.economy.state import DEVICE_STATE, STATE
 from societies.economy.parameters import parameters
-from societies.economy.state import DEVICE_STATE, STATE, state_fields
+from societies.economy.state import state_fields
 from societies.economy.workload import WORKLOAD
 from societies.errors import OutputError
 from societies.output import ResultFile

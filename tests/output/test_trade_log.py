@@ -11,10 +11,10 @@ import xarray as xr
 import yaml
 
 import societies
+from reference_py.economy.devices import DEVICE_TYPES
 from societies import config_from_dict
 from societies.economy.explain import trade_log
 from societies.economy.results import Layout
-from societies.economy.state import DEVICE_TYPES
 from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError, Interrupted
 from societies.workload.engines import ReferenceEngine

@@ -10,11 +10,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from reference_py.economy.devices import DEVICE_TYPES
 from societies import config_from_dict
 from societies.economy import schedule, source
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.state import DEVICE_TYPES
 from societies.opencl import choose_device
 
 pytestmark = pytest.mark.xdist_group("device phases")  # its runs and programs are shared
@@ -209,7 +209,7 @@ def test_more_units_an_experience_than_64_bits_count(monkeypatch):
     }
     monkeypatch.setitem(CASES, "slow to learn", case)
     one = device_engine("slow to learn", phases=("own_use",))
-    compare(one, [step for step in history("slow to learn")["own_use"] if step[1].device == 4])
+    compare(one, [step for step in history("slow to learn")["own_use"] if step[1].device_type == 4])
 
 
 def test_the_log_tells_every_invention():
@@ -232,5 +232,5 @@ def test_the_log_tells_every_invention():
 def test_the_states_hold_devices_of_every_type():
     _, _, before, _ = history("6x9")["production"][-1]
     assert (before["recipe"][0, :, :, 0] >= 0).any(axis=1).all()
-    wanted = {step.device for _, step, _, _ in history("6x9")["own_use"]}
+    wanted = {step.device_type for _, step, _, _ in history("6x9")["own_use"]}
     assert wanted == set(range(len(DEVICE_TYPES)))

@@ -6,7 +6,7 @@ from societies import config_from_dict, verify
 from societies.economy import source
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.schedule import day_schedule, start
+from societies.economy.schedule import day_schedule
 from societies.opencl import choose_device
 from societies.workload import engines
 
@@ -218,5 +218,5 @@ def test_phases_of_a_day_are_those_of_the_model():
     p = parameters(config)
     market = ["matching", "trading (round 0)", "trading (round 1)"]
     evening = ["end_day", "agent_statistics", "society_statistics", "consumption"]
-    assert [str(s) for s in start(p)] == ["seed_streams"]
+    assert [str(s) for s in day_schedule(p, 0)] == ["seed_streams"]
     assert [str(s) for s in day_schedule(p, 1)] == [*market, "extraction", *market, *evening]

@@ -46,22 +46,17 @@ def function(p):
     return found
 
 
-def reference(p, curve):
-    """Return a utility curve as the twins have it."""
-    return p.utility_curves[curve]
-
-
 @given(curve=st.integers(0, 1), held=COUNTS)
 def test_marginal_utility(function, p, curve, held):
     found = function("marginal_utility")(curve=curve, held=held)
-    assert found.tolist() == [curves.marginal_utility(reference(p, curve), h) for h in held]
+    assert found.tolist() == [curves.marginal_utility(p.utility_curves[curve], h) for h in held]
 
 
 @given(curve=st.integers(0, 1), held=COUNTS)
 def test_total_utility(function, p, curve, held):
     held = [max(0, h) for h in held]
     found = function("total_utility")(curve=curve, held=held)
-    assert found.tolist() == [curves.total_utility(reference(p, curve), h) for h in held]
+    assert found.tolist() == [curves.total_utility(p.utility_curves[curve], h) for h in held]
 
 
 @given(curve=st.integers(0, 1), experience=st.lists(st.floats(0, 1e9), min_size=1))
@@ -101,7 +96,7 @@ def test_price(function, p, bargains, powers, equal):
 )
 def test_surplus(function, p, curve, held, got, lost):
     """A struct by value: what one side of a bargain has."""
-    get, lose = (reference(p, c) for c in curve)
+    get, lose = (p.utility_curves[c] for c in curve)
     now = [curves.total_utility(c, h) for c, h in zip((get, lose), held, strict=True)]
     found = function("surplus")(s=(*curve, *held, *now), got=got, lost=lost)
     loss = curves.loss(lose, held[1], lost)

@@ -13,7 +13,7 @@ from societies.economy import state
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
-from societies.economy.state import series_of
+from societies.economy.series import series_of
 from societies.opencl import choose_device
 
 SETTINGS = {

@@ -12,7 +12,7 @@ from societies import verify as verify_economy
 from societies.economy.coverage import counts
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.economy.state import series_of
+from societies.economy.series import series_of
 from societies.errors import ConfigError
 from societies.opencl import choose_device
 from societies.paths import data_directory

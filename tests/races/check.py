@@ -38,7 +38,7 @@ from societies import config_from_dict  # noqa: E402
 from societies.economy.engine import DeviceEngine, ReferenceEngine  # noqa: E402
 from societies.economy.parameters import parameters  # noqa: E402
 from societies.economy.schedule import Step  # noqa: E402
-from societies.economy.state import SERIES  # noqa: E402
+from societies.economy.series import SERIES  # noqa: E402
 from societies.errors import SocietiesError  # noqa: E402
 from societies.kerneltext import source as kernel_source  # noqa: E402
 from societies.kerneltext.source import without_comments  # noqa: E402

@@ -13,14 +13,14 @@ def plain_benefit(p, s, agent, device, resource):
         return 0.0
     if device not in EXTRACTING:
         return plain_benefit_of_making(p, s, agent, device, resource)
-    if valuation.stock(p, s, agent, device, resource) > p.device.days_to_hold * p.day_length:
+    if valuation.stock(p, s, agent, device, resource) > p.days_to_hold * p.day_length:
         return 0.0
     owned = {q: s.device_minutes[agent][q][resource] for q in EXTRACTING[device:]}
     curve, utility = effort_curve(p, agent, resource), utility_curve(p, agent, resource)
     before, experience = sum(reversed(owned.values())), s.experience[agent][resource]
     time = learned = total = 0.0
     units = 0
-    while time < before + p.device.lifetime[device]:
+    while time < before + p.device_lifetime[device]:
         if time > before:
             total += marginal_utility(utility, s.held[agent][resource] + units)
         in_use, until = device, 0.0
@@ -29,7 +29,7 @@ def plain_benefit(p, s, agent, device, resource):
             if time < until:
                 in_use = q
                 break
-        factor = p.device.factor[in_use]
+        factor = p.device_factor[in_use]
         time += effort(curve, experience + learned) / factor
         learned += 1.0 / factor
         units += 1
@@ -38,14 +38,14 @@ def plain_benefit(p, s, agent, device, resource):
 
 def plain_benefit_of_making(p, s, agent, device, resource):
     owned, made = s.device_minutes[agent][device][resource], MADE_BY[device]
-    life, factor = p.device.lifetime[device], p.device.factor[device]
-    enough = p.device.min_made_for_device_maker * (math.floor(owned / life) + 1)
-    if owned >= p.device.days_to_hold * p.day_length:
+    life, factor = p.device_lifetime[device], p.device_factor[device]
+    enough = p.min_made_for_device_maker * (math.floor(owned / life) + 1)
+    if owned >= p.days_to_hold * p.day_length:
         return 0.0
     if sum(s.recently_made[agent][made][resource]) <= enough:
         return 0.0
     curve, experience = device_curve(p, agent, resource), s.device_experience[agent][made][resource]
-    learning = p.device.experience_for_making[made]
+    learning = p.device_experience_for_making[made]
     time = worn = 0.0
     while time < owned:
         time += effort(curve, experience + worn) / factor

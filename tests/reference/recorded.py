@@ -10,11 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from reference_py.economy.society import Society
+from reference_py.economy.society import new_society
 from societies import config_from_dict
 from societies.economy.parameters import parameters
-from societies.economy.plain import plain
-from societies.economy.state import initial_state
 
 DATA = Path(__file__).parents[1] / "data" / "societies-baseline"
 
@@ -64,7 +62,7 @@ def _by_kind(name):
 
 
 @functools.cache
-def resolved(name):
+def setting(name):
     """Return the parameters with which a file was recorded."""
     agents, resources, exponent, price, menu_size, in_tool, components = FILES[name]
     config = config_from_dict(
@@ -81,11 +79,6 @@ def resolved(name):
     return parameters(config)
 
 
-def setting(name):
-    """Return the same as the reference takes them."""
-    return plain(resolved(name))
-
-
 def snapped(cache, curve):
     """Replace the C library's pow differences by the nearest entry of our table."""
     table = np.array([*curve.marginal, curve.floor])[::-1]
@@ -97,9 +90,8 @@ def snapped(cache, curve):
 
 def society(name, agents, record):
     """Return a society in which agents, resources and recipes are as recorded."""
-    start = initial_state(resolved(name))
-    s = Society(0, {field: array[0].tolist() for field, array in start.items()})
-    curve = resolved(name).utility_curves[0]
+    s = new_society(setting(name))
+    curve = setting(name).utility_curves[0]
     s.available = list(record.get("res_in_sim", s.available))
     s.recipe = recipes(name, record["recipes"]) if "recipes" in record else s.recipe
     s.market_open = 1
@@ -123,7 +115,7 @@ def society(name, agents, record):
 
 def recipes(name, recorded):
     """Return recorded recipes as the state has them."""
-    slots = resolved(name).device.component_slots
+    slots = setting(name).component_slots
     return [
         [[*(parts or []), *[-1] * (slots - len(parts or []))] for parts in recorded[t]]
         for t in TYPES

@@ -1,22 +1,19 @@
 """Societies of the reference for tests that set a state by hand and look at one rule."""
 
-from reference_py.economy.society import Society
+from reference_py.economy.society import new_society
 from reference_py.economy.streams import seed_streams
 from societies import config_from_dict
 from societies.economy.parameters import parameters
-from societies.economy.plain import plain
-from societies.economy.state import initial_state
 
 SMALL = {"resources_in_tool": 2, "components": 2}
 
 
 def started(*, agents=4, resources=5, **settings):
-    """Return parameters and a society with devices before day 1, as the reference takes them."""
+    """Return parameters and a society with devices before day 1."""
     config = {"workload": "economy", "agents": agents, "resources": resources, "devices": "all"}
     config |= {"device": SMALL, **settings}
-    resolved = parameters(config_from_dict(config))
-    p = plain(resolved)
-    s = Society(0, {name: array[0].tolist() for name, array in initial_state(resolved).items()})
+    p = parameters(config_from_dict(config))
+    s = new_society(p)
     seed_streams(p, s)
     return p, s
 

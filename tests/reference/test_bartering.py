@@ -6,6 +6,7 @@ rules, short and long menus.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -249,7 +250,7 @@ def test_a_surplus_has_to_exceed_the_least(stock, monkeypatch):
     s.held = [[stock[0], 1, 0, 0, 0], [1, stock[1], 0, 0, 0]]
     least = min(gain(curve, 1, 1) - loss(curve, units, 1) for units in stock)
     for surplus, agreed in ((least, False), (least * (1 - 1e-12), True)):
-        p.min_surplus = surplus
+        p = replace(p, values={**p.values, "min_surplus": surplus})
         before = [list(held) for held in s.held]
         assert bargain(p, s, 0, 1, 0, 1) is agreed
         assert (s.held != before) is agreed

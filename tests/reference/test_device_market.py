@@ -186,7 +186,7 @@ def test_the_living_of_a_round_meet_in_pairs(monkeypatch):
 )
 def test_whoever_succeeds_buys_again_and_else_it_is_the_others_turn(monkeypatch, outcomes, buyers):
     p, s = started()
-    assert p.device.attempts == 4
+    assert p.device_attempts == 4
     results, seen = iter(outcomes), []
 
     def dealt(p, s, device, buyer, seller):
@@ -401,7 +401,7 @@ def deal_as_written(p, s, t, buyer, seller):
         gives[last] += 1
     if total >= best:
         gives[last] -= 1
-    pow_b, pow_s = (p.device.trade_power[p.group_of_agent[x]] for x in (buyer, seller))
+    pow_b, pow_s = (p.devices.trade_power[p.group_of_agent[x]] for x in (buyer, seller))
     offer, paid, got = [0] * p.resources, 0.0, 0.0
     for r in menu:
         middle = (takes[r] * pow_b + gives[r] * pow_s) / (pow_b + pow_s)
@@ -410,16 +410,16 @@ def deal_as_written(p, s, t, buyer, seller):
         got += gain(utility_curve(p, seller, r), held_s[r], offer[r])
     if not (paid < best and loss_s < got):
         return False
-    if s.device_minutes[seller][t][pick] < p.device.lifetime[t]:
+    if s.device_minutes[seller][t][pick] < p.device_lifetime[t]:
         reserve(p, s, seller, t, pick)
     else:
-        s.device_minutes[seller][t][pick] -= p.device.lifetime[t]
+        s.device_minutes[seller][t][pick] -= p.device_lifetime[t]
     s.device_experience[buyer][t][pick] = max(s.device_experience[buyer][t][pick], 2.0)
     know_components(p, s, buyer)
     if s.to_make[buyer][t][pick] > 0:
         unreserve(p, s, buyer, t, pick)
     else:
-        s.device_minutes[buyer][t][pick] += p.device.lifetime[t]
+        s.device_minutes[buyer][t][pick] += p.device_lifetime[t]
     for r in menu:
         held_b[r] -= offer[r]
         held_s[r] += offer[r]

@@ -1,16 +1,16 @@
 """Are bundles that are found by bisection those that are put together unit by unit?"""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from reference_py.economy import device_trading
 from reference_py.economy.curves import gain, loss, marginal_utility, utility_curve
 from reference_py.economy.device_trading import least_accepted, most_given, payment
-from reference_py.economy.society import Society
+from reference_py.economy.society import new_society
 from societies import config_from_dict
 from societies.economy.parameters import parameters
-from societies.economy.plain import plain
-from societies.economy.state import initial_state
 
 SETTINGS = {
     "workload": "economy",
@@ -54,8 +54,8 @@ def buyer_by_units(p, s, offered, worth):
 @pytest.mark.parametrize("seed", range(5))
 def test_bundles(seed):
     parameters_ = parameters(config_from_dict(SETTINGS))
-    p, rng = plain(parameters_), np.random.default_rng(seed)
-    s = Society(0, {name: array[0].tolist() for name, array in initial_state(parameters_).items()})
+    p, rng = parameters_, np.random.default_rng(seed)
+    s = new_society(parameters_)
     reached = 0
     for _ in range(40):
         most = int(rng.integers(2, 150))
@@ -76,33 +76,30 @@ def test_the_stronger_pays_less_and_receives_more():
         {"name": "weak", "count": 1},
         {"name": "strong", "count": 1, "device_trade_power": 3.0},
     ]
-    resolved = parameters(config_from_dict({**SETTINGS, "groups": groups}))
-    p = plain(resolved)
-    s = Society(0, {name: array[0].tolist() for name, array in initial_state(resolved).items()})
+    p = parameters(config_from_dict({**SETTINGS, "groups": groups}))
+    s = new_society(p)
     s.held = [[50] * p.resources, [5] * p.resources]
     offered = list(range(p.resources))
     least = least_accepted(p, s, 1, offered, s.held[0], 2000.0)
     most = most_given(p, s, 0, offered, 9000.0)
     units = payment(p, s, 0, 1, offered, 9000.0, 2000.0)
     assert units == [int((a * 1.0 + b * 3.0) / 4.0 + 0.5) for a, b in zip(least, most, strict=True)]
-    p.device.trade_power = [1.0, 1.0]
-    equal = payment(p, s, 0, 1, offered, 9000.0, 2000.0)
+    alike = replace(p, devices=replace(p.devices, trade_power=(1.0, 1.0)))
+    equal = payment(alike, s, 0, 1, offered, 9000.0, 2000.0)
     assert equal == [(a + b + 1) // 2 for a, b in zip(least, most, strict=True)]
     assert sum(units) > sum(equal)  # the strong one sold
 
 
 def test_nobody_pays_more_than_it_holds():
-    resolved = parameters(config_from_dict(SETTINGS))
-    p = plain(resolved)
-    s = Society(0, {name: array[0].tolist() for name, array in initial_state(resolved).items()})
+    p = parameters(config_from_dict(SETTINGS))
+    s = new_society(p)
     s.held = [[3, 0, 1, 0, 0, 7], [0] * p.resources]
     assert payment(p, s, 0, 1, [0, 2, 5], 1e9, 1e9) == s.held[0]
 
 
 def alone(held_by_buyer, held_by_seller):
-    resolved = parameters(config_from_dict(SETTINGS))
-    p = plain(resolved)
-    s = Society(0, {name: array[0].tolist() for name, array in initial_state(resolved).items()})
+    p = parameters(config_from_dict(SETTINGS))
+    s = new_society(p)
     s.held = [held_by_buyer, held_by_seller]
     return p, s
 
@@ -127,5 +124,6 @@ def test_equal_powers_of_any_size_meet_in_the_middle(monkeypatch):
     monkeypatch.setattr(device_trading, "least_accepted", lambda *_: least)
     monkeypatch.setattr(device_trading, "most_given", lambda *_: most)
     for hundredths in range(1, 400):
-        p.device.trade_power = [hundredths / 100.0, 1.0]
-        assert payment(p, s, 0, 1, range(6), 1.0, 1.0) == [1, 2, 4, 6, 12, 1000]
+        powers = replace(p.devices, trade_power=(hundredths / 100.0, 1.0))
+        units = payment(replace(p, devices=powers), s, 0, 1, range(6), 1.0, 1.0)
+        assert units == [1, 2, 4, 6, 12, 1000]

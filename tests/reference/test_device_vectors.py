@@ -5,6 +5,7 @@ did it; what the reference's stretches of constant effort change is counted in t
 """
 
 import math
+from dataclasses import replace
 
 import pytest
 from loops import plain_benefit
@@ -23,6 +24,7 @@ from reference_py.economy.open_device_market import open_device_market
 from reference_py.economy.own_use import decide
 from reference_py.economy.production import produce
 from reference_py.economy.shocks import remove_agent, remove_resource
+from reference_py.economy.streams import PURPOSES
 from reference_py.primitives.rng import Rng
 
 LATE = ("late-9x12", "late-24x24", "shock-24x24")
@@ -148,7 +150,7 @@ def test_consumption(name):
     assert vectors
     for v in vectors:
         a, s = v["before"]["id"], society(name, [v["before"]], v)
-        s.stream[a][p.purposes["consumption"]] = Rng.seed(1, 1, 1).pack()
+        s.stream[a][PURPOSES["consumption"]] = Rng.seed(1, 1, 1).pack()
         consume(p, s, a)
         depreciate(p, s, a)
         check(s, v["after"], but=("held",))
@@ -251,17 +253,20 @@ def nudged(p, s, agent, device, resource):
     """Yield benefits by the plain loop from states that differ by less than anybody can measure."""
     made = MADE_BY.get(device)
     experience = s.experience[agent] if made is None else s.device_experience[agent][made]
-    exact, lifetimes, factors = experience[resource], p.device.lifetime, p.device.factor
+    exact = experience[resource]
     try:
         for more in (-1e-9, 0.0, 1e-9):
             for longer in (-1e-9, 0.0, 1e-9):
                 for faster in (-1e-11, 0.0, 1e-11):
                     experience[resource] = max(0.0, exact + more)
-                    p.device.lifetime = tuple(life + longer for life in lifetimes)
-                    p.device.factor = tuple(factor * (1.0 + faster) for factor in factors)
-                    yield plain_benefit(p, s, agent, device, resource)
+                    values = {
+                        "device_lifetime": tuple(life + longer for life in p.device_lifetime),
+                        "device_factor": tuple(x * (1.0 + faster) for x in p.device_factor),
+                    }
+                    near = replace(p, values={**p.values, **values})
+                    yield plain_benefit(near, s, agent, device, resource)
     finally:
-        experience[resource], p.device.lifetime, p.device.factor = exact, lifetimes, factors
+        experience[resource] = exact
 
 
 # Benefits other than 0, and those of them that stretches and the plain loop see differently.

@@ -22,6 +22,7 @@ from reference_py.economy.invention import (
     untaken,
 )
 from reference_py.economy.knowledge import know_components
+from reference_py.economy.streams import PURPOSES
 from reference_py.primitives.rng import Rng
 
 TOOL, MACHINE, FACTORY, INDUSTRY, DEVICE_MACHINE, DEVICE_FACTORY = range(6)
@@ -55,7 +56,7 @@ def test_every_order_of_inventors_is_as_likely(monkeypatch):
 
 def test_inventors_are_ordered_by_the_societys_stream(monkeypatch):
     p, s = started(agents=5)
-    place = p.purposes["invention_order"]
+    place = PURPOSES["invention_order"]
     rng, order, seen = Rng.load(s.stream[5][place]), [0, 1, 2, 3, 4], []
     for i in (4, 3, 2, 1):
         j = rng.below(i + 1)
@@ -364,4 +365,4 @@ def test_the_inventive_succeed_more_often():
     for agent, chance in ((0, 0.15), (3, 0.6)):
         assert attempt(p, s, agent, known, Draws(0, chance - 1e-9, 0)) is not None
         assert attempt(p, s, agent, known, Draws(0, chance + 1e-9)) is None
-    assert math.isclose(p.device.inventiveness[1], 2.0)
+    assert math.isclose(p.devices.inventiveness[1], 2.0)

@@ -464,7 +464,7 @@ def test_the_worst_case_counts_what_has_to_be_made():
 
 def test_making_in_series_goes_on_at_the_least_effort():
     p, _ = started(device={**SMALL, "max_effort": 20.0, "min_effort": 10.0, "max_experience": 3.0})
-    curve = p.device.effort_curves[0]
+    curve = p.devices.effort_curves[0]
     efforts = [*curve.minutes, *[10.0] * 20]
     for begin in range(8):
         for count in range(9):

@@ -17,8 +17,8 @@ from reference_py.economy.invention import invention
 from reference_py.economy.own_use import own_use
 from reference_py.economy.production import production
 from reference_py.economy.start_day import start_day
+from reference_py.economy.state import DEVICE_STATE, STATE
 from reference_py.economy.statistics import agent_statistics
-from societies.economy.state import DEVICE_STATE, STATE
 
 # -- the morning -----------------------------------------------------------------------------------
 
@@ -69,7 +69,7 @@ def test_every_living_agent_remembers_and_forgets_in_the_evening():
     end_day(p, s)
     marginal = p.utility_curves[0].marginal
     for agent in (0, 1, 3):
-        assert s.value[agent] == marginal[:5]
+        assert s.value[agent] == list(marginal[:5])
         assert s.device_experience[agent][1][4] == 2.5
         assert s.device_experience[agent][0][2:4] == [1.0, 1.0]  # knows its components
     assert s.value[2] == [-1.0] * 5

@@ -44,7 +44,7 @@ def evening(agents=5, **settings):
 def row(p, s, day=1):
     agent_statistics(p, s)
     society_statistics(p, s, day)
-    return dict(zip(p.series, s.series, strict=True))
+    return s.series
 
 
 def remove(s, agent):
@@ -91,7 +91,7 @@ def test_means_are_over_the_living(dead):
     assert found["utility_median"] == median([s.utility[a] for a in living])
     assert found["gini"] == pytest.approx(gini([s.utility[a] for a in living], sum(s.utility)))
     for d, name in enumerate(TYPES):
-        held = sum(10.0 * d + a + 3.5 for a in living) / p.device.lifetime[d] / n
+        held = sum(10.0 * d + a + 3.5 for a in living) / p.device_lifetime[d] / n
         assert found[f"devices_held_{name}"] == pytest.approx(held)
         assert found[f"devices_made_{name}"] == sum(d + a + 3 for a in living) / n
         sold = sum([a, 1, 0, 2, a + 1, 0][d] for a in living)

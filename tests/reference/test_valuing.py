@@ -28,7 +28,7 @@ def speed(p, s, t, r):
     maker = MAKER.get(t)
     if maker is None or s.device_minutes[0][maker][r] == 0.0:
         return 1.0
-    return p.device.factor[maker]
+    return p.device_factor[maker]
 
 
 def parts_of(s, t, r):
@@ -38,7 +38,7 @@ def parts_of(s, t, r):
 def cost_and_time(p, s, t, r):
     """5.4.2: what can be bought costs its mean price, anything else time and components."""
     paid = [price for price in s.prices[0][t][r] if price > 0]
-    if len(paid) >= p.device.memory // 2:
+    if len(paid) >= p.device_memory // 2:
         return sum(paid) / len(paid), 0.0
     time = maketime(p, s, t, r)
     cost = time * s.gain_per_minute[0]
@@ -64,7 +64,7 @@ def worst(p, s, t, r):
                 counts[k] += n
         need = {}
         for k, n in counts.items():
-            whole = math.floor(math.floor(s.device_minutes[0][below][k]) / p.device.lifetime[below])
+            whole = math.floor(math.floor(s.device_minutes[0][below][k]) / p.device_lifetime[below])
             need[k] = max(0, n - whole)
             for i in range(need[k]):
                 known = s.device_experience[0][below][k] + i
@@ -182,7 +182,7 @@ def test_benefits_are_those_of_the_loops(states):
                 expected = plain_benefit(p, s, 0, t, r)
                 assert found == pytest.approx(expected, rel=1e-9, abs=1e-9), (t, r)
                 positive[t] += expected != 0.0
-                net = expected - s.gain_per_minute[0] * p.device.lifetime[t]
+                net = expected - s.gain_per_minute[0] * p.device_lifetime[t]
                 if s.device_experience[0][t][r] >= 1.0:
                     net = min(net, 20.0)
                 value = valuation.buyers_value(p, s, 0, t, r, 20.0)

@@ -19,9 +19,10 @@ from reference_py.economy.curves import marginal_utility
 from reference_py.economy.extraction import extract, extraction, practise
 from reference_py.economy.matching import matching
 from reference_py.economy.shocks import draw_shocks, remove_agent, remove_resource, shocks
-from reference_py.economy.streams import drawing, seed_streams
+from reference_py.economy.state import arrays
+from reference_py.economy.streams import PURPOSE_COUNT, PURPOSES, drawing, seed_streams
 from reference_py.primitives.reduce import reduce_sum
-from reference_py.primitives.rng import Rng, binomial_reserve
+from reference_py.primitives.rng import STREAM_GAP, Rng, binomial_reserve
 
 # -- extraction ------------------------------------------------------------------------------------
 
@@ -36,7 +37,7 @@ def as_written(p, s, choose):
 
     def best_device(r):
         owned = [t for t in (3, 2, 1, 0) if minutes[t][r] > 0.0]
-        return (owned[0], p.device.factor[owned[0]]) if owned else (-1, 1.0)
+        return (owned[0], p.device_factor[owned[0]]) if owned else (-1, 1.0)
 
     def minutes_of(r):
         return effort.minutes[min(int(experience[r]), len(effort.minutes) - 1)]
@@ -177,7 +178,7 @@ def test_everybody_draws_from_its_own_stream(monkeypatch):
     extraction(p, s)
     assert set(drawn) == {0, 2}
     for agent, numbers in drawn.items():
-        purpose = p.purposes["extraction"]
+        purpose = PURPOSES["extraction"]
         rng = Rng.load(started(agents=3)[1].stream[agent][purpose])
         assert numbers == [rng.below(1000) for _ in range(5)]
         assert s.stream[agent][purpose] == rng.pack()
@@ -194,14 +195,14 @@ def test_each_resource_draws_after_the_most_that_those_before_it_could():
     p, s = started(agents=2, groups=groups)
     for agent in (0, 1):
         s.held[agent] = [7, 300, 0, 12, 40]
-        stream = s.stream[agent][p.purposes["consumption"]]
+        stream = s.stream[agent][PURPOSES["consumption"]]
         rng, expected = Rng.load(stream), []
         for units, threshold in zip(s.held[agent], p.consumption_threshold[agent], strict=True):
             expected.append(units - Rng(rng.x, rng.c).binomial(units, threshold))
             rng.skip(binomial_reserve(units))
         consume(p, s, agent)
         assert s.held[agent] == expected
-        assert s.stream[agent][p.purposes["consumption"]] == rng.pack()
+        assert s.stream[agent][PURPOSES["consumption"]] == rng.pack()
     assert s.held[0][3] == 0  # a lifetime of one day
     assert s.held[1][1] < 250
 
@@ -224,7 +225,7 @@ def test_all_orders_of_every_round_are_as_likely():
 
 def test_rounds_follow_each_other_on_the_societys_stream():
     p, s = started(agents=5, trading={"rounds": 3, "menu_size": 2})
-    place = p.purposes["resource_matching"]
+    place = PURPOSES["resource_matching"]
     rng, expected = Rng.load(s.stream[5][place]), []
     for _ in range(3):
         order = [0, 1, 2, 3, 4]
@@ -253,15 +254,15 @@ def test_random_shocks_draw_among_what_no_other_removes():
     p, s = started(resources=6, shocks=RANDOM)
     seen = []
     for seed in range(500):
-        s.stream[p.agents][p.purposes["shocks"]] = Rng.seed(1, 1000, seed).pack()
-        rng = Rng.load(s.stream[p.agents][p.purposes["shocks"]])
+        s.stream[p.agents][PURPOSES["shocks"]] = Rng.seed(1, 1000, seed).pack()
+        rng = Rng.load(s.stream[p.agents][PURPOSES["shocks"]])
         first = [0, 2, 3, 4, 5][rng.below(5)]
         agent = [0, 1, 3][rng.below(3)]
         second = [r for r in (0, 2, 3, 4, 5) if r != first][rng.below(4)]
         other = [a for a in (0, 1, 3) if a != agent][rng.below(2)]
         draw_shocks(p, s)
         assert s.shock_target == [1, first, agent, second, 2, other]
-        assert s.stream[p.agents][p.purposes["shocks"]] == rng.pack()
+        assert s.stream[p.agents][PURPOSES["shocks"]] == rng.pack()
         seen.append(tuple(s.shock_target))
     assert len(set(seen)) > 100  # of 120
 
@@ -308,10 +309,11 @@ def test_a_removed_resource_without_devices():
 def test_a_removed_agent_is_as_before_the_first_day():
     p, s = started(agents=3)
     _, fresh = started(agents=3)
-    for name in p.agent_fields:
+    of_agent = [name for name, array in arrays(p).items() if array.of_agent]
+    for name in of_agent:
         setattr(s, name, np.full(np.shape(getattr(s, name)), 5).tolist())
     remove_agent(p, s, 1)
-    for name in p.agent_fields:
+    for name in of_agent:
         if name != "alive":
             assert getattr(s, name)[1] == getattr(fresh, name)[1], name
         assert getattr(s, name)[0] != getattr(s, name)[1], name
@@ -325,17 +327,17 @@ def test_streams_are_numbered_by_society_owner_and_purpose():
     p, s = started(agents=3)
     s.index = 2
     seed_streams(p, s)
-    number = 2 * 4 * p.purpose_count
+    number = 2 * 4 * PURPOSE_COUNT
     for owner in range(4):
-        for purpose in range(p.purpose_count):
-            expected = Rng.seed(p.stream_base, p.stream_gap, number).pack()
+        for purpose in range(PURPOSE_COUNT):
+            expected = Rng.seed(p.stream_base, STREAM_GAP, number).pack()
             assert s.stream[owner][purpose] == expected
             number += 1
 
 
 def test_a_stream_goes_on_where_it_was():
     p, s = started()
-    place = p.purposes["invention"]
+    place = PURPOSES["invention"]
     whole = Rng.load(s.stream[1][place])
     expected, found = [whole.next() for _ in range(6)], []
     for _ in range(3):

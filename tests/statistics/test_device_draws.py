@@ -8,12 +8,10 @@ import pytest
 
 from reference_py.economy.device_matching import matched
 from reference_py.economy.invention import attempt
-from reference_py.economy.society import Society
-from reference_py.primitives.rng import Rng
+from reference_py.economy.society import new_society
+from reference_py.primitives.rng import STREAM_GAP, Rng
 from societies import config_from_dict
 from societies.economy.parameters import parameters
-from societies.economy.plain import plain
-from societies.economy.state import initial_state
 
 TRIES = 20_000
 
@@ -21,12 +19,11 @@ TRIES = 20_000
 def society(**more):
     settings = {"workload": "economy", "agents": 5, "resources": 8, "devices": "all", **more}
     p = parameters(config_from_dict(settings))
-    state = {name: array[0].tolist() for name, array in initial_state(p).items()}
-    return plain(p), Society(0, state)
+    return p, new_society(p)
 
 
 def attempts(p, s, known):
-    rng = Rng.seed(p.stream_base, p.stream_gap, 2)
+    rng = Rng.seed(p.stream_base, STREAM_GAP, 2)
     return [found for _ in range(TRIES) if (found := attempt(p, s, 0, known, rng)) is not None]
 
 
@@ -91,7 +88,7 @@ def test_machines_and_device_machines_are_tried_equally_often():
 
 def test_pairs_without_memories_begin_with_anybody():
     p, s = society()
-    rng = Rng.seed(p.stream_base, p.stream_gap, 3)
+    rng = Rng.seed(p.stream_base, STREAM_GAP, 3)
     first, last = Counter(), Counter()
     for _ in range(TRIES):
         order = matched(p, s, 0, rng.below)
@@ -107,7 +104,7 @@ def test_pairs_without_memories_begin_with_anybody():
 def test_who_has_met_all_takes_anybody():
     p, s = society()
     s.met = np.ones((5, 5), dtype=int).tolist()
-    rng = Rng.seed(p.stream_base, p.stream_gap, 4)
+    rng = Rng.seed(p.stream_base, STREAM_GAP, 4)
     pairs = Counter(frozenset(matched(p, s, 0, rng.below)[:2]) for _ in range(TRIES))
     assert len(pairs) == 10
     assert all(near(count, TRIES / 10) for count in pairs.values())

@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from reference_py.primitives.rng import Rng
+from reference_py.economy.streams import PURPOSES
+from reference_py.primitives.rng import STREAM_GAP, Rng
 from societies import config_from_dict
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import Step
-from societies.economy.state import PURPOSES
 from societies.opencl import choose_device
-from societies.streams import STREAM_GAP
 
 AGENTS, RESOURCES, SOCIETIES, ROUNDS = 20, 7, 400, 12
 LIFETIMES = ([5.0, 2.0, 1.25, 5.0, 10.0, 1.5, 40.0], [3.0, 5.0, 5.0, 1.0, 20.0, 7.0, 2.5])

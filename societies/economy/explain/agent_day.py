@@ -7,6 +7,7 @@ import math
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, cast
 
+from reference_py.economy.parameters import Parameters
 from societies.economy.explain.events import (
     Attempt,
     Considered,
@@ -20,7 +21,6 @@ from societies.economy.explain.events import (
     plain,
 )
 from societies.economy.explain.replay import Place, TradeListener
-from societies.economy.parameters import Parameters
 from societies.economy.schedule import Step
 
 PHASES = {
@@ -183,9 +183,10 @@ class AgentListener(TradeListener):
         market = self.market if phase == "trading" else 0
         if step.phase == "refresh_values":
             market += 1
-        if last is None or (phase, step.device, market) != (last.phase, last.device, last.market):
+        here = (phase, step.device_type, market)
+        if last is None or here != (last.phase, last.device, last.market):
             now = self.snapshot(society)
-            self.sections.append(Section(phase, step.device, market, now, now))
+            self.sections.append(Section(phase, step.device_type, market, now, now))
         self.sections[-1].steps.append(step)
         self.events = self.sections[-1].events
 

@@ -14,10 +14,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from reference_py.economy.parameters import Parameters
 from societies.economy import schedule
 from societies.economy.explain.events import Bargain, DeviceTry, Proposal, complete
-from societies.economy.parameters import Parameters
-from societies.economy.plain import plain
 from societies.economy.schedule import Step
 from societies.economy.state import state_fields
 from societies.errors import DeviceError
@@ -118,15 +117,15 @@ def replay(
 
     engine = ReferenceEngine(workload, p, first=p.first_society)
     engine.load(before)
-    society, numbers = engine.copies_now[0], plain(p)
+    society = engine.copies_now[0]
     society.listener = listener.receive
     if listener.agent is not None:
-        report_utility(numbers, society, listener.agent)
+        report_utility(p, society, listener.agent)
     for step in schedule.day_schedule(p, day):
         listener.begin(step, society)
         engine.step(step, day)
         if listener.agent is not None:
-            report_utility(numbers, society, listener.agent)
+            report_utility(p, society, listener.agent)
         listener.end(society)
     return engine.state()
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from reference_py.economy.devices import DEVICE_TYPES
 from societies.economy.explain.agent_day import Section, Snapshot, Trace
 from societies.economy.explain.events import (
     Attempt,
@@ -25,7 +26,6 @@ from societies.economy.explain.words import (
     resources,
     wrapped,
 )
-from societies.economy.state import DEVICE_TYPES
 
 
 def text(trace: Trace, *, full: bool = False) -> str:
@@ -103,7 +103,7 @@ def _holdings(trace: Trace, now: Snapshot, full: bool) -> Iterator[str]:
     yield f"remembers what one more unit is worth: {listed(values, full)}"
     skilled = sorted(((e, r) for r, e in enumerate(now.experience) if e), key=_largest)
     yield "experience in extracting: " + listed([f"r{r} {number(e)}" for e, r in skilled], full)
-    if trace.parameters.device is None:
+    if trace.parameters.devices is None:
         return
     for device in range(len(DEVICE_TYPES)):
         owned = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reference_py.economy.parameters import REMOVE_AGENT, Parameters
 from societies.economy.config import EconomyConfig
 from societies.economy.explain.agent_day import PHASES, AgentListener, Trace
 from societies.economy.explain.replay import (
@@ -16,17 +17,17 @@ from societies.economy.explain.replay import (
     require_same,
     state_of_one,
 )
-from societies.economy.parameters import REMOVE_AGENT, Parameters, parameters
+from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 from societies.errors import ConfigError, option, override
 from societies.opencl import Device
-from societies.output.provenance import checkpoint_of
 from societies.workload.devices import chosen_device
 from societies.workload.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
 from societies.workload.fields import State, kept, state_hash
 from societies.workload.file import require_checkpoint
 from societies.workload.plan import numbers
 from societies.workload.protocol import Workload
+from societies.workload.provenance import checkpoint_of
 from societies.workload.run import Progress
 
 

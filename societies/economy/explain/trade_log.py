@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_py.economy.devices import DEVICE_TYPES
+from reference_py.economy.parameters import Parameters
 from societies.economy.config import EconomyConfig
 from societies.economy.explain.replay import (
     Place,
@@ -23,8 +25,6 @@ from societies.economy.explain.replay import (
     state_of_one,
     swaps,
 )
-from societies.economy.parameters import Parameters
-from societies.economy.state import DEVICE_TYPES
 from societies.output import Column, Coordinate, ResultFile, Table, Variable
 from societies.workload.fields import State
 from societies.workload.interrupts import Interruption
@@ -278,12 +278,12 @@ class _FlowListener(TradeListener):
             if component is None:
                 self.matrix[k, output] += 1.0
             else:
-                assert self._p.device is not None
-                lifetime = self._p.device.lifetime[component]
+                lifetime = self._p.device_lifetime[component]
                 self.matrix[self._device(component, k), output] += lifetime
 
     def _device(self, device: int, resource: int) -> int:
-        return (1 + device) * self._p.resources + resource
+        row: int = (1 + device) * self._p.resources + resource
+        return row
 
 
 def _swap_rows(day: int, events: list[tuple[int, Place, Any]]) -> list[tuple[Any, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from societies.economy.state import DEVICE_TYPES
+from reference_py.economy.devices import DEVICE_TYPES
 
 WIDTH = 100
 A_FEW = 8

@@ -47,9 +47,10 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
     def parameters(self, config: LaplaceConfig) -> Parameters:
         """Return what the reference is told of a plate."""
         border = config.border if isinstance(config.border, tuple) else (config.border,) * 4
+        top, bottom, left, right = border
         return Parameters(
             *config.shape,
-            border=border,
+            border=(top, bottom, left, right),
             conductors=tuple(_conductors(config)),
             method=config.method,
             ratio=config.ratio,

@@ -1,23 +1,16 @@
 """What is one more unit worth, and how many minutes does it take: the economy's curves as tables.
 
 The curves contain powers and exponentials, whose last bits differ between machines and libraries.
-They are therefore computed once, on the host, in decimal arithmetic with far more digits than a
-double holds, and rounded once: every machine gets the same correctly rounded table, and no kernel
-ever calls ``exp`` or ``pow``. Source: docs/model.md, sections "Utility" and "Effort" (Haney,
+They are therefore computed once, before the first day, in decimal arithmetic with far more digits
+than a double holds, and rounded once: every machine gets the same correctly rounded table, and no
+kernel ever calls ``exp`` or ``pow``. Source: docs/model.md, sections "Utility" and "Effort" (Haney,
 Haarsma and Ditta 2016).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
+import math
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from functools import lru_cache
-
-import numpy as np
-from numpy.typing import NDArray
-
-from societies.errors import ConfigError
 
 _DIGITS = 60  # ten more than the 50 that must be right: products of roots lose a few
 LONGEST_TABLE = 2_000_000
@@ -33,17 +26,35 @@ class UtilityCurve:
 
     Attributes
     ----------
-    marginal : (length,) float64, util
+    marginal : (length,) float, util
         ``marginal[k]`` is the utility of unit k + 1; beyond the table it is ``floor``.
-    total : (length + 1,) float64, util
+    total : (length + 1,) float, util
         ``total[k]`` is the utility of k units, the exact sum of ``marginal[:k]`` rounded once.
     floor : float, util
         Marginal utility of every unit beyond the table.
     """
 
-    marginal: NDArray[np.float64]
-    total: NDArray[np.float64]
+    marginal: tuple[float, ...]
+    total: tuple[float, ...]
     floor: float
+
+
+@dataclass(frozen=True, eq=False)
+class EffortCurve:
+    """Minutes by whole experience, and the experience an agent keeps overnight.
+
+    Attributes
+    ----------
+    minutes : (length + 1,) float, minutes per unit or device; the last entry holds ever after
+    total : (length + 1,) float, minutes
+        ``total[e]`` is the exact sum of ``minutes[:e]``, rounded once: what it takes to gain e
+        experience, one at a time, from none.
+    max_experience : float, units extracted, or 1
+    """
+
+    minutes: tuple[float, ...]
+    total: tuple[float, ...]
+    max_experience: float
 
 
 @lru_cache(maxsize=64)
@@ -57,18 +68,18 @@ def utility_curve(
 
     Raises
     ------
-    ConfigError
+    ValueError
         If the table would be longer than ``LONGEST_TABLE`` entries.
     """
     context = _context()
     factor, floor = Decimal(scale), Decimal(min_marginal)
     root = context.divide(Decimal(1), Decimal(exponent))
     if table_is_too_long(scale, exponent, min_marginal, largest_holding):
-        raise ConfigError(
-            f"utility.exponent: {exponent:g} with min_marginal {min_marginal:g} needs a table "
-            f"of more than {LONGEST_TABLE} units; raise utility.min_marginal"
+        raise ValueError(
+            f"exponent {exponent:g} with min_marginal {min_marginal:g} needs a table of more than "
+            f"{LONGEST_TABLE} units; raise min_marginal"
         )
-    marginal: list[float] = []
+    marginal = []
     below = Decimal(0)
     for value in _roots(root, context, largest_holding + 1):
         above = context.multiply(factor, value)
@@ -77,8 +88,7 @@ def utility_curve(
             break
         marginal.append(float(step))
         below = above
-    table = np.array(marginal, dtype=np.float64)
-    return UtilityCurve(_frozen(table), _frozen(_prefix_sums(marginal)), float(min_marginal))
+    return UtilityCurve(tuple(marginal), prefix_sums(marginal), float(min_marginal))
 
 
 @lru_cache(maxsize=1024)
@@ -95,7 +105,7 @@ def table_is_too_long(
     return step > Decimal(min_marginal)
 
 
-def _roots(root: Decimal, context: Context, count: int) -> Iterator[Decimal]:
+def _roots(root, context, count):
     """Yield 1, 2 ** root, 3 ** root, ... ; a root of a product is the product of the roots.
 
     Only primes need a power (slow); the sieve grows by doubling because the length is not known.
@@ -115,17 +125,15 @@ def _roots(root: Decimal, context: Context, count: int) -> Iterator[Decimal]:
             yield values[x]
 
 
-def _smallest_factors(size: int) -> list[int]:
-    factor = np.arange(size + 1)
-    for p in range(2, int(size**0.5) + 1):
+def _smallest_factors(size):
+    factor = list(range(size + 1))
+    for p in range(math.isqrt(size), 1, -1):  # the smallest is written last
         if factor[p] == p:
-            multiples = factor[p * p :: p]
-            multiples[multiples > p] = np.minimum(multiples[multiples > p], p)
-    result: list[int] = factor.tolist()
-    return result
+            factor[p * p :: p] = [p] * len(range(p * p, size + 1, p))
+    return factor
 
 
-def _prefix_sums(values: list[float]) -> NDArray[np.float64]:
+def prefix_sums(values) -> tuple[float, ...]:
     """Return the (n + 1,) sums of the first k values, each summed exactly and rounded once."""
     shift = 1074  # every double is a whole number of 2 ** -1074
     total, sums = 0, [0.0]
@@ -133,21 +141,17 @@ def _prefix_sums(values: list[float]) -> NDArray[np.float64]:
         numerator, denominator = value.as_integer_ratio()
         total += (numerator << shift) // denominator
         sums.append(total / (1 << shift))  # Python divides integers with correct rounding
-    return np.array(sums, dtype=np.float64)
+    return tuple(sums)
 
 
 @lru_cache(maxsize=256)
-def resource_effort(
-    max_effort: float, min_effort: float, max_experience: float
-) -> NDArray[np.float64]:
+def resource_effort(max_effort: float, min_effort: float, max_experience: float) -> EffortCurve:
     """Return minutes for the next unit by whole experience; the last entry holds ever after.
 
     ``E(e) = max - (max - min) exp(-2 sqrt(max) exp(-(max - min) e / max_experience))`` for whole
     e below ``max_experience``, else ``min``.
 
-    Returns
-    -------
-    (ceil(max_experience) + 1,) float64, minutes per unit
+    The table has ceil(max_experience) + 1 entries, in minutes per unit.
     """
     context = _context()
     steepness = context.multiply(Decimal(2), context.sqrt(Decimal(max_effort)))
@@ -155,31 +159,21 @@ def resource_effort(
 
 
 @lru_cache(maxsize=256)
-def device_effort(
-    max_effort: float, min_effort: float, max_experience: float
-) -> NDArray[np.float64]:
+def device_effort(max_effort: float, min_effort: float, max_experience: float) -> EffortCurve:
     """Return minutes for making the next device by whole experience; the last entry holds after.
 
     ``E(e) = max - (max - min) exp(-2 max exp(-((max - min) / 2) e / max_experience))`` for whole
     e below ``max_experience``, else ``min``. The same for all device types.
 
-    Returns
-    -------
-    (ceil(max_experience) + 1,) float64, minutes per device
+    The table has ceil(max_experience) + 1 entries, in minutes per device.
     """
     context = _context()
     steepness = context.multiply(Decimal(2), Decimal(max_effort))
     return _efforts(max_effort, min_effort, max_experience, steepness, Decimal(2))
 
 
-def _efforts(
-    max_effort: float,
-    min_effort: float,
-    max_experience: float,
-    steepness: Decimal,
-    slowness: Decimal,
-) -> NDArray[np.float64]:
-    """Return the table of the effort curve whose two shape numbers are given."""
+def _efforts(max_effort, min_effort, max_experience, steepness, slowness) -> EffortCurve:
+    """Return the effort curve whose two shape numbers are given."""
     context = _context()
     high, low = Decimal(max_effort), Decimal(min_effort)
     span = context.subtract(high, low)
@@ -194,15 +188,10 @@ def _efforts(
         gap = context.multiply(span, context.exp(context.minus(decline)))
         efforts.append(float(context.subtract(high, gap)))
         experience += 1
-    efforts.append(float(low))
-    return _frozen(np.array(efforts, dtype=np.float64))
+    total = prefix_sums(efforts)
+    return EffortCurve((*efforts, float(low)), total, float(max_experience))
 
 
-def prefix_sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the (n + 1,) sums of the first k values, each summed exactly and rounded once."""
-    return _frozen(_prefix_sums(values.tolist()))
-
-
-def _frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    array.setflags(write=False)
-    return array
+def consumption_threshold(lifetime: float) -> int:
+    """Return below what a 32-bit draw must be for a held unit to disappear: 2**32 / lifetime."""
+    return math.floor(1.0 / lifetime * 2.0**32)

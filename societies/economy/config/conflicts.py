@@ -1,6 +1,6 @@
 """Which keys of an economy's configuration contradict each other?
 
-Each key by itself is checked by the types of `societies.economy.config`. A contradiction names the
+Each key by itself is checked by its type. A contradiction names the
 key that is reported and the keys that it depends on, so that it can be left out when one of those
 is wrong by itself.
 """
@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from reference_py.economy.devices import DEVICE_TYPES, EXTRACTING
+from reference_py.economy.streams import PURPOSE_COUNT
+from reference_py.economy.tables import LONGEST_TABLE, table_is_too_long
+from reference_py.primitives.rng import RANDOM_STREAMS, STREAM_GAP
 from societies.config.model import Conflict, PerResource
 from societies.config.problems import Path, quoted
-from societies.economy.bounds import (
+from societies.economy.config.bounds import (
     largest_factor,
     largest_holding,
     random_words,
     units_a_day,
 )
-from societies.economy.curves import LONGEST_TABLE, table_is_too_long
-from societies.economy.state import DEVICE_TYPES, EXTRACTION_TYPES, PURPOSE_COUNT
-from societies.streams import RANDOM_STREAMS, STREAM_GAP
-
-if TYPE_CHECKING:
-    from societies.economy.config import EconomyConfig, GroupConfig
+from societies.economy.config.groups import GroupConfig
+from societies.economy.config.keys import EconomyKeys
 
 LARGEST_COUNT = 2**31 - 1  # kernels count units in 32 bits
 LARGEST_USE = 1_000_000_000  # units that one device yields in its life
@@ -39,7 +39,7 @@ PER_RESOURCE = {
 """Keys that may be a list with one number per resource, and that a group may override."""
 
 
-def economy_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
+def economy_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     """Yield every contradiction between keys that are valid each by itself."""
     yield from _too_large(config)
     yield from _device_conflicts(config)
@@ -49,7 +49,7 @@ def economy_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
     yield from _record_conflicts(config)
 
 
-def _too_large(config: EconomyConfig) -> Iterator[Conflict]:
+def _too_large(config: EconomyKeys) -> Iterator[Conflict]:
     if config.trading.menu_size > config.resources:
         message = f"{config.trading.menu_size} is more than the {config.resources} resources"
         yield Conflict(("trading", "menu_size"), message, (("resources",),))
@@ -84,7 +84,7 @@ def _too_large(config: EconomyConfig) -> Iterator[Conflict]:
         yield Conflict(("days",), message, needs)
 
 
-def _device_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
+def _device_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     """Yield what cannot be with devices; without them nobody asks what they are made of."""
     if config.devices == "none":
         return
@@ -107,10 +107,10 @@ def _device_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
         for section in ("extraction", "device")
     }
     for t, name in enumerate(DEVICE_TYPES):
-        section = "extraction" if t < EXTRACTION_TYPES else "device"
+        section = "extraction" if t < len(EXTRACTING) else "device"
         uses = getattr(device.lifetime, name) * getattr(device.factor, name) / least[section]
         if uses > LARGEST_USE:
-            noun = "units" if t < EXTRACTION_TYPES else "devices"
+            noun = "units" if t < len(EXTRACTING) else "devices"
             message = (
                 f"one {name.replace('_', ' ')} would yield {uses:.3g} {noun}, more than the "
                 f"{LARGEST_USE} that can be counted"
@@ -120,7 +120,7 @@ def _device_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
             yield Conflict(path, message, (*others, (section, "min_effort"), ("groups",)))
 
 
-def _per_resource_values(config: EconomyConfig) -> dict[Path, PerResource[float]]:
+def _per_resource_values(config: EconomyKeys) -> dict[Path, PerResource[float]]:
     """Return every value that may be a list: those of the sections, then of the groups."""
     values: dict[Path, PerResource[float]] = {}
     holders: list[tuple[Path, Any]] = [((), config)]
@@ -134,7 +134,7 @@ def _per_resource_values(config: EconomyConfig) -> dict[Path, PerResource[float]
     return values
 
 
-def _curve_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
+def _curve_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     values = _per_resource_values(config)
     floor = config.utility.min_marginal
     for path, value in values.items():
@@ -160,7 +160,7 @@ def _curve_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
                 yield from _effort_conflicts(config, ("groups", g), section, values)
 
 
-def _too_fast(config: EconomyConfig, place: Path, effort: float) -> Iterator[Conflict]:
+def _too_fast(config: EconomyKeys, place: Path, effort: float) -> Iterator[Conflict]:
     """Yield a conflict if this effort makes days of work that would never end."""
     by_hand = place[-2 - isinstance(place[-1], int)] == "extraction"
     factor = largest_factor(config) if by_hand else 1.0
@@ -176,7 +176,7 @@ def _too_fast(config: EconomyConfig, place: Path, effort: float) -> Iterator[Con
 
 
 def _too_long(
-    config: EconomyConfig, exponent: float, floor: float, values: dict[Path, PerResource[float]]
+    config: EconomyKeys, exponent: float, floor: float, values: dict[Path, PerResource[float]]
 ) -> bool:
     """Whether the table of this exponent is too long with the largest scale there is."""
     scales = [
@@ -187,7 +187,7 @@ def _too_long(
 
 
 def _effort_conflicts(
-    config: EconomyConfig, prefix: Path, section: str, values: dict[Path, PerResource[float]]
+    config: EconomyKeys, prefix: Path, section: str, values: dict[Path, PerResource[float]]
 ) -> Iterator[Conflict]:
     """Compare the two ends of effort that hold in one group, at the key that was written."""
     low_path, high_path = (
@@ -216,11 +216,11 @@ def _effort_conflicts(
             return
 
 
-def _spread(config: EconomyConfig, value: PerResource[float]) -> tuple[float, ...]:
+def _spread(config: EconomyKeys, value: PerResource[float]) -> tuple[float, ...]:
     return value if isinstance(value, tuple) else (value,) * config.resources
 
 
-def _group_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
+def _group_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     names: dict[str, Path] = {}
     sizes: list[Path] = []
     kinds = [_size_kind(group) for group in config.groups]
@@ -256,9 +256,7 @@ def _size_kind(group: GroupConfig) -> str:
     return "neither" if group.share is None else "share"
 
 
-def _size_conflicts(
-    config: EconomyConfig, kind: str, sizes: tuple[Path, ...]
-) -> Iterator[Conflict]:
+def _size_conflicts(config: EconomyKeys, kind: str, sizes: tuple[Path, ...]) -> Iterator[Conflict]:
     """Compare the groups' sizes, which are all counts or all shares, with the society's."""
     needs = (("agents",), *sizes)
     if kind == "count":
@@ -275,7 +273,7 @@ def _size_conflicts(
             yield Conflict(("groups", g, "share"), message, needs)
 
 
-def _shock_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
+def _shock_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     removed: dict[str, dict[int | str, Path]] = {"agent": {}, "resource": {}}
     said: tuple[Path, ...] = ()  # on which the count of what is left depends
     for s, shock in enumerate(config.shocks):
@@ -300,7 +298,7 @@ def _shock_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
             yield Conflict(path, f"removes the last {what}; at least one must be left", needs)
 
 
-def _record_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
+def _record_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     """Refuse series of no day at all, and a trade log of what is not run."""
     every = config.record.society
     if every > config.days:
@@ -318,7 +316,7 @@ def _record_conflicts(config: EconomyConfig) -> Iterator[Conflict]:
         yield Conflict(("record", "trade_log", "societies"), message, (("replicates",),))
 
 
-def economy_warnings(config: EconomyConfig) -> Iterator[Conflict]:
+def economy_warnings(config: EconomyKeys) -> Iterator[Conflict]:
     """Yield what a run of so few days does not reach: somebody takes a quick look, or is wrong."""
     days = config.days
     for s, shock in enumerate(config.shocks):

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from societies.economy.config import EconomyConfig
+from societies.economy.config.keys import EconomyKeys
 
 CONCENTRATION = 64
 """How many times what it can extract in a lifetime of its units an agent could hold by trade."""
@@ -15,14 +14,14 @@ USUAL_CONCENTRATION = 4
 """The same as a mean over a long run."""
 
 
-def units_a_day(config: EconomyConfig) -> int:
+def units_a_day(config: EconomyKeys) -> int:
     """Return more units than an agent can extract in a day."""
     # A list without numbers is reported by itself.
     least = min(_numbers(config, "extraction", "min_effort"), default=1.0)
     return math.floor(config.day_length * largest_factor(config) / least) + 2
 
 
-def largest_factor(config: EconomyConfig) -> float:
+def largest_factor(config: EconomyKeys) -> float:
     """Return how many times faster than by hand an agent can extract."""
     factor = config.device.factor
     if config.devices == "none":
@@ -32,7 +31,7 @@ def largest_factor(config: EconomyConfig) -> float:
     return max(factor.tool, factor.machine, factor.factory, factor.industry)
 
 
-def largest_holding(config: EconomyConfig) -> int:
+def largest_holding(config: EconomyKeys) -> int:
     """Return more units than an agent will ever hold.
 
     At most everything that all agents extract in all days; and since units are consumed, not more
@@ -41,18 +40,18 @@ def largest_holding(config: EconomyConfig) -> int:
     return min(config.agents * config.days * units_a_day(config), CONCENTRATION * _stock(config))
 
 
-def random_words(config: EconomyConfig) -> int:
+def random_words(config: EconomyKeys) -> int:
     """Return more words than consumption will draw from an agent's stream in the whole run."""
     return config.days * (USUAL_CONCENTRATION * _stock(config) + 32 * config.resources)
 
 
-def _stock(config: EconomyConfig) -> int:
+def _stock(config: EconomyKeys) -> int:
     """Return what an agent holds that keeps all it extracts: a day's units times their lifetime."""
     longest = max(_numbers(config, "consumption", "resource_lifetime"), default=1.0)
     return units_a_day(config) * min(config.days, math.ceil(longest))
 
 
-def _numbers(config: EconomyConfig, section: str, key: str) -> Iterator[float]:
+def _numbers(config: EconomyKeys, section: str, key: str) -> Iterator[float]:
     """Yield every number that the key has, in the section and in the groups that override it."""
     holders: list[Any] = [config, *config.groups]
     for holder in holders:

@@ -1,0 +1,131 @@
+"""What does a society live by: the keys of its configuration, the tables made from them, shocks.
+
+Nothing is left to decide: whoever differs only by name shares a table. The host makes parameters
+from a configuration (`societies.economy.parameters`); docs/python-api.md makes some by hand.
+"""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from reference_py.economy.tables import EffortCurve, UtilityCurve
+from reference_py.primitives.rng import stream_base
+
+KEEP, LOSE = 0, 1
+REMOVE_RESOURCE, REMOVE_AGENT = 0, 1
+RANDOM_INDEX = -1
+
+
+@dataclass(frozen=True)
+class Shock:
+    """Something removed at the end of a day.
+
+    Attributes
+    ----------
+    day : int; 0: before the first
+    remove : `REMOVE_RESOURCE` or `REMOVE_AGENT`
+    index : int, which one, or `RANDOM_INDEX`
+    holdings : `KEEP` or `LOSE`, what agents hold and know of a removed resource
+    """
+
+    day: int
+    remove: int
+    index: int
+    holdings: int
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceParameters:
+    """What differs between agents and resources where there are devices.
+
+    Attributes
+    ----------
+    tools_only : bool
+    effort_curves : tuple of EffortCurve, minutes per device
+    effort_curve_of : (group, resource) int, index into them
+    trade_power : (group,) float, bargaining weight in device trade
+    inventiveness : (group,) float, how many times likelier inventions are
+    """
+
+    tools_only: bool
+    effort_curves: tuple[EffortCurve, ...]
+    effort_curve_of: tuple[tuple[int, ...], ...]
+    trade_power: tuple[float, ...]
+    inventiveness: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """Everything a day needs, resolved. Index order: (group, resource); see docs/model.md.
+
+    Attributes
+    ----------
+    seed : int
+    values : numbers, and tuples of a number for each device type, by name
+        Keys of the configuration that are declared as values. Each is an attribute, too:
+        ``p.min_surplus`` stands here where kernels have ``P(min_surplus)``, and
+        ``p.device_factor[device_type]`` where they have ``device_factor[device_type]``.
+    shapes : whole numbers, truth values and words, by name
+        Keys that size arrays or choose code, attributes as well: ``p.menu_size`` is ``MENU_SIZE``.
+    group_of_agent : (agent,) int
+    utility_curves : tuple of UtilityCurve, util per unit
+    effort_curves : tuple of EffortCurve, minutes per unit
+    utility_curve_of, effort_curve_of : (group, resource) int, index into the curves
+    consumption_threshold : (group, resource) int
+        A held unit disappears overnight if a 32-bit draw is below it; floor(2**32 / lifetime).
+    trade_power : (group,) float, bargaining weight
+    shocks : tuple of Shock, in the order in which those of one day are carried out
+    devices : DeviceParameters, or None without devices
+    largest_holding : int, units
+        No agent is expected to pass it; utility tables end there at the latest.
+    first_society, societies : int, which societies are meant; nothing in a society depends on it
+
+    Raises
+    ------
+    ValueError
+        If a key has the name of something else.
+    """
+
+    seed: int
+    values: dict[str, Any]
+    shapes: dict[str, Any]
+    group_of_agent: tuple[int, ...]
+    utility_curves: tuple[UtilityCurve, ...]
+    utility_curve_of: tuple[tuple[int, ...], ...]
+    effort_curves: tuple[EffortCurve, ...]
+    effort_curve_of: tuple[tuple[int, ...], ...]
+    consumption_threshold: tuple[tuple[int, ...], ...]
+    trade_power: tuple[float, ...] = (1.0,)
+    shocks: tuple[Shock, ...] = ()
+    devices: DeviceParameters | None = None
+    largest_holding: int = 2**31 - 1
+    first_society: int = 0
+    societies: int = 1
+    stream_base: int = field(init=False)
+
+    def __post_init__(self):
+        """Make every key an attribute, and find where on the orbit this seed's streams begin."""
+        object.__setattr__(self, "stream_base", stream_base(self.seed))
+        for name, number in (*self.values.items(), *self.shapes.items()):
+            if hasattr(self, name):
+                raise ValueError(f"{name} has two meanings; give the key another name")
+            object.__setattr__(self, name, number)
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Tell type checkers that keys are attributes."""
+
+    @property
+    def groups(self) -> int:
+        """How many groups of agents there are."""
+        return len(self.trade_power)
+
+    @property
+    def component_slots(self) -> int:
+        """The most components that any recipe has."""
+        return max(self.resources_in_tool, self.components)
+
+    @property
+    def tables_cut_off(self) -> bool:
+        """Whether a utility table ends before a unit is worth no more than the floor."""
+        return max(len(curve.marginal) for curve in self.utility_curves) > self.largest_holding

@@ -1,0 +1,115 @@
+"""In which order does a day run: the phases, the same for every device and the reference.
+
+Source: docs/model.md, "The day". With trade, the resource market opens before and after work.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from reference_py.economy.consumption import consumption
+from reference_py.economy.device_matching import device_matching
+from reference_py.economy.device_trading import device_trading
+from reference_py.economy.devices import (
+    DEVICE_FACTORY,
+    DEVICE_MACHINE,
+    FACTORY,
+    INDUSTRY,
+    MACHINE,
+    TOOL,
+)
+from reference_py.economy.end_day import end_day, refresh_values
+from reference_py.economy.extraction import extraction
+from reference_py.economy.invention import invention
+from reference_py.economy.matching import matching
+from reference_py.economy.open_device_market import open_device_market
+from reference_py.economy.own_use import own_use
+from reference_py.economy.production import production
+from reference_py.economy.shocks import draw_shocks, shocks
+from reference_py.economy.start_day import start_day
+from reference_py.economy.statistics import agent_statistics, society_statistics
+from reference_py.economy.streams import seed_streams
+from reference_py.economy.trading import trading
+
+DEVICE_TRADE_ORDER = (INDUSTRY, FACTORY, DEVICE_FACTORY, MACHINE, DEVICE_MACHINE, TOOL)
+"""Types from the most complex to the simplest: who buys a device may make its components less."""
+
+
+class Step(NamedTuple):
+    """One phase of a day.
+
+    Attributes
+    ----------
+    function : what carries it out
+    arguments : int by name
+        ``market_round``, counted from 0, and the ``device_type`` that the phase is about, if any.
+    """
+
+    function: Callable[..., None]
+    arguments: Mapping[str, int] = MappingProxyType({})
+
+    def run(self, p, s, day):
+        """Carry the phase out on a society; its function is handed what it has parameters for."""
+        self.function(p, s, **wanted(self.function, {"day": day, **self.arguments}))
+
+
+def wanted(function: Callable[..., None], numbers: dict[str, int]) -> dict[str, Any]:
+    """Return the numbers that the function of a phase has parameters for after (p, s)."""
+    return {name: numbers[name] for name in list(inspect.signature(function).parameters)[2:]}
+
+
+def live(p, s, first, last):
+    """Let a society live from day ``first`` to day ``last``; day 0 is what precedes the first."""
+    for day in range(first, last + 1):
+        for step in schedule(p, day):
+            step.run(p, s, day)
+
+
+def schedule(p, day: int) -> list[Step]:
+    """Return the steps of a day, counted from 1; of day 0, what happens before the first."""
+    shock = [Step(shocks)] if any(one.day == day for one in p.shocks) else []
+    if day == 0:
+        return [Step(seed_streams), *([Step(draw_shocks)] if p.shocks else []), *shock]
+    market = resource_market(p)
+    return [
+        *(device_market(p) if p.devices is not None else []),
+        *market,
+        Step(extraction),
+        *market,
+        *([Step(invention)] if p.devices is not None else []),
+        Step(end_day),
+        Step(agent_statistics),
+        Step(society_statistics),
+        Step(consumption),
+        *shock,
+    ]
+
+
+def device_market(p):
+    """Return how devices change hands and are made, the most complex type first.
+
+    The resource market opens once before and after every type, also after those that nobody may
+    invent: their absence changes what is traded, not how often.
+    """
+    market = resource_market(p)
+    steps = [Step(start_day), *market]
+    for device_type in DEVICE_TRADE_ORDER:
+        of_type = {"device_type": device_type}
+        if device_type == TOOL or not p.devices.tools_only:
+            if p.trade:
+                steps.append(Step(open_device_market, of_type))
+                for round_ in range(p.device_rounds):
+                    steps.append(Step(device_matching, {"market_round": round_, **of_type}))
+                    steps.append(Step(device_trading, {"market_round": round_, **of_type}))
+            steps.append(Step(own_use, of_type))
+        steps += market
+    return [*steps, Step(production)]
+
+
+def resource_market(p):
+    """Return the steps of one call of the resource market; none without trade."""
+    if not p.trade:
+        return []
+    rounds = [Step(trading, {"market_round": round_}) for round_ in range(p.rounds)]
+    return [*([Step(refresh_values)] if p.fresh_values else []), Step(matching), *rounds]

@@ -1,0 +1,330 @@
+"""What does a society remember from day to day: the one table that declares the economy's state.
+
+From it come the lists of the reference, the buffers on a device, the kernels' accessors, the
+checkpoint, the arrays that `societies verify` compares and the table in docs/model.md. To add a
+field, add a line.
+"""
+
+from dataclasses import dataclass
+
+from reference_py.economy.devices import SOURCES, TYPES
+from reference_py.economy.streams import PURPOSE_COUNT
+
+NO_COMPONENT = -1
+"""Fills the rest of a recipe's slots."""
+
+FLAG = (0, 1)
+COUNT = (0, None)
+UNITS = (0, "most units")
+REAL = (None, None)
+NOT_NEGATIVE = (0, None)
+EXPERIENCE = (0, 2**53)
+"""Ranges of fields. Experience is rounded down to an index, which a double holds exactly so far."""
+
+
+Within = tuple[float | str | None, float | str | None]
+
+
+@dataclass(frozen=True)
+class Array:
+    """One array of the state.
+
+    Attributes
+    ----------
+    dims : names of the dimensions of one society's array; `sizes` has their lengths
+    dtype : NumPy type on the device; here "float64" is a float and any other an int
+    unit, meaning : what the numbers are
+    within : least and largest value, each a number, None or a name (`societies.workload.Field`)
+    initial : value before the first phase
+    of_agent : whether the removal of an agent gives the agent's entries this value again
+    kept : whether the array is part of a checkpoint; what one phase hands to the next is not
+    logged : whether its value of every evening is recorded
+    some : whether every society has an entry that is not 0
+    """
+
+    dims: tuple[str, ...]
+    dtype: str
+    unit: str
+    meaning: str
+    within: Within
+    initial: int = 0
+    of_agent: bool = True
+    kept: bool = True
+    logged: bool = False
+    some: bool = False
+
+
+_AR = ("agent", "resource")
+_A = ("agent",)
+
+STATE: dict[str, Array] = {
+    "held": Array(_AR, "int32", "units", "units owned and free to use", UNITS),
+    "experience": Array(_AR, "float64", "units extracted", "experience in extracting", EXPERIENCE),
+    "value": Array(
+        _AR, "float64", "util", "remembered marginal value of one more unit", NOT_NEGATIVE
+    ),
+    "extracted": Array(_AR, "int32", "units", "units extracted today", UNITS),
+    "alive": Array(
+        _A, "uint8", "1", "1 while the agent is in the simulation", FLAG, initial=1, some=True
+    ),
+    "gain_per_minute": Array(_A, "float64", "util/min", "gain of the last unit extracted", REAL),
+    "minutes": Array(_A, "float64", "min", "minutes spent extracting today", NOT_NEGATIVE),
+    "units_sold": Array(
+        _A, "int32", "units", "units given away in resource trades so far today", COUNT
+    ),
+    "deals": Array(
+        _A, "int32", "deals", "resource trades today, counted at the first proposer", COUNT
+    ),
+    "units_extracted": Array(_A, "int32", "units", "units extracted today, all resources", COUNT),
+    "units_held": Array(
+        _A, "int32", "units", "units held before consumption, all resources", COUNT
+    ),
+    "units_traded": Array(
+        _A, "int32", "units", "units given away in resource trades today", COUNT, kept=False
+    ),
+    "resources_extracted": Array(
+        _A, "int32", "resources", "different resources extracted today", COUNT
+    ),
+    "largest_holding": Array(_A, "int32", "units", "largest holding of one resource", COUNT),
+    "utility": Array(_A, "float64", "util", "utility of all holdings before consumption", REAL),
+    "utility_1": Array(_A, "float64", "util", "utility one day before", REAL),
+    "utility_2": Array(_A, "float64", "util", "utility two days before", REAL),
+    "utility_total": Array(_A, "float64", "util", "utility summed since day 1", REAL),
+    "available": Array(
+        ("resource",),
+        "uint8",
+        "1",
+        "1 while the resource exists",
+        FLAG,
+        initial=1,
+        of_agent=False,
+        some=True,
+    ),
+    "stream": Array(
+        ("owner", "purpose"),
+        "uint64",
+        "1",
+        "state of each random stream",
+        (1, "last state"),
+        of_agent=False,
+    ),
+    "shock_target": Array(
+        ("shock",),
+        "int32",
+        "index",
+        "what each shock removes, drawn on day 0",
+        (0, "last to be removed"),
+        of_agent=False,
+    ),
+    "partners": Array(
+        ("round", "agent"),
+        "int32",
+        "agent",
+        "order of the agents in a round: positions 0 and 1 meet, 2 and 3, ...",
+        (0, "agents - 1"),
+        of_agent=False,
+        kept=False,
+    ),
+    "series": Array(
+        ("series",),
+        "float64",
+        "various",
+        "the day's statistics",
+        REAL,
+        of_agent=False,
+        kept=False,
+        logged=True,
+    ),
+}
+
+_AD = ("agent", "device_type")
+_ADR = ("agent", "device_type", "resource")
+
+DEVICE_STATE: dict[str, Array] = {
+    "set_aside": Array(
+        _AR, "int32", "units", "units locked for tools that the agent will make", UNITS
+    ),
+    "bought": Array(_AR, "uint8", "1", "1 if the agent bought such a device in this round", FLAG),
+    "device_minutes": Array(
+        _ADR, "float64", "min", "minutes of use left in the devices owned", (0, "most minutes")
+    ),
+    "device_experience": Array(_ADR, "float64", "1", "experience in making the device", EXPERIENCE),
+    "practised": Array(_ADR, "uint8", "1", "1 if made or invented today", FLAG),
+    "to_make": Array(_ADR, "int32", "devices", "devices promised and not yet made", (0, 0)),
+    "devices_set_aside": Array(
+        _ADR, "int32", "devices", "components locked for promised devices", UNITS
+    ),
+    "devices_made": Array(_ADR, "int32", "devices", "devices made today", COUNT),
+    "prices": Array(
+        (*_ADR, "price"),
+        "float64",
+        "util",
+        "last price events, newest first: paid if positive, own production or sale if negative",
+        REAL,
+    ),
+    "recently_made": Array(
+        (*_ADR, "production_day"),
+        "int32",
+        "devices",
+        "devices made on the last days, today first",
+        UNITS,
+    ),
+    "partner_memory": Array(
+        ("agent", "device_type", "partner", "memory_day"),
+        "float64",
+        "util",
+        "gained by deals with each partner on the last days of trade, newest first",
+        REAL,
+    ),
+    "met": Array(
+        ("agent", "partner"), "uint8", "1", "1 if the two met for the open device type", FLAG
+    ),
+    "overtime": Array(
+        _A, "float64", "min", "minutes of making to take from the next working day", NOT_NEGATIVE
+    ),
+    "reserved_minutes": Array(
+        _A, "float64", "min", "minutes promised for making devices", NOT_NEGATIVE
+    ),
+    "device_gain": Array(_A, "float64", "util", "gain from devices made for own use today", REAL),
+    "units_paid": Array(_A, "int32", "units", "units paid for devices today", COUNT),
+    "devices_sold": Array(_AD, "int32", "devices", "devices sold today", COUNT),
+    "made_with_device": Array(
+        _AD, "int32", "devices", "devices made today with a device that makes them", COUNT
+    ),
+    "making_minutes": Array(
+        _AD, "float64", "min", "minutes spent making devices today", NOT_NEGATIVE
+    ),
+    "extracted_with": Array(
+        ("agent", "source"),
+        "int32",
+        "units",
+        "units extracted today by hand and by device type",
+        COUNT,
+    ),
+    "minutes_with": Array(
+        ("agent", "source"), "float64", "min", "minutes spent extracting so today", NOT_NEGATIVE
+    ),
+    "device_stock": Array(
+        _AD,
+        "float64",
+        "min",
+        "minutes of use left before the night, all resources",
+        NOT_NEGATIVE,
+        kept=False,
+    ),
+    "made_today": Array(
+        _AD, "int32", "devices", "devices made today, all resources", COUNT, kept=False
+    ),
+    "agents_knowing": Array(
+        ("device_type", "resource"),
+        "int32",
+        "agents",
+        "agents that know anything about making the device, in the evening",
+        (0, "agents"),
+        of_agent=False,
+        kept=False,
+        logged=True,
+    ),
+    "recipe": Array(
+        ("device_type", "resource", "component"),
+        "int32",
+        "index",
+        "components, ascending: resources of a tool, else devices of the type below; -1: none",
+        (NO_COMPONENT, "resources - 1"),
+        initial=NO_COMPONENT,
+        of_agent=False,
+    ),
+    "invented_on": Array(
+        ("device_type", "resource"),
+        "int32",
+        "day",
+        "day of the recipe's invention",
+        COUNT,
+        of_agent=False,
+    ),
+    "inventor": Array(
+        ("device_type", "resource"),
+        "int32",
+        "agent",
+        "who invented it",
+        (-1, "agents - 1"),
+        initial=-1,
+        of_agent=False,
+    ),
+    "market_open": Array(
+        (), "uint8", "1", "1 if the open type is known to anybody", FLAG, of_agent=False, kept=False
+    ),
+    "device_partners": Array(
+        _A,
+        "int32",
+        "agent",
+        "order of the agents in a round of device trade: positions 0 and 1 meet, 2 and 3, ...",
+        (0, "agents - 1"),
+        of_agent=False,
+        kept=False,
+    ),
+}
+"""What a society with devices has in addition."""
+
+GROUP_STATE: dict[str, Array] = {
+    "units_sold_outside": Array(
+        _A,
+        "int32",
+        "units",
+        "of units_sold, those to other groups; until evening",
+        COUNT,
+        kept=False,
+    ),
+}
+GROUP_DEVICE_STATE: dict[str, Array] = {
+    "units_paid_outside": Array(
+        _A,
+        "int32",
+        "units",
+        "of units_paid, those to other groups; until evening",
+        COUNT,
+        kept=False,
+    ),
+}
+"""What is counted in addition if there are several groups, and if these have devices."""
+
+
+def arrays(p) -> dict[str, Array]:
+    """Return the arrays that a society of these parameters has."""
+    found = STATE
+    if p.devices is not None:
+        found = found | DEVICE_STATE
+    if p.groups > 1:
+        found = found | GROUP_STATE
+        found = found if p.devices is None else found | GROUP_DEVICE_STATE
+    return found
+
+
+def sizes(p) -> dict[str, int]:
+    """Return the length of every dimension but ``series``, of which a society here has names."""
+    lengths = {
+        "agent": p.agents,
+        "resource": p.resources,
+        "owner": p.agents + 1,
+        "purpose": PURPOSE_COUNT,
+        "shock": max(1, len(p.shocks)),
+        "round": max(1, p.rounds),
+    }
+    if p.devices is not None:
+        lengths |= {
+            "device_type": TYPES,
+            "source": len(SOURCES),
+            "partner": p.agents,
+            "price": p.device_memory,
+            "memory_day": p.device_memory,
+            "production_day": p.production_memory,
+            "component": p.component_slots,
+        }
+    return lengths
+
+
+def filled(array, lengths):
+    """Return nested lists of these lengths, full of the array's initial value."""
+    if lengths:
+        return [filled(array, lengths[1:]) for _ in range(lengths[0])]
+    return float(array.initial) if array.dtype == "float64" else array.initial

@@ -1,0 +1,21 @@
+"""What can an economy be told, and which keys contradict each other?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from societies.config.model import Conflict
+from societies.economy.config.conflicts import economy_conflicts, economy_warnings
+from societies.economy.config.keys import EconomyKeys
+
+
+class EconomyConfig(EconomyKeys):
+    """A society of self-interested agents that extract, barter and consume resources."""
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield every contradiction between keys that are valid each by itself."""
+        return economy_conflicts(self)
+
+    def warnings(self) -> Iterator[Conflict]:
+        """Yield what a run of so few days does not reach."""
+        return economy_warnings(self)

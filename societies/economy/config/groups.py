@@ -1,0 +1,109 @@
+"""What can an economy be told of groups of unlike agents?"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
+from societies.config.model import (
+    LARGEST_INTEGER,
+    LARGEST_REAL,
+    SMALLEST_REAL,
+    PerResource,
+    Section,
+    key,
+)
+from societies.economy.config import devices, resources
+from societies.economy.config.ranges import AtLeastOne, Experience, MoreThanOne, Positive
+
+
+class UtilityOverrides(Section):
+    """What a group has instead of the keys of `utility`."""
+
+    scale: PerResource[Positive] | None = key(None, resources.SCALE, "util")
+    exponent: PerResource[MoreThanOne] | None = key(None, resources.EXPONENT, "1")
+
+
+class ExtractionOverrides(Section):
+    """What a group has instead of the keys of `extraction`."""
+
+    max_effort: PerResource[Positive] | None = key(None, resources.MAX_EFFORT, "min/unit")
+    min_effort: PerResource[Positive] | None = key(None, resources.MIN_EFFORT, "min/unit")
+    max_experience: PerResource[Experience] | None = key(
+        None, resources.MAX_EXPERIENCE, "units extracted"
+    )
+
+
+class ConsumptionOverrides(Section):
+    """What a group has instead of the keys of `consumption`."""
+
+    resource_lifetime: PerResource[AtLeastOne] | None = key(
+        None, resources.RESOURCE_LIFETIME, "day"
+    )
+
+
+class DeviceOverrides(Section):
+    """What a group has instead of the keys of `device`."""
+
+    max_effort: PerResource[Positive] | None = key(None, devices.MAX_DEVICE_EFFORT, "min/device")
+    min_effort: PerResource[Positive] | None = key(None, devices.MIN_DEVICE_EFFORT, "min/device")
+    max_experience: PerResource[Experience] | None = key(None, devices.MAX_DEVICE_EXPERIENCE, "1")
+
+
+def _printable(name: Any) -> Any:
+    if isinstance(name, str) and not (name.isprintable() and name.strip() == name != ""):
+        raise PydanticCustomError("name", "expected a name of printable characters")
+    return name
+
+
+class GroupConfig(Section):
+    """Agents that share their parameters; agents are numbered group after group."""
+
+    name: Annotated[str, BeforeValidator(_printable)] = key(
+        ..., "Name of the group, used once", examples=["foragers"]
+    )
+    count: int | None = key(
+        None,
+        "Number of agents; the counts of all groups add up to agents",
+        "agents",
+        ge=1,
+        le=LARGEST_INTEGER,
+    )
+    share: float | None = key(
+        None,
+        "Fraction of the agents, instead of count; the shares of all groups add up to 1",
+        "1",
+        gt=0,
+        le=1,
+    )
+    utility: UtilityOverrides | None = key(None, "Keys of utility that differ in this group")
+    extraction: ExtractionOverrides | None = key(
+        None, "Keys of extraction that differ in this group"
+    )
+    consumption: ConsumptionOverrides | None = key(
+        None, "Keys of consumption that differ in this group"
+    )
+    trade_power: float = key(
+        1.0,
+        "Bargaining power: the price moves towards what the stronger partner wants",
+        "1",
+        gt=0,
+        le=LARGEST_REAL,
+    )
+    device: DeviceOverrides | None = key(None, "Keys of device that differ in this group")
+    device_trade_power: float = key(
+        1.0,
+        "Bargaining power in device trade",
+        "1",
+        ge=SMALLEST_REAL,
+        le=LARGEST_REAL,
+    )
+    inventiveness: float = key(
+        1.0,
+        "How many times likelier inventions are to an agent of this group",
+        "1",
+        ge=SMALLEST_REAL,
+        le=LARGEST_REAL,
+    )

@@ -1,0 +1,211 @@
+"""What can an economy be told: every key of its YAML file, with unit, range and meaning.
+
+Defaults are those of the model's research configuration (docs/model.md); the words are the
+field's. A key that is a `value` or a `shape` is one line: kernels and reference have it by its
+name. The keys of a section are in the file that the section is imported from.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from societies.config.model import (
+    LARGEST_INTEGER,
+    Interval,
+    ListOf,
+    Section,
+    WorkloadConfig,
+    key,
+    shape,
+    value,
+)
+from societies.config.problems import quoted
+from societies.economy.config.devices import DeviceConfig, DevicesMarketConfig, InventionConfig
+from societies.economy.config.groups import GroupConfig
+from societies.economy.config.ranges import (
+    DEFAULT_MENU,
+    LARGEST_SEED,
+    MOST_DAYS,
+    MOST_RESOURCES,
+)
+from societies.economy.config.resources import (
+    ConsumptionConfig,
+    ExtractionConfig,
+    TradingConfig,
+    UtilityConfig,
+)
+
+
+def _the_word_random(word: str) -> str:
+    if word != "random":
+        message = "expected a whole number or random, got {word}"
+        raise PydanticCustomError("index", message, {"word": quoted(word)})
+    return word
+
+
+Index = Annotated[
+    Annotated[Annotated[int, Field(ge=0, le=LARGEST_INTEGER)], Tag("number")]
+    | Annotated[Literal["random"], BeforeValidator(_the_word_random), Tag("word")],
+    Discriminator(lambda value: "word" if isinstance(value, str) else "number"),
+]
+
+
+class ShockConfig(Section):
+    """Something that is taken out of the society for good."""
+
+    day: int = key(
+        ...,
+        "At the end of this day; 0: before the first day",
+        "day",
+        ge=0,
+        le=LARGEST_INTEGER,
+        examples=[0],
+    )
+    remove: Literal["resource", "agent"] = key(..., "What is removed", examples=["resource"])
+    index: Index = key(..., "Which one, counted from 0, or random", "index", examples=["random"])
+    holdings: Literal["keep", "lose"] | None = key(
+        None,
+        "Whether agents keep what they hold and know of a removed resource (default keep); a "
+        "removed agent always loses everything",
+    )
+
+    @field_validator("holdings")
+    @classmethod
+    def _keep_unless_said(cls, holdings: str | None, info: ValidationInfo) -> str | None:
+        return "keep" if holdings is None and info.data.get("remove") == "resource" else holdings
+
+
+class TradeLogConfig(Section):
+    """Of which days all trades are written down, one by one."""
+
+    days: ListOf[Annotated[int, Field(ge=1, le=MOST_DAYS)]] = key(
+        (), "Days whose trades are recorded; each takes the reference one more day", "day"
+    )
+    societies: int = key(
+        1, "In how many societies, the first ones", "societies", ge=1, le=LARGEST_INTEGER
+    )
+
+
+class RecordConfig(Section):
+    """How much detail the output file holds."""
+
+    society: int = key(
+        1, "Record the society's series every this many days", "day", ge=1, le=LARGEST_INTEGER
+    )
+    agent: int = key(
+        0, "Record every agent every this many days; 0: never", "day", ge=0, le=LARGEST_INTEGER
+    )
+    agent_resource: int = key(
+        0,
+        "Record every agent's every resource every this many days; 0: never",
+        "day",
+        ge=0,
+        le=LARGEST_INTEGER,
+    )
+    device: int = key(
+        1,
+        "Record how many agents know each device every this many days; 0: never; of no effect "
+        "without devices",
+        "day",
+        ge=0,
+        le=LARGEST_INTEGER,
+    )
+    checkpoint: Interval = key(
+        "auto",
+        "Save the full state, from which a run can be resumed, every this many days; 0 or "
+        "never: not at all; auto: 50, or more where it is large",
+        "day",
+    )
+    trade_log: TradeLogConfig = key(
+        TradeLogConfig(), "Every single trade of chosen days, of resources and of devices"
+    )
+    input_output: bool = key(
+        False,
+        "Record what went into what on the last day: resources, minutes of devices, labour",
+    )
+
+
+class EconomyKeys(WorkloadConfig):
+    """A society of self-interested agents that extract, barter and consume resources."""
+
+    workload: Literal["economy"] = key("economy", "What the file configures")
+    agents: int = shape(48, "Number of agents in a society", "agents", ge=1, le=LARGEST_INTEGER)
+    resources: int = shape(48, "Number of resources", "resources", ge=2, le=MOST_RESOURCES)
+    days: int = key(500, "Number of days to simulate", "day", ge=1, le=MOST_DAYS)
+    day_length: float = value(600.0, "Working time of an agent in a day", "min", gt=0, le=1e6)
+    seed: int = key(
+        1, "Seed of every random draw: the same seed, the same bits", "1", ge=0, le=LARGEST_SEED
+    )
+    replicates: int = key(
+        1,
+        "Number of societies, alike but for their random draws, that run side by side",
+        "societies",
+        ge=1,
+        le=LARGEST_INTEGER,
+    )
+    first_society: int = key(
+        0,
+        "Number of the first society; society k of an ensemble is first_society k, replicates 1",
+        "index",
+        ge=0,
+        le=LARGEST_INTEGER,
+    )
+    trade: bool = shape(True, "Whether agents trade, resources as well as devices")
+    devices: Literal["none", "tools", "all"] = key("none", "Which devices agents may invent")
+    utility: UtilityConfig = key(UtilityConfig(), "How much a unit is worth")
+    extraction: ExtractionConfig = key(ExtractionConfig(), "How many minutes a unit takes")
+    consumption: ConsumptionConfig = key(ConsumptionConfig(), "How fast holdings disappear")
+    trading: TradingConfig = key(TradingConfig(), "How the resource market works")
+    devices_market: DevicesMarketConfig = key(DevicesMarketConfig(), "How devices are traded")
+    device: DeviceConfig = key(DeviceConfig(), "What devices take and bring")
+    invention: InventionConfig = key(InventionConfig(), "How likely inventions are")
+    groups: ListOf[GroupConfig] = key((), "Groups of unlike agents; empty: all are alike")
+    shocks: ListOf[ShockConfig] = key((), "What is removed from the society, and when")
+    record: RecordConfig = key(RecordConfig(), "How much detail the output file holds")
+
+    @field_validator("trading")
+    @classmethod
+    def _menu_of_all_resources(cls, trading: TradingConfig, info: ValidationInfo) -> TradingConfig:
+        """Let a menu that is not given fit a society of few resources."""
+        resources = info.data.get("resources", DEFAULT_MENU)
+        if "menu_size" in trading.model_fields_set or resources >= DEFAULT_MENU:
+            return trading
+        return trading.model_copy(update={"menu_size": resources})
+
+    @field_validator("device")
+    @classmethod
+    def _components_of_few_resources(
+        cls, device: DeviceConfig, info: ValidationInfo
+    ) -> DeviceConfig:
+        """Let component counts that are not given fit a society of few resources."""
+        resources = info.data.get("resources", MOST_RESOURCES)
+        most = {"resources_in_tool": resources - 1, "components": resources}
+        fitted = {
+            name: limit
+            for name, limit in most.items()
+            if name not in device.model_fields_set and getattr(device, name) > limit
+        }
+        return device.model_copy(update=fitted) if fitted else device
+
+    def group_sizes(self) -> list[int]:
+        """Return the number of agents in each group, ``[agents]`` if there are no groups.
+
+        Shares become whole numbers by the largest remainder; the first group wins ties.
+        """
+        if not self.groups:
+            return [self.agents]
+        counts = [group.count for group in self.groups if group.count is not None]
+        if counts:
+            return counts
+        shares = [Fraction(repr(group.share)) for group in self.groups]
+        quotas = [share * self.agents / sum(shares) for share in shares]
+        sizes = [math.floor(quota) for quota in quotas]
+        by_remainder = sorted(range(len(sizes)), key=lambda g: sizes[g] - quotas[g])
+        for g in by_remainder[: self.agents - sum(sizes)]:
+            sizes[g] += 1
+        return sizes

@@ -1,0 +1,115 @@
+"""What can an economy be told of resources: their use, extraction, consumption and market.
+
+Lists give one number per resource. The texts of keys that a group may override are the same there.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from societies.config.model import (
+    LARGEST_REAL,
+    SMALLEST_REAL,
+    PerResource,
+    Section,
+    key,
+    shape,
+    value,
+)
+from societies.economy.config.ranges import (
+    DEFAULT_MENU,
+    MOST_ATTEMPTS,
+    MOST_RESOURCES,
+    MOST_ROUNDS,
+    AtLeastOne,
+    Experience,
+    MoreThanOne,
+    Positive,
+)
+
+SCALE = "Utility of the first unit of a resource (D in U = D x^(1/n))"
+EXPONENT = "How fast marginal utility falls (n in U = D x^(1/n))"
+MAX_EFFORT = "Effort for one unit without any experience"
+MIN_EFFORT = "Effort for one unit at full experience; at most max_effort"
+MAX_EXPERIENCE = "Experience beyond which effort falls no further, and the most kept overnight"
+RESOURCE_LIFETIME = (
+    "Mean life of a held unit: every night each unit is consumed with probability 1/lifetime"
+)
+
+
+class UtilityConfig(Section):
+    """How much a unit is worth. Lists give one number per resource."""
+
+    scale: PerResource[Positive] = key(600.0, SCALE, "util")
+    exponent: PerResource[MoreThanOne] = key(2.5, EXPONENT, "1")
+    min_marginal: float = value(
+        1.0,
+        "Floor of marginal utility; less than every scale",
+        "util/unit",
+        ge=SMALLEST_REAL,
+        le=LARGEST_REAL,
+    )
+
+
+class ExtractionConfig(Section):
+    """How many minutes a unit takes, and how practice shortens them."""
+
+    max_effort: PerResource[Positive] = key(9.0, MAX_EFFORT, "min/unit")
+    min_effort: PerResource[Positive] = key(3.0, MIN_EFFORT, "min/unit")
+    max_experience: PerResource[Experience] = key(600.0, MAX_EXPERIENCE, "units extracted")
+    daily_experience_penalty: float = value(
+        3.0,
+        "Experience lost on every day on which the resource is not extracted",
+        "units extracted/day",
+        ge=0,
+        le=LARGEST_REAL,
+    )
+    near_best_band: float = value(
+        0.0,
+        "An agent extracts any resource whose gain per minute is within this of the best; "
+        "0: only the best",
+        "util/min",
+        ge=0,
+        le=LARGEST_REAL,
+    )
+
+
+class ConsumptionConfig(Section):
+    """How fast holdings disappear."""
+
+    resource_lifetime: PerResource[AtLeastOne] = key(5.0, RESOURCE_LIFETIME, "day")
+
+
+class TradingConfig(Section):
+    """How the resource market works."""
+
+    rounds: int = shape(
+        12,
+        "How often, in each of a day's markets, all agents are paired anew; 0: nobody meets",
+        "1/market",
+        ge=0,
+        le=MOST_ROUNDS,
+    )
+    attempts: int = shape(
+        8, "Exchanges that a pair may try in one meeting", "1/meeting", ge=1, le=MOST_ATTEMPTS
+    )
+    menu_size: int = shape(
+        DEFAULT_MENU,
+        "Resources that each partner offers, at most the number of resources; if not given, 6 or "
+        "all of them, whichever is fewer",
+        "resources",
+        ge=1,
+        le=MOST_RESOURCES,
+    )
+    min_surplus: float = value(
+        0.1, "Each partner must gain more than this by a trade", "util", ge=0, le=LARGEST_REAL
+    )
+    price: Literal["geometric", "inverse_geometric", "unit"] = shape(
+        "geometric",
+        "Price between the two marginal utilities: their geometric mean, its inverse, or one "
+        "unit for one unit",
+    )
+    fresh_values: bool = shape(
+        False,
+        "Agents compose menus from today's marginal utilities instead of the remembered ones",
+    )

@@ -1,0 +1,113 @@
+"""Which keys of a configuration are handed on by name, to the kernels and to the reference?
+
+A key says so where it is declared, with `societies.config.value` or `societies.config.shape`; from
+that one line follow its macro and its attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from societies.config.model import SHAPE, VALUE, Section
+
+Number = bool | int | float
+Row = tuple[Number, ...]
+
+
+class Choice(str):
+    """A word, and the words that it was chosen from."""
+
+    options: tuple[str, ...]
+
+    def __new__(cls, word: str, options: tuple[str, ...]) -> Choice:
+        """Return the word, which is a string like any other."""
+        made = super().__new__(cls, word)
+        made.options = options
+        return made
+
+
+def values(config: Section) -> dict[str, Number | Row]:
+    """Return the keys that are declared as values, by symbol; a section of numbers is a row."""
+    return dict(_declared(config, VALUE))
+
+
+def shapes(config: Section) -> dict[str, Number | Choice]:
+    """Return the keys that are declared as shapes, by symbol."""
+    return dict(_declared(config, SHAPE))
+
+
+def _declared(config: Section, kind: str) -> Iterator[tuple[str, Any]]:
+    for symbol, section, name in symbols(config):
+        field = type(section).model_fields[name]
+        if _extra(field).get("kind") == kind:
+            yield symbol, _number(getattr(section, name), field)
+
+
+def symbols(config: Section) -> Iterator[tuple[str, Section, str]]:
+    """Yield symbol, section and name of every value and shape.
+
+    Raises
+    ------
+    TypeError
+        If two keys have the same symbol.
+    """
+    seen = set()
+    for symbol, section, name in _walk(config):
+        if symbol in seen:
+            raise TypeError(f"two keys are called {symbol}; give one of them another symbol")
+        seen.add(symbol)
+        yield symbol, section, name
+
+
+def _walk(section: Section) -> Iterator[tuple[str, Section, str]]:
+    for name, field in type(section).model_fields.items():
+        extra, content = _extra(field), getattr(section, name)
+        if "kind" in extra:
+            yield extra.get("symbol", name), section, name
+        elif isinstance(content, Section):
+            yield from _walk(content)
+
+
+def _extra(field: FieldInfo) -> Mapping[str, Any]:
+    return field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+
+
+def _number(content: Any, field: FieldInfo) -> Number | Row | Choice:
+    """Return what a key was set to, as its type says: a default may be written 1 for 1.0."""
+    if isinstance(content, Section):
+        fields = type(content).model_fields
+        return tuple(_number(getattr(content, name), one) for name, one in fields.items())  # type: ignore[misc]
+    if get_origin(field.annotation) is Literal:
+        return Choice(content, get_args(field.annotation))
+    return float(content) if field.annotation is float else content
+
+
+def value_macros(values: Mapping[str, Number | Row]) -> dict[str, Number]:
+    """Return ``P_symbol`` for every value that is a number."""
+    return {f"P_{symbol}": n for symbol, n in values.items() if not isinstance(n, tuple)}
+
+
+def value_rows(values: Mapping[str, Number | Row]) -> list[str]:
+    """Return lines of OpenCL C: ``P(symbol)``, and a constant array for every row of values."""
+    lines = ["#define P(name) P_##name"]
+    for symbol, row in values.items():
+        if isinstance(row, tuple):
+            numbers = ", ".join(float(number).hex() for number in row)
+            lines.append(f"__constant double {symbol}[{len(row)}] = {{{numbers}}};")
+    return lines
+
+
+def shape_macros(shapes: Mapping[str, Number | str]) -> dict[str, Number]:
+    """Return a macro for every shape, and one for every word of a choice."""
+    macros: dict[str, Number] = {}
+    for symbol, shape in shapes.items():
+        name = symbol.upper()
+        if isinstance(shape, Choice):
+            macros |= {f"{name}_{word.upper()}": i for i, word in enumerate(shape.options)}
+            shape = shape.options.index(shape)
+        assert not isinstance(shape, str), f"{symbol}: the words to choose from are not known"
+        macros[name] = shape
+    return macros

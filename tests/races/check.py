@@ -2,10 +2,11 @@
 
     python tests/races/check.py [--quick] [--only PART]
 
-Every kernel of ``kernels/economy`` through small odd societies, every function of
-``kernels/primitives`` through small odd arrays, in the variants for CPUs and for GPUs and at odd
-workgroup sizes. The results are compared with the reference, bit by bit. Ends with 1 if anything
-is found or differs, or if a kernel was never launched. See docs/checking-kernels.md.
+Every kernel of ``kernels/economy`` through small odd societies, every other workload in its small
+configuration (tests/small.py), every function of ``kernels/primitives`` through small odd arrays;
+all in the variants for CPUs and for GPUs and at odd workgroup sizes. The results are compared with
+the reference, bit by bit. Ends with 1 if anything is found or differs, or if a kernel was never
+launched. See docs/checking-kernels.md.
 """
 
 from __future__ import annotations
@@ -20,17 +21,19 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(Path(__file__).parent)]
 os.environ["SOCIETIES_DEBUG"] = "race"  # before anything loads the OpenCL library
 os.environ.setdefault("OCLGRIND_MAX_ERRORS", "1000000")  # mutants make many, and nobody reads them
 
 import contracts  # noqa: E402
 import numpy as np  # noqa: E402
+import small  # noqa: E402
 
 from reference_py.primitives import softmath, tree  # noqa: E402
 from reference_py.primitives.rng import Rng  # noqa: E402
@@ -43,6 +46,9 @@ from societies.errors import SocietiesError  # noqa: E402
 from societies.kerneltext import source as kernel_source  # noqa: E402
 from societies.kerneltext.source import without_comments  # noqa: E402
 from societies.opencl import Local, Program, choose_device, race  # noqa: E402
+from societies.workload import engines  # noqa: E402
+from societies.workload.phases import kernel_files  # noqa: E402
+from societies.workload.registry import workload  # noqa: E402
 
 KERNELS = ROOT / "kernels"
 CASES = ROOT / "tests" / "primitives"
@@ -150,6 +156,15 @@ SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
         (5,),
     ),
 }
+VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
+    "laplace": (
+        {},
+        {"variant": "seed"},
+        {"method": "heat", "precision": "double"},
+    ),
+}
+"""Settings with which a workload's small configuration runs further text; by default none."""
+
 SIZES = (0, 1, 2, 5, 37, 70)
 QUICK_SIZES = (1, 5, 37)
 
@@ -228,6 +243,50 @@ def many_agents(checks: Checks) -> None:
             one.load(state)
             one.step(Step("matching"), 1)
         checks.same(name, engine.state()["partners"], reference.state()["partners"])
+
+
+# ---------------------------------------------------------------- the other workloads
+
+
+def other_workloads(checks: Checks, *, quick: bool) -> None:
+    """Run every workload but the economy on the simulator and in plain Python."""
+    for name in small.names():
+        if name != "economy":
+            for settings in VARIANTS.get(name, ({},)):
+                one_workload(checks, name, settings, KINDS, quick=quick)
+
+
+def one_workload(
+    checks: Checks, name: str, settings: dict[str, Any], kinds: tuple[str, ...], *, quick: bool
+) -> None:
+    """Run one configuration in the variants of some kinds of devices, at odd workgroup sizes."""
+    config, chosen = small.small(name, **settings), workload(name)
+    p, numbers = chosen.parameters(config), {"first": chosen.first(config), "copies": 2}
+    last = chosen.ticks(config)
+    reference = engines.ReferenceEngine(chosen, p, **numbers)
+    to_the_end(reference, last)
+    expected = reference.state()
+    shown = ", ".join([name, *(f"{key} {value}" for key, value in settings.items())])
+    for kind in kinds:
+        for workgroup in WORKGROUPS[1:2] if quick else WORKGROUPS:
+            title = f"{shown}, {kind}, workgroup {workgroup}"
+            with checks.case(title):
+                device = choose_device(kind)
+                engine = engines.DeviceEngine(chosen, p, device, work_items=workgroup, **numbers)
+                to_the_end(engine, last)
+                found = engine.state()
+                for array in reference.kept():
+                    checks.same(f"{title}, {array}", found[array], expected[array])
+
+
+def to_the_end(engine: Any, last: int) -> None:
+    """Run all ticks, or those until every copy has ended, and what follows them."""
+    engine.start()
+    for first in range(1, last + 1, engines.LOG_TICKS):
+        engine.run_ticks(first, min(last, first + engines.LOG_TICKS - 1))
+        if engine.ended() is not None:
+            break
+    engine.finish()
 
 
 # ---------------------------------------------------------------- primitives
@@ -315,11 +374,11 @@ def mutants_of(path: Path, folder: Path) -> int:
 
 def is_found(mutant: Path, path: Path) -> bool:
     """Return whether a case fails or never ends with a changed file, in a process of its own."""
-    case = in_economy if path.parent.name == "economy" else in_primitive
+    case = in_primitive if path.parent.name == "primitives" else in_workload
 
     def tried() -> None:
         os.environ["OCLGRIND_LOG"] = str(mutant.with_suffix(".log"))
-        found = case(mutant, path.name)
+        found = case(mutant, path)
         os._exit(int(found))
 
     process = multiprocessing.get_context("fork").Process(target=tried)
@@ -331,24 +390,39 @@ def is_found(mutant: Path, path: Path) -> bool:
     return process.exitcode != 0
 
 
-def in_economy(mutant: Path, name: str) -> bool:
-    """Return whether any case fails with a changed file of kernels/economy."""
-
+def in_workload(mutant: Path, path: Path) -> bool:
+    """Return whether any case fails with a changed file of a workload."""
+    place = path.relative_to(KERNELS)
     tree = mutant.with_suffix(".kernels")  # all kernels: the others include the changed file
     shutil.copytree(KERNELS, tree, dirs_exist_ok=True)
-    shutil.copy(mutant, tree / "economy" / name)
+    shutil.copy(mutant, tree / place)
     with mock.patch.object(kernel_source, "data_directory", lambda _: tree):
-        for society in SOCIETIES:
-            for kind in reversed(KINDS):
+        for kind in reversed(KINDS):
+            for case in cases_of(place.parent.as_posix()):
                 checks = Checks()
-                one_society(checks, society, (kind,), quick=True)
+                case(checks, kinds=(kind,), quick=True)
                 if checks.failures:
                     return True
     return False
 
 
-def in_primitive(mutant: Path, name: str) -> bool:
+def cases_of(folder: str) -> Iterator[Any]:
+    """Yield the cases of the workloads whose kernels are in a folder of kernels/."""
+    if folder == "economy":
+        for society in SOCIETIES:
+            yield partial(one_society, name=society)
+        return
+    for name in small.names():
+        chosen = workload(name)
+        for settings in VARIANTS.get(name, ({},)):
+            p = chosen.parameters(small.small(name, **settings))
+            if any(file.startswith(f"{folder}/") for file in kernel_files(chosen.phases(p, 1))):
+                yield partial(one_workload, name=name, settings=settings)
+
+
+def in_primitive(mutant: Path, path: Path) -> bool:
     """Return whether any case fails with a changed file of kernels/primitives."""
+    name = path.name
     driver = mutant.with_name(f"contracts_{mutant.name}")
     if name == "varray.cl":
         lists_driver = mutant.with_name(f"lists_{mutant.name}")
@@ -419,7 +493,20 @@ def single(checks: Checks) -> set[str]:
             program.integers_below(base=1, n=n, cases=5, values=values, global_size=5, local_size=5)
             twin = [Rng.seed(1, 1 << 32, i).below(n) for i in range(5)]
             checks.same(f"rng_below({n})", values.get(), twin)
-    return {"softmath.cl", "rng.cl", "tree.cl"}
+    with checks.case("num.cl"):
+        a, b = np.array([1.0, 2.0, 0.1], np.float32), np.array([3.0, 7.0, 0.7], np.float32)
+        for detour in (True, False):
+            macros = {"CONSTANT": 0.1, "DEVICE_ROUNDS_SINGLES": not detour}
+            program = Program(device, CASES / "num_cases.cl", macros)
+            sizes = {"n": 3, "global_size": 4, "local_size": 2}
+            result = device.empty(3, np.float32)
+            arrays = {"a": device.array(a), "b": device.array(b), "result": result}
+            program.quotients(**arrays, **sizes)
+            checks.same("NUM_DIV", result.get(), a / b)
+            del arrays["b"]
+            program.roots(**arrays, **sizes)
+            checks.same("NUM_SQRT", result.get(), np.sqrt(a))
+    return {"softmath.cl", "rng.cl", "tree.cl", "num.cl"}
 
 
 def lists(checks: Checks) -> set[str]:
@@ -492,7 +579,9 @@ def uncovered(files: set[str]) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer sizes")
-    parser.add_argument("--only", choices=("economy", "primitives"), help="one part, no coverage")
+    parser.add_argument(
+        "--only", choices=("economy", "others", "primitives"), help="one part, no coverage"
+    )
     parser.add_argument(
         "--mutants",
         nargs="*",
@@ -507,10 +596,12 @@ def main() -> int:
     start = time.monotonic()
     try:
         files = {"real.cl"}  # no functions
-        if options.only != "economy":
+        if options.only in (None, "primitives"):
             files |= collective(checks, quick=options.quick)
             files |= single(checks) | lists(checks)
-        if options.only != "primitives":
+        if options.only in (None, "others"):
+            other_workloads(checks, quick=options.quick)
+        if options.only in (None, "economy"):
             economy(checks, quick=options.quick)
             if not options.quick:
                 many_agents(checks)

@@ -26,7 +26,8 @@ def files(tmp_path_factory):
     for name in COPY:
         config = small(name, replicates=2) if name == "economy" else small(name)
         (folder / f"{name}.yaml").write_text(societies.config.to_yaml(config))
-        societies.run(config, device="reference", out=folder / f"{name}.h5")
+        report = societies.run(config, device="reference", out=folder / f"{name}.h5")
+        (folder / f"{name}.sha256").write_text(report.state_sha256)
     return folder
 
 
@@ -198,3 +199,68 @@ def test_any_title_can_be_drawn(forged, shell, name, title):
 
     code, _, err = shell("plot", forged(name, change), "--out", "figure.png")
     assert (code, err) == (0, "")
+
+
+def other_configuration(file, name):
+    other = {"economy": "laplace", "laplace": "economy"}[name]
+    file.attrs["configuration"] = societies.config.to_yaml(small(other))
+
+
+def without_attribute(key):
+    return lambda file, name: file.attrs.__delitem__(key)
+
+
+def without_an_array(file, name):
+    for slot in file["checkpoint"].values():
+        del slot["state"][next(iter(slot["state"]))]
+
+
+REFUSED = {
+    "no configuration": without_attribute("configuration"),
+    "the configuration of another workload": other_configuration,
+    "a number for a configuration": attribute("configuration", np.int64(-1)),
+}
+STRUCTURE = {
+    "no checkpoints": without("checkpoint"),
+    "an array missing in its checkpoints": without_an_array,
+    "complete ticks in words": series(lambda a: "many", which="ticks_committed"),
+    "a number of ticks in words": attribute("ticks", "many"),
+}
+"""Changes of what HDF5 lists; what a run reads lies where the seal says, and is as it was."""
+
+
+def ways_on(name, path):
+    """Return the commands that go on with a file."""
+    more = ["--set", "days=15"] if name == "economy" else ["--set", "steps=61"]
+    yield ["run", f"{name}.yaml", "--out", path, "--resume"]
+    yield ["verify", f"{name}.yaml", "--from", path, "--ticks", "1", *more]
+    if name == "economy":
+        yield ["trace", "economy.yaml", "--from", path, "--day", "14", "--agent", "1"]
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+@pytest.mark.parametrize("name", COPY)
+def test_going_on_with_it_is_refused_in_two_lines(forged, shell, name, kind):
+    path = forged(name, REFUSED[kind])
+    for words in ways_on(name, path):
+        code, out, err = shell(*words, "--device", "reference")
+        assert (code, out) == (4, ""), (words, out, err)
+        assert path in err and len(err.splitlines()) <= 2, err
+    code, _, err = shell("info", path, "--check")
+    assert code in (0, 4) and "internal error" not in err
+
+
+@pytest.mark.parametrize("kind", STRUCTURE)
+@pytest.mark.parametrize("name", COPY)
+def test_going_on_with_it_is_right_or_refused(forged, files, shell, name, kind):
+    path = forged(name, STRUCTURE[kind])
+    sha256 = (files / f"{name}.sha256").read_text()
+    for words in ways_on(name, path):
+        code, out, err = shell(*words, "--device", "reference")
+        if code == 0:
+            assert words[0] != "run" or sha256 in out
+            assert words[0] != "verify" or out.startswith("identical")
+        else:
+            assert code in (2, 4) and path in err and len(err.splitlines()) <= 2, err
+    code, _, err = shell("info", path, "--check")
+    assert code in (0, 4) and "internal error" not in err

@@ -11,6 +11,16 @@ def device():
     return choose_device("auto")
 
 
-@pytest.fixture(params=WORKGROUP_SIZES, ids=lambda size: f"workgroup{size}")
+QUICK = {1, 31, 64}
+"""Sizes that every run of the tests tries: alone, odd, and more than a GPU's warp."""
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(size, marks=[] if size in QUICK else [pytest.mark.thorough])
+        for size in WORKGROUP_SIZES
+    ],
+    ids=lambda size: f"workgroup{size}",
+)
 def workgroup(request):
     return request.param

@@ -1,4 +1,4 @@
-"""Break configurations at random: is every one either valid or told in plain words, and quickly?
+"""Break configurations at random: is every one either valid or refused in plain words, and quickly?
 
 Shipped configurations and generated ones are changed in a few places: values of other types and
 sizes, keys misspelt, moved, doubled or dropped, text cut, shuffled, indented, YAML's own traps.
@@ -135,12 +135,12 @@ def overrides(chance: random.Random) -> list[str]:
 
 
 def outcome(path: Path, changes: list[str]) -> tuple[str, str]:
-    """Return whether a configuration is valid, told, or wrong, and what was said."""
+    """Return whether a configuration is valid, refused, or wrong, and what was said."""
     began = time.perf_counter()
     try:
         config = societies.load_config(path, changes)
     except ConfigError as error:
-        kind, said = "told", str(error)
+        kind, said = "refused", str(error)
         if not said.strip() or any(not LINE.match(line) for line in said.splitlines()):
             kind = "wrong"
         if any(ord(c) < 32 and c != "\n" for c in said) or "Traceback" in said:

@@ -1,9 +1,9 @@
-"""Flip bytes of result files at random: is every flip told, and nothing silently wrong?
+"""Flip bytes of result files at random: is every flip reported, and nothing silently wrong?
 
-A flip counts as *told* if `societies info --check` calls the file damaged and a run refuses to go
-on with it or says what it found, as *not counted* if it is in what a killed run has left behind
-unfinished, and as *unused* if everything that the file says is the same as before. Anything else
-is wrong: a value that changed unnoticed, an error that is not meant for users, a crash.
+A flip counts as *reported* if `societies info --check` calls the file damaged and a run refuses to
+go on with it or says what it found, as *not counted* if it is in what a killed run has left behind
+unfinished, and as *unused* if everything that the file says is the same as before. Anything else is
+wrong: a value that changed unnoticed, an error that is not meant for users, a crash.
 
     python tests/faults/flips.py --flips 1000 --seed 1
 """
@@ -101,21 +101,21 @@ def outcome(path: Path, before: str) -> tuple[str, str]:
     try:
         found = inspect(path, check=True)
     except OutputError as error:
-        told, lines = "damaged: " in str(error), str(error)
+        reported, lines = "damaged: " in str(error), str(error)
     else:
-        told, lines = bool(found.damages), "; ".join(map(str, found.damages))
+        reported, lines = bool(found.damages), "; ".join(map(str, found.damages))
         half = [value for label, value in found.rows if label == "half written"]
-        if half and not told:
+        if half and not reported:
             return "not counted", half[0]
     try:
         with ResultFile.resume(path) as file:
             refused = bool(file.damages)
     except OutputError as error:
         refused = "damaged: " in str(error) and len(str(error).splitlines()) <= 2
-    if told and refused:
-        return "told", lines
-    if told or refused:
-        return "wrong", f"info {told}, resume {refused}: {lines}"
+    if reported and refused:
+        return "reported", lines
+    if reported or refused:
+        return "wrong", f"info {reported}, resume {refused}: {lines}"
     return ("unused", "") if repr(contents(path)) == before else ("wrong", "other contents")
 
 
@@ -138,7 +138,7 @@ def flip_bytes(path: Path, flips: int, seed: int) -> tuple[Counter[str], list[st
             kind = "wrong"
             said = f"{type(error).__name__}: {error}"
             if isinstance(error, SocietiesError):
-                said = f"told only later: {error}"
+                said = f"reported only later: {error}"
         if kind == "wrong":
             wrong.append(f"{path.name}, byte {at} changed by {change:#04x}: {said}")
         outcomes[kind] += 1

@@ -15,10 +15,10 @@ def rows() -> list[tuple[str, str]]:
     for name in workload_names():
         try:
             one = workload(name)
-            told = f"{one.summary}; a tick is a {one.clock}, a copy a {one.copies}"
+            about = f"{one.summary}; a tick is a {one.clock}, a copy a {one.copies}"
         except ConfigError as error:  # of somebody else: the others are listed all the same
-            told = str(error)
-        found.append((name, told))
+            about = str(error)
+        found.append((name, about))
         found += [(f"  {config}", first[config]) for config in first if of[config] == name]
     return found
 

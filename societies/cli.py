@@ -204,7 +204,7 @@ def run(
         plan = societies.plan(settings, device=device, out=target)
         print_rows(plan.rows, Console(stderr=not dry_run))
         for text in plan.warnings:
-            if text not in config_warnings(settings):  # told when CONFIG was read
+            if text not in config_warnings(settings):  # shown when CONFIG was read
                 warn(text)
         if dry_run:
             return
@@ -323,7 +323,7 @@ def trace(
     override: Override = None,
     debug: Debug = False,
 ) -> None:
-    """Tell what happened in a tick of CONFIG, and why.
+    """Say what happened in a tick of CONFIG, and why.
 
     What can be asked for depends on the workload: societies trace CONFIG --help.
     """
@@ -334,8 +334,8 @@ def trace(
     member = member_of(workload(settings.workload), "trace")
     with progress_bar(settings, device) as progress:
         given = {"config": settings, "device": device, "progress": progress}
-        told = call(member, given, context.meta.get("options", {}))
-    print(printable(str(told)))
+        explained = call(member, given, context.meta.get("options", {}))
+    print(printable(str(explained)))
 
 
 @app.command(cls=ConfigCommand)
@@ -512,8 +512,8 @@ def info(
     found = inspect(file, check=check)
     print_rows(found.rows, Console())
     if found.damages:
-        told = [f"{file}: damaged: {one}." for one in found.damages]
-        raise OutputError("\n".join([*told, f"Still good: {found.good}."]))
+        damages = [f"{file}: damaged: {one}." for one in found.damages]
+        raise OutputError("\n".join([*damages, f"Still good: {found.good}."]))
 
 
 @app.command()
@@ -593,7 +593,7 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     arguments : sequence of str, optional
         Words after ``societies``; those of the process when not given.
     own_process : bool
-        Whether the process ends with this call: Ctrl-C is then ignored while the end is told.
+        Whether the process ends with this call: Ctrl-C is then ignored while the end is reported.
 
     Raises
     ------
@@ -604,17 +604,17 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         with shell_words(), warnings.catch_warnings():
-            warnings.simplefilter("ignore", SocietiesWarning)  # told when CONFIG is read
+            warnings.simplefilter("ignore", SocietiesWarning)  # shown when CONFIG is read
             warnings.simplefilter("always", DamageWarning)
             show = warnings.showwarning
 
-            def tell(message: Warning | str, category: type[Warning], *where: Any) -> None:
+            def show_all(message: Warning | str, category: type[Warning], *where: Any) -> None:
                 if issubclass(category, DamageWarning):
                     print(f"warning: {printable(str(message))}", file=sys.stderr)
                 else:
                     show(message, category, *where)
 
-            warnings.showwarning = tell  # type: ignore[assignment]
+            warnings.showwarning = show_all  # type: ignore[assignment]
             app(args=words, prog_name="societies", obj=words)
     except SystemExit as end:
         _deafen(own_process)
@@ -624,13 +624,13 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     except Exception as error:
         _deafen(own_process)
         with shell_words():
-            told = _told(error)
+            reported = _reported(error)
         # Looked for by hand, since an error may come before the options are parsed.
         if "--debug" in words:
             print(printable(traceback.format_exc()), file=sys.stderr, end="")
         else:
-            print(printable(str(told)), file=sys.stderr)
-        sys.exit(told.exit_code)
+            print(printable(str(reported)), file=sys.stderr)
+        sys.exit(reported.exit_code)
 
 
 def _deafen(own_process: bool) -> None:
@@ -639,8 +639,8 @@ def _deafen(own_process: bool) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _told(error: Exception) -> SocietiesError:
-    """Return what to tell of an error, with its exit code."""
+def _reported(error: Exception) -> SocietiesError:
+    """Return what to report of an error, with its exit code."""
     if isinstance(error, SocietiesError):
         return error
     kinds = type(error).__mro__

@@ -119,7 +119,7 @@ class Interrupted(SocietiesError):
 
 
 def interruption(error: BaseException) -> str:
-    """Return what to tell of a Ctrl-C: of an earlier one, if it came while that was told."""
+    """Return what to say of a Ctrl-C: of an earlier one, if it came while that was reported."""
     behind: BaseException | None = error
     while behind is not None and not isinstance(behind, Interrupted):
         behind = behind.__context__

@@ -47,8 +47,16 @@ def deal(p, s, device_type, buyer, seller):
     goods = for_sale(p, s, device_type, seller)
     offered = sorted(menu(p, s, buyer))
     refused = nothing_to_trade(goods, offered)
-    who = {"buyer": buyer, "seller": seller, "device": device_type}
-    notify(s, "device_offer", **who, goods=goods, offered=offered, refused=refused)
+    notify(
+        s,
+        "device_offer",
+        buyer=buyer,
+        seller=seller,
+        device=device_type,
+        goods=goods,
+        offered=offered,
+        refused=refused,
+    )
     if refused is not None:
         return False
     pick, worth = choice(p, s, device_type, buyer, goods)

@@ -150,9 +150,16 @@ def chance(p, s, agent, device_type, considered, open_):
         known = s.device_experience[agent][COMPONENT[device_type]]
     experience = summed(known, considered)
     result = probability * experience * p.devices.inventiveness[p.group_of_agent[agent]]
-    what = {"device": device_type, "considered": considered, "open": open_}
-    odds = {"experience": experience, "probability": min(1.0, result)}
-    notify(s, "attempt", agent=agent, **what, **odds)
+    notify(
+        s,
+        "attempt",
+        agent=agent,
+        device=device_type,
+        considered=considered,
+        open=open_,
+        experience=experience,
+        probability=min(1.0, result),
+    )
     return result
 
 

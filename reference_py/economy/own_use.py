@@ -6,6 +6,8 @@ at once, although it produces them later in the day.
 Device twin: ``kernels/economy/own_use.cl``.
 """
 
+import math
+
 from reference_py.economy import valuation
 from reference_py.economy.listener import notify
 from reference_py.economy.promises import reserve
@@ -22,7 +24,7 @@ def decide(p, s, agent, device_type):
     """Promise to make the device of the largest net benefit, as long as there is one."""
     while True:
         cost, _ = valuation.costs(p, s, agent, device_type)
-        best, pick, gain, considered = 0.0, None, 0.0, []
+        best, pick, gain, considered = -math.inf, None, 0.0, []
         for r in range(p.resources):
             benefit, refused = judged(p, s, agent, device_type, r, cost[r])
             if refused is None and benefit - cost[r] > best:
@@ -44,9 +46,9 @@ def decide(p, s, agent, device_type):
 
 
 def judged(p, s, agent, device_type, resource, cost):
-    """Return what one more device would bring, and why the agent makes none; None if it might.
+    """Return what one more device would bring, and why the agent does not want it; None if it does.
 
-    Of a device that the agent does not want anyway, only a listener is interested in the benefit.
+    Of a device that it does not want whatever it brings, only a listener gets to know the benefit.
     """
     refused = unwanted(p, s, agent, device_type, resource)
     if refused is not None and s.listener is None:
@@ -58,7 +60,7 @@ def judged(p, s, agent, device_type, resource, cost):
 
 
 def unwanted(p, s, agent, device_type, resource):
-    """Return why the agent needs no device, or cannot make it; None if it wants one."""
+    """Return why the agent wants no device whatever it brings: owns enough, or cannot make it."""
     most = p.days_to_hold * p.day_length
     if not valuation.stock(p, s, agent, device_type, resource) < most:
         return "owns enough", ()

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, where, and in which words is the user told?"""
+"""What is wrong with a configuration, where, and in which words does the user read it?"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from societies.workload.figure import Panel, label, numbers, panels_figure, pane
 if TYPE_CHECKING:
     import xarray as xr
 
-# Units above, welfare below. Colours of Okabe and Ito, told apart by every kind of eye.
+# Units above, welfare below. Colours of Okabe and Ito, distinguished by every kind of eye.
 PANELS = (
     Panel("units_extracted", "Extracted", "units per agent and day", "#0072B2"),
     Panel("units_held", "Held", "units per agent", "#0072B2"),
@@ -55,14 +55,14 @@ def figure(results: xr.Dataset) -> Any:
 
 def who(results: xr.Dataset) -> str:
     """Say who was simulated, as far as the attributes tell."""
-    told = results.attrs
+    attrs = results.attrs
     parts = []
-    if "agents" in told and "resources" in told:
-        parts.append(f"{words(told['agents'])} agents × {words(told['resources'])} resources")
-    elif "title" in told:
-        parts.append(words(told["title"]))
-    if "scenario" in told:
-        parts.append(words(told["scenario"]))
+    if "agents" in attrs and "resources" in attrs:
+        parts.append(f"{words(attrs['agents'])} agents × {words(attrs['resources'])} resources")
+    elif "title" in attrs:
+        parts.append(words(attrs["title"]))
+    if "scenario" in attrs:
+        parts.append(words(attrs["scenario"]))
     return "  ·  ".join(parts)
 
 

@@ -1,4 +1,4 @@
-// What the OpenCL C compiler knows without being told, for libclang, which has no such header:
+// What the OpenCL C compiler knows by itself, for libclang, which has no such header:
 // built-in types and constants. Built-in functions are declared by clang itself.
 
 #define __opencl_c_named_address_space_builtins 1

@@ -83,7 +83,7 @@ class SeriesAndDetail:
         ]
         detail = {self._detail_name(name): one for name, one in self._detail.items()}
         if self.workload.timed:
-            result += [Variable(name, (clock,), *told) for name, told in MEASURED.items()]
+            result += [Variable(name, (clock,), *facts) for name, facts in MEASURED.items()]
         kinds = (((clock,), self._logged), ((self._detail_dim,), detail), ((), self._final))
         return result + [
             Variable(name, (copies, *when, *one.dims), one.dtype, one.unit, one.meaning)

@@ -48,8 +48,8 @@ def executed(folder, *cells):
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    return told["cells"], told["updates"]
+    reported = json.loads(done.stdout.splitlines()[-1])
+    return reported["cells"], reported["updates"]
 
 
 def test_a_run_shows_a_bar_below_its_cell_and_only_there(tmp_path):

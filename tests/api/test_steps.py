@@ -93,7 +93,7 @@ def test_ticks_after_the_end_of_a_run_are_no_work(device):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "reported"),
     [
         ({"copies": (2, 0)}, "bench: 0 plates are asked for; at least 1 is needed"),
         ({"copies": 3}, r"bench: copies must be a list of numbers: \[1, 8\]"),
@@ -101,8 +101,8 @@ def test_ticks_after_the_end_of_a_run_are_no_work(device):
         ({"repeats": 0}, "bench: 0 measurements are asked for; at least 1 is needed"),
     ],
 )
-def test_measurements_of_nothing_are_refused(wrong, told):
-    with pytest.raises(ConfigError, match=f"^{told}$"):
+def test_measurements_of_nothing_are_refused(wrong, reported):
+    with pytest.raises(ConfigError, match=f"^{reported}$"):
         list(societies.bench(config_from_dict(PLATE), device="reference", **wrong))
 
 

@@ -58,10 +58,10 @@ def test_a_pipe_is_refused_at_once(pipe, command, capsys):
         societies.run(societies.load_config("small.yaml"), device="reference", out="run.h5")
     with pytest.raises(SystemExit) as end:
         main([*command.split(), *(["--device", "reference"] if "small" in command else [])])
-    told = capsys.readouterr().err
-    assert end.value.code in (2, 3, 4) and len(told.splitlines()) <= 2
+    reported = capsys.readouterr().err
+    assert end.value.code in (2, 3, 4) and len(reported.splitlines()) <= 2
     place = next((word for word in ("PIPE", "/dev/null", "/dev/zero") if word in command), ".svg")
-    assert place in told and "internal error" not in told
+    assert place in reported and "internal error" not in reported
 
 
 def test_a_pipe_that_is_named_by_a_link_is_one(pipe, capsys):

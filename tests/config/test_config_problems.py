@@ -395,7 +395,7 @@ def test_whatever_is_given_the_answer_is_a_configuration_or_one_line_per_problem
 
 
 @pytest.mark.parametrize(
-    ("mapping", "told"),
+    ("mapping", "message"),
     [
         ({"extraction": {"min_effort": []}}, "extraction.min_effort: has 0 numbers"),
         (
@@ -412,8 +412,8 @@ def test_whatever_is_given_the_answer_is_a_configuration_or_one_line_per_problem
     ],
     ids=str,
 )
-def test_lists_without_numbers_and_of_lists_are_told(mapping, told):
+def test_lists_without_numbers_and_of_lists_are_reported(mapping, message):
     """Found by breaking 10,000 configurations at random: these ended with a traceback."""
     with pytest.raises(ConfigError) as caught:
         config_from_dict({"workload": "economy", **mapping})
-    assert told in str(caught.value)
+    assert message in str(caught.value)

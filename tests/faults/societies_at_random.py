@@ -190,15 +190,15 @@ def main() -> int:
     options = parser.parse_args()
     began = time.perf_counter()
     found = run(1000 * options.seed, options.societies, options.device, options.jobs, options.out)
-    told = summary(found)
+    reported = summary(found)
     for one in found:
         if one["difference"]:
             print(f"different: seed {one['seed']}: {one['difference']}")
-    print(", ".join(f"{name} {number}" for name, number in told.items()), end="; ")
+    print(", ".join(f"{name} {number}" for name, number in reported.items()), end="; ")
     print(f"seed {options.seed}, {time.perf_counter() - began:.0f} s")
-    few = 2 * told["with trades"] < told["compared"]
-    few |= 4 * told["with device sales"] < told["compared"]
-    return 1 if told["different"] or few else 0
+    few = 2 * reported["with trades"] < reported["compared"]
+    few |= 4 * reported["with device sales"] < reported["compared"]
+    return 1 if reported["different"] or few else 0
 
 
 if __name__ == "__main__":

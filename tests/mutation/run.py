@@ -162,11 +162,11 @@ class Planting:
             self.be_mutant(mutant, items, write)
         os.close(write)
         with os.fdopen(read) as pipe:
-            told = pipe.read().splitlines()
+            reported = pipe.read().splitlines()
         _, status = os.waitpid(child, 0)
         if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0:
             return "survived", None
-        by = told[-1] if told else None
+        by = reported[-1] if reported else None
         return ("killed" if os.WIFEXITED(status) else "hung"), by
 
     def be_mutant(self, mutant, items, pipe):
@@ -284,7 +284,7 @@ def parsed():
     return parser.parse_args()
 
 
-def told(chosen, verdicts, reasons, *, all_of_it):
+def reported(chosen, verdicts, reasons, *, all_of_it):
     """Print the verdicts on the chosen mutants; return whether there is anything to be done."""
     found = {mutant.name: verdicts.get(mutant.name, "not run") for mutant in chosen}
     count = Counter(found.values())
@@ -316,7 +316,7 @@ def main():
     verdicts = {tuple(one["name"]): one["verdict"] for one in past}
     reasons, all_of_it = explained(), not (options.modules or options.function)
     if options.summary:
-        return int(told(chosen, verdicts, reasons, all_of_it=all_of_it))
+        return int(reported(chosen, verdicts, reasons, all_of_it=all_of_it))
     if options.again or options.rest:
         wanted = (*(ALIVE if options.again else ()), *(["not run"] if options.rest else ()))
         chosen = [m for m in chosen if verdicts.get(m.name, "not run") in wanted]
@@ -342,7 +342,7 @@ def main():
     plugin = Planting(chosen, options.budget, report)
     pytest.main(["-q", "-n0", "-p", "no:cacheprovider", *options.tests], plugins=[plugin])
     all_of_it = all_of_it and not (options.again or options.rest)
-    return int(told(chosen, verdicts, reasons, all_of_it=all_of_it))
+    return int(reported(chosen, verdicts, reasons, all_of_it=all_of_it))
 
 
 if __name__ == "__main__":

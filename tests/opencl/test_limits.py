@@ -131,7 +131,7 @@ def command(folder, *words, before=None, **variables):
 
 
 def test_pocl_without_home_leaves_the_common_temporary_folder_alone(places):
-    """As told, PoCL would take what lies in /tmp/pocl."""
+    """As configured, PoCL would take what lies in /tmp/pocl."""
     common = Path("/tmp/pocl")
     there = common.exists() and common.stat().st_mtime_ns
     program = (

@@ -60,7 +60,7 @@ def test_a_run_without_checkpoints_begins_anew_when_resumed(tmp_path):
     assert series(report.path) == series(straight.path)
 
 
-def test_who_begins_with_a_checkpoint_is_told_that_there_is_none(tmp_path):
+def test_who_begins_with_a_checkpoint_learns_that_there_is_none(tmp_path):
     bare = run(tmp_path / "bare.h5", "never").path
     with pytest.raises(OutputError, match=r"no checkpoints, which record\.checkpoint switched off"):
         societies.verify(config_from_dict({**SMALL, "days": 12}), device="reference", start=bare)
@@ -72,11 +72,11 @@ def test_the_default_follows_from_the_size():
     assert (interval(7, 1 << 40), interval(0, 1), interval("never", 1)) == (7, 0, 0)
     days = config_from_dict(SMALL)
     assert days.record.checkpoint == "auto"
-    told = dict(societies.plan(days, device="reference").rows)
-    assert "every 50 days" in told["checkpoints in the file"]
+    reported = dict(societies.plan(days, device="reference").rows)
+    assert "every 50 days" in reported["checkpoints in the file"]
     never = config_from_dict({**SMALL, "record": {"checkpoint": "never"}})
-    told = dict(societies.plan(never, device="reference").rows)
-    assert told["checkpoints in the file"] == "none"
+    reported = dict(societies.plan(never, device="reference").rows)
+    assert reported["checkpoints in the file"] == "none"
 
 
 @pytest.mark.parametrize("wrong", [-1, "sometimes", 2.5, True])

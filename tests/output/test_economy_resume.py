@@ -265,7 +265,7 @@ def test_a_refused_resume_leaves_every_byte(refused, folder, shell):
     assert os.listdir(folder).count("run.h5") == 1
 
 
-def test_a_damaged_checkpoint_is_told_and_the_older_one_taken(folder, shell, whole):
+def test_a_damaged_checkpoint_is_reported_and_the_older_one_taken(folder, shell, whole):
     config, path = load_config("run.yaml"), folder / "run.h5"
     with pytest.raises(Stop):
         societies.run(config, device="reference", out=path, progress=stop_at(16))
@@ -431,8 +431,10 @@ def test_ctrl_c_says_how_to_go_on(owner, name, call, times, whole, shell, monkey
     assert (code, out) == (130, "")
     with societies.open_results("run.h5") as data:
         days = data.sizes["day"]
-    told = f"after day {days} of {SHORT}; all of it is" if days else "before day 1; the start is"
-    assert err.splitlines()[0] == f"interrupted {told} in run.h5"
+    reported = (
+        f"after day {days} of {SHORT}; all of it is" if days else "before day 1; the start is"
+    )
+    assert err.splitlines()[0] == f"interrupted {reported} in run.h5"
     if times == 1:  # the day was finished and all of it kept
         with ResultFile.resume("run.h5") as continued:
             assert continued.latest_checkpoint()[0] == days
@@ -518,7 +520,7 @@ __main__.command()
 
 
 @pytest.mark.parametrize("before", [False, True])
-def test_ctrl_c_again_while_the_first_one_is_told(before, folder):
+def test_ctrl_c_again_while_the_first_one_is_reported(before, folder):
     root = str(Path(societies.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-c", LATE.format(before=before)],

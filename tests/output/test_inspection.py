@@ -150,8 +150,8 @@ def test_a_run_that_ends_before_its_last_tick_is_complete(path):
         assert file.ended == "change 0 K is at most 1e-06 K"
     found = inspect(path, check=True)
     assert found.complete and found.damages == []
-    told = dict(found.rows)["state"]
-    assert told == "complete: ended at step 6 of 8: change 0 K is at most 1e-06 K"
+    reported = dict(found.rows)["state"]
+    assert reported == "complete: ended at step 6 of 8: change 0 K is at most 1e-06 K"
     with ResultFile.resume(path) as file:
         assert (file.ticks_committed, file.ended) == (6, "change 0 K is at most 1e-06 K")
 

@@ -389,8 +389,8 @@ gc.collect()
         limit,
     )
     assert done.returncode == 0 and done.stderr == "", done.stderr
-    told, closed = done.stdout.splitlines()
-    day, message = told.split(" ", 1)
+    reported, closed = done.stdout.splitlines()
+    day, message = reported.split(" ", 1)
     assert_clear(message, path, "ulimit")
     assert_clear(closed, path, "closed")
     with open_results(path) as data:

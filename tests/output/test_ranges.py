@@ -95,8 +95,8 @@ def test_every_kept_field_of_the_economy_is_held_against_its_range(config, finis
         forged[name].flat[-1] = value
         with pytest.raises(OutputError) as caught:
             require_checkpoint(WORKLOAD, config, finished, day, forged)
-        told = str(caught.value).splitlines()
-        assert str(finished) in told[0] and f"{name}[" in told[0] and len(told) == 2
+        reported = str(caught.value).splitlines()
+        assert str(finished) in reported[0] and f"{name}[" in reported[0] and len(reported) == 2
         tried.add(name)
     assert tried == set(state)
 

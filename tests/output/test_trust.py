@@ -123,9 +123,9 @@ def test_a_file_that_leads_out_of_itself_is_refused(path, victim, attack, monkey
     for opening in (ResultFile.resume, open_results, opened):
         with pytest.raises(OutputError) as caught:
             opening(path)
-        told = str(caught.value)
-        assert str(path) in told and ("is refused" in told or "is damaged" in told)
-        assert len(told.splitlines()) <= 2
+        reported = str(caught.value)
+        assert str(path) in reported and ("is refused" in reported or "is damaged" in reported)
+        assert len(reported.splitlines()) <= 2
     assert path.read_bytes() == before and victim.read_bytes() == SECRET
 
 
@@ -148,7 +148,7 @@ def a_reference_for_a_title(file):
     (a_counter_of_many, no_counter_but_a_group, a_reference_for_a_title),
     ids=lambda change: change.__name__,
 )
-def test_other_types_than_a_run_writes_are_told_as_damage(path, change):
+def test_other_types_than_a_run_writes_are_reported_as_damage(path, change):
     with h5py.File(path, "r+") as file:
         change(file)
     forge(path)
@@ -156,7 +156,7 @@ def test_other_types_than_a_run_writes_are_told_as_damage(path, change):
         open_results(path)
 
 
-def test_a_clock_that_is_no_column_is_told_as_damage(tmp_path):
+def test_a_clock_that_is_no_column_is_reported_as_damage(tmp_path):
     table = Table("deals", (Column("day", "int32", "day", "day"),), 4)
     path = tmp_path / "run.h5"
     ResultFile.create(path, **DECLARED, tables=[table]).close()

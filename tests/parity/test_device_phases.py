@@ -215,7 +215,7 @@ def test_more_units_an_experience_than_64_bits_count(monkeypatch):
 def test_the_log_tells_every_invention():
     one, logged = device_engine("6x9", None, None), 0
     for day, step, before, after in states("6x9", "invention"):
-        one.run_ticks(day, day - 1)  # a block of no days: no event is told
+        one.run_ticks(day, day - 1)  # a block of no days: no event is recorded
         compare(one, [(day, step, before, after)])
         places, rows = np.split(one.events()["inventions"], [1], axis=1)
         assert not places.any()

@@ -163,7 +163,7 @@ def test_what_a_checkpoint_leaves_out_is_the_same_after_loading():
     ],
     ids=str,
 )
-def test_everything_counted_is_told_by_series_and_arrays_that_exist(settings):
+def test_everything_counted_is_reported_by_series_and_arrays_that_exist(settings):
     p = parameters(economy(**settings))
     state = ReferenceEngine(p).state()
     for name, count in counts(p).items():
@@ -185,8 +185,12 @@ def test_counts_agree_with_the_series():
     series = dict(zip(series_of(p), engine.run_days(1, 12)[0].sum(axis=0), strict=True))
     coverage = verify_economy(config, device="reference").coverage
     for prefix, what in (("inventions", "inventing"), ("devices_made", "making")):
-        told = {"tool": "a tool", "machine": "a machine", "device_machine": "a tool-making machine"}
-        for name, a_device in told.items():
+        reported = {
+            "tool": "a tool",
+            "machine": "a machine",
+            "device_machine": "a tool-making machine",
+        }
+        for name, a_device in reported.items():
             scale = 1 if prefix == "inventions" else config.agents
             found = coverage.counts[f"{what} {a_device}"]
             assert found == pytest.approx(scale * series[f"{prefix}_{name}"]), name
@@ -209,15 +213,15 @@ class Growing(Workload):
         Days of sales.
     end : int
         Day on which the run ends, although its configuration has more.
-    told : bool
+    reported : bool
         Whether the steps of a day are known before it comes.
     """
 
     name, summary, config = "growing", "grows and sells", DailyConfig
     clock, copies = "day", "society"
 
-    def __init__(self, sales=(), end=None, told=True):
-        self.sales, self.end, self.told = sales, end, told
+    def __init__(self, sales=(), end=None, reported=True):
+        self.sales, self.end, self.reported = sales, end, reported
 
     def sizes(self, p):
         return {"half": 2}
@@ -240,7 +244,7 @@ class Growing(Workload):
     def schedule(self, p, tick, seen):
         names = ["grow", "rest", "sell", *(["late"] if tick == 150 else []), "count"]
         for name in names if tick else ["grow"]:
-            if not self.told:
+            if not self.reported:
                 assert seen["size"].shape == (1, 2)
             yield Step(name)
 
@@ -340,7 +344,7 @@ def test_days_on_which_something_happens_are_compared(verified):
     )
 
 
-def test_what_never_happens_is_told_as_such(verified):
+def test_what_never_happens_is_reported_as_such(verified):
     coverage = verified(Growing()).coverage
     assert coverage.nowhere == {"sales"}
     assert "warning: happens on no day of this run: sales" in str(coverage)
@@ -398,16 +402,16 @@ def test_no_day_is_compared_twice_and_all_is_equal_to_a_straight_run(verified):
 
 
 def test_progress_tells_day_phase_and_who(verified):
-    told = []
-    verified(Growing(), ticks=2, progress=lambda *said: told.append(said))
-    assert told[:2] == [(0, 2, "day 0, grow, device"), (0, 2, "day 0, grow, reference")]
-    assert (1, 2, "day 2, sell, reference") in told
-    assert all(0 <= done <= days == 2 for done, days, _ in told)
-    told.clear()
-    verified(Growing(), progress=lambda *said: told.append(said))
-    assert any("device alone" in doing for _, _, doing in told)
-    assert all(done <= days for done, days, _ in told)
-    assert told[-1][0] == told[-1][1]
+    reported = []
+    verified(Growing(), ticks=2, progress=lambda *said: reported.append(said))
+    assert reported[:2] == [(0, 2, "day 0, grow, device"), (0, 2, "day 0, grow, reference")]
+    assert (1, 2, "day 2, sell, reference") in reported
+    assert all(0 <= done <= days == 2 for done, days, _ in reported)
+    reported.clear()
+    verified(Growing(), progress=lambda *said: reported.append(said))
+    assert any("device alone" in doing for _, _, doing in reported)
+    assert all(done <= days for done, days, _ in reported)
+    assert reported[-1][0] == reported[-1][1]
 
 
 @pytest.mark.parametrize(("end", "ticks"), [(1, 1), (2, 2), (10, 10), (120, 8), (299, 9)])
@@ -432,7 +436,7 @@ def test_nothing_is_compared_after_the_end(verified, tmp_path):
 
 
 def test_steps_that_are_known_when_they_come_are_counted_too(verified):
-    coverage = verified(Growing(sales={2}, told=False), days=5).coverage
+    coverage = verified(Growing(sales={2}, reported=False), days=5).coverage
     assert coverage.acted == {"grow": 6, "rest": 0, "sell": 1, "count": 3}
     assert str(coverage).startswith("3 of 4 phases acted: 1 sold, 12 grown\n")
 

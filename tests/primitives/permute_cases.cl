@@ -1,4 +1,4 @@
-// permute_cases.cl: one workgroup per case shuffles or pairs off as many as it is told. Only
+// permute_cases.cl: one workgroup per case shuffles or pairs off as many as its case says. Only
 // work-item 0 loads its stream. Results are read by other work-items than those that put them
 // there, so that a missing last barrier shows.
 #include "primitives/permute.cl"

@@ -168,13 +168,13 @@ def test_knowing_is_made_up_for_before_anybody_tries(monkeypatch):
     for agent in range(3):
         s.device_experience[agent][MACHINE][4] = 2.0
     s.alive[1] = 0
-    told = []
-    monkeypatch.setattr(inventing, "attempt", lambda p, s, a, known, rng: told.append(known))
+    seen = []
+    monkeypatch.setattr(inventing, "attempt", lambda p, s, a, known, rng: seen.append(known))
     invention(p, s, 1)
     assert [s.device_experience[agent][TOOL][4] for agent in range(3)] == [1.0, 0.0, 1.0]
     expected = known_by(s)
-    assert len(told) == 2
-    assert told[0] == told[1] == expected
+    assert len(seen) == 2
+    assert seen[0] == seen[1] == expected
     assert expected[TOOL] == [False, False, False, True, True]
 
 

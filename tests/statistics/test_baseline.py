@@ -53,7 +53,7 @@ def test_no_trade_is_as_recorded_and_unlike_trade(tmp_path):
     assert_agrees(compared(dataset, "no_trade"))
     assert_first_day(dataset)
     assert not dataset.units_traded.any()
-    # The comparison can fail: the other scenario is told apart on every day after the first weeks.
+    # The comparison can fail: the other scenario differs on every day after the first weeks.
     other = compared(dataset, "trade")
     assert not acceptable(other)
     assert {c.day for c in misses(other)} >= set(DAYS[2:])
@@ -77,7 +77,7 @@ def test_devices_come_as_recorded(tmp_path):
     found = baseline.compare(series, "devices")
     assert len(found) == 51 * len([day for day in DAYS if day <= 100])
     assert_agrees(found)
-    # The comparison can fail: what has no devices is told apart as soon as the others have some.
+    # The comparison can fail: what has no devices differs as soon as the others have some.
     assert not acceptable(baseline.compare(series, "trade"))
     mean = series.mean("society")
     days = [int((mean[f"pct_{name}"].values > 0.2).argmax()) for name in ("tool", "machine")]

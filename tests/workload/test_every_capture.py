@@ -39,8 +39,8 @@ def drive(folder):
 @pytest.mark.parametrize(("name", "phase"), list(cases()))
 def test_a_captured_phase_runs_alone(name, phase, tmp_path):
     folder = capture(workload(name), small(name), phase=phase, out=tmp_path / "capture")
-    told = json.loads((folder / "launch.json").read_text())
-    assert told["phase"].partition(" (")[0] == phase and told["workload"] == name
+    reported = json.loads((folder / "launch.json").read_text())
+    assert reported["phase"].partition(" (")[0] == phase and reported["workload"] == name
     done = drive(folder)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "identical" in done.stdout
@@ -49,9 +49,9 @@ def test_a_captured_phase_runs_alone(name, phase, tmp_path):
 def test_what_comes_after_the_last_step(tmp_path):
     """It ends before the last step of its configuration."""
     folder = capture(workload("laplace"), small("laplace"), phase="totals", out=tmp_path / "totals")
-    told = json.loads((folder / "launch.json").read_text())
-    assert told["what"].startswith("totals after step ")
-    assert 8 < told["step"] < 60
+    reported = json.loads((folder / "launch.json").read_text())
+    assert reported["what"].startswith("totals after step ")
+    assert 8 < reported["step"] < 60
     assert drive(folder).returncode == 0
 
 

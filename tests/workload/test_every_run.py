@@ -56,7 +56,7 @@ def straight(tmp_path_factory):
 
 @pytest.fixture
 def one_at_a_time(straight, monkeypatch):
-    """Let a block be a single tick, so that runs stop where they are told to."""
+    """Let a block be a single tick, so that runs stop where they are asked to."""
     monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 1)
 
 
@@ -72,8 +72,8 @@ def test_killed_and_resumed(name, until, device, straight, tmp_path):
     report = run(path, name, device=device)
     every = small(name).record.checkpoint
     assert report.first_tick == until // every * every + 1
-    told = (report.last_tick, report.ended, report.state_sha256, report.final)
-    assert told == (expected.last_tick, expected.ended, expected.state_sha256, expected.final)
+    reported = (report.last_tick, report.ended, report.state_sha256, report.final)
+    assert reported == (expected.last_tick, expected.ended, expected.state_sha256, expected.final)
     assert everything(path) == content
     assert inspect(path, check=True).damages == []
 
@@ -152,8 +152,8 @@ def test_some_runs_end_before_their_last_tick(straight):
     assert "laplace" in ended and "economy" not in ended
     report, _ = straight["laplace"]
     assert 8 < report.last_tick < small("laplace").steps
-    told = dict(inspect(report.path).rows)["state"]
-    assert told == f"complete: ended at step {report.last_tick} of 60: {report.ended}"
+    reported = dict(inspect(report.path).rows)["state"]
+    assert reported == f"complete: ended at step {report.last_tick} of 60: {report.ended}"
 
 
 @pytest.mark.parametrize("name", names())

@@ -96,9 +96,9 @@ def test_its_file_is_complete_without_a_step_and_says_why(device):
     assert "steps run now" not in rows
     found = inspect("run.h5", check=True)
     assert found.complete and not found.damages
-    told = dict(found.rows)
-    assert told["state"] == "complete: ended at step 0 of 40: nothing to search"
-    assert told["checkpoints"] == "of step 0"
+    reported = dict(found.rows)
+    assert reported["state"] == "complete: ended at step 0 of 40: nothing to search"
+    assert reported["checkpoints"] == "of step 0"
     with open_results("run.h5") as data:
         assert data.sizes["step"] == 0
         assert data.ended.values.tolist() == [0, 0]
@@ -112,8 +112,8 @@ def test_resuming_it_changes_nothing(device):
     before = Path("run.h5").read_bytes()
     again = run(Search(), SearchConfig(), device=device, out="run.h5", resume=True)
     assert Path("run.h5").read_bytes() == before
-    told = (again.last_tick, again.ended, again.state_sha256, again.final)
-    assert told == (0, "nothing to search", first.state_sha256, first.final)
+    reported = (again.last_tick, again.ended, again.state_sha256, again.final)
+    assert reported == (0, "nothing to search", first.state_sha256, first.final)
 
 
 def test_without_checkpoints_too():

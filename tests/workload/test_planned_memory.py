@@ -54,8 +54,8 @@ def test_the_plan_counts_what_is_allocated(name, allocated):
     p = parameters(asked)
     DeviceEngine(choose_device("auto"), p)
     assert sum(allocated) == device_bytes(WORKLOAD, asked)
-    told = dict(plan(asked).rows)
-    assert told["memory on the device"] == byte_count(sum(allocated))
+    reported = dict(plan(asked).rows)
+    assert reported["memory on the device"] == byte_count(sum(allocated))
 
 
 def test_many_inventors_need_global_memory(allocated, monkeypatch):

@@ -38,21 +38,21 @@ def checkout(tmp_path):
     return root
 
 
-@pytest.mark.parametrize("told", [of_the_package, of_a_wheel])
-def test_only_tracked_files_make_a_commit_modified(checkout, told):
-    if told is of_a_wheel:
+@pytest.mark.parametrize("commit_by", [of_the_package, of_a_wheel])
+def test_only_tracked_files_make_a_commit_modified(checkout, commit_by):
+    if commit_by is of_a_wheel:
         pytest.importorskip("hatchling")
-    commit = told(checkout)
+    commit = commit_by(checkout)
     assert len(commit) == 40 and set(commit) <= set("0123456789abcdef")
     (checkout / "quickstart.h5").write_bytes(b"a result")
     (checkout / "notes").mkdir()
     (checkout / "notes/more.py").write_text("rules = 3\n")
-    assert told(checkout) == commit
+    assert commit_by(checkout) == commit
     (checkout / "model.py").write_text("rules = 2\n")
-    assert told(checkout) == f"{commit}-modified"
+    assert commit_by(checkout) == f"{commit}-modified"
     subprocess.run(["git", "-C", checkout, "add", "."], check=True)
-    assert told(checkout) == f"{commit}-modified"
-    assert told(checkout / "notes") == ""  # no checkout
+    assert commit_by(checkout) == f"{commit}-modified"
+    assert commit_by(checkout / "notes") == ""  # no checkout
 
 
 def test_figures_go_beside_their_file(tmp_path, monkeypatch, capsys):

@@ -1,4 +1,4 @@
-"""Is everything told in the workload's own words, also where a plural is not the word and an s?"""
+"""Is everything said in the workload's own words, also where a plural is not the word and an s?"""
 
 from __future__ import annotations
 
@@ -66,22 +66,22 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_reports_plans_and_files_speak_of_batches_and_boxes():
-    config, told = Batches(replicates=2), []
+    config, reported = Batches(replicates=2), []
     rows = dict(plan(Sampling(), config, device="reference").rows)
     assert rows["batches"] == "20" and rows["boxes"].startswith("2 ")
     assert rows["checkpoints in the file"].endswith("every 4 batches")
     report = run(Sampling(), config, device="reference", out="run.h5")
     assert report.batches == 20 and report.first_batch == 1 and report.boxes == 2
     again = run(Sampling(), config, device="reference", out="run.h5", resume=True)
-    told += [*rows, *dict(report.rows), *dict(again.rows)]
+    reported += [*rows, *dict(report.rows), *dict(again.rows)]
     assert "batches run now" in dict(again.rows)
     state = dict(inspect("run.h5").rows)
     assert state["state"] == "complete: 20 batches"
     one = run(Sampling(), Batches(batches=1), device="reference", out="one.h5")
     assert dict(inspect(one.path).rows)["state"] == "complete: 1 batch"
-    told += state.values()
+    reported += state.values()
     assert "box-batches per second" in dict(report.rows)
-    assert not re.search(r"\b(batchs|boxs)\b", "\n".join(told))
+    assert not re.search(r"\b(batchs|boxs)\b", "\n".join(reported))
 
 
 def test_verify_speaks_of_batches():

@@ -1,4 +1,4 @@
-"""What can an economy be told, and which keys contradict each other?"""
+"""What can be configured of an economy, and which keys contradict each other?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can an economy be told of devices: their market, what they take and bring, inventions."""
+"""What can be configured of devices: their market, what they take and bring, inventions."""
 
 from __future__ import annotations
 

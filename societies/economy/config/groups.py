@@ -1,4 +1,4 @@
-"""What can an economy be told of groups of unlike agents?"""
+"""What can be configured of groups of unlike agents?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can an economy be told: every key of its YAML file, with unit, range and meaning.
+"""What can be configured of an economy: every key of its YAML file, with unit, range and meaning.
 
 Defaults are those of the model's research configuration (docs/model.md); the words are the
 field's. A key that is a `value` or a `shape` is one line: kernels and reference have it by its

@@ -1,4 +1,4 @@
-"""What can an economy be told of resources: their use, extraction, consumption and market.
+"""What can be configured of resources: their use, extraction, consumption and market.
 
 Lists give one number per resource. The texts of keys that a group may override are the same there.
 """

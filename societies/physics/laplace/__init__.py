@@ -45,7 +45,7 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
     numpy = True
 
     def parameters(self, config: LaplaceConfig) -> Parameters:
-        """Return what the reference is told of a plate."""
+        """Return what the reference is handed of a plate."""
         border = config.border if isinstance(config.border, tuple) else (config.border,) * 4
         top, bottom, left, right = border
         return Parameters(

@@ -1,4 +1,4 @@
-"""What can a plate be told: every key of its YAML file, with unit, range and meaning."""
+"""What can be configured of a plate: every key of its YAML file, with unit, range and meaning."""
 
 from __future__ import annotations
 

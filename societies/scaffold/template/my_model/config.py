@@ -1,4 +1,4 @@
-"""What can the model be told: every key of its YAML file, with unit, range and meaning."""
+"""What can be configured of the model: every key of its YAML file, with unit, range and meaning."""
 
 from typing import Literal
 

@@ -322,3 +322,34 @@ def test_the_first_step_of_a_ladder_gives_whole_units():
     for rate, offer in ((1.0, (1, 1)), (0.4, (1, 3)), (2.6, (3, 1)), (1.4, (1, 1)), (0.6, (1, 2))):
         found = proposal(flat["surplus"], rate, 9, 9, flat["min_surplus"])[:2]
         assert found == offer
+
+
+# -- reasons ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("gives", "gains", "reason"),
+    [
+        ((5, 6), (0.2, 0.3), None),
+        ((6, 6), (0.2, 0.3), ("has not so many", (8,))),
+        ((5, 7), (0.2, 0.3), ("has not so many", (3,))),
+        ((6, 7), (0.2, 0.3), ("has not so many", (3,))),
+        ((5, 6), (0.1, 0.3), ("would gain too little", (8,))),
+        ((5, 6), (0.2, 0.1), ("would gain too little", (3,))),
+        ((5, 6), (0.1, 0.1), ("would gain too little", (8, 3))),
+    ],
+)
+def test_a_proposal_is_refused_because_of_whoever_it_does_not_suit(gives, gains, reason):
+    assert trading.refusal((8, 3), (5, 6), gives, gains, 0.1) == reason
+
+
+def test_nothing_is_swapped_without_offers_on_both_sides():
+    menus = {8: {1, 2}, 3: {2, 4}}
+    assert trading.nothing_to_swap(menus, {1}, {4}) is None
+    nothing_left = ("the offers left nothing to swap", ())
+    assert trading.nothing_to_swap(menus, set(), {4}) == nothing_left
+    assert trading.nothing_to_swap(menus, {1}, set()) == nothing_left
+    of_one = ("held nothing to offer", (3,))
+    assert trading.nothing_to_swap({8: {1}, 3: set()}, {1}, set()) == of_one
+    of_both = ("held nothing to offer", (8, 3))
+    assert trading.nothing_to_swap({8: set(), 3: set()}, set(), set()) == of_both

@@ -497,3 +497,19 @@ def test_who_can_make_it_pays_no_more_than_that_costs():
         assert valuation.buyers_value(p, s, 1, TOOL, 2, 3.0) == value
     s.gain_per_minute[1] = valuation.benefit(p, s, 1, TOOL, 2) / 150.0 + 1.0
     assert valuation.buyers_value(p, s, 1, TOOL, 2, 3.0) == 0.0
+
+
+def test_no_device_is_sold_without_goods_or_offers_or_a_gain_of_both():
+    assert market.nothing_to_trade([1], [2]) is None
+    assert market.nothing_to_trade([], [2]) == ("the seller can make none", ())
+    assert market.nothing_to_trade([], []) == ("the seller can make none", ())
+    assert market.nothing_to_trade([1], []) == ("the buyer holds nothing to pay with", ())
+    too_dear = ("the price is not below its worth to the buyer", ())
+    too_cheap = ("the price does not exceed the seller's cost", ())
+    for worth, cost, paid, received, reason in (
+        (9.0, 2.0, 8.9, 2.1, None),
+        (9.0, 2.0, 9.0, 2.1, too_dear),
+        (9.0, 2.0, 9.0, 2.0, too_dear),
+        (9.0, 2.0, 8.9, 2.0, too_cheap),
+    ):
+        assert market.refusal(worth, cost, paid, received) == reason

@@ -93,6 +93,32 @@ def test_making_takes_knowledge_and_every_component():
         assert valuation.can_make(p, s, 0, TOOL, 2) == possible
 
 
+def test_who_cannot_make_one_lacks_knowledge_or_time_or_resources():
+    p, s = started(device={**SMALL, "max_effort": 30.0, "min_effort": 30.0})
+    tools(s, {2: (0, 4)})
+    s.held[0] = [0, 9, 9, 9, 0]
+    assert valuation.obstacle(p, s, 0, TOOL, 2) == ("lacks", [0, 4])
+    s.held[0] = [1, 9, 9, 9, 0]
+    assert valuation.obstacle(p, s, 0, TOOL, 2) == ("lacks", [4])
+    s.reserved_minutes[0] = 570.0
+    assert valuation.obstacle(p, s, 0, TOOL, 2) == ("no time to make it", ())
+    s.device_experience[0][TOOL][2] = 0.5
+    assert valuation.obstacle(p, s, 0, TOOL, 2) == ("knows too little", ())
+
+
+def test_a_device_has_to_bring_more_than_it_costs():
+    p, s = started()
+    tools(s, {2: (0, 1)})
+    s.held[0] = [9, 9, 0, 0, 0]
+    benefit = valuation.benefit(p, s, 0, TOOL, 2)
+    brings_no_more = ("brings no more than it costs", ())
+    for cost, reason in ((benefit * (1 - 1e-12), None), (benefit, brings_no_more)):
+        assert own_use_module.judged(p, s, 0, TOOL, 2, cost) == (benefit, reason)
+    s.held[0] = [0, 9, 0, 0, 0]
+    assert own_use_module.judged(p, s, 0, TOOL, 2, 0.0)[1] == ("lacks", [0])
+    assert own_use_module.judged(p, s, 0, TOOL, 2, 1e9)[1] == ("lacks", [0])
+
+
 def test_whole_devices_leave_nothing_negative():
     assert [whole_devices(m, 150.0) for m in (0.0, 149.9, 150.0, 299.0, 300.0)] == [0, 0, 1, 1, 2]
     for lifetime in (0.1, 0.3, 33.3, 61.7, 150.5):

@@ -106,7 +106,7 @@ def test_any_command_runs_on_the_simulator():
         "--set", "agents=3", "--set", "resources=4",
     )  # fmt: skip
     assert process.returncode == 0, process.stderr
-    assert process.stdout.startswith("identical: 1 days")
+    assert process.stdout.startswith("identical: 1 day, ")
     assert "Oclgrind found nothing in" in process.stderr
 
 

@@ -86,7 +86,7 @@ class Launch:
     file : kernel file, as for `societies.opencl.Program`
     groups : workgroups, in up to three dimensions; with 0 nothing is launched. A text is the name
         of an array of the state whose largest entry is the number; it is read before every launch.
-        A function is handed the step's arguments (and the tick) and returns the number.
+        A function is handed the step's arguments (and ``tick``) and returns the number.
     kernel : name of the kernel; "": that of the phase
     items : work-items of a workgroup; 0: as the workload chooses. Results do not depend on it.
     global_size : work-items in all, where it does not matter which workgroup one is in; the
@@ -109,9 +109,11 @@ class Launch:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     each: tuple[str, Callable[[int], Sequence[int]]] | None = None
 
-    def count(self, tick: int) -> int:
-        """Return how often the kernel is launched by a step of this tick."""
+    def count(self, tick: int, arguments: Mapping[str, int] | None = None) -> int:
+        """Return how often the kernel is launched by a step of this tick with these arguments."""
         groups = self.groups if isinstance(self.groups, tuple) else (self.groups,)
+        if callable(self.groups):
+            groups = (self.groups({TICK: tick, **(arguments or {})}),)
         if not self.global_size and 0 in groups:
             return 0
         return len(self.each[1](tick)) if self.each else 1
@@ -175,7 +177,11 @@ def _scratch_name(phase: str, launch: Launch, parameter: str) -> str:
 
 def launches_of(phases: Mapping[str, Phase], steps: Iterable[Step], tick: int) -> int:
     """Return how many kernels some steps of a tick launch."""
-    return sum(launch.count(tick) for step in steps for launch in phases[step.phase].launches)
+    return sum(
+        launch.count(tick, step.arguments)
+        for step in steps
+        for launch in phases[step.phase].launches
+    )
 
 
 def workgroup_size(device: Device, items: int) -> int:
@@ -226,8 +232,8 @@ class BoundLaunch:
     def _enqueue(self, changed: Mapping[str, int], values: Mapping[str, int]) -> None:
         if self._size is None:
             self.kernel(**changed)
-        else:
-            self.kernel.launch(global_size=self._size(values), **changed)
+        elif 0 not in (size := self._size(values)):
+            self.kernel.launch(global_size=size, **changed)
 
 
 class BoundPhases:
@@ -327,10 +333,10 @@ class BoundPhases:
 
             return local, local, read
         if callable(groups):
-            count = groups
+            told = groups
 
             def size(values: Mapping[str, int]) -> tuple[int, ...]:
-                return (count(values) * local[0], *local[1:])
+                return (told(values) * local[0], *local[1:])
 
             return local, local, size
         if launch.global_size:

@@ -99,7 +99,10 @@ def test_the_step_says_how_many_groups(bound):
     run(Step("note", "", {"factor": 5, "most": 1}), 1)  # no kernel has a parameter `most`
     run(Step("note", "", {"factor": 6, "most": 3}), 2)
     assert noted(arrays) == [[1, 5, 7, 3], [2, 6, 7, 8]]
-    assert launches_of(table, [Step("note")], 1) == 1
+    run(Step("note", "", {"factor": 7, "most": 0}), 0)  # none are no launch
+    assert len(noted(arrays)) == 2
+    steps = [Step("note", "", {"most": most}) for most in (0, 1, 3)]
+    assert launches_of(table, steps, 0) == 2
 
 
 def test_no_groups_are_no_launch_and_global_sizes_are_rounded_up(bound):

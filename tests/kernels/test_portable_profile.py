@@ -78,8 +78,11 @@ SIZES = {
 }
 
 
-LONG = ("economy/heterogeneous", "economy/long_run", "economy/shock", "economy/tools")
-"""Configurations that differ from economy/devices in no array of local memory."""
+LONG = (
+    *(f"economy/{name}" for name in ("heterogeneous", "long_run", "shock", "tools", "no_trade")),
+    "256 resources",
+)
+"""Configurations that need no more local memory than others that are compared in every run."""
 
 
 @pytest.mark.parametrize("on_cpu", [True, False], ids=["as on a CPU", "as on a GPU"])

@@ -46,6 +46,7 @@ def climbed(device, path, step=3):
     return int(a.get().sum())
 
 
+@pytest.mark.thorough
 def test_six_processes_with_empty_caches(tmp_path, kernel_file):
     ours, pocl = tmp_path / "ours", tmp_path / "pocl"
     pocl.mkdir()

@@ -132,15 +132,9 @@ def difference(day, step, array, found, expected):
     return f"day {day}, {step}, {array}: place, device, reference: {shown}"
 
 
-QUICK = "groups"
-"""The case that every run of the tests compares; it has all kinds of phases."""
-
-
+@pytest.mark.thorough
 @pytest.mark.parametrize("phase", PHASES)
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[] if name == QUICK else [pytest.mark.thorough]) for name in CASES],
-)
+@pytest.mark.parametrize("name", CASES)
 def test_a_phase_is_the_references(name, phase):
     days = [schedule.day_schedule(of_case(name), day) for day in DAYS_KEPT]
     happens = {step.phase for steps in days for step in steps}

@@ -87,8 +87,8 @@ def checked(settings, days, replicates=1, device="auto"):
 
 
 QUICK = {
-    *("6x9", "1x2, nobody to meet", "groups", "shocks", "price inverse_geometric"),
-    *("2x2", "near-best band", "lifetime 1", "no rounds", "per-resource curves"),
+    *("1x2, nobody to meet", "groups", "shocks", "price inverse_geometric"),
+    *("near-best band", "no rounds", "per-resource curves"),
 }
 """Cases that every run of the tests compares; the others are left to the thorough tests."""
 
@@ -162,6 +162,7 @@ def test_the_workgroup_changes_nothing(workgroup):
     assert engine.hash() == reference.hash()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("on_cpu", [0, 1])
 def test_every_method_of_the_primitives(monkeypatch, on_cpu):
     """What a primitive does on a GPU is tested on the CPU too, and the other way round."""

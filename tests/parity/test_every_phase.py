@@ -15,8 +15,6 @@ from societies.workload.registry import workload
 
 pytestmark = pytest.mark.xdist_group("every phase")  # its runs are shared
 
-COPIES = (1, 5)
-
 
 def phases(name):
     config = small(name)
@@ -58,7 +56,7 @@ def compared(name, copies):
     return ran, acted, wrong
 
 
-@pytest.mark.parametrize("copies", COPIES)
+@pytest.mark.parametrize("copies", [pytest.param(1, marks=pytest.mark.thorough), 5])
 @pytest.mark.parametrize(
     ("name", "phase"),
     [pytest.param(name, phase, id=f"{name}-{phase}") for name in names() for phase in phases(name)],

@@ -127,6 +127,7 @@ def exact_benefit(p, s, device, r):
     return math.fsum(obtained)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("device", [0, 1, 2])
 def test_benefit_is_that_of_the_exact_loop(device):
     p = setting()

@@ -279,6 +279,7 @@ BOUNDARIES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FILES)
 def test_stretches_differ_only_where_rounding_decides_about_a_unit(name):
     """At such a boundary the loop itself gives the other result after the slightest nudge."""
@@ -313,6 +314,7 @@ CHANGED = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FILES)
 def test_stretches_replay_all_vectors_but_for_units_at_boundaries(name, monkeypatch):
     """As the product evaluates benefits. Where a vector differs, the loop's value in place of those

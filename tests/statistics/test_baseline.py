@@ -48,6 +48,7 @@ def assert_agrees(found):
     assert acceptable(found), "\n".join(map(str, misses(found)))
 
 
+@pytest.mark.thorough
 def test_no_trade_is_as_recorded_and_unlike_trade(tmp_path):
     dataset = result("no_trade", 20, tmp_path)
     assert_agrees(compared(dataset, "no_trade"))
@@ -59,6 +60,7 @@ def test_no_trade_is_as_recorded_and_unlike_trade(tmp_path):
     assert {c.day for c in misses(other)} >= set(DAYS[2:])
 
 
+@pytest.mark.thorough
 def test_trade_is_as_recorded_and_pays(tmp_path):
     dataset = result("trade", 8, tmp_path)
     assert_agrees(compared(dataset, "trade"))
@@ -71,6 +73,7 @@ def test_trade_is_as_recorded_and_pays(tmp_path):
     assert trading.hhi.sel(quantile=0.5) > 2 * alone["hhi_med"]
 
 
+@pytest.mark.thorough
 def test_devices_come_as_recorded(tmp_path):
     """Up to day 100: tools and machines have come, and with them the surge of inequality."""
     series = baseline.ours(result("devices", 4, tmp_path, days=100))

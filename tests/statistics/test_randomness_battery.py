@@ -182,6 +182,7 @@ def refused(p_value):
 # -- what the kernels draw -------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("check", CHECKS)
 @pytest.mark.parametrize("name", [*SEQUENCES, *PACKED])
 def test_words_look_random(sequences, name, check):

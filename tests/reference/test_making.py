@@ -117,6 +117,9 @@ def test_a_device_has_to_bring_more_than_it_costs():
     s.held[0] = [0, 9, 0, 0, 0]
     assert own_use_module.judged(p, s, 0, TOOL, 2, 0.0)[1] == ("lacks", [0])
     assert own_use_module.judged(p, s, 0, TOOL, 2, 1e9)[1] == ("lacks", [0])
+    s.listener = lambda event, facts: None  # learns the benefit as well
+    for cost in (0.0, 1e9):
+        assert own_use_module.judged(p, s, 0, TOOL, 2, cost) == (benefit, ("lacks", [0]))
 
 
 def test_whole_devices_leave_nothing_negative():

@@ -7,6 +7,8 @@ each scenario, because the run is what takes long.
 import importlib.util
 from pathlib import Path
 
+import pytest
+
 import societies
 from societies.analysis.compare import DAYS, acceptable, misses
 

@@ -472,7 +472,7 @@ def test_equal_groups_change_nothing():
         {"name": name, "count": n, "device": {"max_effort": 27.0}}
         for name, n in (("a", 2), ("b", 3))
     ]
-    fields = STATE | DEVICE_STATE
+    fields = state_fields(parameters(config_from_dict(SETTINGS)))
     assert state_hash(fields, final(12)) == state_hash(fields, final(12, groups=groups))
 
 

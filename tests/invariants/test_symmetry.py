@@ -14,7 +14,6 @@ from reference_py.economy.state import STATE
 from societies import config_from_dict
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
-from societies.workload.fields import kept
 
 DAYS = 10
 
@@ -45,7 +44,7 @@ def final(days=DAYS, **settings):
 
 
 def assert_same(found, expected, names=None, *, agents=slice(None)):
-    for name in names or kept(STATE, expected):
+    for name in names or [one for one, field in STATE.items() if field.kept]:
         field = STATE[name]
         of_agents = field.dims[:1] == ("agent",)
         a, b = (x[name][:, agents] if of_agents else x[name] for x in (found, expected))

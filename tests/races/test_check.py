@@ -15,7 +15,7 @@ FOUND = {
     "uniform_write": ("race", "local", "x = 1;"),
     "race_of_groups": ("race", "global", "out[0] = (int)get_group_id(0);"),
     "wrong_fence": ("race", "global", "out[get_global_id(0) + 1] = 2;"),
-    "divergent_barrier": ("divergence", "", "barrier(CLK_LOCAL_MEM_FENCE); // some get here"),
+    "divergent_barrier": ("divergence", "", "barrier(CLK_LOCAL_MEM_FENCE);  // some get here"),
     "global_overrun": ("bounds", "global", "out[get_global_id(0) + 1] = 1;"),
     "global_overread": ("bounds", "global", "out[get_global_id(0) + 64]"),
     "local_overrun": ("bounds", "local", "x[get_local_id(0) + 1u] = 1;"),

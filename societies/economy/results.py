@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,144 +10,31 @@ from numpy.typing import NDArray
 
 from reference_py.economy.devices import DEVICE_TYPES, SOURCES
 from reference_py.economy.parameters import Parameters
-from reference_py.economy.state import DEVICE_STATE, STATE
+from reference_py.economy.state import DEVICE_STATE
 from societies.economy.config import EconomyConfig
 from societies.economy.explain.trade_log import TradeLog
 from societies.economy.series import (
     ACTIVITIES,
     DEVICE_ACTIVITIES,
-    GROUP_DEVICE_SERIES,
-    GROUP_SERIES,
     QUANTILES,
     series_of,
     series_table,
 )
+from societies.economy.variables import (
+    AGENT_DETAIL,
+    AGENT_DEVICE_DETAIL,
+    GROUPED,
+    MADE_TYPES,
+    RECIPES,
+    RESOURCE,
+    RESOURCE_DETAIL,
+    RESOURCE_DEVICE_DETAIL,
+    TYPE,
+    grouped,
+)
 from societies.output import Column, Coordinate, ResultFile, Table, Variable
 from societies.workload.fields import Series, State
 from societies.workload.protocol import Block, Workload
-
-HHI = "Herfindahl-Hirschman index of extraction, quantiles over resources"
-
-_TYPE, _GROUP = ("device_type",), ("group",)
-GROUPED: dict[str, tuple[tuple[str, ...], str, str]] = {
-    "hhi": (("quantile",), "1", HHI),
-    "minutes": (("activity",), "min", "minutes per living agent by activity"),
-    "extraction_share": (
-        ("source",),
-        "1",
-        "share of the units extracted by hand and by device type",
-    ),
-    "devices_made": (_TYPE, "devices", "devices made per living agent"),
-    "devices_traded": (_TYPE, "devices", "devices sold per living agent"),
-    "devices_held": (
-        _TYPE,
-        "devices",
-        "minutes of use left over lifetime, per living agent, before the night",
-    ),
-    "devices_known": (_TYPE, "devices", "devices that somebody knows how to make"),
-    "inventions": (_TYPE, "devices", "devices invented today"),
-    "device_maker_share": (
-        ("made_type",),
-        "1",
-        "share of the tools (machines) made with a device machine (device factory)",
-    ),
-    **{
-        name: (
-            (*_GROUP, *_TYPE) if name == "group_devices_made" else _GROUP,
-            one.unit,
-            one.meaning if name == "group_agents_alive" else f"{one.meaning}, per living member",
-        )
-        for name, one in (GROUP_SERIES | GROUP_DEVICE_SERIES).items()
-    },
-}
-"""Variables that hold several series: their dimensions beside society and day, unit and meaning."""
-
-MADE_TYPES = ("tools", "machines")
-"""What device-making devices make."""
-
-
-def grouped(series: str) -> str | None:
-    """Return the variable that holds the series together with others, None if it is its own."""
-    prefixes = [name for name in GROUPED if series.startswith(f"{name}_")]
-    return max(prefixes, key=len, default=None)
-
-
-@dataclass(frozen=True)
-class Detail:
-    """What is recorded of every agent on chosen days.
-
-    Attributes
-    ----------
-    fields : of the state, one after the other along the last dimension if several
-    dims : beside society, day and agent
-    meaning : by the end of the day; "" for what the state says
-    """
-
-    fields: tuple[str, ...]
-    dims: tuple[str, ...] = ()
-    meaning: str = ""
-
-    def variable(self, name: str, day: str) -> Variable:
-        """Return the variable of the file, along this dimension of days."""
-        kind = (STATE | DEVICE_STATE)[self.fields[0]]
-        fill = float("nan") if kind.dtype == "float64" else -1
-        dims = ("society", day, "agent", *self.dims)
-        return Variable(name, dims, kind.dtype, kind.unit, self.meaning or kind.meaning, fill)
-
-
-AGENT_DETAIL = {
-    "agent_units_extracted": Detail(("units_extracted",)),
-    "agent_units_held": Detail(("units_held",)),
-    "agent_units_traded": Detail(("units_traded",)),
-    "agent_utility": Detail(("utility",)),
-}
-AGENT_DEVICE_DETAIL = {
-    "agent_minutes": Detail(
-        ("minutes_with", "making_minutes"), ("activity",), "minutes spent today by activity"
-    ),
-    "agent_extracted_with": Detail(("extracted_with",), ("source",)),
-    "agent_devices_made": Detail(("made_today",), _TYPE),
-    "agent_devices_sold": Detail(("devices_sold",), _TYPE),
-    "agent_device_minutes": Detail(("device_stock",), _TYPE),
-    "agent_units_paid": Detail(("units_paid",)),
-    "agent_overtime": Detail(("overtime",)),
-}
-"""Variables per agent, and those beside where there are devices."""
-
-_RESOURCE = ("resource",)
-RESOURCE_DETAIL = {
-    "held": Detail(("held",), _RESOURCE, "units owned at the end of the day, after consumption"),
-    "experience": Detail(
-        ("experience",), _RESOURCE, "experience in extracting, at the end of the day"
-    ),
-    "value": Detail(
-        ("value",),
-        _RESOURCE,
-        "remembered marginal value of one more unit, at the end of the day",
-    ),
-    "extracted": Detail(("extracted",), _RESOURCE),
-}
-RESOURCE_DEVICE_DETAIL = {
-    "device_minutes": Detail(
-        ("device_minutes",),
-        (*_TYPE, *_RESOURCE),
-        "minutes of use left in the devices owned, at the end of the day",
-    ),
-    "device_experience": Detail(
-        ("device_experience",),
-        (*_TYPE, *_RESOURCE),
-        "experience in making the device, at the end of the day",
-    ),
-    "made": Detail(("devices_made",), (*_TYPE, *_RESOURCE)),
-}
-"""Variables per agent and resource, and those beside where there are devices."""
-
-RECIPES = {
-    "recipe": ((*_TYPE, *_RESOURCE, "component"), -1),
-    "invented_on": ((*_TYPE, *_RESOURCE), 0),
-    "inventor": ((*_TYPE, *_RESOURCE), -1),
-}
-"""Fields of the state that say of what devices are made: dimensions, value before an invention."""
 
 DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}
 
@@ -268,7 +154,7 @@ class Layout:
         result = []
         dims: tuple[str, ...]
         if self.config.record.device:
-            dims = ("society", self.device_day, *_TYPE, *_RESOURCE)
+            dims = ("society", self.device_day, *TYPE, *RESOURCE)
             meaning = "agents that know anything about making the device"
             result.append(Variable("agents_knowing", dims, self._counts, "agents", meaning))
         for name, (places, fill) in RECIPES.items():

@@ -1,0 +1,132 @@
+"""Which variables can the file of an economy run hold, and of which arrays of the state?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reference_py.economy.state import DEVICE_STATE, STATE
+from societies.economy.series import GROUP_DEVICE_SERIES, GROUP_SERIES
+from societies.output import Variable
+
+HHI = "Herfindahl-Hirschman index of extraction, quantiles over resources"
+
+TYPE, GROUP = ("device_type",), ("group",)
+GROUPED: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "hhi": (("quantile",), "1", HHI),
+    "minutes": (("activity",), "min", "minutes per living agent by activity"),
+    "extraction_share": (
+        ("source",),
+        "1",
+        "share of the units extracted by hand and by device type",
+    ),
+    "devices_made": (TYPE, "devices", "devices made per living agent"),
+    "devices_traded": (TYPE, "devices", "devices sold per living agent"),
+    "devices_held": (
+        TYPE,
+        "devices",
+        "minutes of use left over lifetime, per living agent, before the night",
+    ),
+    "devices_known": (TYPE, "devices", "devices that somebody knows how to make"),
+    "inventions": (TYPE, "devices", "devices invented today"),
+    "device_maker_share": (
+        ("made_type",),
+        "1",
+        "share of the tools (machines) made with a device machine (device factory)",
+    ),
+    **{
+        name: (
+            (*GROUP, *TYPE) if name == "group_devices_made" else GROUP,
+            one.unit,
+            one.meaning if name == "group_agents_alive" else f"{one.meaning}, per living member",
+        )
+        for name, one in (GROUP_SERIES | GROUP_DEVICE_SERIES).items()
+    },
+}
+"""Variables that hold several series: dimensions after society and day, unit and meaning."""
+
+MADE_TYPES = ("tools", "machines")
+"""What device-making devices make."""
+
+
+def grouped(series: str) -> str | None:
+    """Return the variable that holds the series together with others, None if it is its own."""
+    prefixes = [name for name in GROUPED if series.startswith(f"{name}_")]
+    return max(prefixes, key=len, default=None)
+
+
+@dataclass(frozen=True)
+class Detail:
+    """What is recorded of every agent on chosen days.
+
+    Attributes
+    ----------
+    fields : of the state, one after the other along the last dimension if several
+    dims : in addition to society, day and agent
+    meaning : by the end of the day; "" for what the state says
+    """
+
+    fields: tuple[str, ...]
+    dims: tuple[str, ...] = ()
+    meaning: str = ""
+
+    def variable(self, name: str, day: str) -> Variable:
+        """Return the variable of the file, along this dimension of days."""
+        kind = (STATE | DEVICE_STATE)[self.fields[0]]
+        fill = float("nan") if kind.dtype == "float64" else -1
+        dims = ("society", day, "agent", *self.dims)
+        return Variable(name, dims, kind.dtype, kind.unit, self.meaning or kind.meaning, fill)
+
+
+AGENT_DETAIL = {
+    "agent_units_extracted": Detail(("units_extracted",)),
+    "agent_units_held": Detail(("units_held",)),
+    "agent_units_traded": Detail(("units_traded",)),
+    "agent_utility": Detail(("utility",)),
+}
+AGENT_DEVICE_DETAIL = {
+    "agent_minutes": Detail(
+        ("minutes_with", "making_minutes"), ("activity",), "minutes spent today by activity"
+    ),
+    "agent_extracted_with": Detail(("extracted_with",), ("source",)),
+    "agent_devices_made": Detail(("made_today",), TYPE),
+    "agent_devices_sold": Detail(("devices_sold",), TYPE),
+    "agent_device_minutes": Detail(("device_stock",), TYPE),
+    "agent_units_paid": Detail(("units_paid",)),
+    "agent_overtime": Detail(("overtime",)),
+}
+"""Variables per agent, and those that only devices bring."""
+
+RESOURCE = ("resource",)
+RESOURCE_DETAIL = {
+    "held": Detail(("held",), RESOURCE, "units owned at the end of the day, after consumption"),
+    "experience": Detail(
+        ("experience",), RESOURCE, "experience in extracting, at the end of the day"
+    ),
+    "value": Detail(
+        ("value",),
+        RESOURCE,
+        "remembered marginal value of one more unit, at the end of the day",
+    ),
+    "extracted": Detail(("extracted",), RESOURCE),
+}
+RESOURCE_DEVICE_DETAIL = {
+    "device_minutes": Detail(
+        ("device_minutes",),
+        (*TYPE, *RESOURCE),
+        "minutes of use left in the devices owned, at the end of the day",
+    ),
+    "device_experience": Detail(
+        ("device_experience",),
+        (*TYPE, *RESOURCE),
+        "experience in making the device, at the end of the day",
+    ),
+    "made": Detail(("devices_made",), (*TYPE, *RESOURCE)),
+}
+"""Variables per agent and resource, and those that only devices bring."""
+
+RECIPES = {
+    "recipe": ((*TYPE, *RESOURCE, "component"), -1),
+    "invented_on": ((*TYPE, *RESOURCE), 0),
+    "inventor": ((*TYPE, *RESOURCE), -1),
+}
+"""Fields of the state that say of what devices are made: dimensions, value before an invention."""

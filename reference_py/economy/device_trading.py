@@ -52,7 +52,7 @@ def deal(p, s, device_type, buyer, seller):
         "device_offer",
         buyer=buyer,
         seller=seller,
-        device=device_type,
+        device_type=device_type,
         goods=goods,
         offered=offered,
         refused=refused,
@@ -91,16 +91,18 @@ def deal(p, s, device_type, buyer, seller):
     for agent in (buyer, seller):
         for r in range(p.resources):
             refresh(p, s, agent, r)
-    s.partner_memory[seller][device_type][buyer][0] += received - cost
-    s.partner_memory[buyer][device_type][seller][0] += worth - paid
+    surplus_buyer, surplus_seller = worth - paid, received - cost
+    s.partner_memory[seller][device_type][buyer][0] += surplus_seller
+    s.partner_memory[buyer][device_type][seller][0] += surplus_buyer
     remember_price(s, buyer, device_type, pick, paid)
-    remember_price(s, seller, device_type, pick, -(received - cost))
+    remember_price(s, seller, device_type, pick, -surplus_seller)
     s.bought[buyer][pick] = 1
     s.devices_sold[seller][device_type] += 1
     if s.listener is not None:
         after = {"value_buyer_after": [s.value[buyer][r] for r in offered]}
         after["value_seller_after"] = [s.value[seller][r] for r in offered]
-        notify(s, "sale", **after)
+        gains = {"surplus_buyer": surplus_buyer, "surplus_seller": surplus_seller}
+        notify(s, "sale", **gains, **after)
     return True
 
 

@@ -154,7 +154,7 @@ def chance(p, s, agent, device_type, considered, open_):
         s,
         "attempt",
         agent=agent,
-        device=device_type,
+        device_type=device_type,
         considered=considered,
         open=open_,
         experience=experience,
@@ -167,7 +167,7 @@ def establish(p, s, agent, known, day, device_type, resource, parts):
     """Make the invention the recipe of the society; it replaces one that nobody knows."""
     slots = [-1] * (p.component_slots - len(parts))
     s.recipe[device_type][resource] = [*parts, *slots]
-    notify(s, "invented", agent=agent, device=device_type, resource=resource, parts=parts)
+    notify(s, "invented", agent=agent, device_type=device_type, resource=resource, parts=parts)
     s.invented_on[device_type][resource] = day
     s.inventor[device_type][resource] = agent
     s.inventions.append((day, agent, device_type, resource, *s.recipe[device_type][resource]))

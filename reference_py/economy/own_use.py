@@ -34,7 +34,9 @@ def decide(p, s, agent, device_type):
                 considered.append(one)
         if s.listener is not None:
             what = {"resource": pick, "benefit": gain, "cost": 0.0 if pick is None else cost[pick]}
-            notify(s, "own_use", agent=agent, device=device_type, **what, considered=considered)
+            notify(
+                s, "own_use", agent=agent, device_type=device_type, **what, considered=considered
+            )
         if pick is None:
             return
         remember_price(s, agent, device_type, pick, -cost[pick])

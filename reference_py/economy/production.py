@@ -49,7 +49,7 @@ def make_all(p, s, agent, device_type, resource):
         minutes = making_time(p, s, agent, device_type, resource)
         total += minutes
         if s.listener is not None:
-            what = {"agent": agent, "device": device_type, "resource": resource}
+            what = {"agent": agent, "device_type": device_type, "resource": resource}
             experience = s.device_experience[agent][device_type][resource]
             parts = {"parts": components(s, device_type, resource)}
             parts["component"] = COMPONENT.get(device_type)

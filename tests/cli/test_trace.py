@@ -108,8 +108,8 @@ def test_trades_add_up_to_the_series(run):
         assert (
             sum(sum(one.units) for one in sold) / alive == run.series[day]["units_paid_for_devices"]
         )
-        for device, name in enumerate(("tool", "machine", "factory", "industry")):
-            count = sum(one.device == device for one in sold)
+        for device_type, name in enumerate(("tool", "machine", "factory", "industry")):
+            count = sum(one.device_type == device_type for one in sold)
             assert count / alive == run.series[day][f"devices_traded_{name}"]
 
 
@@ -145,7 +145,7 @@ def test_what_an_agent_extracts_and_makes_is_what_the_state_counts(run):
         assert units.tolist() == state["extracted"][0, agent].tolist()
         made = np.zeros((6, 6), int)
         for one in events(listener, Made):
-            made[one.device, one.resource] += 1
+            made[one.device_type, one.resource] += 1
         assert made.tolist() == state["devices_made"][0, agent].tolist()
 
 
@@ -185,7 +185,7 @@ def test_the_text_names_every_trade(run, full):
         deals = [e for _, e in sales(run.trades[day].events) if agent in (e.buyer, e.seller)]
         for one in deals:
             verb = "buys" if one.buyer == agent else "sells"
-            assert f"{verb} {name_of(one.device)} r{one.resource} (" in text
+            assert f"{verb} {name_of(one.device_type)} r{one.resource} (" in text
         assert len(re.findall(r"(?:buys|sells) [a-z ]+ r\d+ \(", text)) == len(deals)
         named += len(mine) * len(deals)
     assert named > 0

@@ -83,7 +83,7 @@ class Compared(TradeListener):
             for r, units in zip(one.offered, one.units, strict=True):
                 expected["held"][[one.buyer, one.seller], r] += (-units, units)
                 expected["units_paid"][one.buyer] += units
-            expected["devices_sold"][one.seller, one.device] += 1
+            expected["devices_sold"][one.seller, one.device_type] += 1
             taken[one.buyer, one.resource] = 1
         # what a maker locks for tools leaves its holdings, and stays its own
         assert (change["held"] + change["set_aside"]).tolist() == expected["held"].tolist()
@@ -93,10 +93,12 @@ class Compared(TradeListener):
             assert np.array(society.bought).tolist() == taken.tolist()
 
     def check_own_use(self, society, change, expected):
-        device = self.step.device_type
+        device_type = self.step.device_type
         for agent, resource in self.own:
-            expected["owned"][agent, device, resource] += self.p.device_lifetime[device]
-        np.testing.assert_allclose(change["owned"][:, device], expected["owned"][:, device])
+            expected["owned"][agent, device_type, resource] += self.p.device_lifetime[device_type]
+        np.testing.assert_allclose(
+            change["owned"][:, device_type], expected["owned"][:, device_type]
+        )
 
     def check_extraction(self, society, change, expected):
         for agent, resource in self.units:

@@ -75,7 +75,7 @@ class Section:
     Attributes
     ----------
     phase : name of the part
-    device : type that it is about, -1 for none
+    device_type : the type that it is about, -1 for none
     market : number of the resource market, from 1, for a part that is one
     before, after : Snapshot
     events : list of (Place, event), in order
@@ -83,7 +83,7 @@ class Section:
     """
 
     phase: str
-    device: int
+    device_type: int
     market: int
     before: Snapshot
     after: Snapshot
@@ -137,7 +137,7 @@ class Trace:
             "sections": [
                 {
                     "phase": section.phase,
-                    "device": section.device,
+                    "device_type": section.device_type,
                     "market": section.market,
                     "before": asdict(section.before),
                     "after": asdict(section.after),
@@ -184,7 +184,7 @@ class AgentListener(TradeListener):
         if step.phase == "refresh_values":
             market += 1
         here = (phase, step.device_type, market)
-        if last is None or here != (last.phase, last.device, last.market):
+        if last is None or here != (last.phase, last.device_type, last.market):
             now = self.snapshot(society)
             self.sections.append(Section(phase, step.device_type, market, now, now))
         self.sections[-1].steps.append(step)

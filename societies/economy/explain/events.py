@@ -111,12 +111,13 @@ class DeviceTry:
 
     Attributes
     ----------
-    device, resource : type and resource of the device; resource None if none was wanted
+    device_type, resource : what the device is; resource None if none was wanted
     goods : resources for which the seller can make the device
     offered : resources with which the buyer would pay
     worth, cost : util, to the buyer and to the seller
     units : units of each offered resource to be paid
     paid, received : util that these are worth to the buyer and to the seller
+    surplus_buyer, surplus_seller : util that each gained; NaN without a deal
     value_buyer, value_seller : util that one unit more of each offered resource is worth, before
     value_buyer_after, value_seller_after : the same after the deal; empty without one
     from_stock : whether the seller had a whole device; else it promises to make one
@@ -124,7 +125,7 @@ class DeviceTry:
 
     buyer: int
     seller: int
-    device: int
+    device_type: int
     goods: list[int]
     offered: list[int]
     resource: int | None = None
@@ -133,6 +134,8 @@ class DeviceTry:
     units: list[int] = field(default_factory=list)
     paid: float = NAN
     received: float = NAN
+    surplus_buyer: float = NAN
+    surplus_seller: float = NAN
     value_buyer: list[float] = field(default_factory=list)
     value_seller: list[float] = field(default_factory=list)
     value_buyer_after: list[float] = field(default_factory=list)
@@ -202,7 +205,7 @@ class OwnUse:
     considered : all devices of the type that it knows
     """
 
-    device: int
+    device_type: int
     resource: int | None
     benefit: float
     cost: float
@@ -221,7 +224,7 @@ class Made:
     component : None of a tool, which is made of resources
     """
 
-    device: int
+    device_type: int
     resource: int
     by: int | None
     minutes: float
@@ -242,7 +245,7 @@ class Attempt:
     probability : of finding one of the open devices
     """
 
-    device: int
+    device_type: int
     considered: list[int]
     open: list[int]
     experience: float
@@ -254,7 +257,7 @@ class Invented:
     """Somebody invents a device."""
 
     agent: int
-    device: int
+    device_type: int
     resource: int
     parts: list[int]
 

@@ -89,7 +89,7 @@ def _title(section: Section, markets: int) -> str:
         "shocks": "Shocks",
     }
     title = titles[section.phase]
-    return title if section.device < 0 else f"{title}: {name_of(section.device)}"
+    return title if section.device_type < 0 else f"{title}: {name_of(section.device_type)}"
 
 
 def _holdings(trace: Trace, now: Snapshot, full: bool) -> Iterator[str]:
@@ -105,17 +105,17 @@ def _holdings(trace: Trace, now: Snapshot, full: bool) -> Iterator[str]:
     yield "experience in extracting: " + listed([f"r{r} {number(e)}" for e, r in skilled], full)
     if trace.parameters.devices is None:
         return
-    for device in range(len(DEVICE_TYPES)):
+    for device_type in range(len(DEVICE_TYPES)):
         owned = [
             f"r{r} {number(minutes)}"
-            for r, minutes in enumerate(now.device_minutes[device])
+            for r, minutes in enumerate(now.device_minutes[device_type])
             if minutes
         ]
         if owned:
-            yield f"minutes of use left, {name_of(device)}: {listed(owned, full)}"
-        knows = [f"r{r} {number(e)}" for r, e in enumerate(now.device_experience[device]) if e]
+            yield f"minutes of use left, {name_of(device_type)}: {listed(owned, full)}"
+        knows = [f"r{r} {number(e)}" for r, e in enumerate(now.device_experience[device_type]) if e]
         if knows:
-            yield f"knows how to make (experience), {name_of(device)}: {listed(knows, full)}"
+            yield f"knows how to make (experience), {name_of(device_type)}: {listed(knows, full)}"
     if now.overtime:
         yield f"begins the working day with {number(now.overtime)} min of making done before"
 
@@ -130,7 +130,7 @@ def _own_use(trace: Trace, section: Section, full: bool) -> Iterator[str]:
             continue
         if event.resource is not None:
             yield (
-                f"will make {name_of(event.device)} r{event.resource} for itself: brings "
+                f"will make {name_of(event.device_type)} r{event.resource} for itself: brings "
                 f"{number(event.benefit)}, costs {number(event.cost)}"
             )
             continue
@@ -158,8 +158,8 @@ def _production(trace: Trace, section: Section, full: bool) -> Iterator[str]:
     groups: dict[tuple[int, int, int | None], list[Made]] = {}
     for _, event in section.events:
         if isinstance(event, Made):
-            groups.setdefault((event.device, event.resource, event.by), []).append(event)
-    for (device, resource, by), made in groups.items():
+            groups.setdefault((event.device_type, event.resource, event.by), []).append(event)
+    for (device_type, resource, by), made in groups.items():
         minutes = sum(one.minutes for one in made)
         with_ = "by hand" if by is None else f"with {name_of(by)}"
         parts = resources(made[0].parts)
@@ -167,7 +167,7 @@ def _production(trace: Trace, section: Section, full: bool) -> Iterator[str]:
         if component is not None:
             parts = f"a {name_of(component)} for each of {parts}"
         yield (
-            f"made {len(made)} x {name_of(device)} r{resource} {with_}, made of {parts}: "
+            f"made {len(made)} x {name_of(device_type)} r{resource} {with_}, made of {parts}: "
             f"{number(minutes)} min, experience {number(made[0].experience)}"
         )
     before, after = section.before.overtime, section.after.overtime
@@ -218,7 +218,7 @@ def _invention(trace: Trace, section: Section, full: bool) -> Iterator[str]:
     inventions = [event for _, event in section.events if isinstance(event, Invented)]
     found_one = any(one.agent == me for one in inventions)
     for one in attempts:
-        kind = name_of(one.device)
+        kind = name_of(one.device_type)
         if not one.considered:
             yield f"{kind}: too few ingredients to try"
             continue
@@ -233,7 +233,7 @@ def _invention(trace: Trace, section: Section, full: bool) -> Iterator[str]:
         )
     for found in inventions:
         who = "invents" if found.agent == me else f"a{found.agent} invents"
-        yield f"{who} {name_of(found.device)} r{found.resource} of {resources(found.parts)}"
+        yield f"{who} {name_of(found.device_type)} r{found.resource} of {resources(found.parts)}"
 
 
 def _end_day(trace: Trace, section: Section, full: bool) -> Iterator[str]:
@@ -246,19 +246,19 @@ def _end_day(trace: Trace, section: Section, full: bool) -> Iterator[str]:
     if changed:
         changed.sort(key=lambda pair: -pair[0])
         yield f"what one more unit is worth: {listed([words for _, words in changed], full)}"
-    for device, (old, new) in enumerate(
+    for device_type, (old, new) in enumerate(
         zip(before.device_experience, after.device_experience, strict=True)
     ):
         gone = [f"r{r}" for r, (a, b) in enumerate(zip(old, new, strict=True)) if a > 0.0 and not b]
         if gone:
-            yield f"forgot how to make {name_of(device)}: {listed(gone, full)}"
+            yield f"forgot how to make {name_of(device_type)}: {listed(gone, full)}"
         less = [
             f"r{r} {number(a)} -> {number(b)}"
             for r, (a, b) in enumerate(zip(old, new, strict=True))
             if a > b > 0.0
         ]
         if less:
-            yield f"experience in making fades, {name_of(device)}: {listed(less, full)}"
+            yield f"experience in making fades, {name_of(device_type)}: {listed(less, full)}"
 
 
 def _consumption(trace: Trace, section: Section, full: bool) -> Iterator[str]:
@@ -270,7 +270,7 @@ def _consumption(trace: Trace, section: Section, full: bool) -> Iterator[str]:
     total = counted(sum(n for n, _ in used), "unit")
     parts = [f"{n} r{r}" for n, r in used]
     yield f"used up {total}: {listed(parts, full)}"
-    for device, (old, new) in enumerate(
+    for device_type, (old, new) in enumerate(
         zip(before.device_minutes, after.device_minutes, strict=True)
     ):
         lost = [
@@ -279,7 +279,7 @@ def _consumption(trace: Trace, section: Section, full: bool) -> Iterator[str]:
             if a > b
         ]
         if lost:
-            yield f"minutes of use left, {name_of(device)}: {listed(lost, full)}"
+            yield f"minutes of use left, {name_of(device_type)}: {listed(lost, full)}"
 
 
 def _shocks(trace: Trace, section: Section, full: bool) -> Iterator[str]:

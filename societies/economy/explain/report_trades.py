@@ -238,7 +238,7 @@ def _sale(one: DeviceTry, me: int) -> str:
         if buys
         else (one.value_seller, one.value_seller_after)
     )
-    device = f"{name_of(one.device)} r{one.resource}"
+    device = f"{name_of(one.device_type)} r{one.resource}"
     values = [
         f"r{r} {number(b)} -> {number(a)}"
         for r, n, b, a in zip(one.offered, one.units, before, after, strict=True)
@@ -246,18 +246,16 @@ def _sale(one: DeviceTry, me: int) -> str:
     ]
     how = "from stock" if one.from_stock else "to be made today"
     if buys:
-        gain = one.worth - one.paid
         deal = f"buys {device} ({how}) from a{one.seller} for {_bundle(one)}"
         terms = (
             f"worth {number(one.worth)} to it, it pays {number(one.paid)} and gains "
-            f"{number(gain)}; a{one.seller} gains {number(one.received - one.cost)}"
+            f"{number(one.surplus_buyer)}; a{one.seller} gains {number(one.surplus_seller)}"
         )
     else:
-        gain = one.received - one.cost
         deal = f"sells {device} ({how}) to a{one.buyer} for {_bundle(one)}"
         terms = (
             f"costs it {number(one.cost)}, it receives {number(one.received)} and gains "
-            f"{number(gain)}; a{one.buyer} gains {number(one.worth - one.paid)}"
+            f"{number(one.surplus_seller)}; a{one.buyer} gains {number(one.surplus_buyer)}"
         )
     more = f"; worth of one more: {', '.join(values)}" if values else ""
     return f"{deal}: {terms}{more}"
@@ -268,8 +266,8 @@ def _no_sale(one: DeviceTry, me: int) -> str:
     facts = f"for sale {resources(one.goods)}, paid with {resources(one.offered)}"
     if one.resource is not None:
         facts += (
-            f", {name_of(one.device)} r{one.resource} worth {number(one.worth)} to the buyer, cost "
-            f"{number(one.cost)}, for {_bundle(one)}: gives up {number(one.paid)}, brings "
+            f", {name_of(one.device_type)} r{one.resource} worth {number(one.worth)} to the buyer, "
+            f"cost {number(one.cost)}, for {_bundle(one)}: gives up {number(one.paid)}, brings "
             f"{number(one.received)}"
         )
     return f"{verb}: {worded(one.refused)} ({facts})"

@@ -260,7 +260,7 @@ class _FlowListener(TradeListener):
     def on_made(
         self,
         *,
-        device: int,
+        device_type: int,
         resource: int,
         by: int | None,
         minutes: float,
@@ -269,7 +269,7 @@ class _FlowListener(TradeListener):
         **_: Any,
     ) -> None:
         """A device is made: labour, minutes of the device that helps, and components."""
-        output = self._device(device, resource)
+        output = self._device(device_type, resource)
         self.made[output] += 1.0
         self.matrix[-1, output] += minutes
         if by is not None:
@@ -281,8 +281,8 @@ class _FlowListener(TradeListener):
                 lifetime = self._p.device_lifetime[component]
                 self.matrix[self._device(component, k), output] += lifetime
 
-    def _device(self, device: int, resource: int) -> int:
-        row: int = (1 + device) * self._p.resources + resource
+    def _device(self, device_type: int, resource: int) -> int:
+        row: int = (1 + device_type) * self._p.resources + resource
         return row
 
 
@@ -329,9 +329,9 @@ def _sale_rows(day: int, events: list[tuple[int, Place, Any]], slots: int) -> li
             rows.append(
                 (
                     *(number, day, place.market, place.step.round, one.buyer, one.seller),
-                    *(one.device, one.resource, int(one.from_stock), sum(one.units)),
+                    *(one.device_type, one.resource, int(one.from_stock), sum(one.units)),
                     *(one.worth, one.cost, one.paid, one.received),
-                    *(one.worth - one.paid, one.received - one.cost),
+                    *(one.surplus_buyer, one.surplus_seller),
                     [*(one.offered[i] for i in paid), *none],
                     [*(one.units[i] for i in paid), *[0] * len(none)],
                     *values,

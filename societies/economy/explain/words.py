@@ -36,9 +36,9 @@ def short(x: float) -> str:
     return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
 
 
-def name_of(device: int) -> str:
+def name_of(device_type: int) -> str:
     """Return the type's name in words."""
-    return DEVICE_TYPES[device].replace("_", " ")
+    return DEVICE_TYPES[device_type].replace("_", " ")
 
 
 def listed(parts: list[str], full: bool, most: int = A_FEW) -> str:

@@ -7,11 +7,11 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from societies.capture import capture_launches, prepare
 from societies.config import to_yaml
 from societies.config.model import WorkloadConfig
 from societies.errors import ConfigError, option
 from societies.opencl import Device
+from societies.workload.capture_folder import capture_launches, prepare
 from societies.workload.engines import FINISH, LOG_TICKS, DeviceEngine
 from societies.workload.fields import initial_state
 from societies.workload.phases import Step

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from societies import load_config
-from societies.capture import capture_launches
 from societies.economy import schedule
 from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError
 from societies.opencl import Program, choose_device
 from societies.workload import capture as core
+from societies.workload.capture_folder import capture_launches
 
 RUN = """
 workload: economy

@@ -37,11 +37,6 @@ FLOORS = (
 )
 """Rooms of the package from the top down. None imports from its own floor or from one above."""
 
-MOVING = {
-    "capture": "workload",
-}
-"""Modules and packages that still stand beside the room that they will be part of."""
-
 MOST_LINES = 400
 """A longer module says in its docstring why it is ("long because")."""
 
@@ -73,8 +68,7 @@ def imported(texts: Mapping[str, str]) -> dict[str, set[str]]:
 
 def room(module: str) -> str:
     """Return the room that a module of the package stands in."""
-    part = module.split(".")[1] if "." in module else module
-    return MOVING.get(part, part)
+    return module.split(".")[1] if "." in module else module
 
 
 def upwards(imports: Mapping[str, Iterable[str]]) -> set[str]:
@@ -126,8 +120,6 @@ OURS = imported(modules("societies"))
 def test_every_module_has_a_floor():
     known = {name for names in FLOORS for name in names}
     assert {module for module in OURS if room(module) not in known} == set()
-    there = {module.split(".")[1] for module in OURS if "." in module}
-    assert set(MOVING) <= there, "take what has moved out of MOVING"
 
 
 def test_imports_point_downwards():

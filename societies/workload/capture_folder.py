@@ -27,7 +27,7 @@ from societies.workload.devices import chosen_device
 MARK = "launch.json"
 """The file by which a folder is known to be a capture."""
 
-_DRIVER = Path(__file__).with_name("driver.py")
+_DRIVER = Path(__file__).with_name("capture_driver.py")
 
 _README = """\
 This folder reproduces {what} of Societies {version}: {kernels}.

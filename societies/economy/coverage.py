@@ -24,8 +24,8 @@ def part(step: AnyStep, day: int) -> str:
     """Return under which name it is noted whether a step did anything: its rounds are one."""
     if step.phase == "shocks":
         return f"shocks (day {day})"
-    device = step.arguments.get("device_type", -1)
-    return f"{step.phase} ({DEVICE_TYPES[device]})" if device >= 0 else step.phase
+    device_type = step.arguments.get("device_type", -1)
+    return f"{step.phase} ({DEVICE_TYPES[device_type]})" if device_type >= 0 else step.phase
 
 
 def counts(p: Parameters) -> dict[str, Count]:
@@ -103,20 +103,20 @@ def _overtime(before: State, after: State) -> float:
     return float(np.count_nonzero(after["overtime"]))
 
 
-def _rises_of(array: str, device: int) -> Callable[[State, State], float]:
-    """Return by how much an array (society, agent, device, ...) has risen for a type of device."""
+def _rises_of(array: str, device_type: int) -> Callable[[State, State], float]:
+    """Return by how much an array (society, agent, device_type, ...) has risen for a type."""
 
     def of(before: State, after: State) -> float:
-        return float(np.maximum(after[array] - before[array], 0)[:, :, device].sum())
+        return float(np.maximum(after[array] - before[array], 0)[:, :, device_type].sum())
 
     return of
 
 
-def _changes(array: str, device: int) -> Callable[[State, State], float]:
-    """Return how many entries of an array (society, device, resource) have changed for a type."""
+def _changes(array: str, device_type: int) -> Callable[[State, State], float]:
+    """Return how many entries of an array (society, device_type, ...) have changed for a type."""
 
     def of(before: State, after: State) -> float:
-        return float(np.count_nonzero((after[array] != before[array])[:, device]))
+        return float(np.count_nonzero((after[array] != before[array])[:, device_type]))
 
     return of
 

@@ -274,13 +274,13 @@ class Layout:
             file.write(name, values, day=slice(int(rows[0]), int(rows[-1]) + 1))
 
     def _write_inventions(self, file: ResultFile, inventions: NDArray[np.int32]) -> None:
-        """Append inventions, a row each as `Engine.inventions` gives them."""
-        society, day, inventor, device, resource = inventions[:, :5].T
+        """Append inventions, a row each as `Engine.events` gives them."""
+        society, day, inventor, device_type, resource = inventions[:, :5].T
         columns = {
             "society": society + self.config.first_society,
             "day": day,
             "inventor": inventor,
-            "device_type": device,
+            "device_type": device_type,
             "resource": resource,
             "recipe": inventions[:, 5:],
         }
@@ -289,7 +289,7 @@ class Layout:
     def _write_knowledge(self, file: ResultFile, first: int, knowing: NDArray[np.int32]) -> None:
         """Write how many knew each device from day ``first`` on, if it is recorded.
 
-        ``knowing`` is (society, day, device, resource) int32.
+        ``knowing`` is (society, day, device_type, resource) int32.
         """
         every = self.config.record.device
         days = np.arange(first, first + knowing.shape[1])

@@ -333,10 +333,10 @@ class BoundPhases:
 
             return local, local, read
         if callable(groups):
-            told = groups
+            counted = groups
 
             def size(values: Mapping[str, int]) -> tuple[int, ...]:
-                return (told(values) * local[0], *local[1:])
+                return (counted(values) * local[0], *local[1:])
 
             return local, local, size
         if launch.global_size:

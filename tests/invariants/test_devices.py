@@ -115,19 +115,19 @@ def of_phase(steps, *phases):
 def components(state):
     """Return (type, resource, component) counts: 1 where a component is needed."""
     result = np.zeros((6, RESOURCES, RESOURCES), dtype=int)
-    for device in range(6):
+    for device_type in range(6):
         for r in range(RESOURCES):
-            for k in state["recipe"][device, r]:
+            for k in state["recipe"][device_type, r]:
                 if k >= 0:
-                    result[device, r, k] = 1
+                    result[device_type, r, k] = 1
     return result
 
 
 def needed(state, count):
     """Return the components (agent, type, component) that so many (agent, type, resource) need."""
     recipes, result = components(state), np.zeros_like(count)
-    for device, below in COMPONENT_OF.items():
-        result[:, below] += count[:, device] @ recipes[device]
+    for device_type, below in COMPONENT_OF.items():
+        result[:, below] += count[:, device_type] @ recipes[device_type]
     return result
 
 
@@ -314,22 +314,22 @@ def test_recipes_stay_while_somebody_knows_them(steps):
         assert not (before["device_experience"] > 0)[:, changed].any()
         assert np.all(after["invented_on"][changed] == day)
         inventions += changed.sum()
-        for device, r in np.argwhere(changed):
-            parts = [k for k in after["recipe"][device, r] if k >= 0]
+        for device_type, r in np.argwhere(changed):
+            parts = [k for k in after["recipe"][device_type, r] if k >= 0]
             assert len(set(parts)) == len(parts) == 3
             assert sorted(parts) == parts
-            assert (r in parts) == (device > 0)
-            inventor = after["inventor"][device, r]
-            assert after["device_experience"][inventor, device, r] == 6.0
+            assert (r in parts) == (device_type > 0)
+            inventor = after["inventor"][device_type, r]
+            assert after["device_experience"][inventor, device_type, r] == 6.0
     assert inventions > 20
 
 
 def test_who_knows_a_device_knows_its_components(steps):
     for _, _, _, after in of_phase(steps, "end_day"):
         recipes = components(after)
-        for device, below in COMPONENT_OF.items():
-            knows = after["device_experience"][:, device] > 0
-            implied = knows.astype(int) @ recipes[device] > 0
+        for device_type, below in COMPONENT_OF.items():
+            knows = after["device_experience"][:, device_type] > 0
+            implied = knows.astype(int) @ recipes[device_type] > 0
             assert np.all(after["device_experience"][:, below][implied] >= 1.0)
 
 
@@ -359,24 +359,24 @@ def test_deals_are_between_partners_and_please_both(steps):
     assert deals > 50
 
 
-def worst_case(p, s, agent, device, resource):
+def worst_case(p, s, agent, device_type, resource):
     """Return minutes and resources for one device if nothing can be bought, unit by unit."""
-    minutes, need = making_time(p, s, agent, device, resource), {resource: 1}
-    while device in COMPONENT_OF:
-        below, parts = COMPONENT_OF[device], Counter()
+    minutes, need = making_time(p, s, agent, device_type, resource), {resource: 1}
+    while device_type in COMPONENT_OF:
+        below, parts = COMPONENT_OF[device_type], Counter()
         for r, count in need.items():
-            for k in s.recipe[device][r]:
+            for k in s.recipe[device_type][r]:
                 parts[k] += count if k >= 0 else 0
-        device, need = below, {}
+        device_type, need = below, {}
         for k, count in parts.items():
-            owned = int(s.device_minutes[agent][device][k])
-            need[k] = max(0, count - int(owned / p.device_lifetime[device]))
-            known, curve = s.device_experience[agent][device][k], device_curve(p, agent, k)
+            owned = int(s.device_minutes[agent][device_type][k])
+            need[k] = max(0, count - int(owned / p.device_lifetime[device_type]))
+            known, curve = s.device_experience[agent][device_type][k], device_curve(p, agent, k)
             series = sum(effort(curve, known + i) for i in range(need[k]))
-            minutes += series / making_speed(p, s, agent, device, k)
+            minutes += series / making_speed(p, s, agent, device_type, k)
     units = Counter()
     for r, count in need.items():
-        for k in s.recipe[device][r]:
+        for k in s.recipe[device_type][r]:
             units[k] += count if k >= 0 else 0
     return minutes, units
 
@@ -384,14 +384,14 @@ def worst_case(p, s, agent, device, resource):
 def test_nobody_sells_what_it_cannot_make(monkeypatch):
     sales, original = [], device_trading.hand_over
 
-    def hand_over(p, s, device, buyer, seller, resource):
-        assert s.device_experience[seller][device][resource] >= 1.0
-        minutes, units = worst_case(p, s, seller, device, resource)
+    def hand_over(p, s, device_type, buyer, seller, resource):
+        assert s.device_experience[seller][device_type][resource] >= 1.0
+        minutes, units = worst_case(p, s, seller, device_type, resource)
         assert s.reserved_minutes[seller] + minutes < p.day_length + 1e-9
         assert all(count <= s.held[seller][k] for k, count in units.items())
         assert not s.bought[seller][resource]
-        sales.append(device)
-        original(p, s, device, buyer, seller, resource)
+        sales.append(device_type)
+        original(p, s, device_type, buyer, seller, resource)
 
     monkeypatch.setattr(device_trading, "hand_over", hand_over)
     final(30, day_length=300.0)
@@ -424,21 +424,26 @@ def test_the_days_series_follow_from_the_agents(p, steps):
             assert row[f"extraction_share_{name}"] == units[source] / units.sum()
             minutes = before["minutes_with"][:, source].sum() / living
             np.testing.assert_allclose(row[f"minutes_{name}"], minutes, rtol=1e-12)
-        for device, name in enumerate(DEVICE_TYPES):
-            made = before["devices_made"][:, device].sum()
+        for device_type, name in enumerate(DEVICE_TYPES):
+            made = before["devices_made"][:, device_type].sum()
             assert row[f"devices_made_{name}"] == made / living
-            assert row[f"devices_traded_{name}"] == before["devices_sold"][:, device].sum() / living
-            known = (before["device_experience"][:, device] > 0).any(axis=0).sum()
+            assert (
+                row[f"devices_traded_{name}"]
+                == before["devices_sold"][:, device_type].sum() / living
+            )
+            known = (before["device_experience"][:, device_type] > 0).any(axis=0).sum()
             assert row[f"devices_known_{name}"] == known
-            assert row[f"inventions_{name}"] == (before["invented_on"][device] == day).sum()
-            made_fast = before["made_with_device"][:, device].sum()
+            assert row[f"inventions_{name}"] == (before["invented_on"][device_type] == day).sum()
+            made_fast = before["made_with_device"][:, device_type].sum()
             if name in ("tool", "machine"):
                 share = made_fast / made if made else 0.0
                 assert row[f"device_maker_share_{name}s"] == share
                 fast_days += share > 0.0
-            minutes = before["making_minutes"][:, device].sum() / living
+            minutes = before["making_minutes"][:, device_type].sum() / living
             np.testing.assert_allclose(row[f"minutes_making_{name}"], minutes, rtol=1e-12)
-            lifetimes = before["device_minutes"][:, device].sum() / p.device_lifetime[device]
+            lifetimes = (
+                before["device_minutes"][:, device_type].sum() / p.device_lifetime[device_type]
+            )
             np.testing.assert_allclose(row[f"devices_held_{name}"], lifetimes / living, rtol=1e-12)
         shares = [row[f"extraction_share_{name}"] for name in DEVICE_TYPES[:4]]
         contained = np.dot(shares, [3, 9, 27, 81])

@@ -56,6 +56,14 @@ TWINS_ELSEWHERE = {
     "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",
     "block_change": "a part of the largest change, which change() takes at once",
     "block_totals": "a part of the sums, which totals() takes at once",
+    **{
+        f"wide_{name}": "a part of the function of wide.py, for all rows at once"
+        for name in (
+            *("scan_blocks", "scan_totals", "scan_add", "count_blocks", "compact_blocks"),
+            *("sum_blocks", "sum_totals", "sum_long_blocks", "sum_long_totals"),
+            *("max_uint_blocks", "max_uint_totals"),
+        )
+    },
     "expected_minutes": "costs() of valuation.py returns them too",
     "is_extracting": "`in EXTRACTING` of devices.py",
     "set_count": "an item of a list",

@@ -35,7 +35,7 @@ import contracts  # noqa: E402
 import numpy as np  # noqa: E402
 import small  # noqa: E402
 
-from reference_py.primitives import softmath, tree  # noqa: E402
+from reference_py.primitives import softmath, tree, wide  # noqa: E402
 from reference_py.primitives.rng import Rng  # noqa: E402
 from societies import config_from_dict  # noqa: E402
 from societies.economy.engine import DeviceEngine, ReferenceEngine  # noqa: E402
@@ -46,6 +46,7 @@ from societies.errors import SocietiesError  # noqa: E402
 from societies.kerneltext import source as kernel_source  # noqa: E402
 from societies.kerneltext.source import without_comments  # noqa: E402
 from societies.opencl import Local, Program, choose_device, race  # noqa: E402
+from societies.opencl.wide import Wide  # noqa: E402
 from societies.workload import engines  # noqa: E402
 from societies.workload.phases import kernel_files  # noqa: E402
 from societies.workload.registry import workload  # noqa: E402
@@ -522,6 +523,42 @@ def lists(checks: Checks) -> set[str]:
     return {"varray.cl"}
 
 
+def wide_arrays(checks: Checks) -> set[str]:
+    """Run the kernels of wide.cl over rows of several blocks, some shorter than others."""
+    values = np.arange(3 * 4500, dtype=np.uint32).reshape(3, -1)
+    lengths = [4500, 2049, 0]
+    kept: list[Any] = []  # Oclgrind may take an array in the place of a freed one for freed
+    for kind, items in (("cpu", 1), ("gpu", 3), ("gpu", 8)):
+        with checks.case(f"wide.cl, {kind}, workgroup {items}"):
+            device = choose_device(kind)
+            chosen, n = Wide(device, items), device.array(np.array(lengths, np.uint32))
+
+            def made(dtype: Any, device: Any = device) -> list[Any]:
+                scratch = np.uint32 if dtype == np.uint8 else dtype
+                given = device.array((values % 251).astype(dtype))
+                kept.extend([given, device.empty(3, scratch), device.empty((3, 3), scratch)])
+                return kept[-3:]
+
+            for name, dtype in (
+                ("scan_exclusive", np.uint32),
+                ("reduce_sum", np.float64),
+                ("reduce_sum_long", np.int64),
+                ("reduce_max_uint", np.uint32),
+            ):
+                x, result, scratch = made(dtype)
+                getattr(chosen, name)(x, result, scratch, n)
+                twin = getattr(wide, name)((values % 251).astype(dtype).tolist(), lengths)
+                checks.same(name, result.get(), twin[1] if name == "scan_exclusive" else twin)
+            flags, counts, scratch = made(np.uint8)
+            out = device.empty(values.shape, np.uint32)
+            chosen.compact(flags, out, counts, scratch, n)
+            twin = wide.compact((values % 251).tolist(), lengths)
+            checks.same("compact", counts.get(), [len(row) for row in twin])
+            for row, expected in zip(out.get(), twin, strict=True):
+                checks.same("compact", row[: len(expected)], expected)
+    return {"wide.cl"}
+
+
 FLAGS = (np.random.default_rng(3).random((3, 12)) < 0.5).astype(np.uint8)
 CHOSEN = [
     [i for i in range(12) if row[i]][Rng(g + 1, 7).below(int(row.sum()))]
@@ -598,7 +635,7 @@ def main() -> int:
         files = {"real.cl"}  # no functions
         if options.only in (None, "primitives"):
             files |= collective(checks, quick=options.quick)
-            files |= single(checks) | lists(checks)
+            files |= single(checks) | lists(checks) | wide_arrays(checks)
         if options.only in (None, "others"):
             other_workloads(checks, quick=options.quick)
         if options.only in (None, "economy"):

@@ -126,6 +126,7 @@ def special(function: Function) -> Special:
         "capacity": lambda n: n,
         "empty": lambda n: 0.0,
         "count": lambda n: np.full(1, n, np.uint32),
+        "first": lambda n: n,
     }
     undefined, unread = {"scratch", "results", "order", "partner"}, {"scratch"}
     name, file = function.name, function.file
@@ -288,7 +289,7 @@ def _none(values: Iterable[int | None]) -> list[int]:
 
 
 def _twins() -> dict[str, Callable[[Any], Any]]:
-    from reference_py.primitives import permute, reduce, scan, select, sort, tree, varray
+    from reference_py.primitives import permute, reduce, scan, select, sort, tree, varray, wide
     from reference_py.primitives.rng import Rng
 
     def rng(a: Any) -> Rng:
@@ -326,6 +327,12 @@ def _twins() -> dict[str, Callable[[Any], Any]]:
         "choose_among": lambda a: result(varray.choose_among(rng(a), a.items.tolist())),
         "n_largest": lambda a: winners(select.n_largest, a),
         "n_smallest": lambda a: winners(select.n_smallest, a),
+        "wide_scan_exclusive": lambda a: scanned(scan.scan_exclusive(a.x.tolist())),
+        "wide_compact": lambda a: result(wide.count(a.flags.tolist())),
+        "wide_count": lambda a: result(wide.count(a.flags.tolist())),
+        "wide_reduce_sum": lambda a: result(reduce.reduce_sum(a.x.tolist())),
+        "wide_reduce_sum_long": lambda a: result(reduce.reduce_sum_long(a.x.tolist())),
+        "wide_reduce_max_uint": lambda a: result(reduce.reduce_max_uint(a.x.tolist())),
         "sort_keys": lambda a: sorted_by(sort.sort_keys, a),
         "sort_keys_uint": lambda a: sorted_by(sort.sort_keys_uint, a),
     }

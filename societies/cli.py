@@ -40,7 +40,7 @@ from societies.errors import (
     shell_words,
 )
 from societies.numbers import Numbers, from_0, from_1, several_from_1, whole
-from societies.options import CONFIG, ConfigCommand, PlotCommand, TraceCommand
+from societies.options import CONFIG, ConfigCommand, PlayCommand, PlotCommand, TraceCommand
 from societies.progress import progress_bar
 from societies.terminal import doing, print_rows, warn
 from societies.version import package_version
@@ -336,6 +336,27 @@ def trace(
         given = {"config": settings, "device": device, "progress": progress}
         explained = call(member, given, context.meta.get("options", {}))
     print(printable(str(explained)))
+
+
+@app.command(cls=PlayCommand)
+def play(
+    context: typer.Context,
+    config: ConfigPath,
+    device: Device = "auto",
+    override: Override = None,
+    debug: Debug = False,
+) -> None:
+    """Play a game of CONFIG in the terminal.
+
+    How it is played depends on the workload: societies play CONFIG --help.
+    """
+    from societies.members import call, member_of
+    from societies.workload.registry import workload
+
+    settings = _load(_find_config(config), override)
+    member = member_of(workload(settings.workload), "play")
+    given = {"config": settings, "device": device, "console": Console()}
+    print(printable(str(call(member, given, context.meta.get("options", {})))))
 
 
 @app.command(cls=ConfigCommand)

@@ -23,7 +23,7 @@ from societies.numbers import whole
 if TYPE_CHECKING:
     from societies.workload.protocol import Workload
 
-GIVEN = ("config", "device", "progress", "results")
+GIVEN = ("config", "console", "device", "progress", "results")
 """Parameters that are no options of the member's own."""
 
 WHAT = {"trace": "be traced", "play": "be played", "view": "be viewed"}

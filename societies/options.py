@@ -185,6 +185,16 @@ class TraceCommand(MemberCommand):
         return member_of(workload, "trace")
 
 
+class PlayCommand(MemberCommand):
+    """The command whose options are those of the workload's member ``play``."""
+
+    def member_of(self, workload: Workload[Any, Any]) -> Callable[..., Any]:
+        """Return the member."""
+        from societies.members import member_of
+
+        return member_of(workload, "play")
+
+
 class PlotCommand(MemberCommand):
     """The command whose options are those of a workload's ``figure``."""
 

@@ -25,6 +25,19 @@ SMALL = {
         ],
         "record": {"agent": 2, "agent_resource": 5, "checkpoint": 4},
     },
+    "kalah": {
+        "pits": 3,
+        "stones": 3,
+        "depth": 9,
+        "plies": 2,
+        "boards": 1024,
+        "positions": [
+            {"board": [3, 3, 3, 0, 3, 3, 3, 0]},
+            {"board": [0, 8, 1, 2, 1, 0, 1, 5], "to_move": "bottom"},
+            {"board": [0, 0, 0, 9, 1, 0, 1, 5], "to_move": "bottom"},
+        ],
+        "record": {"checkpoint": 5},
+    },
     "laplace": {
         "side": 12,
         "steps": 60,

@@ -95,7 +95,7 @@ def test_schema_accepts_the_shipped_configurations(shell):
     for words in ([], ["alchemy"]):
         code, out, err = shell("schema", *words)
         assert (code, out) == (2, "")
-        assert "economy, laplace" in err and ("alchemy" in err) == bool(words)
+        assert "economy, kalah, laplace" in err and ("alchemy" in err) == bool(words)
 
 
 # -- which file CONFIG is ------------------------------------------------------------------------

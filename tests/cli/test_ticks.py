@@ -100,7 +100,7 @@ def test_all_workloads_and_configurations_are_listed(shell):
     code, out, err = shell("list")
     assert (code, err) == (0, "")
     names = [line.split()[0] for line in out.splitlines()]
-    assert set(names) == {"economy", "laplace", *shipped_configurations()}
+    assert set(names) == {"economy", "kalah", "laplace", *shipped_configurations()}
     assert re.search(r"^economy .*; a tick is a day, a copy a society$", out, re.M)
     assert re.search(r"^  economy/quickstart +A small society for a first look", out, re.M)
 

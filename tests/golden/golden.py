@@ -45,6 +45,7 @@ BARS = [
     {"rows": [2, 3], "columns": [4, 9]},
     {"rows": [3, 5], "columns": [5, 5], "value": -2.0},
 ]
+ODD = [0, 13, 1, 0, 7, 2, 3, 1, 0, 9, 0, 5, 4, 3]
 
 
 def _small(**settings):
@@ -86,6 +87,14 @@ CONFIGS = {
     "laplace quickstart": ("configs/physics/laplace/quickstart.yaml", []),
     "laplace of the seed's form": ("configs/physics/laplace/quickstart.yaml", ["variant=seed"]),
     "laplace in double": (_plate(steps=300, precision="double", border=[1, 0.5, -0.25, 0]), []),
+    "kalah quickstart": ("configs/games/kalah/quickstart.yaml", []),
+    "kalah in layers": (
+        {"workload": "kalah", "depth": 7, "form": "layers", "split": [1, 3, 4], "boards": 64}
+        | {
+            "positions": [{"board": [4, 4, 4, 4, 4, 4, 0] * 2}, {"board": ODD, "to_move": "bottom"}]
+        },
+        [],
+    ),
     "heat": (_plate(steps=300, method="heat", ratio=0.2, border=0.125), []),
 }
 

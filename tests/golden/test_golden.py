@@ -46,7 +46,7 @@ def test_device(name):
         [
             *("quickstart", "groups", "shocks", "1x2"),
             *("all devices", "devices, groups, shocks", "devices without trade"),
-            *("laplace quickstart", "laplace in double", "heat"),
+            *("laplace quickstart", "laplace in double", "heat", "kalah in layers"),
         ]
     ),
 )

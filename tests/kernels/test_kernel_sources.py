@@ -31,6 +31,7 @@ from societies.kerneltext.source import Source, amalgamate
 from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
 from societies.workload.engines import text
+from societies.workload.fields import initial_state
 from societies.workload.registry import workload
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,6 +65,14 @@ TWINS_ELSEWHERE = {
             *("max_uint_blocks", "max_uint_totals"),
         )
     },
+    "expand_few": "expand(), of which it is another form",
+    "count_moves": "where `first` begins, which expand() counts along the way",
+    "count_children": "the number of boards that expand() has placed",
+    "value_after": "evaluate() of rules.py after play()",
+    "next_view": "the side that play() returns",
+    "view_of": "a list of cells",
+    "put_board": "a list of cells",
+    "score_of": "scores of the reference are always TOP's",
     "expected_minutes": "costs() of valuation.py returns them too",
     "is_extracting": "`in EXTRACTING` of devices.py",
     "set_count": "an item of a list",
@@ -94,7 +103,8 @@ _ECONOMY = {
 _LARGE = {"agents": 5000, "resources": 1024, "groups": []}
 _LARGE["trading"] = {"menu_size": 40, "fresh_values": False}
 _PLAIN = {**_ECONOMY, "devices": "none"}
-_LAPLACE = {"workload": "laplace", "side": 8, "steps": 1}
+_LAPLACE = {"workload": "laplace", "side": 8, "steps": 50}
+_KALAH = {"workload": "kalah", "pits": 3, "depth": 9}
 COMPILED = {
     **{
         f"{name} on a {kind}": (name, None, kind) for name in _PRIMITIVES for kind in ("CPU", "GPU")
@@ -103,6 +113,8 @@ COMPILED = {
     "large economy without devices on a GPU": ("economy", {**_PLAIN, **_LARGE}, "GPU"),
     "economy on a GPU": ("economy", _ECONOMY, "GPU"),
     "laplace on a GPU": ("laplace", _LAPLACE, "GPU"),
+    "kalah on a GPU": ("kalah", _KALAH, "GPU"),
+    "kalah in layers on a GPU": ("kalah", {**_KALAH, "form": "layers"}, "GPU"),
 }
 """Texts in which each barrier is compiled at least once: what, its settings, kind of device."""
 
@@ -222,7 +234,11 @@ def test_every_public_primitive_is_named_by_a_test(name):
     assert [one for one in public_functions(name, TEXTS) if not is_named(one, texts)] == []
 
 
-ALL_PHASES = {"economy": [_ECONOMY], "laplace": [_LAPLACE, {**_LAPLACE, "variant": "seed"}]}
+ALL_PHASES = {
+    "economy": [_ECONOMY],
+    "kalah": [_KALAH, {**_KALAH, "form": "layers"}],
+    "laplace": [_LAPLACE, {**_LAPLACE, "variant": "seed"}],
+}
 """Configurations that together have every phase of a workload."""
 
 
@@ -233,7 +249,9 @@ def launches(name):
         config = config_from_dict(settings)
         p = one.parameters(config)
         table = one.phases(p, one.count(config))
-        steps = [step for tick in (0, 1, 50) for step in one.schedule(p, tick, {})]
+        ticks = [tick for tick in (0, 1, 9, 50) if tick <= one.ticks(config)]
+        state = initial_state(one.arrays(p), one.lengths(p), one.count(config), p)
+        steps = [step for tick in ticks for step in one.schedule(p, tick, state)]
         assert {step.phase for step in (*steps, *one.finish(p))} == set(table), "never run"
         assert set(one.reference(p)) == set(table)
         for phase, declared in table.items():

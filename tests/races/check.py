@@ -65,9 +65,10 @@ ENDLESS = 120.0
 """Seconds after which a kernel without one of its barriers is taken to run for ever."""
 
 NEEDLESS = {
-    "// the root, before its children take it": "the work-item that writes the root reads it"
+    "// the root, before its children take it": "the work-item that writes the root reads it",
+    "// numbers of moves, before they are added up": "wide.cl reads each by who wrote it",
 }
-"""Barriers of the primitives that can be left out, by their comment: no case can miss them."""
+"""Barriers that can be left out, by their comment: no case can miss them."""
 
 GROUPS = [
     {"name": "able", "share": 0.5, "extraction": {"max_effort": 7.0, "min_effort": 2.5}},
@@ -158,6 +159,10 @@ SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
     ),
 }
 VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
+    "kalah": (
+        {"depth": 8, "plies": 1},
+        {"depth": 5, "form": "layers", "split": [1, 2, 3], "boards": 64},
+    ),
     "laplace": (
         {},
         {"variant": "seed"},

@@ -1,0 +1,1 @@
+"""Games: rules and searches, one package each."""

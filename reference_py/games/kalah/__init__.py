@@ -1,0 +1,1 @@
+"""Kalah, one module per phase of its search: this is the definition."""

@@ -1,0 +1,1 @@
+"""Games: what the workloads of this room declare."""

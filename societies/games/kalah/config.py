@@ -1,0 +1,180 @@
+"""What can a search be told: every key of its YAML file, with unit, range and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters, Position
+from societies.config.model import Conflict, Interval, ListOf, Section, WorkloadConfig, key
+
+MOST_NODES = 1e13
+MOST_IN_PIT = 255
+LOCAL_MEMORY = 32 * 1024 - 64
+"""Bytes of local memory that the portable profile leaves for the tree of a board."""
+
+NODE_BYTES = 37
+BRANCHING = 0.8
+"""Moves of a board, measured over the tree of the usual start, as a share of the pits of a side."""
+
+Stones = Annotated[int, Field(ge=0, le=MOST_IN_PIT)]
+SIDES = {"top": TOP, "bottom": BOTTOM}
+
+
+class PositionConfig(Section):
+    """A board and whose turn it is."""
+
+    board: ListOf[Stones] = key(
+        ..., "Stones of each cell: BOTTOM's pits and store, TOP's pits and store", "stones"
+    )
+    to_move: Literal["top", "bottom"] = key("top", "Who is to move")
+
+
+class RecordConfig(Section):
+    """What is kept in the file, and how often."""
+
+    checkpoint: Interval = key(
+        1,
+        "Save the result, after which a run can be resumed, every this many depths; 0 or never: "
+        "not at all",
+        "depth",
+    )
+
+
+class KalahConfig(WorkloadConfig):
+    """A game of Kalah whose tree is searched to one depth after the other."""
+
+    workload: Literal["kalah"] = key("kalah", "What the file configures")
+    pits: int = key(6, "Pits of a side", "pits", ge=1, le=8)
+    stones: int = key(4, "Stones of a pit at the start", "stones", ge=1, le=12)
+    empty_capture: bool = key(
+        False, "Whether a last stone in an own empty pit is banked if nothing faces it, too"
+    )
+    board: Literal["start"] | ListOf[Stones] = key(
+        "start",
+        "The board: the start, or the stones of each cell: BOTTOM's pits and store, TOP's pits and "
+        "store",
+        "stones",
+    )
+    to_move: Literal["top", "bottom"] = key("top", "Who is to move on it")
+    positions: ListOf[PositionConfig] = key(
+        (), "Instead of one board, boards of games that are searched side by side"
+    )
+    depth: int = key(8, "Plies of the last search; each run searches 1, 2, ... plies", ge=1, le=64)
+    form: Literal["expanded", "layers"] = key(
+        "expanded",
+        "Form of the kernels, with the same results: a work-item searches a board depth first, or "
+        "a workgroup makes a tree of boards in local memory",
+    )
+    split: ListOf[int] | None = key(
+        None,
+        "Of layers: plies before (boards one after the other), plies breadth first, levels of the "
+        "parallel tree (one more than its plies); smaller depths shorten the second, then the "
+        "first; default: 0, depth - 3, 4",
+        "plies",
+    )
+    plies: int = key(4, "Of expanded: plies that a work-item searches", "plies", ge=1, le=8)
+    boards: int = key(
+        2**18,
+        "Most boards of a level that are kept at a time; a level that has more is done in batches",
+        "boards",
+        ge=64,
+        le=2**24,
+    )
+    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+
+    @property
+    def layers(self) -> tuple[int, int, int]:
+        """The split: the one given, or the plies breadth first that are left."""
+        if self.split is not None and len(self.split) == 3:
+            return (self.split[0], self.split[1], self.split[2])
+        parallel = min(4, self.depth + 1)
+        return (0, self.depth - parallel + 1, parallel)
+
+    def games(self) -> tuple[Position, ...]:
+        """Return the boards to search from; none stands for the start."""
+        if self.positions:
+            return tuple(Position(one.board, SIDES[one.to_move]) for one in self.positions)
+        if self.board == "start":
+            usual = (*[self.stones] * self.pits, 0)
+            return (Position(usual * 2, SIDES[self.to_move]),)
+        return (Position(tuple(self.board), SIDES[self.to_move]),)
+
+    def parameters(self) -> Parameters:
+        """Return what the reference is told."""
+        return Parameters(
+            self.pits,
+            self.stones,
+            self.empty_capture,
+            self.games(),
+            self.depth,
+            self.form,
+            self.layers,
+            self.plies,
+            self.boards,
+        )
+
+    def estimate(self) -> float:
+        """Return about how many boards the last search looks at."""
+        return max(1.0, BRANCHING * self.pits) ** self.depth * max(1, len(self.positions))
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what contradicts itself: boards of another size, a wrong split, too many plies."""
+        yield from self._of_boards()
+        nodes = self.estimate()
+        if nodes > MOST_NODES:
+            yield Conflict(
+                ("depth",),
+                f"{self.depth} plies are about {nodes:.1g} boards to look at; at most "
+                f"{MOST_NODES:.0g} are searched",
+                (("pits",),),
+            )
+        yield from self._of_split()
+
+    def _of_boards(self) -> Iterator[Conflict]:
+        cells = 2 * self.pits + 2
+        given: list[tuple[tuple[str | int, ...], tuple[int, ...]]] = [
+            (("positions", i, "board"), one.board) for i, one in enumerate(self.positions)
+        ]
+        if isinstance(self.board, tuple):
+            given.append((("board",), self.board))
+            if self.positions:
+                yield Conflict(("board",), "positions give the boards", (("positions",),))
+        for path, board in given:
+            if len(board) != cells:
+                message = (
+                    f"{len(board)} cells; a board with {self.pits} pits a side has {cells}: pits "
+                    "and store of BOTTOM, pits and store of TOP"
+                )
+                yield Conflict(path, message, (("pits",),))
+            elif sum(board) > MOST_IN_PIT:
+                yield Conflict(path, f"{sum(board)} stones; a board has at most {MOST_IN_PIT}")
+
+    def _of_split(self) -> Iterator[Conflict]:
+        if self.split is None:
+            return
+        if len(self.split) != 3 or min(self.split) < 0 or self.split[2] < 1:
+            yield Conflict(
+                ("split",),
+                "three numbers are needed: plies before, plies breadth first, and at least 1 "
+                "level of the parallel tree",
+            )
+            return
+        pre, seq, par = self.split
+        if pre + seq + par - 1 != self.depth:
+            yield Conflict(
+                ("split",),
+                f"{pre} + {seq} + {par} - 1 = {pre + seq + par - 1} plies, and depth is "
+                f"{self.depth}: the parallel tree has one level more than plies",
+                (("depth",),),
+            )
+        nodes = sum(self.pits**level for level in range(par))
+        if nodes * NODE_BYTES > LOCAL_MEMORY:
+            yield Conflict(
+                ("split",),
+                f"a parallel tree of {par} levels has {nodes} boards, which do not fit 32 KiB of "
+                "local memory",
+                (("pits",),),
+            )

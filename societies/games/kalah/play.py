@@ -1,0 +1,240 @@
+"""How is a game played against the search, in a terminal or from Python?
+
+`Match` is a game without any terminal: moves, the search's answer, undo. `play` asks for moves and
+draws the board.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+
+from reference_py.games.kalah import rules
+from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters, Position
+from societies.errors import ConfigError, option
+from societies.workload.devices import chosen_device
+from societies.workload.engines import DeviceEngine, ReferenceEngine
+
+if TYPE_CHECKING:
+    from societies.games.kalah.config import KalahConfig
+    from societies.opencl import Device
+    from societies.workload import Workload
+
+NAMES = {TOP: "TOP", BOTTOM: "BOTTOM"}
+HELP = "a pit, counted in the direction of sowing; (h)int, (u)ndo, (l)evel N, (q)uit"
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What the search found: the pit, counted from 1, and what the best line is worth to TOP."""
+
+    pit: int
+    score: int
+    depth: int
+
+
+class Match:
+    """A game: the board, whose turn it is, and the boards before.
+
+    Parameters
+    ----------
+    workload, config : the search; its depth is the first level
+    device : str or Device
+
+    Attributes
+    ----------
+    board : stones of each cell
+    side : who is to move, TOP (0) or BOTTOM (1)
+    level : plies that the search looks ahead
+    """
+
+    def __init__(
+        self, workload: Workload[Any, Any], config: KalahConfig, device: str | Device = "auto"
+    ) -> None:
+        self._p: Parameters = replace(config.parameters(), positions=config.games()[:1])
+        first = self._p.games[0]
+        self.board, self.side, self.level = list(first.board), first.to_move, config.depth
+        self._before: list[tuple[list[int], int]] = []
+        chosen, _, _ = chosen_device(device)
+        self._engine: DeviceEngine[Any] | ReferenceEngine[Any]
+        if chosen is None:
+            self._engine = ReferenceEngine(workload, self._p)
+        else:
+            self._engine = DeviceEngine(workload, self._p, chosen)
+        self._most = config.depth
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a side has no stones in its pits."""
+        return bool(rules.is_over(self._p, self.board))
+
+    @property
+    def pits(self) -> list[int]:
+        """Pits that may be emptied, counted from 1 in the direction of sowing; none at the end."""
+        if self.is_over:
+            return []
+        first = rules.pits_of(self._p, self.side).start
+        return [cell - first + 1 for cell in rules.moves(self._p, self.board, self.side)]
+
+    @property
+    def totals(self) -> tuple[int, int]:
+        """What TOP and BOTTOM own: pits and store."""
+        top, bottom = rules.totals(self._p, self.board)
+        return top, bottom
+
+    def move(self, pit: int) -> str:
+        """Empty a pit; return what kind of move it was: again, capture or plain.
+
+        Raises
+        ------
+        ConfigError
+            If this is no move.
+        """
+        if pit not in self.pits:
+            there = ", ".join(map(str, self.pits)) or "none, the game is over"
+            raise ConfigError(f"pit {pit} is no move of {NAMES[self.side]} (moves: {there})")
+        self._before.append((self.board, self.side))
+        cell = rules.pits_of(self._p, self.side).start + pit - 1
+        self.board, self.side, kind = rules.play(self._p, self.board, self.side, cell)
+        return str(kind)
+
+    def undo(self) -> bool:
+        """Take the last move back; return whether there was one."""
+        if self._before:
+            self.board, self.side = self._before.pop()
+            return True
+        return False
+
+    def set_level(self, plies: int) -> None:
+        """Let the search look so many plies ahead.
+
+        Raises
+        ------
+        ConfigError
+            If these are none, or more than the configuration's depth.
+        """
+        if not 1 <= plies <= self._most:
+            raise ConfigError(
+                f"level {plies}: 1 to {self._most} plies (depth of the configuration)"
+            )
+        self.level = plies
+
+    def hint(self) -> Hint:
+        """Search for the best move; the kernels stay as they are, only the board is another."""
+        engine = self._engine
+        engine.parameters = replace(self._p, positions=(Position(tuple(self.board), self.side),))
+        if isinstance(engine, DeviceEngine):
+            memory = engine.run_step.memory
+            memory["given_boards"].set(np.array([self.board], np.uint8))
+            memory["given_movers"].set(np.array([self.side], np.uint8))
+        engine.run_ticks(self.level, self.level)
+        found = {name: int(log[0, 0]) for name, log in engine.logs().items()}
+        first = rules.pits_of(self._p, self.side).start
+        return Hint(found["pit"] - first + 1, found["score"], self.level)
+
+    def drawn(self) -> str:
+        """Return the board in lines of at most 40 columns: TOP's pits from right to left."""
+        p, pits = self._p, self._p.pits
+        top, bottom = (rules.pits_of(p, side) for side in (TOP, BOTTOM))
+        row = "".join(f"{self.board[cell]:4d}" for cell in reversed(top))
+        other = "".join(f"{self.board[cell]:4d}" for cell in bottom)
+        stores = self.board[rules.store_of(p, TOP)], self.board[rules.store_of(p, BOTTOM)]
+        numbers = "".join(f"{i:4d}" for i in range(1, pits + 1))
+        behind = "".join(f"{i:4d}" for i in range(pits, 0, -1))
+        return (
+            f"TOP {behind[1:]}\n    {row[1:]}\n{stores[0]:3d} {'':{4 * pits - 1}} {stores[1]:3d}\n"
+            f"    {other[1:]}\nBOT {numbers[1:]}"
+        )
+
+
+def play(
+    workload: Workload[Any, Any],
+    config: KalahConfig,
+    device: str | Device,
+    moves: str,
+    side: str,
+    console: Console,
+) -> str:
+    """Play until the game is over, the moves are used up or the player leaves; return the end."""
+    sides = {"top": TOP, "bottom": BOTTOM}
+    if side not in sides:
+        raise ConfigError(f"{option('side', side)}: top or bottom")
+    match, own = Match(workload, config, device), sides[side]
+    replayed = _read(moves)
+    console.print(match.drawn(), highlight=False)
+    while not match.is_over:
+        if match.side != own:
+            found = match.hint()
+            match.move(found.pit)
+            console.print(f"{NAMES[1 - own]} empties pit {found.pit}", highlight=False)
+        elif replayed is not None:
+            if not replayed:
+                return f"the moves are used up; {NAMES[own]} is to move"
+            pit = replayed.pop(0)
+            try:
+                match.move(pit)
+            except ConfigError as error:
+                raise ConfigError(f"{option('moves', moves)}: {error}") from None
+            console.print(f"{NAMES[own]} empties pit {pit}", highlight=False)
+        elif not _asked(match, own, console):
+            return "the game was left"
+        console.print(match.drawn(), highlight=False)
+    top, bottom = match.totals
+    if replayed:
+        raise ConfigError(f"{option('moves', moves)}: the game is over before pit {replayed[0]}")
+    winner = "a tie" if top == bottom else f"{NAMES[TOP if top > bottom else BOTTOM]} wins"
+    return f"{winner}: TOP {top}, BOTTOM {bottom}"
+
+
+def _asked(match: Match, own: int, console: Console) -> bool:
+    """Ask until there is a move, or something was taken back; return whether the game goes on."""
+    while True:
+        try:
+            words = console.input(f"{NAMES[own]}, pit? ").lower().split()
+        except EOFError:
+            return False
+        word, number = (words or ["?"])[0], words[-1] if words else ""
+        try:
+            if word.isdecimal():
+                match.move(int(word))
+                return True
+            if word in ("q", "quit"):
+                return False
+            if word in ("h", "hint"):
+                found = match.hint()
+                said = f"pit {found.pit}: worth {found.score} to TOP after {found.depth} plies"
+                console.print(said, highlight=False)
+            elif word in ("u", "undo"):
+                if _undone(match, own):
+                    return True
+                console.print("there is nothing to take back")
+            elif word in ("l", "level") and number.isdecimal():
+                match.set_level(int(number))
+                console.print(f"{match.level} plies", highlight=False)
+            else:
+                console.print(HELP, highlight=False)
+        except ConfigError as error:
+            console.print(str(error), highlight=False, markup=False)
+
+
+def _undone(match: Match, own: int) -> bool:
+    """Take back the player's last move and what came after it."""
+    undone = False
+    while match.undo():
+        undone = True
+        if match.side == own:
+            break
+    return undone
+
+
+def _read(moves: str) -> list[int] | None:
+    """Return the pits of a list like 3,5,1; None if there is none."""
+    if not moves:
+        return None
+    words = [word.strip() for word in moves.split(",")]
+    if not all(word.isdecimal() for word in words):
+        raise ConfigError(f"{option('moves', moves)}: pits, counted from 1, with commas: 3,5,1")
+    return [int(word) for word in words]

@@ -1,0 +1,266 @@
+"""Does every form of the search, however it is cut, find what the reference and others found?"""
+
+import random
+
+import numpy as np
+import pytest
+from oracles import FUZZ, RULES, START, initial
+
+from reference_py.games.kalah.descend import minimax
+from reference_py.games.kalah.parameters import TOP, Parameters
+from societies import config_from_dict, verify
+from societies.games.kalah import WORKLOAD
+from societies.games.kalah.levels import levels, shortened
+from societies.workload.engines import DeviceEngine, ReferenceEngine
+
+SIDES = ("top", "bottom")
+RESULTS = ("score", "pit", "nodes", "leaves", "finished")
+
+
+def config(depth, **settings):
+    return config_from_dict({"workload": "kalah", "depth": depth, **settings})
+
+
+def given(boards):
+    """Return boards, (cells, side) each, as a configuration has them."""
+    return [{"board": list(board), "to_move": SIDES[side]} for board, side in boards]
+
+
+def searched(settings, device, ticks=None):
+    """Return what a device finds at each depth, of all games: name -> (game, depth)."""
+    p = WORKLOAD.parameters(settings)
+    engine = DeviceEngine(WORKLOAD, p, device, copies=WORKLOAD.count(settings))
+    found = {name: [] for name in RESULTS}
+    engine.start()
+    for tick in ticks or range(1, settings.depth + 1):
+        engine.run_ticks(tick, tick)
+        for name, log in engine.logs().items():
+            if name in found:
+                found[name].append(log[:, 0])
+    return {name: np.stack(rows, axis=1) for name, rows in found.items()}
+
+
+def splits(depth, most=4):
+    """Return every split of a depth whose tree has so many levels at most."""
+    return [
+        (pre, depth - pre - par + 1, par)
+        for par in range(1, most + 1)
+        for pre in range(depth - par + 2)
+    ]
+
+
+FORMS = {
+    "expanded": {},
+    "small batches": {"boards": 64, "plies": 3},
+    "one ply at the end": {"plies": 1},
+    "all plies at the end": {"plies": 8},
+    "layers": {"form": "layers"},
+    "layers in small batches": {"form": "layers", "boards": 64},
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_start_position(device, name):
+    depth = 8
+    found = searched(config(depth, **FORMS[name]), device)
+    for tick in range(1, depth + 1):
+        one = {name: int(values[0, tick - 1]) for name, values in found.items()}
+        expected = initial()[tick]
+        assert one == {
+            "score": expected["score"],
+            "pit": expected["move"],
+            "nodes": expected["nodes"],
+            "leaves": expected["leaves"],
+            "finished": expected["terminals"],
+        }
+
+
+def test_ten_plies(device):
+    """The first depth at which a game ends on the way."""
+    found = searched(config(10), device, [10])
+    expected = initial()[10]
+    assert expected["terminals"] == 1
+    told = ("score", "move", "nodes", "leaves", "terminals")
+    assert [int(found[name][0, 0]) for name in RESULTS] == [expected[name] for name in told]
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_boards_of_others(device, name):
+    boards = given([(case["board"], case["to_move"]) for case in FUZZ])
+    found = searched(config(6, positions=boards, **FORMS[name]), device)
+    for game, case in enumerate(FUZZ):
+        for depth in (1, 2, 3, 4, 6):
+            expected = case["minimax"][str(depth)]
+            one = [int(found[of][game, depth - 1]) for of in ("score", "pit", "nodes")]
+            assert one == [expected["score"], expected["move"], expected["nodes"]]
+
+
+@pytest.mark.parametrize("split", splits(5), ids=str)
+def test_every_split(device, split):
+    boards = given([(case["board"], case["to_move"]) for case in FUZZ[:3]])
+    settings = config(5, positions=boards, form="layers", split=list(split))
+    found = searched(settings, device)
+    for game, case in enumerate(FUZZ[:3]):
+        for depth in (1, 2, 3, 4, 5):
+            expected = minimax(RULES, case["board"], case["to_move"], depth)
+            assert found["score"][game, depth - 1] == expected.score
+            assert found["pit"][game, depth - 1] == expected.pit
+            assert found["nodes"][game, depth - 1] == expected.nodes
+
+
+def plausible(generator, p, stones):
+    """Return a board that is not over, and a side."""
+    while True:
+        board = [0] * p.cells
+        for _ in range(stones):
+            board[generator.randrange(p.cells)] += 1
+        if sum(board[: p.pits]) and sum(board[p.pits + 1 : -1]):
+            return board, generator.randrange(2)
+
+
+def fuzz(seed, count, p):
+    """Return boards of all kinds: usual numbers of stones, few, and nearly all in one pit."""
+    generator = random.Random(seed)
+    boards = [plausible(generator, p, generator.choice([48, 48, 48, 9, 24])) for _ in range(count)]
+    pits = [pit for pit in range(p.cells) if pit % (p.pits + 1) != p.pits]
+    for pit in pits:
+        alone, heap = [0] * p.cells, [0] * p.cells
+        alone[pit] = 1
+        heap[pit], heap[(pit + p.pits + 1) % p.cells] = 47, 1
+        boards += [(alone, pit > p.pits), (heap, pit < p.pits)]
+    return boards
+
+
+@pytest.mark.parametrize("empty_capture", [False, True])
+@pytest.mark.parametrize("form", ["expanded", "layers"])
+def test_random_boards(device, form, empty_capture):
+    seed = 11 + empty_capture
+    print("seed", seed)
+    p = Parameters(empty_capture=empty_capture)
+    boards = fuzz(seed, 128, p)
+    settings = config(
+        3, positions=given(boards), form=form, empty_capture=empty_capture, boards=256, plies=2
+    )
+    found = searched(settings, device)
+    for game, (board, side) in enumerate(boards):
+        for depth in (1, 2, 3):
+            expected = minimax(p, board, side, depth)
+            for name in RESULTS:
+                assert found[name][game, depth - 1] == getattr(expected, name), (board, side, name)
+
+
+@pytest.mark.parametrize("pits", [1, 2, 3, 5, 7, 8])
+def test_boards_of_other_sizes(device, pits):
+    p = Parameters(pits=pits, stones=12)
+    boards = fuzz(pits, 30, p)
+    boards.append((list(p.games[0].board), TOP))
+    found = {
+        form: searched(
+            config(4, pits=pits, stones=12, positions=given(boards), form=form, boards=512), device
+        )
+        for form in ("expanded", "layers")
+    }
+    for game, (board, side) in enumerate(boards):
+        expected = minimax(p, board, side, 3)
+        for one in found.values():
+            for name in RESULTS:
+                assert one[name][game, 2] == getattr(expected, name), (board, side, name)
+    for name in RESULTS:
+        assert (found["expanded"][name] == found["layers"][name]).all()
+
+
+def test_a_finished_game_is_answered(device):
+    board = [0] * 6 + [20] + [4, 4, 0, 0, 0, 0, 20]
+    found = searched(config(2, board=board), device)
+    assert {name: values[0].tolist() for name, values in found.items()} == {
+        "score": [8, 8],
+        "pit": [-1, -1],
+        "nodes": [1, 1],
+        "leaves": [0, 0],
+        "finished": [1, 1],
+    }
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_device_and_reference_agree_after_every_phase(name):
+    boards = given([(START, TOP), (FUZZ[1]["board"], FUZZ[1]["to_move"])])
+    report = verify(config(4, positions=boards, **FORMS[name]))
+    assert report.identical, str(report)
+    assert report.ticks == 4
+
+
+@pytest.mark.parametrize("work_items", [1, 7, 32, 256])
+@pytest.mark.parametrize("form", ["expanded", "layers"])
+def test_workgroups_of_any_size(device, form, work_items):
+    p = WORKLOAD.parameters(config(5, form=form, boards=64))
+    engine = DeviceEngine(WORKLOAD, p, device, work_items=work_items)
+    expected = ReferenceEngine(WORKLOAD, p)
+    for one in (engine, expected):
+        one.start()
+        one.run_ticks(5, 5)
+    assert engine.hash() == expected.hash()
+
+
+@pytest.mark.parametrize("form", ["expanded", "layers"])
+@pytest.mark.parametrize("boards", [64, 4096, 2**18])
+@pytest.mark.parametrize("pits", [1, 3, 6, 8])
+def test_levels_add_up_and_fit(form, boards, pits):
+    for depth in range(1, 20):
+        last = min(3, depth // 2)
+        split = (depth // 3, depth - depth // 3 - last, last + 1)
+        p = Parameters(pits, depth=depth, form=form, split=split, boards=boards, plies=3)
+        cut = levels(p, depth)
+        plies = [stage.plies for stage in cut.stages]
+        assert sum(plies) + cut.last == depth
+        assert [stage.level for stage in cut.stages] == [sum(plies[:i]) for i in range(len(plies))]
+        assert max(cut.bounds) <= boards and len(cut.bounds) == sum(plies) + 1
+        assert all(1 <= stage.batch <= cut.bounds[stage.level] for stage in cut.stages)
+        assert cut.size == sum(cut.bounds)
+
+
+def test_smaller_depths_shorten_the_plies_breadth_first_then_those_before():
+    assert shortened((2, 3, 4), 8) == (2, 3, 3)
+    assert shortened((2, 3, 4), 6) == (2, 1, 3)
+    assert shortened((2, 3, 4), 4) == (1, 0, 3)
+    assert shortened((2, 3, 4), 2) == (0, 0, 2)
+
+
+def stages(depth, **settings):
+    found = levels(Parameters(depth=depth, **settings), depth).stages
+    return [(stage.level, stage.plies, stage.batch) for stage in found]
+
+
+def test_the_boards_before_are_taken_one_by_one():
+    assert stages(8, form="layers", split=(2, 3, 4)) == [(0, 2, 1), (2, 3, 1)]
+    assert stages(8, form="layers", split=(0, 5, 4)) == [(0, 5, 1)]
+    assert stages(5, form="layers", split=(2, 0, 4)) == [(0, 2, 1), (2, 0, 1)]
+
+
+def test_a_split_that_does_not_fit_is_done_in_batches():
+    """The published one, 11 plies breadth first at a depth of 14, did not fit its card."""
+    assert stages(14, form="layers", split=(0, 11, 4)) == [(0, 6, 1), (6, 5, 33)]
+    assert stages(13) == [(0, 6, 1), (6, 3, 1213)]
+    assert stages(9, boards=64) == [(0, 2, 1), (2, 1, 10), (3, 2, 1)]
+
+
+BAD = [
+    ({"board": [4] * 13}, "board: 13 cells; a board with 6 pits a side has 14"),
+    ({"board": [40] * 7 + [0] * 7}, "board: 280 stones; a board has at most 255"),
+    ({"board": [-1] + [0] * 13}, "board.0: "),
+    ({"to_move": "left"}, "to_move: "),
+    ({"depth": 0}, "depth: "),
+    ({"depth": 21}, "depth: 21 plies are about 2e\\+14 boards to look at; at most 1e\\+13"),
+    ({"form": "layers", "split": [0, 5, 4]}, r"split: 0 \+ 5 \+ 4 - 1 = 8 plies, and depth is 6"),
+    ({"form": "layers", "split": [1, 1]}, "split: three numbers are needed"),
+    ({"form": "layers", "split": [0, 2, 5]}, "split: a parallel tree of 5 levels has 1555 boards"),
+    ({"board": [1] * 14, "positions": given([(START, TOP)])}, "board: positions give the boards"),
+    ({"plise": 3}, "plise: "),
+]
+
+
+@pytest.mark.parametrize(("settings", "message"), BAD)
+def test_what_is_refused(settings, message):
+    from societies.errors import ConfigError
+
+    with pytest.raises(ConfigError, match=message):
+        config(**{"depth": 6, **settings})

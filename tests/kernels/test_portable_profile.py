@@ -79,7 +79,10 @@ SIZES = {
 
 
 LONG = (
-    *(f"economy/{name}" for name in ("heterogeneous", "long_run", "shock", "tools", "no_trade")),
+    *(
+        f"economy/{name}"
+        for name in ("heterogeneous", "long_run", "shock", "tools", "no_trade", "trade")
+    ),
     "256 resources",
 )
 """Configurations that need no more local memory than others that are compared in every run."""

@@ -47,6 +47,7 @@ BY_HAND = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("on_cpu", [True, False], ids=["cpu form", "gpu form"])
 @pytest.mark.parametrize("shape", BY_HAND, ids=lambda shape: f"{shape[0]}x{shape[1]}")
 def test_no_more_than_by_hand(shape, on_cpu):

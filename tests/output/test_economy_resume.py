@@ -412,6 +412,7 @@ def test_ctrl_c_while_kernels_are_built_writes_nothing(shell, monkeypatch, folde
         assert len(list(folder.iterdir())) == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize(
     ("owner", "name", "call"),

@@ -152,6 +152,7 @@ CASES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_a_figure_of_it_is_refused_in_a_line(forged, shell, name, kind):
     pytest.importorskip("matplotlib")
@@ -175,6 +176,7 @@ def test_a_negative_number_of_complete_ticks_is_none(forged, shell, name):
     assert err.startswith(f"forged: holds no complete {CLOCK[name]} yet.")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("values", [np.nan, np.inf, -np.inf, 1e308, -1e308])
 @pytest.mark.parametrize("name", COPY)
 def test_numbers_that_no_axis_holds_are_left_out_of_a_figure(forged, shell, name, values):
@@ -184,6 +186,7 @@ def test_numbers_that_no_axis_holds_are_left_out_of_a_figure(forged, shell, name
     assert shell("plot", path, "--out", "figure.png") == (0, "figure.png\n", "")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "title", ["x" * 3000, "$\\frac$", "\x1b[2J", 7.5, np.array([[1, 2]])], ids=repr
 )
@@ -250,6 +253,7 @@ def test_going_on_with_it_is_refused_in_two_lines(forged, shell, name, kind):
     assert code in (0, 4) and "internal error" not in err
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", STRUCTURE)
 @pytest.mark.parametrize("name", COPY)
 def test_going_on_with_it_is_right_or_refused(forged, files, shell, name, kind):

@@ -141,13 +141,8 @@ def test_a_phase_is_the_references(name, phase):
     assert bool(checked(name, phase)) == (phase in happens)
 
 
-@pytest.mark.parametrize(
-    "phase",
-    [
-        pytest.param(phase, marks=[] if phase == "own_use" else [pytest.mark.thorough])
-        for phase in PHASES
-    ],
-)
+@pytest.mark.thorough
+@pytest.mark.parametrize("phase", PHASES)
 def test_every_method_of_the_kernels(phase):
     """What a GPU does together, and a CPU alone, is tested on every device."""
     for on_cpu in (0, 1):

@@ -87,8 +87,8 @@ def checked(settings, days, replicates=1, device="auto"):
 
 
 QUICK = {
-    *("1x2, nobody to meet", "groups", "shocks", "price inverse_geometric"),
-    *("near-best band", "no rounds", "per-resource curves"),
+    *("1x2, nobody to meet", "shocks", "price inverse_geometric"),
+    *("near-best band", "per-resource curves"),
 }
 """Cases that every run of the tests compares; the others are left to the thorough tests."""
 
@@ -126,6 +126,7 @@ def test_small_societies(name):
     checked(CASES[name], days=20, replicates=3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "settings",
     [
@@ -140,6 +141,7 @@ def test_more_than_fits(settings):
     checked(settings, days=3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("trade", [False, True])
 def test_the_papers_size(trade):
     checked({"trade": trade}, days=3)
@@ -171,6 +173,7 @@ def test_every_method_of_the_primitives(monkeypatch, on_cpu):
     checked({"agents": 9, "resources": 37}, days=10)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shocks", [[], SHOCKS])
 def test_a_society_of_an_ensemble_is_itself_alone(shocks):
     base = {"workload": "economy", "agents": 6, "resources": 9, "days": 15, "shocks": shocks}

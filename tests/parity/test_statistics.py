@@ -111,6 +111,7 @@ def shuffled(table):
     return {str(name): table[name] for name in names}
 
 
+@pytest.mark.thorough
 def test_events_and_knowledge_of_whole_days():
     """What the device logs over several days is what the reference lists, block after block."""
     inventive = {

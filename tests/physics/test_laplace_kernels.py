@@ -55,6 +55,7 @@ def test_every_phase_is_its_twin(device, form, method, precision, count):
     compare(Plates(device, p, twins, form), twins, 5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", FORMS)
 @given(
     shape=st.sampled_from([(3, 3), (17, 8)]),

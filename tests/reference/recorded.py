@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from reference_py.economy.society import new_society
 from societies import config_from_dict
@@ -24,6 +25,14 @@ FILES = {
     "late-24x24": (24, 24, 2.5, "geometric", 6, 5, 6),
     "shock-24x24": (24, 24, 2.5, "geometric", 6, 5, 6),
 }
+
+QUICK = ("9x12", "late-9x12", "shock-24x24")
+"""Files that every run of the tests replays; the others are left to the thorough tests."""
+
+RECORDED = [
+    pytest.param(name, marks=[] if name in QUICK else [pytest.mark.thorough]) for name in FILES
+]
+"""All files, as parameters of a test."""
 
 TYPES = ("tool", "machine", "factory", "industry", "devmachine", "devfactory")
 

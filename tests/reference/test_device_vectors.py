@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 from loops import plain_benefit
-from recorded import FILES, TYPES, check, load, recipes, same, setting, society
+from recorded import RECORDED, TYPES, check, load, recipes, same, setting, society
 
 from reference_py.economy import valuation
 from reference_py.economy.consumption import consume, depreciate
@@ -53,7 +53,7 @@ def device_of(vector):
     return TYPES.index(vector["type"].lower())
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", RECORDED)
 def test_extraction(name):
     p, vectors = setting(name), load(name, "extraction")
     assert vectors
@@ -72,7 +72,7 @@ def test_extraction(name):
         assert sum(s.extracted_with[a]) == len(v["choices"])
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", RECORDED)
 def test_end_of_day(name):
     p, vectors = setting(name), load(name, "end_day")
     assert vectors
@@ -86,7 +86,7 @@ def test_end_of_day(name):
         check(s, v["after"])
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", RECORDED)
 def test_production(name):
     p, vectors = setting(name), load(name, "production")
     assert vectors
@@ -102,7 +102,7 @@ def replay_own_use(p, name, v):
     check(s, v["after"])
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", RECORDED)
 def test_own_use(name, plain):
     p, vectors = setting(name), load(name, "personal_devices")
     assert vectors
@@ -120,7 +120,7 @@ def replay_device_trade(p, name, v):
     assert sum(s.devices_sold[a]) + sum(s.devices_sold[b]) == v["after"]["n_trades"]
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", RECORDED)
 def test_device_trades(name, plain):
     p, vectors = setting(name), load(name, "device_trade")
     assert vectors
@@ -128,7 +128,7 @@ def test_device_trades(name, plain):
         replay_device_trade(p, name, v)
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", RECORDED)
 def test_inventions(name):
     p, vectors = setting(name), load(name, "invention")
     assert vectors
@@ -280,7 +280,7 @@ BOUNDARIES = {
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", RECORDED)
 def test_stretches_differ_only_where_rounding_decides_about_a_unit(name):
     """At such a boundary the loop itself gives the other result after the slightest nudge."""
     p = setting(name)
@@ -315,7 +315,7 @@ CHANGED = {
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", RECORDED)
 def test_stretches_replay_all_vectors_but_for_units_at_boundaries(name, monkeypatch):
     """As the product evaluates benefits. Where a vector differs, the loop's value in place of those
     that are at such a boundary, and of nothing else, gives what was recorded."""

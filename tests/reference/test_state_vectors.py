@@ -4,12 +4,12 @@ Integers must be equal, reals to 1e-9 relative. All other kinds: test_device_vec
 """
 
 import pytest
-from recorded import FILES, load, same, setting, society
+from recorded import RECORDED, load, same, setting, society
 
 from reference_py.economy.trading import meet
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", RECORDED)
 def test_resource_trades(name):
     p = setting(name)
     vectors = load(name, "resource_trade")

@@ -1,5 +1,6 @@
-// What the runtimes of a CPU are compared with, beside whole days of the economy. A workgroup works
-// alone on its own numbers, `rounds` times over; the result only keeps the work from being dropped.
+// What the runtimes of a CPU are compared with, in addition to whole days of the economy. A
+// workgroup works alone on its own numbers, `rounds` times over; the result only keeps the work
+// from being dropped.
 #include "primitives/real.cl"
 #include "primitives/reduce.cl"
 #include "primitives/rng.cl"

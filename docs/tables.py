@@ -140,7 +140,7 @@ def _section(schema: dict[str, Any], node: dict[str, Any], prefix: str) -> Itera
 
 
 def _resolved(schema: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
-    """Return the node with its reference and its one alternative beside null put in place."""
+    """Return the node with its reference and its one alternative other than null put in place."""
     for choice in ("anyOf", "oneOf"):
         real = [n for n in node.get(choice, []) if n.get("type") != "null"]
         if len(real) == 1:

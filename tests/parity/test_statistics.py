@@ -8,8 +8,9 @@ import functools
 import numpy as np
 import pytest
 
+from reference_py.economy.devices import DEVICE_TYPES
 from societies import config_from_dict
-from societies.economy import state
+from societies.economy import series
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
@@ -100,7 +101,7 @@ def test_series_may_stand_in_any_order(name, monkeypatch):
     """Kernels find each series by its name, also those of all types, sources or groups."""
     before = list(series_of(evenings(name)[0]))
     for table in ("SERIES", "DEVICE_SERIES", "GROUP_SERIES", "GROUP_DEVICE_SERIES"):
-        monkeypatch.setattr(state, table, shuffled(getattr(state, table)))
+        monkeypatch.setattr(series, table, shuffled(getattr(series, table)))
     p, days = evenings.__wrapped__(name)
     assert list(series_of(p)) != before
     compare(DeviceEngine(choose_device("auto"), p, None, PHASES), days)
@@ -130,7 +131,7 @@ def test_events_and_knowledge_of_whole_days():
         np.testing.assert_array_equal(device.events()["inventions"], events)
         assert np.isin(events[:, 1], np.arange(first, last + 1)).all()
         knowing = reference.logs()["agents_knowing"]
-        assert knowing.shape == (2, last - first + 1, len(state.DEVICE_TYPES), 9)
+        assert knowing.shape == (2, last - first + 1, len(DEVICE_TYPES), 9)
         np.testing.assert_array_equal(device.logs()["agents_knowing"], knowing)
         found += len(events)
     assert found > 10

@@ -68,8 +68,8 @@ def test_the_figure_has_the_potentials_in_the_seeds_colours():
             "phi": (("plate", "row", "column"), phi, {"units": "V"}),
             "change": (("plate", "step"), [[1.0, 0.5, 0.0]] * 2),
         },
-        {"step": [1, 2, 3]},
-        {"title": "a plate"},
+        {"step": [1, 2, 3], "plate": [0, 1]},
+        {"title": "a plate", "clock": "step", "copies": "plate"},
     )
     drawing = figure(results, plate=1)
     plate, changes, scale = drawing.axes

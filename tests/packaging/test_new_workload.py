@@ -171,7 +171,8 @@ def test_names_that_cannot_be_used(name, reason, shell, tmp_path, monkeypatch):
 
 
 def test_an_existing_folder_is_not_touched(shell, tmp_path):
-    assert shell("new", "mine", "--out", str(tmp_path / "made"))[0] == 0
+    code, _, err = shell("new", "mine", "--out", str(tmp_path / "made"))
+    assert (code, err) == (0, "")
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
     code, out, err = shell("new", "mine", "--out", str(tmp_path / "made"))
     assert (code, out) == (2, "")

@@ -180,7 +180,7 @@ def _extraction(trace: Trace, section: Section, full: bool) -> Iterator[str]:
     if section.before.overtime:
         yield f"{number(section.before.overtime)} min of the day were spent on making devices"
     if not units:
-        yield "extracted nothing: making devices filled the day"
+        yield "extracted nothing"
     if full:
         for one in units:
             with_ = "by hand" if one.source == 0 else f"with {name_of(one.source - 1)}"
@@ -207,8 +207,8 @@ def _extraction(trace: Trace, section: Section, full: bool) -> Iterator[str]:
         )
     if units:
         yield (
-            f"always the unit that pays most a minute: the first {number(units[0].gain)}, "
-            f"the last {number(units[-1].gain)}"
+            f"gain a minute: {number(units[0].gain)} with the first unit, "
+            f"{number(units[-1].gain)} with the last"
         )
 
 

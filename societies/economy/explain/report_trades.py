@@ -214,7 +214,7 @@ def _pairing(pair: Pairing, me: int) -> str:
         why = "drawn at random, as everybody left had been met"
     elif pair.gained > 0.0:
         who = "it" if pair.a == me else f"a{pair.a}"
-        why = f"by whose deals {who} gained {number(pair.gained)} of late, the most of those left"
+        why = f"not met yet today; {who} gained {number(pair.gained)} by their deals of late"
     else:
         why = "not met yet today"
     chosen = "took" if pair.a == me else "was taken by"

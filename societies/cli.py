@@ -142,6 +142,9 @@ Replicates = Annotated[
     int | None, typer.Option(metavar="N", parser=whole, help="Short for --set replicates=N.")
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+WIDE = 160
+"""Columns of text for a table of numbers, which a narrow terminal wraps rather than cuts off."""
+
 FEWER = "run less at once (--replicates); --dry-run tells how much each run needs"
 
 
@@ -404,6 +407,7 @@ def bench(
         found = measured(timings, out, overwrite=overwrite)
     shown = workload(settings.workload)
     print_rows([("device", found[0].device), ("median of", str(repeats))], console)
+    console.width = max(console.width, WIDE)
     console.print(table(found, shown.copies_plural, shown.clock_plural))
     if out is not None:
         print_rows([("written to", str(out))], console)

@@ -48,7 +48,7 @@ def main() -> int:
         print(f"failed: {error}", file=sys.stderr)
         return 3
     difference = compare(expected, results)
-    print(difference or f"identical: {len(expected)} arrays")
+    print(difference or f"identical: {_arrays(len(expected))}")
     return 1 if difference else 0
 
 
@@ -169,7 +169,13 @@ def compare(expected: dict[str, Any], found: dict[str, Any]) -> str:
                 f"expected {a[index].item()!r}, found {b[index].item()!r}"
             )
             count, arrays = count + len(places), arrays + 1
-    return f"{first} ({count} elements of {arrays} arrays differ)" if first else ""
+    elements = f"{count} element{'' if count == 1 else 's'}"
+    verb = "differs" if count == 1 else "differ"
+    return f"{first} ({elements} of {_arrays(arrays)} {verb})" if first else ""
+
+
+def _arrays(count: int) -> str:
+    return f"{count} array{'' if count == 1 else 's'}"
 
 
 if __name__ == "__main__":

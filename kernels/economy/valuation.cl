@@ -28,7 +28,7 @@ typedef uint count_t;
 //     __local count_t *rows = local_malloc(NEED_ROWS * NEED_ROW * sizeof(count_t));
 //     if (LANE < NEED_ROWS)
 //         for (uint r = LANE; r < resources; r += NEED_LANES)
-//             ... can_make(AGENT(agent), type, r, rows + LANE * NEED_ROW) ...
+//             ... can_make(AGENT(agent), device_type, r, rows + LANE * NEED_ROW) ...
 #define NEED_ROW (2 * RESOURCES)
 #define COUNT_WORDS ((RESOURCES + 63) / 64)
 #define NEED_SPACE 8192

@@ -47,7 +47,7 @@ def invention(p, s, day):
 
 
 def attempt(p, s, agent, known, rng):
-    """Return the (type, resource, components) that the agent invents, or None.
+    """Return the (device_type, resource, components) that the agent invents, or None.
 
     ``known`` says by type and resource what anybody knows; ``rng`` has ``below`` and ``uniform``.
     """

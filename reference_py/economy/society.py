@@ -20,7 +20,7 @@ class Society(Copy):
 
     Attributes
     ----------
-    inventions : list of (day, inventor, type, resource, components...)
+    inventions : list of (day, inventor, device_type, resource, components...)
         What was invented since somebody emptied it; no part of the state.
     series : dict
         The day's statistics by name; empty before the first evening.

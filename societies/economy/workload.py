@@ -61,7 +61,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         return state_fields(p)
 
     def events(self, p: Parameters) -> Mapping[str, Events]:
-        """Return the list of inventions: day, inventor, type, resource, components."""
+        """Return the list of inventions: day, inventor, device_type, resource, components."""
         if p.devices is None:
             return {}
         return {"inventions": Events(4 + p.component_slots, p.agents)}

@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 
 from societies.paths import shipped_configurations
+from societies.workload.registry import workload_names
 
 ECONOMY = "workload: economy\nagents: 5\nresources: 4\ndays: 6\n"
 PLATE = "workload: laplace\nside: 8\nsteps: 20\nrecord: {series: 5}\n"
@@ -100,7 +101,7 @@ def test_all_workloads_and_configurations_are_listed(shell):
     code, out, err = shell("list")
     assert (code, err) == (0, "")
     names = [line.split()[0] for line in out.splitlines()]
-    assert set(names) == {"economy", "kalah", "laplace", *shipped_configurations()}
+    assert set(names) == {*workload_names(), *shipped_configurations()}
     assert re.search(r"^economy .*; a tick is a day, a copy a society$", out, re.M)
     assert re.search(r"^  economy/quickstart +A small society for a first look", out, re.M)
 

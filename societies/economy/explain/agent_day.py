@@ -45,7 +45,7 @@ class Snapshot:
     ----------
     held, value, experience : lists over resources
     set_aside : units locked for tools that it will make
-    device_minutes, device_experience, to_make : (type, resource)
+    device_minutes, device_experience, to_make : (device_type, resource)
     utility : util, of all that is held
     alive : whether it is in the simulation
     """
@@ -105,7 +105,7 @@ class Trace:
     society, day, agent : int
     sections : list of Section, those asked for
     morning, evening : Snapshot, before and after the day
-    recipes : (type, resource) lists of components, in the morning
+    recipes : (device_type, resource) lists of components, in the morning
     reached : str, how the morning was reached
     checked : str, whether the day ends as on the device
     state_sha256 : hash of the society's state in the evening

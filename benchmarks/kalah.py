@@ -37,8 +37,8 @@ def peer(folder):
 
 def time_peer(program, depth):
     """Return score, move and nodes, seconds, and processor seconds."""
-    told = subprocess.run([str(program), str(depth)], check=True, capture_output=True, text=True)
-    score, move, nodes, seconds, used = told.stdout.split()
+    done = subprocess.run([str(program), str(depth)], check=True, capture_output=True, text=True)
+    score, move, nodes, seconds, used = done.stdout.split()
     return (int(score), int(move), int(nodes)), float(seconds), float(used)
 
 

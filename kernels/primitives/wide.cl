@@ -1,7 +1,7 @@
 // wide.cl: running sums, lists of set flags and totals of arrays of any length, by many workgroups.
 //
 // An array is cut into blocks of WIDE_BLOCK entries. A workgroup does a block, then one workgroup
-// the totals of all blocks, then each block is told what comes before it. Real sums have the bits
+// the totals of all blocks, then each block gets what comes before it. Real sums have the bits
 // of one tree over everything (reduce.cl): the tree joins neighbours, and WIDE_BLOCK is a power of
 // two, so a block is a whole branch of it.
 //

@@ -67,7 +67,7 @@ def test_a_run_takes_ticks_by_either_word(config, clock, words, shell):
     ],
     ids=" ".join,
 )
-def test_mistakes_are_told_in_the_words_of_the_workload(words, said, shell):
+def test_mistakes_are_reported_in_the_words_of_the_workload(words, said, shell):
     code, out, err = shell(*words)
     assert (code, out) == (2, "")
     assert said in err

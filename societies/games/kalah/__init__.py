@@ -44,7 +44,7 @@ class Kalah(Workload[KalahConfig, Parameters]):
         return "depth"
 
     def parameters(self, config: KalahConfig) -> Parameters:
-        """Return what the reference is told of a search."""
+        """Return what the reference is handed of a search."""
         return config.parameters()
 
     def count(self, config: KalahConfig) -> int:

@@ -1,4 +1,4 @@
-"""What can a search be told: every key of its YAML file, with unit, range and meaning."""
+"""What can be configured of a search: every key of its YAML file, with unit, range and meaning."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class KalahConfig(WorkloadConfig):
         return (Position(tuple(self.board), SIDES[self.to_move]),)
 
     def parameters(self) -> Parameters:
-        """Return what the reference is told."""
+        """Return what the reference is handed."""
         return Parameters(
             self.pits,
             self.stones,

@@ -55,8 +55,9 @@ def made(path: Path, layout: Layout, old: Disk | None = None) -> tuple[Path, Dis
     try:
         with explained(path, MAKING):
             claim(disk.descriptor, layout.nbytes_on_disk)
-            # Aligned, so that a counter lies within one page and changes as one.
-            file = h5py.File(temporary, "w", libver="earliest", alignment_interval=8)
+            # Aligned, so that a counter lies within one page and changes as one. Without HDF5's
+            # lock: a process started by another thread meanwhile (a compiler, say) inherits it.
+            file = h5py.File(temporary, "w", libver="earliest", alignment_interval=8, locking=False)
             claim(disk.descriptor, layout.nbytes_on_disk)
             datasets = build(file, layout)
             file.flush()
@@ -64,7 +65,7 @@ def made(path: Path, layout: Layout, old: Disk | None = None) -> tuple[Path, Dis
             file.close()
             # Closed and opened again, HDF5 has settled everything, and sees and gives back what
             # was claimed beyond the file's end.
-            file = h5py.File(temporary, "r+", libver="earliest")
+            file = h5py.File(temporary, "r+", libver="earliest", locking=False)
             file.close()
             lock.acquire(disk.descriptor)  # where locks are the process's, HDF5 has ended it
             sealed = seal.make(temporary, disk, layout)

@@ -209,7 +209,7 @@ def _places(
     """Return the extents that a run writes, those of coordinates, and those of the seals."""
     extents, scales, seals = {}, {}, []
     events = {f"{table.place}/{EVENT}" for table in layout.tables.values()}
-    with h5py.File(path, "r") as file:
+    with h5py.File(path, "r", locking=False) as file:
         names: list[str] = []
         file.visit(names.append)
         for name in names:

@@ -14,7 +14,16 @@ import pytest
 import xarray as xr
 
 from societies.errors import OutputError
-from societies.output import Coordinate, ResultFile, Variable, files, lock, open_results, resultfile
+from societies.output import (
+    Coordinate,
+    ResultFile,
+    Variable,
+    files,
+    lock,
+    making,
+    open_results,
+    resultfile,
+)
 from societies.output.disk import Disk
 from societies.output.seal import MAGIC
 
@@ -121,6 +130,25 @@ def test_a_file_removed_before_its_maker_locked_it_is_made_again(path, monkeypat
     ResultFile.create(path, **DECLARED).close()
     assert len(removed) == 1
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_process_started_while_a_file_is_made_does_not_keep_its_lock(path, monkeypatch):
+    """It inherits what HDF5 has open at that moment, and keeps it until it ends."""
+    children, build = [], making.build
+
+    def with_a_child(*arguments):
+        command = [sys.executable, "-c", "input()"]
+        children.append(subprocess.Popen(command, stdin=subprocess.PIPE, close_fds=False))
+        return build(*arguments)
+
+    monkeypatch.setattr(making, "build", with_a_child)
+    try:
+        with ResultFile.create(path, **DECLARED) as file:
+            file.commit(1)
+    finally:
+        children[0].communicate(b"\n")
+    with open_results(path) as data:
+        assert data.sizes["day"] == 1
 
 
 def test_of_many_that_start_at_once_exactly_one_makes_the_file(path):

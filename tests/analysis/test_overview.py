@@ -104,6 +104,7 @@ def figure_of(data):
         return own(data)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("societies", "days"), [(1, 1), (1, 500), (3, 2), (20, 100)])
 def test_any_number_of_societies_and_days(tmp_path, societies, days):
     paths = plot_overview(dataset(societies, days), tmp_path / "new" / "folder")
@@ -183,6 +184,7 @@ def test_the_title_says_what_is_known():
     assert title(bare) == "1 society"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("count", range(1, 9))
 def test_another_model_shows_its_own_series(count):
     """The first six numbers per society and day, with their units, also below zero."""
@@ -221,6 +223,7 @@ def test_without_matplotlib_one_line_says_what_to_install(monkeypatch, tmp_path)
         plot_overview(dataset(), tmp_path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "begins"),
     [

@@ -261,6 +261,7 @@ def test_mistakes(words, said, shell, tmp_path):
     assert not (tmp_path / "folder").exists()
 
 
+@pytest.mark.thorough
 def test_nobody_meets_a_lone_agent(shell):
     alone = ["--set", "agents=1", "--set", "shocks=[]"]
     code, out, err = shell("capture", "run.yaml", "--phase", "trading", *alone)

@@ -91,6 +91,7 @@ def assert_said(result, *words, lines=2):
 # -- in the middle of a run ----------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("status", FAILURES)
 @pytest.mark.parametrize("where", WHERE)
 def test_a_lost_device_leaves_a_file_to_be_resumed(where, status, whole, shell, monkeypatch):

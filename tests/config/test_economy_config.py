@@ -102,6 +102,7 @@ def economies(draw):
     return {**sizes, "groups": groups, "shocks": shocks, **draw(some(rest))}
 
 
+@pytest.mark.thorough
 @given(economies())
 def test_written_and_read_again_it_is_the_same(tmp_path_factory, data):
     config = config_from_dict(data)

@@ -6,6 +6,7 @@ The scripts beside this one run them at length; their summaries are in README.md
 import os
 
 import configurations_at_random
+import pytest
 import societies_at_random
 from flips import flip_bytes, make_files
 from kills import kill
@@ -36,6 +37,7 @@ def test_every_broken_configuration_is_refused_in_plain_words(tmp_path):
     assert outcomes["valid"] > 5
 
 
+@pytest.mark.thorough
 def test_societies_at_random_are_the_same_on_device_and_reference():
     found = [societies_at_random.compare(seed, "auto") for seed in SMALL]
     assert {one["difference"] for one in found} == {""}

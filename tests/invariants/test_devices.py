@@ -569,6 +569,7 @@ EDGES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", EDGES)
 def test_edges(name):
     """Runs, and neither minutes nor counts become negative or undefined."""

@@ -91,6 +91,7 @@ def check(program, planned, size):
     function(len(program.bodies) - 1, 0, ())
 
 
+@pytest.mark.thorough
 @given(programs())
 @settings(max_examples=40)
 def test_live_blocks_never_overlap_and_no_byte_is_wasted(program):
@@ -294,6 +295,7 @@ def test_a_small_block_before_a_wide_one_costs_a_gap():
     assert make(text).kernels["p"].declared == 256
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("planned", [True, False])
 @given(st.lists(programs(3), min_size=6, max_size=6))
 @settings(max_examples=3)

@@ -172,6 +172,7 @@ def test_too_little_address_space_is_called_so(tmp_path, mib, asked, says):
     assert "ulimit -v unlimited" in second
 
 
+@pytest.mark.thorough
 def test_what_is_said_to_be_enough_is(tmp_path):
     done = command(
         tmp_path, "run", "small.yaml", "--device", "reference", "-q", before=limited(256)
@@ -179,6 +180,7 @@ def test_what_is_said_to_be_enough_is(tmp_path):
     assert (done.returncode, done.stdout) == (0, "small.h5\n"), done.stderr
 
 
+@pytest.mark.thorough
 def test_enough_for_devices_is_enough_to_build_kernels(tmp_path):
     enough = 640 + 16 * (os.cpu_count() or 1)
     caches = {"POCL_CACHE_DIR": tmp_path / "pocl", "SOCIETIES_CACHE_DIR": tmp_path / "ours"}

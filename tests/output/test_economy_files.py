@@ -170,6 +170,7 @@ def test_the_reference_names_itself(tmp_path):
 # -- what it holds -------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("record", RECORDS, ids=str)
 def test_what_is_recorded_is_what_the_reference_did(record, truth, tmp_path):
     path = tmp_path / "run.h5"

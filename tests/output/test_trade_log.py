@@ -143,6 +143,7 @@ def test_plain_xarray_and_pandas_read_the_tables(whole):
     assert set(by_day.index.get_level_values("day")) == set(LOGGED)
 
 
+@pytest.mark.thorough
 def test_only_the_societies_asked_for_are_logged(tmp_path, whole):
     log = {"trade_log": {"days": [5], "societies": 1}}
     run(tmp_path / "one.h5", settings={"record": log, "days": 5})
@@ -243,6 +244,7 @@ def same(path, whole):
         xr.testing.assert_identical(a.drop_attrs(), b.drop_attrs())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("call", [2, 3])
 def test_ctrl_c_while_a_day_is_replayed(call, tmp_path, whole, monkeypatch):
     calls = []

@@ -107,6 +107,7 @@ def test_pip_keeps_its_settings(rich, tmp_path):
     assert code == 0 and "global.timeout='78'" in out, err
 
 
+@pytest.mark.thorough
 def test_its_python_makes_environments(rich, tmp_path):
     make = (
         "python3 -m venv --without-pip made && made/bin/python -c 'import sys; print(sys.prefix)'"
@@ -155,6 +156,7 @@ def test_a_machine_without_python_is_told_what_it_needs(rich, tmp_path):
     assert os.listdir(tmp_path / "tmp") == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("number", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_ctrl_c_ends_the_command_although_it_ignores_it(number, expected, rich, tmp_path):
     waiting = subprocess.Popen(
@@ -197,6 +199,7 @@ def suite(*words, ignore_sigint=False, bare=False, must=False):
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.thorough
 def test_tests_of_ctrl_c_hold_where_the_suite_was_started_with_sigint_ignored():
     """One that interrupts its own process, and one that interrupts a child."""
     code, said = suite(

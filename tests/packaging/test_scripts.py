@@ -19,6 +19,7 @@ def test_there_are_scripts():
     assert {"benchmarks/economy.py", "tests/races/check.py"} <= set(SCRIPTS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_a_script_imports_what_there_is(script, tmp_path):
     """Nothing but its own imports runs: what a rename leaves behind shows here."""

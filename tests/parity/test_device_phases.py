@@ -158,6 +158,7 @@ def test_what_fits_local_memory_may_be_in_global_memory(monkeypatch):
         compare(one, states("6x9", phase))
 
 
+@pytest.mark.thorough
 def test_who_made_devices_all_day_extracts_nothing():
     day, step, before, _ = states("6x9", "extraction")[-1]
     overtime = np.array([[0.0, 599.5, 600.0, 600.5, 1300.0, 3.25]])
@@ -186,6 +187,7 @@ def test_a_lone_agent_in_the_form_for_gpus(monkeypatch):
         compare(one, steps)
 
 
+@pytest.mark.thorough
 def test_more_units_an_experience_than_64_bits_count(monkeypatch):
     """Practice that teaches next to nothing, with a device that is very fast."""
     device = {"resources_in_tool": 2, "components": 2, "factor": {"device_machine": 1e7}}

@@ -101,6 +101,7 @@ def economy(**settings):
     return config_from_dict({"workload": "economy", "agents": 6, "resources": 9, **settings})
 
 
+@pytest.mark.thorough
 def test_shocks_to_come_are_named_and_looked_for():
     shocks = [{"day": 23, "remove": "resource", "index": 1, "holdings": "lose"}]
     config = economy(days=40, shocks=shocks)

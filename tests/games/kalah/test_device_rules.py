@@ -56,6 +56,7 @@ def test_moves_of_others(device):
     check(device, p, [(case["board"], case["to_move"], case["move"]) for case in MOVES])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("pits", [1, 2, 3, 6, 7, 8])
 @pytest.mark.parametrize("empty_capture", [False, True])
 def test_moves_of_random_boards(device, pits, empty_capture):

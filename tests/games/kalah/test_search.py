@@ -95,6 +95,7 @@ def test_boards_of_others(device, name):
             assert one == [expected["score"], expected["move"], expected["nodes"]]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("split", splits(5), ids=str)
 def test_every_split(device, split):
     boards = given([(case["board"], case["to_move"]) for case in FUZZ[:3]])
@@ -149,6 +150,7 @@ def test_random_boards(device, form, empty_capture):
                 assert found[name][game, depth - 1] == getattr(expected, name), (board, side, name)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("pits", [1, 2, 3, 5, 7, 8])
 def test_boards_of_other_sizes(device, pits):
     p = Parameters(pits=pits, stones=12)
@@ -189,6 +191,7 @@ def test_device_and_reference_agree_after_every_phase(name):
     assert report.ticks == 4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("work_items", [1, 7, 32, 256])
 @pytest.mark.parametrize("form", ["expanded", "layers"])
 def test_workgroups_of_any_size(device, form, work_items):

@@ -109,6 +109,36 @@ CHANGES = (
         "--societies 3",
         "time; a cache of another number of societies must not be reused either",
     ),
+    Change(
+        "tests/faults/README.md",
+        "--flips 1000 --seed 1",
+        "--flips 10 --seed 1",
+        "minutes to hours; tests/faults/test_faults.py runs a few of each as well",
+    ),
+    Change(
+        "tests/faults/README.md",
+        "--kills 200 --seed 101",
+        "--kills 5 --seed 101",
+        "minutes to hours; tests/faults/test_faults.py runs a few of each as well",
+    ),
+    Change(
+        "tests/faults/README.md",
+        "--kills 20 --seed 1",
+        "--kills 2 --seed 1",
+        "minutes to hours; tests/faults/test_faults.py runs a few of each as well",
+    ),
+    Change(
+        "tests/faults/README.md",
+        "--configurations 2500 --seed 1",
+        "--configurations 50 --seed 1",
+        "minutes to hours; tests/faults/test_faults.py runs a few of each as well",
+    ),
+    Change(
+        "tests/faults/README.md",
+        "--societies 300 --seed 1",
+        "--societies 1 --seed 17",
+        "minutes to hours; tests/faults/test_faults.py runs a few of each as well",
+    ),
 )
 """Shortenings: what the page says is executed, but for a size or a device."""
 

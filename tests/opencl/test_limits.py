@@ -181,6 +181,10 @@ def test_what_is_said_to_be_enough_is(tmp_path):
 
 
 @pytest.mark.thorough
+@pytest.mark.skipif(
+    "SOCIETIES_TEST_DEVICE" in os.environ,
+    reason="what is enough is said for pip's PoCL; further runtimes load more libraries",
+)
 def test_enough_for_devices_is_enough_to_build_kernels(tmp_path):
     enough = 640 + 16 * (os.cpu_count() or 1)
     caches = {"POCL_CACHE_DIR": tmp_path / "pocl", "SOCIETIES_CACHE_DIR": tmp_path / "ours"}

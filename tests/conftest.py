@@ -1,7 +1,9 @@
 """Settings that all tests share: caches of their own, and a quiet, repeatable hypothesis."""
 
 import os
+import shutil
 import signal
+import subprocess
 import tempfile
 from functools import cached_property
 
@@ -114,3 +116,15 @@ def kernel_file(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """Mount a small file system."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1200k", "societies-test", str(folder)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("this user cannot mount a small file system")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)

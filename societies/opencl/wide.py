@@ -54,7 +54,7 @@ class Wide:
         """Replace each entry (uint32) by the sum of those before it; ``totals`` (copies,)."""
         rows = self._rows(x, n, scratch, np.uint32, np.uint32)
         self._launch("wide_scan_blocks", rows, x=x, totals=scratch)
-        self._scan_totals(rows, scratch, totals)
+        self._of_blocks("wide_scan_totals", rows, scratch, totals)
         self._launch("wide_scan_add", rows, x=x, totals=scratch)
 
     def compact(
@@ -70,7 +70,7 @@ class Wide:
         if out.shape != flags.shape or out.dtype != np.uint32:
             raise DeviceError(f"compact: out must be uint32 of shape {flags.shape}, not {out!r}")
         self._launch("wide_count_blocks", rows, flags=flags, totals=scratch)
-        self._scan_totals(rows, scratch, counts)
+        self._of_blocks("wide_scan_totals", rows, scratch, counts)
         self._launch("wide_compact_blocks", rows, flags=flags, totals=scratch, out=out)
 
     def reduce_sum(
@@ -135,9 +135,6 @@ class Wide:
         if not 0 <= length <= row:
             raise DeviceError(f"n = {length}: a row has {row} entries")
         return {"row": row, "n": length, "lengths": lengths, "blocks": blocks, "copies": copies}
-
-    def _scan_totals(self, rows: dict[str, Any], scratch: DeviceArray, result: DeviceArray) -> None:
-        self._of_blocks("wide_scan_totals", rows, scratch, result)
 
     def _of_blocks(
         self, kernel: str, rows: dict[str, Any], scratch: DeviceArray, result: DeviceArray

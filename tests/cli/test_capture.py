@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marks import thorough_but
 
 from societies import load_config
 from societies.economy import schedule
@@ -97,13 +98,7 @@ QUICK = ("trading (round 1)", "shocks")
 """Phases that every run of the tests captures, with deals and with random numbers."""
 
 
-@pytest.mark.parametrize(
-    "phase",
-    [
-        pytest.param(phase, marks=[] if phase in QUICK else [pytest.mark.thorough])
-        for phase in PHASES
-    ],
-)
+@pytest.mark.parametrize("phase", thorough_but(QUICK, PHASES))
 def test_every_phase_reproduces_itself(phase, shell, tmp_path):
     folder = tmp_path / "captured"
     launch = captured(shell, folder, "--phase", phase, *DEALS.get(phase, ()))

@@ -7,6 +7,7 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from marks import thorough_but
 
 from societies.workload.registry import workloads
 
@@ -28,26 +29,20 @@ QUICK = ("quickstart", "laplace quickstart", "kalah quickstart")
 """What every run of the tests compares: a small run of each workload."""
 
 
-def all_but_quick_thorough(names):
-    """Return the names as parameters; the thorough tests compare those that are not quick."""
-    return [
-        pytest.param(name, marks=[] if name in QUICK else [pytest.mark.thorough]) for name in names
-    ]
-
-
-@pytest.mark.parametrize("name", all_but_quick_thorough(golden.CONFIGS))
+@pytest.mark.parametrize("name", thorough_but(QUICK, golden.CONFIGS))
 def test_device(name):
     assert golden.final_hash(name, "auto") == golden.committed()[name]
 
 
 @pytest.mark.parametrize(
     "name",
-    all_but_quick_thorough(
+    thorough_but(
+        QUICK,
         [
             *("quickstart", "groups", "shocks", "1x2"),
             *("all devices", "devices, groups, shocks", "devices without trade"),
             *("laplace quickstart", "laplace in double", "heat", "kalah in layers"),
-        ]
+        ],
     ),
 )
 def test_reference(name):

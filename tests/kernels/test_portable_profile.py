@@ -5,6 +5,7 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
+from marks import thorough_but
 
 from societies import config_from_dict, load_config
 from societies.errors import DeviceError
@@ -89,10 +90,7 @@ LONG = (
 
 
 @pytest.mark.parametrize("on_cpu", [True, False], ids=["as on a CPU", "as on a GPU"])
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[pytest.mark.thorough] if name in LONG else []) for name in SIZES],
-)
+@pytest.mark.parametrize("name", thorough_but(SIZES.keys() - set(LONG), SIZES))
 def test_shipped_and_large_sizes_fit_the_portable_profile(name, on_cpu):
     chosen, _, p, copies = loaded(SIZES[name])
     needs = planned(SIZES[name], on_cpu)

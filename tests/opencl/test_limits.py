@@ -199,18 +199,6 @@ def test_enough_for_devices_is_enough_to_build_kernels(tmp_path):
     assert (done.returncode, done.stdout) == (0, "small.h5\n"), done.stderr
 
 
-@pytest.fixture
-def small_disk(tmp_path):
-    """Mount a small file system."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1200k", "societies-test", str(folder)]
-    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("this user cannot mount a small file system")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
 @pytest.mark.mount
 @pytest.mark.parametrize("filled", [0, 1100, 1200])
 def test_a_full_cache_disk_is_called_so(small_disk, tmp_path, filled):

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -306,18 +305,6 @@ print(sorted(os.listdir(os.path.dirname(sys.argv[1]))))
     message, folder = done.stdout.splitlines()
     assert_clear(message, existing, "ulimit", "the argument out")
     assert folder == "['run.h5']"
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """Mount a small file system."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1200k", "societies-test", str(folder)]
-    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("this user cannot mount a small file system (the size limit test stands in)")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
 
 
 @pytest.mark.mount

@@ -1,6 +1,7 @@
 """Do device and reference agree on every bit of the state, after every phase of every day?"""
 
 import pytest
+from marks import thorough_but
 
 from societies import config_from_dict, verify
 from societies.economy import source
@@ -93,13 +94,6 @@ QUICK = {
 """Cases that every run of the tests compares; the others are left to the thorough tests."""
 
 
-def cases(names):
-    """Return cases as parameters of a test."""
-    return [
-        pytest.param(name, marks=[] if name in QUICK else [pytest.mark.thorough]) for name in names
-    ]
-
-
 LONG = (
     "6x9",
     "13x7, odd agent rests",
@@ -116,12 +110,12 @@ LONG = (
     ("days", "replicates"),
     [pytest.param(60, 1, marks=pytest.mark.thorough), (15, 5)],
 )
-@pytest.mark.parametrize("name", cases(LONG))
+@pytest.mark.parametrize("name", thorough_but(QUICK, LONG))
 def test_many_days_and_many_societies(name, days, replicates):
     checked(CASES[name], days=days, replicates=replicates)
 
 
-@pytest.mark.parametrize("name", cases(name for name in CASES if name not in LONG))
+@pytest.mark.parametrize("name", thorough_but(QUICK, [name for name in CASES if name not in LONG]))
 def test_small_societies(name):
     checked(CASES[name], days=20, replicates=3)
 
@@ -147,10 +141,7 @@ def test_the_papers_size(trade):
     checked({"trade": trade}, days=3)
 
 
-@pytest.mark.parametrize(
-    "workgroup",
-    [1, 31, *(pytest.param(size, marks=pytest.mark.thorough) for size in (2, 48, 64, 100, 256))],
-)
+@pytest.mark.parametrize("workgroup", thorough_but({1, 31}, [1, 2, 31, 48, 64, 100, 256]))
 def test_the_workgroup_changes_nothing(workgroup):
     config = config_from_dict(
         {"workload": "economy", "agents": 9, "resources": 37, "days": 6, "replicates": 2}

@@ -7,6 +7,7 @@ import functools
 
 import numpy as np
 import pytest
+from marks import thorough_but
 
 from reference_py.economy.devices import DEVICE_TYPES
 from societies import config_from_dict
@@ -75,9 +76,7 @@ def evenings(name):
     return p, found
 
 
-@pytest.mark.parametrize(
-    "workgroup", [None, *(pytest.param(size, marks=pytest.mark.thorough) for size in (1, 7))]
-)
+@pytest.mark.parametrize("workgroup", thorough_but({None}, [None, 1, 7]))
 @pytest.mark.parametrize("name", CASES)
 def test_statistics(name, workgroup):
     p, days = evenings(name)

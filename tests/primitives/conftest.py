@@ -1,4 +1,5 @@
 import pytest
+from marks import thorough_but
 
 from societies.opencl import choose_device
 
@@ -16,10 +17,7 @@ QUICK = {1, 48}
 
 
 @pytest.fixture(
-    params=[
-        pytest.param(size, marks=[] if size in QUICK else [pytest.mark.thorough])
-        for size in WORKGROUP_SIZES
-    ],
+    params=thorough_but(QUICK, WORKGROUP_SIZES),
     ids=lambda size: f"workgroup{size}",
 )
 def workgroup(request):

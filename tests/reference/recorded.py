@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
+from marks import thorough_but
 
 from reference_py.economy.society import new_society
 from societies import config_from_dict
@@ -29,9 +29,7 @@ FILES = {
 QUICK = ("9x12", "late-9x12", "shock-24x24")
 """Files that every run of the tests replays; the others are left to the thorough tests."""
 
-RECORDED = [
-    pytest.param(name, marks=[] if name in QUICK else [pytest.mark.thorough]) for name in FILES
-]
+RECORDED = thorough_but(QUICK, FILES)
 """All files, as parameters of a test."""
 
 TYPES = ("tool", "machine", "factory", "industry", "devmachine", "devfactory")

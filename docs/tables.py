@@ -21,8 +21,8 @@ from reference_py.economy.state import (
 from societies import config_from_dict, json_schema
 from societies.config.model import LARGEST_INTEGER, LARGEST_REAL
 from societies.economy.config import EconomyConfig
-from societies.economy.config.ranges import LARGEST_SEED
 from societies.economy.results import Layout
+from societies.workload.config import LARGEST_SEED
 from societies.workload.registry import workload, workloads
 
 DOCS = Path(__file__).resolve().parent

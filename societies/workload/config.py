@@ -18,6 +18,25 @@ from societies.config.model import (
 LARGEST_SEED = 2**64 - 1
 MOST_DAYS = 10_000_000
 
+SEED: Any = key(
+    1, "Seed of every random draw: the same seed, the same bits", "1", ge=0, le=LARGEST_SEED
+)
+REPLICATES: Any = key(
+    1,
+    "Number of societies, alike but for their random draws, that run side by side",
+    "societies",
+    ge=1,
+    le=LARGEST_INTEGER,
+)
+FIRST_SOCIETY: Any = key(
+    0,
+    "Number of the first society; society k of an ensemble is first_society k, replicates 1",
+    "index",
+    ge=0,
+    le=LARGEST_INTEGER,
+)
+"""Keys of every model of societies that draws random numbers."""
+
 
 class RecordConfig(Section):
     """What is kept in the file, and how often."""
@@ -42,23 +61,9 @@ class DailyConfig(WorkloadConfig):
     """Base of the configuration of such a model: days, seed, ensemble, what is recorded."""
 
     days: int = key(100, "Number of days to simulate", "day", ge=1, le=MOST_DAYS)
-    seed: int = key(
-        1, "Seed of every random draw: the same seed, the same bits", "1", ge=0, le=LARGEST_SEED
-    )
-    replicates: int = key(
-        1,
-        "Number of societies, alike but for their random draws, that run side by side",
-        "societies",
-        ge=1,
-        le=LARGEST_INTEGER,
-    )
-    first_society: int = key(
-        0,
-        "Number of the first society; society k of an ensemble is first_society k, replicates 1",
-        "index",
-        ge=0,
-        le=LARGEST_INTEGER,
-    )
+    seed: int = SEED
+    replicates: int = REPLICATES
+    first_society: int = FIRST_SOCIETY
     record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
 
     @property

@@ -29,8 +29,6 @@ from societies.economy.config.devices import DeviceConfig, DevicesMarketConfig, 
 from societies.economy.config.groups import GroupConfig
 from societies.economy.config.ranges import (
     DEFAULT_MENU,
-    LARGEST_SEED,
-    MOST_DAYS,
     MOST_RESOURCES,
 )
 from societies.economy.config.resources import (
@@ -39,6 +37,7 @@ from societies.economy.config.resources import (
     TradingConfig,
     UtilityConfig,
 )
+from societies.workload.config import FIRST_SOCIETY, MOST_DAYS, REPLICATES, SEED
 
 
 def _the_word_random(word: str) -> str:
@@ -138,23 +137,9 @@ class EconomyKeys(WorkloadConfig):
     resources: int = shape(48, "Number of resources", "resources", ge=2, le=MOST_RESOURCES)
     days: int = key(500, "Number of days to simulate", "day", ge=1, le=MOST_DAYS)
     day_length: float = value(600.0, "Working time of an agent in a day", "min", gt=0, le=1e6)
-    seed: int = key(
-        1, "Seed of every random draw: the same seed, the same bits", "1", ge=0, le=LARGEST_SEED
-    )
-    replicates: int = key(
-        1,
-        "Number of societies, alike but for their random draws, that run side by side",
-        "societies",
-        ge=1,
-        le=LARGEST_INTEGER,
-    )
-    first_society: int = key(
-        0,
-        "Number of the first society; society k of an ensemble is first_society k, replicates 1",
-        "index",
-        ge=0,
-        le=LARGEST_INTEGER,
-    )
+    seed: int = SEED
+    replicates: int = REPLICATES
+    first_society: int = FIRST_SOCIETY
     trade: bool = shape(True, "Whether agents trade, resources as well as devices")
     devices: Literal["none", "tools", "all"] = key("none", "Which devices agents may invent")
     utility: UtilityConfig = key(UtilityConfig(), "How much a unit is worth")

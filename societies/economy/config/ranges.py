@@ -8,12 +8,10 @@ from pydantic import Field
 
 from societies.config.model import LARGEST_REAL, SMALLEST_REAL
 
-LARGEST_SEED = 2**64 - 1
 LONGEST_EXPERIENCE = 100_000  # entries of an effort table
 MOST_RESOURCES = 1024
 MOST_ATTEMPTS = 256  # a meeting keeps its queue in local memory
 MOST_ROUNDS = 100_000
-MOST_DAYS = 10_000_000
 DEFAULT_MENU = 6
 DEFAULT_RESOURCES_IN_TOOL = 5
 DEFAULT_COMPONENTS = 6

@@ -91,6 +91,16 @@ def utility_curve(
     return UtilityCurve(tuple(marginal), prefix_sums(marginal), float(min_marginal))
 
 
+def utility_of_unit(scale: float, exponent: float, unit: int) -> Decimal:
+    """Return U(unit) - U(unit - 1) of `utility_curve`, to 50 digits: what its table rounds."""
+    context = _context()
+    root = context.divide(Decimal(1), Decimal(exponent))
+    above, below = (
+        context.power(Decimal(unit - i), root) if unit > i else Decimal(0) for i in (0, 1)
+    )
+    return context.multiply(Decimal(scale), context.subtract(above, below))
+
+
 @lru_cache(maxsize=1024)
 def table_is_too_long(
     scale: float, exponent: float, min_marginal: float, largest_holding: int
@@ -153,9 +163,7 @@ def resource_effort(max_effort: float, min_effort: float, max_experience: float)
 
     The table has ceil(max_experience) + 1 entries, in minutes per unit.
     """
-    context = _context()
-    steepness = context.multiply(Decimal(2), context.sqrt(Decimal(max_effort)))
-    return _efforts(max_effort, min_effort, max_experience, steepness, Decimal(1))
+    return _effort_curve(max_effort, min_effort, max_experience, resource_effort_at)
 
 
 @lru_cache(maxsize=256)
@@ -167,29 +175,42 @@ def device_effort(max_effort: float, min_effort: float, max_experience: float) -
 
     The table has ceil(max_experience) + 1 entries, in minutes per device.
     """
-    context = _context()
-    steepness = context.multiply(Decimal(2), Decimal(max_effort))
-    return _efforts(max_effort, min_effort, max_experience, steepness, Decimal(2))
+    return _effort_curve(max_effort, min_effort, max_experience, device_effort_at)
 
 
-def _efforts(max_effort, min_effort, max_experience, steepness, slowness) -> EffortCurve:
-    """Return the effort curve whose two shape numbers are given."""
+def resource_effort_at(
+    max_effort: float, min_effort: float, max_experience: float, experience: int
+) -> Decimal:
+    """Return the minutes of `resource_effort` at some experience below the most, to 50 digits."""
     context = _context()
-    high, low = Decimal(max_effort), Decimal(min_effort)
-    span = context.subtract(high, low)
-    slope = context.divide(span, slowness)
-    efforts = []
-    experience = 0
-    while experience < max_experience:
-        inner = context.divide(
-            context.multiply(slope, Decimal(experience)), Decimal(max_experience)
-        )
-        decline = context.multiply(steepness, context.exp(context.minus(inner)))
-        gap = context.multiply(span, context.exp(context.minus(decline)))
-        efforts.append(float(context.subtract(high, gap)))
-        experience += 1
-    total = prefix_sums(efforts)
-    return EffortCurve((*efforts, float(low)), total, float(max_experience))
+    steepness = context.multiply(Decimal(2), context.sqrt(Decimal(max_effort)))
+    return _effort_at(max_effort, min_effort, max_experience, experience, steepness, 1)
+
+
+def device_effort_at(
+    max_effort: float, min_effort: float, max_experience: float, experience: int
+) -> Decimal:
+    """Return the minutes of `device_effort` at some experience below the most, to 50 digits."""
+    steepness = _context().multiply(Decimal(2), Decimal(max_effort))
+    return _effort_at(max_effort, min_effort, max_experience, experience, steepness, 2)
+
+
+def _effort_at(max_effort, min_effort, max_experience, experience, steepness, slowness) -> Decimal:
+    """Return the effort of the curve whose two shape numbers are given."""
+    context = _context()
+    high = Decimal(max_effort)
+    span = context.subtract(high, Decimal(min_effort))
+    slope = context.divide(span, Decimal(slowness))
+    inner = context.divide(context.multiply(slope, Decimal(experience)), Decimal(max_experience))
+    decline = context.multiply(steepness, context.exp(context.minus(inner)))
+    return context.subtract(high, context.multiply(span, context.exp(context.minus(decline))))
+
+
+def _effort_curve(max_effort, min_effort, max_experience, effort_at) -> EffortCurve:
+    """Return the curve whose efforts below the largest experience are given."""
+    key = max_effort, min_effort, max_experience
+    efforts = [float(effort_at(*key, e)) for e in range(math.ceil(max_experience))]
+    return EffortCurve((*efforts, float(min_effort)), prefix_sums(efforts), float(max_experience))
 
 
 def consumption_threshold(lifetime: float) -> int:

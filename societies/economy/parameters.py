@@ -18,16 +18,11 @@ from reference_py.economy.parameters import (
     Parameters,
     Shock,
 )
-from reference_py.economy.tables import (
-    EffortCurve,
-    consumption_threshold,
-    device_effort,
-    resource_effort,
-    utility_curve,
-)
+from reference_py.economy.tables import EffortCurve, consumption_threshold
 from societies.economy.config import EconomyConfig
 from societies.economy.config.bounds import largest_holding
 from societies.economy.config.conflicts import PER_RESOURCE
+from societies.economy.curves import device_effort, resource_effort, utility_curve
 from societies.workload.keys import shapes, values
 
 

@@ -1,0 +1,370 @@
+"""How are the tables of thousands of different curves made in seconds, to the last bit?
+
+The definition is `reference_py.economy.tables`, which computes every entry with 60 decimal digits
+and rounds it once. Here entries are computed with twice the digits of a double, all of a table at
+once, together with a bound of their error. Where an entry's interval contains no number halfway
+between two doubles, and it nearly never does, its rounding is known; each other entry is taken from
+the definition. So both give the same bits. The tables of several curves lie one after the other in
+one array.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.economy import tables
+from societies.economy.double_double import (
+    LEAST,
+    Doubles,
+    Pair,
+    decided,
+    divide,
+    exp,
+    logarithms,
+    multiply,
+    sqrt,
+    subtract,
+    times,
+    two_sum,
+)
+
+UtilityKey = tuple[float, float, float]
+"""Scale, exponent and the floor of marginal utility."""
+
+EffortKey = tuple[float, float, float]
+"""Largest and least effort, largest experience."""
+
+_AT_ONCE = 16384
+"""Entries of a step: its arrays stay in the second cache of a core."""
+
+TINY = 1e-290
+"""More than what is lost where `LEAST` stands for a smaller argument."""
+
+
+@dataclass(frozen=True, eq=False)
+class UtilityTables:
+    """Tables of utility curves, one after the other; see `reference_py.economy.tables`.
+
+    Attributes
+    ----------
+    start, length : (curve,) uint32, places in ``marginal``; those in ``total`` begin at
+        ``start + curve`` and are one more
+    floor : (curve,) float64, util
+    marginal, total : (entry,) float64, util
+    """
+
+    start: NDArray[np.uint32]
+    length: NDArray[np.uint32]
+    floor: Doubles
+    marginal: Doubles
+    total: Doubles
+
+    def curve(self, number: int) -> tables.UtilityCurve:
+        """Return one of the curves as the reference has it."""
+        start, length = int(self.start[number]), int(self.length[number])
+        return tables.UtilityCurve(
+            tuple(self.marginal[start : start + length].tolist()),
+            tuple(self.total[start + number : start + number + length + 1].tolist()),
+            float(self.floor[number]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class EffortTables:
+    """Tables of effort curves, one after the other.
+
+    Attributes
+    ----------
+    start, length : (curve,) uint32, places in ``minutes`` and ``total``
+    minutes, total : (entry,) float64, min
+    max_experience : (curve,) float64
+    """
+
+    start: NDArray[np.uint32]
+    length: NDArray[np.uint32]
+    minutes: Doubles
+    total: Doubles
+    max_experience: Doubles
+
+    def curve(self, number: int) -> tables.EffortCurve:
+        """Return one of the curves as the reference has it."""
+        part = slice(int(self.start[number]), int(self.start[number] + self.length[number]))
+        return tables.EffortCurve(
+            tuple(self.minutes[part].tolist()),
+            tuple(self.total[part].tolist()),
+            float(self.max_experience[number]),
+        )
+
+
+# ---------------------------------------------------------------- utility
+
+
+def utility_tables(keys: Sequence[UtilityKey], largest_holding: int) -> UtilityTables:
+    """Return the tables of `reference_py.economy.tables.utility_curve` for each of the keys.
+
+    Raises
+    ------
+    ValueError
+        If a table would be longer than ``LONGEST_TABLE`` entries.
+    """
+    for key in keys:
+        if tables.table_is_too_long(*key, largest_holding):
+            tables.utility_curve(*key, largest_holding)  # which refuses
+    room = [_longest(*key, largest_holding) for key in keys]
+    start = _starts(room)
+    lengths = np.zeros(len(keys), np.uint32)
+    marginal, total = np.zeros(sum(room)), np.zeros(sum(room) + len(keys))
+
+    def make(number: int) -> None:
+        first = int(start[number])
+        own = marginal[first : first + room[number]]
+        length = _fill_marginal(own, *keys[number])
+        lengths[number] = length
+        sums = total[first + number : first + number + length + 1]
+        sums[1:] = running_sums(own[:length])
+
+    _in_parallel(make, len(keys))
+    floor = np.array([floor for _, _, floor in keys])
+    return UtilityTables(start, lengths, floor, marginal, total)
+
+
+def _longest(scale: float, exponent: float, floor: float, largest_holding: int) -> int:
+    """Return a length that the table does not pass, and hardly falls short of.
+
+    U is concave, so unit x is worth at most the slope at x - 1; that is above the floor no further
+    than here.
+    """
+    power = math.log(exponent * floor / scale) / (1.0 / exponent - 1.0)
+    ends = math.exp(power * (1.0 + 1e-12)) if power < 60.0 else math.inf
+    return int(min(largest_holding + 1, ends * (1.0 + 1e-9) + 3.0))
+
+
+def _fill_marginal(values: Doubles, scale: float, exponent: float, floor: float) -> int:
+    """Write the table of marginal utility and return its length, up to which it is written."""
+    for first in range(0, len(values), _AT_ONCE):
+        part = values[first : first + _AT_ONCE]
+        ends = _fill_part(part, first + 1, scale, exponent, floor)
+        if ends < len(part):
+            return first + ends
+    return len(values)
+
+
+def _fill_part(part: Doubles, unit: int, scale: float, exponent: float, floor: float) -> int:
+    """Write the marginal utility of units from this one on; return how many are above the floor."""
+    last = unit + len(part) - 1
+    logs = logarithms(last)
+    before = max(unit - 2, 0)  # the first logarithm is that of the unit before
+    logs = Pair(logs.high[before:], logs.low[before:])
+    root = divide(Pair(np.ones(1), np.zeros(1)), np.array([exponent]))
+    power = multiply(logs, root)
+    above = times(exp(power), np.array([scale]))
+    # The products and the root add less than abs(power) x 2**-102 to the relative error of exp.
+    error = above.high * ((np.abs(power.high) + 4.0) * 2.0**-100)
+    if unit == 1:
+        nothing = np.zeros(1)
+        above = Pair(np.append(nothing, above.high), np.append(nothing, above.low))
+        error = np.append(nothing, error)
+    step = subtract(Pair(above.high[1:], above.low[1:]), Pair(above.high[:-1], above.low[:-1]))
+    bound = error[1:] + error[:-1] + step.high * 2.0**-100
+    part[:] = step.high
+    for place in np.flatnonzero(~decided(step, bound)):
+        part[place] = float(tables.utility_of_unit(scale, exponent, unit + int(place)))
+    over = (step.high - floor) + step.low
+    ended = over <= 0.0
+    for place in np.flatnonzero(np.abs(over) <= 2.0 * bound):
+        ended[place] = tables.utility_of_unit(scale, exponent, unit + int(place)) <= Decimal(floor)
+    return int(ended.argmax()) if ended.any() else len(part)
+
+
+# ---------------------------------------------------------------- effort
+
+
+def resource_effort_tables(keys: Sequence[EffortKey]) -> EffortTables:
+    """Return the tables of `reference_py.economy.tables.resource_effort` for each of the keys."""
+    return _effort_tables(
+        keys, lambda high: times(sqrt(high), _TWO), 1.0, tables.resource_effort_at
+    )
+
+
+def device_effort_tables(keys: Sequence[EffortKey]) -> EffortTables:
+    """Return the tables of `reference_py.economy.tables.device_effort` for each of the keys."""
+    return _effort_tables(
+        keys, lambda high: Pair(2.0 * high, 0.0 * high), 2.0, tables.device_effort_at
+    )
+
+
+_TWO = np.array([2.0])
+
+
+def _effort_tables(
+    keys: Sequence[EffortKey],
+    steepness: Callable[[Doubles], Pair],
+    slowness: float,
+    exact: Callable[[float, float, float, int], Decimal],
+) -> EffortTables:
+    room = [math.ceil(most) + 1 for _, _, most in keys]
+    start, length = _starts(room), np.array(room, np.uint32)
+    minutes, total = np.zeros(sum(room)), np.zeros(sum(room))
+    pieces = list(_pieces(room))
+
+    def make(number: int) -> None:
+        """Make the tables of some curves; several short ones are computed as one array."""
+        first, last = pieces[number]
+        counts = np.array(room[first:last])
+        numbers = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        high, low, most = (np.repeat(one, counts) for one in np.array(keys[first:last]).T)
+        begin = int(start[first])
+        own = minutes[begin : begin + len(numbers)]
+        own[:] = _efforts(numbers.astype(float), high, low, most, steepness, slowness)
+        for place in np.flatnonzero(np.isnan(own)):
+            curve = first + int(np.searchsorted(np.cumsum(counts), place, side="right"))
+            own[place] = float(exact(*keys[curve], int(numbers[place])))
+        own[np.cumsum(counts) - 1] = [low for _, low, _ in keys[first:last]]
+        for curve in range(first, last):
+            part = slice(int(start[curve]), int(start[curve]) + room[curve])
+            total[part][1:] = running_sums(minutes[part][:-1])
+
+    _in_parallel(make, len(pieces))
+    return EffortTables(start, length, minutes, total, np.array([most for *_, most in keys]))
+
+
+def _pieces(room: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield first curve, and the one after the last, of stretches of about `_AT_ONCE` entries."""
+    first = entries = 0
+    for curve, count in enumerate(room):
+        entries += count
+        if entries >= _AT_ONCE or curve == len(room) - 1:
+            yield first, curve + 1
+            first, entries = curve + 1, 0
+
+
+def _efforts(
+    experience: Doubles,
+    high: Doubles,
+    low: Doubles,
+    most: Doubles,
+    steepness: Callable[[Doubles], Pair],
+    slowness: float,
+) -> Doubles:
+    """Return efforts, correctly rounded; NaN where that takes more digits."""
+    with np.errstate(all="ignore"):  # what is not finite is not decided
+        span = two_sum(high, -low)
+        slope = Pair(span.high / slowness, span.low / slowness)
+        inner = divide(times(slope, experience), most)
+        decline = multiply(steepness(high), exp(_above_least(inner)))
+        gap = multiply(span, exp(_above_least(decline)))
+        effort = subtract(Pair(high, np.zeros_like(high)), gap)
+        # Of the argument's relative error 2**-100 its size is left in that of the power.
+        inner_error = (inner.high + 4.0) * 2.0**-100
+        decline_error = decline.high * (inner_error + 2.0**-100) + TINY * decline.high
+        gap_error = gap.high * (decline_error + (decline.high + 4.0) * 2.0**-100) + TINY
+        safe = decided(effort, 1.01 * gap_error + effort.high * 2.0**-100)
+    return np.where(safe & np.isfinite(gap_error), effort.high, np.nan)
+
+
+def _above_least(number: Pair) -> Pair:
+    """Return the number with the opposite sign, for `exp`, and no less than that takes."""
+    small = number.high > -LEAST
+    return Pair(np.where(small, LEAST, -number.high), np.where(small, 0.0, -number.low))
+
+
+# ---------------------------------------------------------------- sums
+
+
+def running_sums(values: Doubles) -> Doubles:
+    """Return the sums of the first 1, 2, ... values above 0, each exact and rounded once.
+
+    The values are whole multiples of the last place of the smallest, written in digits of 32 bits.
+    Sums of digits and what they carry are whole numbers. The three digits of a sum are added as
+    doubles, the upper two without error, so that a single rounding is left.
+    """
+    if not len(values):
+        return values
+    mantissa, exponent = np.frexp(values)
+    last_place = int(exponent.min()) - 53
+    shift = exponent - 53 - last_place
+    if shift.max() > 32 or len(values) > 1 << 21 or last_place < -1000:
+        return _sums_of_any(values)
+    whole, shift = np.ldexp(mantissa, 53).astype(np.uint64), shift.astype(np.uint64)
+    low = np.cumsum((whole << shift) & _DIGIT)
+    middle = np.cumsum((whole >> (_32 - shift)) & _DIGIT) + (low >> _32)
+    top = np.cumsum(whole >> (_63 - shift) >> _1) + (middle >> _32)
+    high = np.ldexp(top.astype(float), 64)
+    upper, rest = two_sum(high, np.ldexp((middle & _DIGIT).astype(float), 32))
+    sums: Doubles = np.ldexp(upper + (rest + (low & _DIGIT).astype(float)), last_place)
+    return sums
+
+
+_DIGIT = np.uint64(2**32 - 1)
+_1, _32, _63 = np.uint64(1), np.uint64(32), np.uint64(63)
+
+
+def _sums_of_any(values: Doubles) -> Doubles:
+    """Return the same for values that differ by any factor."""
+    shift = 1074  # every double is a whole number of 2 ** -1074
+    ratios = (value.as_integer_ratio() for value in values.tolist())
+    wholes = ((numerator << shift) // denominator for numerator, denominator in ratios)
+    return np.array([total / (1 << shift) for total in accumulate(wholes)])
+
+
+# ---------------------------------------------------------------- single curves
+
+
+@lru_cache(maxsize=64)
+def utility_curve(
+    scale: float, exponent: float, min_marginal: float, largest_holding: int
+) -> tables.UtilityCurve:
+    """Return what `reference_py.economy.tables.utility_curve` does."""
+    return utility_tables([(scale, exponent, min_marginal)], largest_holding).curve(0)
+
+
+@lru_cache(maxsize=256)
+def resource_effort(
+    max_effort: float, min_effort: float, max_experience: float
+) -> tables.EffortCurve:
+    """Return what `reference_py.economy.tables.resource_effort` does."""
+    return resource_effort_tables([(max_effort, min_effort, max_experience)]).curve(0)
+
+
+@lru_cache(maxsize=256)
+def device_effort(
+    max_effort: float, min_effort: float, max_experience: float
+) -> tables.EffortCurve:
+    """Return what `reference_py.economy.tables.device_effort` does."""
+    return device_effort_tables([(max_effort, min_effort, max_experience)]).curve(0)
+
+
+def _starts(lengths: Sequence[int]) -> NDArray[np.uint32]:
+    """Return where each of some parts begins that lie one after the other.
+
+    Raises
+    ------
+    ValueError
+        If kernels, which count entries in 32 bits, could not reach them all.
+    """
+    if sum(lengths) >= 2**32:
+        raise ValueError(f"the curves need tables of {sum(lengths)} entries, more than {2**32}")
+    return (np.cumsum([0, *lengths])[:-1]).astype(np.uint32)
+
+
+def _in_parallel(make: Callable[[int], Any], count: int) -> None:
+    """Call the function for 0, 1, ..., on all cores; NumPy works while others do."""
+    workers = min(count, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+    if workers < 2:
+        for number in range(count):
+            make(number)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        for _ in pool.map(make, range(count), chunksize=1):
+            pass

@@ -10,6 +10,7 @@ from societies.workload.coverage import Count, falls, rises
 from societies.workload.fields import Events, Field, Series, series_macros
 from societies.workload.phases import Launch, Phase, Scratch, Step, phase
 from societies.workload.protocol import Block, Contents, Source, Workload
+from societies.workload.slices import Slices
 
 __all__ = [
     "Block",
@@ -21,6 +22,7 @@ __all__ = [
     "Phase",
     "Scratch",
     "Series",
+    "Slices",
     "Source",
     "Step",
     "Workload",

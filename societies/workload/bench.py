@@ -64,11 +64,14 @@ def bench(
     Raises
     ------
     ConfigError
-        If more ticks are asked for than the configuration has, or no copies or measurements.
+        If the configuration has no ticks or fewer than are asked for, or if no copies or
+        measurements are asked for.
     DeviceError
         As `societies.errors` says.
     """
     most = workload.ticks(config)
+    if not most:
+        raise ConfigError(f"bench: the configuration has no {workload.clock} to time")
     wanted = min(most, LOG_TICKS) if ticks is None else ticks
     if not 1 <= wanted <= most:
         raise ConfigError(
@@ -87,7 +90,7 @@ def bench(
     name = facts["device"]
     for count in copies or (workload.count(config),):
         one = config.model_copy(update={"replicates": count})
-        p = workload.parameters(one)
+        p = workload.parameters(workload.fitted(one, chosen))
         began = time.perf_counter()
         engine: DeviceEngine[Any] | ReferenceEngine[Any]
         if chosen is None:

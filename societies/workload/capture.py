@@ -81,6 +81,7 @@ def capture(
         )
     shown_tick = "end" if at_the_end else f"{clock}-{tick}"
     folder, chosen, shown = prepare(f"{name}-{shown_tick}", device, out, overwrite=overwrite)
+    p = workload.parameters(workload.fitted(config, chosen))
     engine = DeviceEngine(
         workload, p, chosen, first=workload.first(config), copies=workload.count(config)
     )
@@ -142,7 +143,7 @@ def _ticks_with(workload: Workload[Any, Any], config: WorkloadConfig, phase: str
     p = workload.parameters(config)
     state = initial_state(workload.arrays(p), workload.lengths(p), workload.count(config), p)
     last = min(workload.ticks(config), MOST_TICKS_LOOKED_AT)
-    for tick in chain((1, 0), range(2, last + 1)):
+    for tick in chain((1, 0) if last else (0,), range(2, last + 1)):
         if any(_is(step, phase) for step in workload.schedule(p, tick, state)):
             yield tick
 

@@ -140,8 +140,11 @@ class SeriesAndDetail:
         return {name: _mean(of[:, -1]) for name, of in logs.items() if of.ndim == 2}
 
     def recorded_means(self, dataset: Any, tick: int) -> dict[str, float]:
-        """Return the same of a file's last tick."""
+        """Return the same of a file's last tick; of a run without ticks, what its end left."""
         clock = self.workload.clock
+        if not self.workload.ticks(self.config):
+            ends = [name for name, one in self._final.items() if not one.dims]
+            return {name: _mean(dataset[name].values) for name in ends}
         until = dataset.sel({clock: slice(None, tick)})
         names = [*self.series, *(name for name, one in self._logged.items() if not one.dims)]
         return {name: _mean(until[name].values[:, -1]) for name in names if until.sizes[clock]}

@@ -38,6 +38,8 @@ the host looks. The reference does not call phases for such a copy.
 class Engine(Protocol):
     """What a run needs of whoever carries it out."""
 
+    parameters: Any
+
     def start(self) -> None:
         """Put all copies where they are before the first tick."""
 

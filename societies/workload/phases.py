@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from societies.errors import DeviceError
+from societies.workload.slices import Pace, Slices
 
 if TYPE_CHECKING:
     from societies.opencl import BoundKernel, Device, DeviceArray, Kernel, Program
@@ -97,6 +98,7 @@ class Launch:
     arguments : numbers that do not change, by the name of the parameter
     each : name of a parameter, and a function of the tick that returns its values: the kernel is
         launched once for each of them
+    slices : how it is divided where it takes long; needs ``groups`` that are a function
     """
 
     file: str
@@ -108,6 +110,7 @@ class Launch:
     scratch: Mapping[str, Scratch] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
     each: tuple[str, Callable[[int], Sequence[int]]] | None = None
+    slices: Slices | None = None
 
     def count(self, tick: int, arguments: Mapping[str, int] | None = None) -> int:
         """Return how often the kernel is launched by a step of this tick with these arguments."""
@@ -203,7 +206,9 @@ class BoundLaunch:
         changing: Iterable[str],
         arrangement: Callable[[], tuple[int, ...]] | None,
         size: Callable[[Mapping[str, int]], tuple[int, ...]] | None,
+        pace: Pace | None = None,
     ) -> None:
+        self._pace = pace
         self._bind, self._changing = bind, tuple(changing)
         self._arrangement, self._size, self._each = arrangement, size, launch.each
         self._kernel = bind()
@@ -233,7 +238,10 @@ class BoundLaunch:
         if self._size is None:
             self.kernel(**changed)
         elif 0 not in (size := self._size(values)):
-            self.kernel.launch(global_size=size, **changed)
+            if self._pace is None:
+                self.kernel.launch(global_size=size, **changed)
+            else:
+                self._pace.launch(self.kernel, size[0], changed, values)
 
 
 class BoundPhases:
@@ -312,7 +320,9 @@ class BoundPhases:
 
         own = {*launch.arguments, *launch.scratch, *self._arrays}
         changing = [name for name in given if name in self._changing and name not in own]
-        return BoundLaunch(launch, bind, changing, arrangement if swapped else None, size)
+        wait = self._program.device.finish
+        pace = Pace(launch.slices, local[0], wait) if launch.slices else None
+        return BoundLaunch(launch, bind, changing, arrangement if swapped else None, size, pace)
 
     def _sizes(
         self, launch: Launch
@@ -357,6 +367,8 @@ class BoundPhases:
         if (array := self._array_name(name)) in self._arrays:
             return self._arrays[array]
         if name in self._changing or (launch.each and name == launch.each[0]):
+            return 0
+        if launch.slices and name == launch.slices.parameter:
             return 0
         if name not in self._arguments:
             raise DeviceError(

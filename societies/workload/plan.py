@@ -56,10 +56,11 @@ def plan(
     out: str | Path | None = None,
 ) -> Plan:
     """Say what a run would do, without building or writing anything; see `societies.plan`."""
+    chosen, name, _ = chosen_device(device)
+    config = workload.fitted(config, chosen)
     p = workload.parameters(config)
     contents, clock = contents_of(workload, config), workload.clock
     first, count = workload.first(config), workload.count(config)
-    chosen, name, _ = chosen_device(device)
     path = Path(out) if out is not None else Path(f"{workload.name}.h5")
     made = parts(workload, config, contents)
     saved = sum(
@@ -80,7 +81,7 @@ def plan(
     if chosen:
         rows += [
             ("work-items per workgroup", str(workload.work_items(p, count, chosen))),
-            (f"launches per {clock}", _launches(workload, p, count)),
+            (f"launches per {clock}", _launches(workload, p, count, workload.ticks(config))),
         ]
     asked = recorded(config, "checkpoint", "auto")
     memory = device_bytes(workload, config) if chosen else state_bytes(workload, config)
@@ -134,13 +135,18 @@ def device_bytes(workload: Workload[Any, Any], config: WorkloadConfig) -> int:
     )
 
 
-def _launches(workload: Workload[Any, Any], p: Any, copies: int) -> str:
-    """Return the launches of tick 1, if they do not depend on arrays of the state."""
-    try:
-        steps = workload.schedule(p, 1, Unseen())
-        return str(launches_of(workload.phases(p, copies), steps, 1))
-    except NotKnown as name:
-        return f"as many as {name} asks for"
+def _launches(workload: Workload[Any, Any], p: Any, copies: int, last: int) -> str:
+    """Return the launches of the first and of the last tick, as far as no array decides them."""
+    found = []
+    for tick in sorted({min(1, last), last}):
+        try:
+            steps = workload.schedule(p, tick, Unseen())
+            found.append(str(launches_of(workload.phases(p, copies), steps, tick)))
+        except NotKnown as name:
+            found.append(f"as many as {name} asks for")
+    first, end = found[0], found[-1]
+    clock = workload.clock
+    return first if first == end else f"{first} in {clock} 1, {end} in {clock} {last}"
 
 
 def numbers(first: int, count: int) -> str:

@@ -247,6 +247,14 @@ class Workload(Generic[C, P]):
         """Return what kernels and reference are handed. Default: the configuration itself."""
         return config  # type: ignore[return-value]
 
+    def fitted(self, config: C, device: Device | None) -> C:
+        """Return the configuration with what it leaves to the device decided; None: the reference.
+
+        How much a device does at a time may follow from its memory: lengths of arrays that are
+        neither kept nor compared. Nothing else may, so that every device finds the same.
+        """
+        return config
+
     def ticks(self, config: C) -> int:
         """Return the most ticks of a run. Default: the key that has the clock's name, ``days``."""
         return int(getattr(config, self.ticks_key))

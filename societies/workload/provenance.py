@@ -80,8 +80,9 @@ def checkpoint_of(
 ) -> tuple[int, dict[str, NDArray[Any]]]:
     """Return tick and state of the newest checkpoint in a file of this configuration.
 
-    The number of ticks and what is recorded may differ: neither changes a state. The file is only
-    read. With ``last`` the newest of those up to this tick.
+    The keys ``but`` may differ: that of the number of ticks, which comes first, and what is
+    recorded. Neither changes a state. The file is only read. With ``last`` the newest of those up
+    to this tick.
 
     Raises
     ------
@@ -104,7 +105,7 @@ def checkpoint_of(
         finally:
             os.close(descriptor)
     _require_origin(path, attributes, config, model_version, but)
-    clock = seal.clock
+    clock, key = seal.clock, but[0]
     if found is None and last is not None and there:
         which = f"that of {clock} {there[0]}"
         if len(there) > 1:
@@ -113,7 +114,7 @@ def checkpoint_of(
         raise OutputError(
             f"{path}: has no checkpoint of {clock} {last} or before; it has {which}\n"
             f"go from {clock} 1, without {option('start')}; or make a file that ends with "
-            f"the checkpoint of {clock} {last}: run with {override(f'{plural(clock)}={last}')} and "
+            f"the checkpoint of {clock} {last}: run with {override(f'{key}={last}')} and "
             f"{option('out')}"
         )
     if found is None and not seal.slots:

@@ -39,7 +39,7 @@ def engine_of(
 ) -> tuple[Engine, str, dict[str, str]]:
     """Return who carries out the steps, its name for people, and facts for the file."""
     chosen, name, facts = chosen_device(device)
-    p = workload.parameters(config)
+    p = workload.parameters(workload.fitted(config, chosen))
     first, copies = workload.first(config), workload.count(config)
     if chosen is None:
         return ReferenceEngine(workload, p, first=first, copies=copies), name, facts
@@ -156,6 +156,8 @@ class Simulation:
         ended = self.engine.ended()
         if self.tick < last and ended is not None:  # before the first tick: there is only an end
             self._commit(ended, last, ended, cache(self.engine.state))
+        elif not last:  # a run without ticks: what it finds is there after its start
+            self._commit(0, last, ended, cache(self.engine.state))
         while self.tick < last and ended is None and not self.stop.is_set():
             began = time.perf_counter()
             end = block_end(self.tick, length, last, stops, self.every)

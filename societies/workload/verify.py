@@ -155,9 +155,9 @@ class Comparison:
         device: str | Device,
         progress: Progress | None,
     ) -> None:
-        p = self._p = workload.parameters(config)
         self.workload, self.clock, self._last = workload, workload.clock, workload.ticks(config)
         self.engine, self.device, _ = engine_of(workload, config, device)
+        p = self._p = self.engine.parameters  # those fitted to the device, on both sides
         first, copies = workload.first(config), workload.count(config)
         self.reference = ReferenceEngine(workload, p, first=first, copies=copies)
         self._fields = workload.arrays(p)

@@ -130,7 +130,8 @@ static int minimax(const view_t board, const uint plies, tally_t *tally)
     }
 }
 
-// A workgroup is a part of the boards. The best move is kept as well: of the boards of level 0 it
+// A workgroup is a part of the boards of a game; a long launch is several, of which each has the
+// workgroups from `first_group` on. The best move is kept as well: of the boards of level 0 it
 // is the result.
 __kernel void descend(__global const uchar *boards, __global const uchar *movers,
                       __global const uint *counts, __global int *board_score,
@@ -138,11 +139,12 @@ __kernel void descend(__global const uchar *boards, __global const uchar *movers
                       __global long *board_leaves, __global long *board_finished,
                       __global long *frontier, __global long *boards_per_launch, const uint copies,
                       const uint board_count, const uint level, const uint parents, const uint skip,
-                      const uint most, const uint plies)
+                      const uint most, const uint plies, const uint first_group)
 {
-    const size_t game = GAME;
+    const uint parts = (most + PART - 1u) / PART, group = first_group + (uint)get_group_id(0);
+    const size_t game = group / parts;
     const uint n = batch(counts[game * LEVELS + level], skip, most);
-    const uint begin = PART_OF_GAME * PART, end = min(begin + PART, n);
+    const uint begin = group % parts * PART, end = min(begin + PART, n);
     if (begin == 0u && get_local_id(0) == 0) {
         frontier[game] += n;
         boards_per_launch[game] = max(boards_per_launch[game], (long)n);
@@ -153,11 +155,11 @@ __kernel void descend(__global const uchar *boards, __global const uchar *movers
         const view_t board = view_of(boards + at * CELLS, side);
         tally_t tally;
         tally.nodes = 1u;
-        tally.leaves = 0u;
-        tally.finished = is_over(board) ? 1u : 0u;
+        tally.leaves = plies == 0u ? 1u : 0u;
+        tally.finished = is_over(board) && plies > 0u ? 1u : 0u;
         int best = board.value, pit = NO_PIT;
         for (uint i = 0; i < PITS; ++i)
-            if (STONES(board.own, i) > 0u && !is_over(board)) {
+            if (plies > 0u && STONES(board.own, i) > 0u && !is_over(board)) {
                 const moved_t after = play(board, i);
                 const int found = minimax(next_view(after), plies - 1u, &tally);
                 const int value = after.again ? found : -found;

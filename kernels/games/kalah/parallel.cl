@@ -1,7 +1,8 @@
 // What is a board worth after some plies? A whole tree of boards, made level by level.
 // Twin: reference_py/games/kalah/parallel.py.
 //
-// A workgroup is a board, a work-item every so many-th node of a level, or one alone on a CPU
+// A workgroup is a board (a long launch is several, of which each has the workgroups from
+// `first_group` on), a work-item every so many-th node of a level, or one alone on a CPU
 // (group.cl). Every node has PITS children, whether they are moves or not, so that each is found by
 // its number (tree.cl). Three steps, as in the original: generate, evaluate, reduce. Evaluation is
 // free: the value of a board follows from the one before it. The maximum is of the node's own
@@ -76,10 +77,11 @@ __kernel void parallel(__global const uchar *boards, __global const uchar *mover
                        __global long *board_leaves, __global long *board_finished,
                        __global long *frontier, __global long *boards_per_launch, const uint copies,
                        const uint board_count, const uint level, const uint parents,
-                       const uint skip, const uint most, const uint plies)
+                       const uint skip, const uint most, const uint plies, const uint first_group)
 {
-    const size_t game = GAME;
-    const uint n = batch(counts[game * LEVELS + level], skip, most), part = PART_OF_GAME;
+    const uint group = first_group + (uint)get_group_id(0), part = group % most;
+    const size_t game = group / most;
+    const uint n = batch(counts[game * LEVELS + level], skip, most);
     if (part == 0u && get_local_id(0) == 0) {
         frontier[game] += n;
         boards_per_launch[game] = max(boards_per_launch[game], (long)n);

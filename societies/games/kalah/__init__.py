@@ -6,15 +6,28 @@ The rules are in ``reference_py/games/kalah``, the kernels in ``kernels/games/ka
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reference_py.games.kalah import answer, begin, descend, expand, parallel, reduce
 from reference_py.games.kalah.parameters import Parameters
-from societies.games.kalah.config import KalahConfig
+from societies.games.kalah.config import DEFAULT_BOARDS, LEAST_BOARDS, MOST_BOARDS, KalahConfig
 from societies.games.kalah.levels import Levels, Stage, levels
-from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload, phase
+from societies.workload import (
+    Field,
+    Launch,
+    Phase,
+    Scratch,
+    Slices,
+    Source,
+    Step,
+    Workload,
+    phase,
+)
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
 
 FOLDER = "games/kalah"
 BLOCK = 2048
@@ -22,6 +35,9 @@ BLOCK = 2048
 
 FEW = 256
 """Boards of a level that one workgroup expands alone: beyond it a GPU is better off with many."""
+
+MEMORY_SHARE = 4
+"""One part in so many of a device's memory is for the boards in flight."""
 
 PART = 64
 """Boards that a workgroup takes where a work-item takes a board."""
@@ -51,9 +67,27 @@ class Kalah(Workload[KalahConfig, Parameters]):
         """Return how many games are searched: as many as there are boards, unless it is said."""
         return int(getattr(config, "replicates", len(config.games())))
 
+    def fitted(self, config: KalahConfig, device: Device | None) -> KalahConfig:
+        """Return the configuration with as many boards as the memory of the device has room for."""
+        if config.boards != "auto":
+            return config
+        boards = MOST_BOARDS if device and device.kind != "cpu" else DEFAULT_BOARDS
+        while device and boards > LEAST_BOARDS:
+            one = config.model_copy(update={"boards": boards})
+            p, games = one.parameters(), self.count(one)
+            fields, sizes = self.fields(p), self.sizes(p)
+            arrays = [games * field.nbytes(sizes) for field in fields.values()]
+            whole = device.global_memory or sum(arrays) * MEMORY_SHARE
+            if sum(arrays) <= whole // MEMORY_SHARE and max(arrays) <= (
+                device.max_alloc or max(arrays)
+            ):
+                break
+            boards //= 2
+        return config.model_copy(update={"boards": boards})
+
     def sizes(self, p: Parameters) -> dict[str, int]:
         """Return cells, boards that are kept, and levels."""
-        cuts = [levels(p, depth) for depth in range(1, p.depth + 1)]
+        cuts = _cuts(p)
         return {
             "board": max(one.size for one in cuts),
             "cell": p.cells,
@@ -63,6 +97,8 @@ class Kalah(Workload[KalahConfig, Parameters]):
     def fields(self, p: Parameters) -> Mapping[str, Field]:
         """Return the boards of a search, which mean nothing between two of them, and its result."""
         board = ("board",)
+        # The evaluation of a board, depth 0, is there before the first tick: it has no depths.
+        when: dict[str, Any] = {"logged": True} if p.depth else {"final": True}
         found = "of the best line, as TOP sees it"
         best = "cell of the best move, -1 if there is none"
         return {
@@ -77,25 +113,24 @@ class Kalah(Workload[KalahConfig, Parameters]):
             "board_nodes": Field(board, "int64", "boards", "boards looked at below", kept=False),
             "board_leaves": Field(board, "int64", "boards", "those at full depth", kept=False),
             "board_finished": Field(board, "int64", "boards", "those over above it", kept=False),
-            "score": Field((), "int32", "1", f"score {found}", logged=True),
-            "pit": Field((), "int16", "1", best, logged=True),
-            "nodes": Field((), "int64", "boards", "boards looked at", logged=True),
-            "leaves": Field((), "int64", "boards", "boards at the full depth", logged=True),
-            "finished": Field(
-                (), "int64", "boards", "boards above it whose game was over", logged=True
-            ),
+            "score": Field((), "int32", "1", f"score {found}", **when),
+            "pit": Field((), "int16", "1", best, **when),
+            "nodes": Field((), "int64", "boards", "boards looked at", **when),
+            "leaves": Field((), "int64", "boards", "boards at the full depth", **when),
+            "finished": Field((), "int64", "boards", "boards above it whose game was over", **when),
+            # How the work was divided, which may depend on the device, is no part of the result.
             "frontier": Field(
-                (), "int64", "boards", "boards that the last phase was handed", logged=True
+                (), "int64", "boards", "boards that the last phase was handed", kept=False, **when
             ),
             "boards_per_launch": Field(
-                (), "int64", "boards", "the most of them in one launch", logged=True
+                (), "int64", "boards", "the most of them in one batch", kept=False, **when
             ),
         }
 
     def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:
         """Return the kernels of every phase; a launch has workgroups for all boards it may get."""
         file = {name: f"{FOLDER}/{name}.cl" for name in self.reference(p)}
-        blocks = -(-max(max(levels(p, d).bounds) for d in range(1, p.depth + 1)) // BLOCK)
+        blocks = -(-max(max(cut.bounds) for cut in _cuts(p)) // BLOCK)
         sums = {"sums": Scratch((copies * blocks,), "uint32", shared="sums")}
         given = {"board_count": self.sizes(p)["board"], "blocks": blocks}
 
@@ -107,9 +142,15 @@ class Kalah(Workload[KalahConfig, Parameters]):
 
         more: dict[str, Any] = {"arguments": given}
         summing: dict[str, Any] = {"scratch": sums, "alone_on_cpu": True, **more}
+        of_a_board = Slices("first_group", lambda step: _nodes(p, step["plies"]))
+        of_a_part = Slices("first_group", lambda step: PART * _nodes(p, step["plies"]))
         last = {
-            "descend": phase(file.get("descend", ""), parts(PART), items=PART, **more),
-            "parallel": phase(file.get("parallel", ""), parts(1), alone_on_cpu=True, **more),
+            "descend": phase(
+                file.get("descend", ""), parts(PART), items=PART, slices=of_a_part, **more
+            ),
+            "parallel": phase(
+                file.get("parallel", ""), parts(1), alone_on_cpu=True, slices=of_a_board, **more
+            ),
         }
         return {
             "begin": phase(file["begin"], copies, alone_on_cpu=True, **more),
@@ -129,8 +170,8 @@ class Kalah(Workload[KalahConfig, Parameters]):
         return "descend" if p.form == "expanded" else "parallel"
 
     def schedule(self, p: Parameters, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the phases of a search; there is nothing to do before the first."""
-        if not tick:
+        """Yield the phases of a search; one of no plies is done before the first tick."""
+        if not tick and p.depth:
             return
         yield Step("begin")
         yield from self._stages(p, levels(p, tick), 0, seen)
@@ -162,7 +203,7 @@ class Kalah(Workload[KalahConfig, Parameters]):
             "LEVELS": self.sizes(p)["level"],
             "PART": PART,
         }
-        cuts = [levels(p, depth).last for depth in range(1, p.depth + 1)]
+        cuts = [cut.last for cut in _cuts(p)]
         if p.form == "layers":
             macros["NODES"] = sum(p.pits**level for level in range(max(cuts) + 1))
         else:
@@ -225,12 +266,26 @@ class Kalah(Workload[KalahConfig, Parameters]):
                 f"{first} breadth first, {cut.last} in {self.last_phase(p)}",
             ),
             ("boards of a batch", batches),
-            ("boards in flight", f"at most {cut.bounds[-1]:,} of the last level"),
+            (
+                "boards in flight",
+                f"at most {cut.bounds[-1]:,} of the last level of a game"
+                + (f", {self.count(config):,} games" if self.count(config) > 1 else ""),
+            ),
             ("nodes, roughly", f"{config.estimate():.1g}"),
         ]
 
 
 WORKLOAD = Kalah()
+
+
+def _cuts(p: Parameters) -> list[Levels]:
+    """Return how the search of each depth is cut."""
+    return [levels(p, depth) for depth in range(min(1, p.depth), p.depth + 1)]
+
+
+def _nodes(p: Parameters, plies: int) -> float:
+    """Return the most boards that there may be below one in so many plies."""
+    return float(sum(p.pits**ply for ply in range(plies + 1)))
 
 
 def _step(phase: str, cut: Levels, stage: Stage, level: int, skip: int) -> Step:

@@ -19,6 +19,13 @@ NODE_BYTES = 37
 BRANCHING = 0.8
 """Moves of a board, measured over the tree of the usual start, as a share of the pits of a side."""
 
+LEAST_BOARDS, DEFAULT_BOARDS, MOST_BOARDS = 64, 2**18, 2**20
+"""Boards of a level that are kept at a time: at least, without a device, and most on a GPU."""
+
+MOST_OF_AN_ITEM = 6**8
+"""Most boards that a work-item may have to look at alone: it cannot be interrupted."""
+
+BoardCount = Annotated[int, Field(ge=LEAST_BOARDS, le=2**24)]
 Stones = Annotated[int, Field(ge=0, le=MOST_IN_PIT)]
 SIDES = {"top": TOP, "bottom": BOTTOM}
 
@@ -62,7 +69,13 @@ class KalahConfig(WorkloadConfig):
     positions: ListOf[PositionConfig] = key(
         (), "Instead of one board, boards of games that are searched side by side"
     )
-    depth: int = key(8, "Plies of the last search; each run searches 1, 2, ... plies", ge=1, le=64)
+    depth: int = key(
+        8,
+        "Plies of the last search; each run searches 1, 2, ... plies; 0: the evaluation of the "
+        "board alone",
+        ge=0,
+        le=64,
+    )
     form: Literal["expanded", "layers"] = key(
         "expanded",
         "Form of the kernels, with the same results: a work-item searches a board depth first, or "
@@ -76,12 +89,12 @@ class KalahConfig(WorkloadConfig):
         "plies",
     )
     plies: int = key(4, "Of expanded: plies that a work-item searches", "plies", ge=1, le=8)
-    boards: int = key(
-        2**18,
-        "Most boards of a level that are kept at a time; a level that has more is done in batches",
+    boards: Literal["auto"] | BoardCount = key(
+        "auto",
+        "Most boards of a level of a game that are kept at a time; a level that has more is done "
+        "in batches; auto: as many as there is memory for on the device, at most 1,048,576 on a "
+        "GPU and 262,144 elsewhere",
         "boards",
-        ge=64,
-        le=2**24,
     )
     record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
 
@@ -113,7 +126,7 @@ class KalahConfig(WorkloadConfig):
             self.form,
             self.layers,
             self.plies,
-            self.boards,
+            DEFAULT_BOARDS if self.boards == "auto" else self.boards,
         )
 
     def estimate(self) -> float:
@@ -132,6 +145,13 @@ class KalahConfig(WorkloadConfig):
                 (("pits",),),
             )
         yield from self._of_split()
+        if self.pits**self.plies > MOST_OF_AN_ITEM:
+            yield Conflict(
+                ("plies",),
+                f"{self.plies} plies with {self.pits} pits a side are up to "
+                f"{self.pits**self.plies:,} boards of one work-item; at most {MOST_OF_AN_ITEM:,}",
+                (("pits",),),
+            )
 
     def _of_boards(self) -> Iterator[Conflict]:
         cells = 2 * self.pits + 2

@@ -54,11 +54,12 @@ class Match:
     def __init__(
         self, workload: Workload[Any, Any], config: KalahConfig, device: str | Device = "auto"
     ) -> None:
+        chosen, _, _ = chosen_device(device)
+        config = workload.fitted(config, chosen)
         self._p: Parameters = replace(config.parameters(), positions=config.games()[:1])
         first = self._p.games[0]
         self.board, self.side, self.level = list(first.board), first.to_move, config.depth
         self._before: list[tuple[list[int], int]] = []
-        chosen, _, _ = chosen_device(device)
         self._engine: DeviceEngine[Any] | ReferenceEngine[Any]
         if chosen is None:
             self._engine = ReferenceEngine(workload, self._p)
@@ -162,6 +163,8 @@ def play(
     sides = {"top": TOP, "bottom": BOTTOM}
     if side not in sides:
         raise ConfigError(f"{option('side', side)}: top or bottom")
+    if not config.depth:
+        raise ConfigError("play: depth is 0, which looks for no move; at least 1 is needed")
     match, own = Match(workload, config, device), sides[side]
     replayed = _read(moves)
     console.print(match.drawn(), highlight=False)

@@ -1,5 +1,6 @@
 """Does every form of the search, however it is cut, find what the reference and others found?"""
 
+import itertools
 import random
 
 import numpy as np
@@ -8,9 +9,11 @@ from oracles import FUZZ, RULES, START, initial
 
 from reference_py.games.kalah.descend import minimax
 from reference_py.games.kalah.parameters import TOP, Parameters
-from societies import config_from_dict, verify
+from reference_py.games.kalah.rules import evaluate
+from societies import config_from_dict, open_results, run, verify
 from societies.games.kalah import WORKLOAD
 from societies.games.kalah.levels import levels, shortened
+from societies.workload import slices
 from societies.workload.engines import DeviceEngine, ReferenceEngine
 
 SIDES = ("top", "bottom")
@@ -183,6 +186,70 @@ def test_a_finished_game_is_answered(device):
     }
 
 
+@pytest.mark.parametrize("form", ["expanded", "layers"])
+def test_no_plies_are_the_evaluation(device, form, tmp_path):
+    """There is no first tick: the file has the board's value, and no depths."""
+    board, path = FUZZ[1]["board"], tmp_path / "none.h5"
+    settings = config(0, board=board, to_move="bottom", form=form)
+    report = run(settings, device=device, out=path)
+    assert report.last_tick == 0 and run(settings, device=device, out=path, resume=True)
+    assert (
+        report.state_sha256 == run(settings, device="reference", out=tmp_path / "b.h5").state_sha256
+    )
+    assert verify(settings).identical
+    with open_results(path) as found:
+        expected = {"score": evaluate(RULES, board), "pit": -1, "nodes": 1, "leaves": 1}
+        assert {name: found[name].values.tolist() for name in expected} == {
+            name: [value] for name, value in expected.items()
+        }
+        assert found.finished.values == [0] and found.sizes["depth"] == 0
+    assert dict(report.rows)["score"] == str(expected["score"])
+
+
+def nbytes(boards, depth):
+    """Return the bytes of all arrays of a search with so many boards at a time."""
+    p = WORKLOAD.parameters(config(depth, boards=boards))
+    sizes = WORKLOAD.sizes(p)
+    return sum(field.nbytes(sizes) for field in WORKLOAD.fields(p).values())
+
+
+def test_boards_in_flight_follow_from_the_memory(device):
+    """A quarter of it, in powers of two; the results stay as they are."""
+
+    def fitted(memory, **settings):
+        facts = {"kind": "gpu", "global_memory": memory, "max_alloc": memory // 2}
+        return WORKLOAD.fitted(config(13, **settings), type("Gpu", (), facts)).boards
+
+    for memory in (1 << 20, 1 << 24, 10**8):
+        boards = fitted(memory)
+        assert nbytes(boards, 13) <= memory // 4 < nbytes(2 * boards, 13)
+    assert fitted(1 << 10) == 64 and fitted(1 << 36) == 2**20 and fitted(1 << 20, boards=77) == 77
+    assert WORKLOAD.fitted(config(13), None).boards == 2**18
+    few = searched(config(9, boards=fitted(1 << 16), plies=2), device, [9])
+    expected = searched(config(9), device, [9])
+    assert all((few[name] == expected[name]).all() for name in RESULTS)
+
+
+def test_a_long_launch_is_several(device, monkeypatch):
+    """Each slice takes a part of the workgroups; a device so slow gets one workgroup at a time."""
+    forms = {4: config(5, plies=2, boards=300), 36: config(5, form="layers", boards=300)}
+    expected, launched = {}, {}
+
+    def search(groups):
+        before = device.counters.launches
+        found = searched(forms[groups], device, [5])
+        return found, device.counters.launches - before
+
+    for groups in forms:
+        expected[groups], launched[groups] = search(groups)
+    monkeypatch.setattr(slices, "SLOWEST", 1.0)
+    monkeypatch.setattr(slices.time, "perf_counter", itertools.count().__next__)
+    for groups in forms:
+        found, launches = search(groups)
+        assert launches == launched[groups] + groups - 1
+        assert all((found[name] == expected[groups][name]).all() for name in RESULTS)
+
+
 @pytest.mark.parametrize("name", FORMS)
 def test_device_and_reference_agree_after_every_phase(name):
     boards = given([(START, TOP), (FUZZ[1]["board"], FUZZ[1]["to_move"])])
@@ -251,7 +318,9 @@ BAD = [
     ({"board": [40] * 7 + [0] * 7}, "board: 280 stones; a board has at most 255"),
     ({"board": [-1] + [0] * 13}, "board.0: "),
     ({"to_move": "left"}, "to_move: "),
-    ({"depth": 0}, "depth: "),
+    ({"depth": -1}, "depth: "),
+    ({"pits": 8, "depth": 4, "plies": 8}, "plies: 8 plies with 8 pits a side are up to 16,777,216"),
+    ({"boards": 63}, "boards: "),
     ({"depth": 21}, "depth: 21 plies are about 2e\\+14 boards to look at; at most 1e\\+13"),
     ({"form": "layers", "split": [0, 5, 4]}, r"split: 0 \+ 5 \+ 4 - 1 = 8 plies, and depth is 6"),
     ({"form": "layers", "split": [1, 1]}, "split: three numbers are needed"),

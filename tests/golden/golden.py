@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import societies
+from societies.paths import shipped_configurations
 from societies.workload.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
 from societies.workload.registry import workload
 
@@ -56,8 +57,15 @@ def _plate(**settings):
     return {"workload": "laplace", "rows": 21, "columns": 34, "conductor": BARS, **settings}
 
 
+QUICKSTARTS = {
+    " ".join(name.split("/")[-2:]).removeprefix("economy "): (f"configs/{name}.yaml", [])
+    for name in shipped_configurations()
+    if name.endswith("/quickstart")
+}
+"""A small run of each workload."""
+
 CONFIGS = {
-    "quickstart": ("configs/economy/quickstart.yaml", []),
+    **QUICKSTARTS,
     "no_trade": ("configs/economy/no_trade.yaml", []),
     "trade": ("configs/economy/trade.yaml", []),
     "6x9": (_small(agents=6, resources=9), []),
@@ -84,10 +92,8 @@ CONFIGS = {
         _small(agents=4, resources=8, days=30, devices="all", trade=False, **INVENTIVE),
         [],
     ),
-    "laplace quickstart": ("configs/physics/laplace/quickstart.yaml", []),
     "laplace of the seed's form": ("configs/physics/laplace/quickstart.yaml", ["variant=seed"]),
     "laplace in double": (_plate(steps=300, precision="double", border=[1, 0.5, -0.25, 0]), []),
-    "kalah quickstart": ("configs/games/kalah/quickstart.yaml", []),
     "kalah in layers": (
         {"workload": "kalah", "depth": 7, "form": "layers", "split": [1, 3, 4], "boards": 64}
         | {

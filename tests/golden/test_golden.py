@@ -25,8 +25,8 @@ def test_every_workload_of_ours_has_one():
     assert {golden.configuration(name).workload for name in golden.CONFIGS} == ours
 
 
-QUICK = ("quickstart", "laplace quickstart", "kalah quickstart")
-"""What every run of the tests compares: a small run of each workload."""
+QUICK = tuple(golden.QUICKSTARTS)
+"""What every run of the tests compares."""
 
 
 @pytest.mark.parametrize("name", thorough_but(QUICK, golden.CONFIGS))
@@ -39,9 +39,9 @@ def test_device(name):
     thorough_but(
         QUICK,
         [
-            *("quickstart", "groups", "shocks", "1x2"),
+            *(*QUICK, "groups", "shocks", "1x2"),
             *("all devices", "devices, groups, shocks", "devices without trade"),
-            *("laplace quickstart", "laplace in double", "heat", "kalah in layers"),
+            *("laplace in double", "heat", "kalah in layers"),
         ],
     ),
 )

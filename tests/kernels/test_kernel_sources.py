@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from small import names
+from small import forms, names, small
 from source_rules import (
     barriers,
     blanked,
@@ -103,8 +103,6 @@ _ECONOMY = {
 _LARGE = {"agents": 5000, "resources": 1024, "groups": []}
 _LARGE["trading"] = {"menu_size": 40, "fresh_values": False}
 _PLAIN = {**_ECONOMY, "devices": "none"}
-_LAPLACE = {"workload": "laplace", "side": 8, "steps": 50}
-_KALAH = {"workload": "kalah", "pits": 3, "depth": 9}
 COMPILED = {
     **{
         f"{name} on a {kind}": (name, None, kind) for name in _PRIMITIVES for kind in ("CPU", "GPU")
@@ -112,9 +110,12 @@ COMPILED = {
     "economy without devices on a CPU": ("economy", _PLAIN, "CPU"),
     "large economy without devices on a GPU": ("economy", {**_PLAIN, **_LARGE}, "GPU"),
     "economy on a GPU": ("economy", _ECONOMY, "GPU"),
-    "laplace on a GPU": ("laplace", _LAPLACE, "GPU"),
-    "kalah on a GPU": ("kalah", _KALAH, "GPU"),
-    "kalah in layers on a GPU": ("kalah", {**_KALAH, "form": "layers"}, "GPU"),
+    **{
+        f"{name} on a GPU, form {number}": (name, small(name, **settings), "GPU")
+        for name in names()
+        if name != "economy"
+        for number, settings in enumerate(forms(name))
+    },
 }
 """Texts in which each barrier is compiled at least once: what, its settings, kind of device."""
 
@@ -127,7 +128,8 @@ def compiled(name):
     if settings is None:
         source = amalgamate([ROOT / what], facts)
     else:
-        source = text(workload(what), config_from_dict(settings), facts)
+        config = config_from_dict(settings) if isinstance(settings, dict) else settings
+        source = text(workload(what), config, facts)
     return preprocess(source, dict.fromkeys(COMMON_EXTENSIONS, "1"))
 
 
@@ -234,22 +236,14 @@ def test_every_public_primitive_is_named_by_a_test(name):
     assert [one for one in public_functions(name, TEXTS) if not is_named(one, texts)] == []
 
 
-ALL_PHASES = {
-    "economy": [_ECONOMY],
-    "kalah": [_KALAH, {**_KALAH, "form": "layers"}],
-    "laplace": [_LAPLACE, {**_LAPLACE, "variant": "seed"}],
-}
-"""Configurations that together have every phase of a workload."""
-
-
 def launches(name):
-    """Yield the phase and the launches that every configuration of `ALL_PHASES` declares."""
+    """Yield the phase and the launches that every form of a workload declares."""
     one = workload(name)
-    for settings in ALL_PHASES[name]:
-        config = config_from_dict(settings)
+    for settings in forms(name):
+        config = small(name, **settings)
         p = one.parameters(config)
         table = one.phases(p, one.count(config))
-        ticks = [tick for tick in (0, 1, 9, 50) if tick <= one.ticks(config)]
+        ticks = range(min(one.ticks(config), 60) + 1)
         state = initial_state(one.arrays(p), one.lengths(p), one.count(config), p)
         steps = [step for tick in ticks for step in one.schedule(p, tick, state)]
         assert {step.phase for step in (*steps, *one.finish(p))} == set(table), "never run"
@@ -258,11 +252,7 @@ def launches(name):
             yield phase, declared.launches
 
 
-def test_every_workload_is_looked_at():
-    assert set(names()) == set(ALL_PHASES)
-
-
-@pytest.mark.parametrize("name", ALL_PHASES)
+@pytest.mark.parametrize("name", names())
 def test_every_kernel_of_a_workload_is_launched_by_a_phase(name):
     launched = {one.kernel or phase for phase, found in launches(name) for one in found}
     files = {one.file for _, found in launches(name) for one in found}

@@ -7,7 +7,7 @@ the reference's state, so that the phase that is wrong fails, and none that come
 from functools import cache
 
 import pytest
-from small import names, small
+from small import forms, names, small
 
 from societies.opencl import choose_device
 from societies.workload.engines import FINISH, DeviceEngine, ReferenceEngine
@@ -16,15 +16,27 @@ from societies.workload.registry import workload
 pytestmark = pytest.mark.xdist_group("every phase")  # its runs are shared
 
 
-def phases(name):
-    config = small(name)
-    return workload(name).phases(workload(name).parameters(config), 1)
+FORMS = [(name, form) for name in names() for form in range(len(forms(name)))]
+
+
+def configured(name, form):
+    return small(name, **forms(name)[form])
+
+
+def cases():
+    """Yield a workload, which of its forms, and a phase of that; their id."""
+    for name, form in FORMS:
+        config = configured(name, form)
+        for phase in workload(name).phases(workload(name).parameters(config), 1):
+            yield pytest.param(
+                name, form, phase, id=f"{name}-{phase}" + f"-form{form}" * (form > 0)
+            )
 
 
 @cache
-def compared(name, copies):
+def compared(name, form, copies):
     """Return for each phase how often it ran and changed something, and its first difference."""
-    chosen, config = workload(name), small(name)
+    chosen, config = workload(name), configured(name, form)
     p, first = chosen.parameters(config), chosen.first(config)
     device = DeviceEngine(chosen, p, choose_device("auto"), first=first, copies=copies)
     reference = ReferenceEngine(chosen, p, first=first, copies=copies)
@@ -57,12 +69,9 @@ def compared(name, copies):
 
 
 @pytest.mark.parametrize("copies", [pytest.param(1, marks=pytest.mark.thorough), 5])
-@pytest.mark.parametrize(
-    ("name", "phase"),
-    [pytest.param(name, phase, id=f"{name}-{phase}") for name in names() for phase in phases(name)],
-)
-def test_a_phase_is_the_references(name, phase, copies):
-    ran, acted, wrong = compared(name, copies)
+@pytest.mark.parametrize(("name", "form", "phase"), list(cases()))
+def test_a_phase_is_the_references(name, form, phase, copies):
+    ran, acted, wrong = compared(name, form, copies)
     assert phase not in wrong, wrong[phase]
     assert ran.get(phase, 0), f"tests/small.py: no step of {name} is {phase}"
     assert acted[phase], f"tests/small.py: {phase} changes nothing in {name}"

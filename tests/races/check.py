@@ -158,19 +158,6 @@ SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
         (5,),
     ),
 }
-VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
-    "kalah": (
-        {"depth": 8, "plies": 1},
-        {"depth": 5, "form": "layers", "split": [1, 2, 3], "boards": 64},
-    ),
-    "laplace": (
-        {},
-        {"variant": "seed"},
-        {"method": "heat", "precision": "double"},
-    ),
-}
-"""Settings with which a workload's small configuration runs further text; by default none."""
-
 SIZES = (0, 1, 2, 5, 37, 70)
 QUICK_SIZES = (1, 5, 37)
 
@@ -258,7 +245,7 @@ def other_workloads(checks: Checks, *, quick: bool) -> None:
     """Run every workload but the economy on the simulator and in plain Python."""
     for name in small.names():
         if name != "economy":
-            for settings in VARIANTS.get(name, ({},)):
+            for settings in small.forms(name):
                 one_workload(checks, name, settings, KINDS, quick=quick)
 
 
@@ -420,7 +407,7 @@ def cases_of(folder: str) -> Iterator[Any]:
         return
     for name in small.names():
         chosen = workload(name)
-        for settings in VARIANTS.get(name, ({},)):
+        for settings in small.forms(name):
             p = chosen.parameters(small.small(name, **settings))
             if any(file.startswith(f"{folder}/") for file in kernel_files(chosen.phases(p, 1))):
                 yield partial(one_workload, name=name, settings=settings)

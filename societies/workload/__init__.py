@@ -11,20 +11,42 @@ from societies.workload.fields import Events, Field, Series, series_macros
 from societies.workload.phases import Launch, Phase, Scratch, Step, phase
 from societies.workload.protocol import Block, Contents, Source, Workload
 from societies.workload.slices import Slices
+from societies.workload.view import (
+    Button,
+    Change,
+    Choice,
+    Drag,
+    Frame,
+    Mouse,
+    Press,
+    Slider,
+    View,
+    Wheel,
+)
 
 __all__ = [
     "Block",
+    "Button",
+    "Change",
+    "Choice",
     "Contents",
     "Count",
+    "Drag",
     "Events",
     "Field",
+    "Frame",
     "Launch",
+    "Mouse",
     "Phase",
+    "Press",
     "Scratch",
     "Series",
     "Slices",
+    "Slider",
     "Source",
     "Step",
+    "View",
+    "Wheel",
     "Workload",
     "falls",
     "phase",

@@ -2,67 +2,101 @@
 // Twin: reference_py/economy/device_matching.py.
 //
 // A workgroup is a society. One work-item draws agents, since the draws of a stream have an order.
-// For each agent drawn all work-items look for its partner, a candidate each in turn. Gains are
-// summed where they are needed: they do not change in a round, and nobody asks for those of an
-// agent that is paired. The free agents are a set of bits, so that the k-th of them is found by
-// counting bits. Local memory: 1 bit an agent and 12 bytes a work-item (GROUP_MOST).
+// For each agent drawn all work-items look for its partner among those that it remembers, one each
+// in turn; if none of these will do, one work-item looks for the first free agent that it has not
+// met. So what an agent costs does not depend on how many agents there are, but for the depth of a
+// tree. The free agents are a set of bits, counted in blocks, and the blocks in a tree (P. M.
+// Fenwick, "A new data structure for cumulative frequency tables", 1994), in which the k-th of them
+// is found. Local memory: 1.125 bits an agent and 12 bytes a work-item (GROUP_MOST).
 #include "economy/streams.cl"
 #include "primitives/group.cl"
 
 #define FREE_WORDS ((AGENTS + 31) / 32)
+#define BLOCK_WORDS 8
+#define BLOCKS ((FREE_WORDS + BLOCK_WORDS - 1) / BLOCK_WORDS)
 #if DEVICE_IS_CPU
 #define GROUP_MOST 1
 #else
 #define GROUP_MOST 256
 #endif
 
-INLINED bool is_free(const __local uint *free_set, const uint agent)
+// The free agents: a bit each, and the tree. Node i, from 1 on, counts the free agents of the
+// blocks i - (the lowest bit of i) to i - 1.
+#define FREE_PARAMETERS __local uint *free_set, __local uint *free_count
+#define FREE free_set, free_count
+
+INLINED bool is_free(FREE_PARAMETERS, const uint agent)
 {
     return (free_set[agent / 32] >> (agent % 32)) & 1u;
 }
 
-INLINED void mark_taken(__local uint *free_set, const uint agent)
+INLINED void mark_taken(FREE_PARAMETERS, const uint agent)
 {
     free_set[agent / 32] &= ~(1u << (agent % 32));
+    for (uint i = agent / (32 * BLOCK_WORDS) + 1; i <= BLOCKS; i += i & (0u - i))
+        free_count[i - 1] -= 1;
+}
+
+// All agents are free.
+INLINED void mark_all_free(FREE_PARAMETERS, const uint agents)
+{
+    for (uint word = LANE; word < (agents + 31) / 32; word += LANES)
+        free_set[word] = word < AGENTS / 32 ? 0xffffffffu : (1u << (AGENTS % 32)) - 1;
+    const uint size = 32 * BLOCK_WORDS;  // agents of a block
+    for (uint i = LANE + 1; i <= (agents + size - 1) / size; i += LANES)
+        free_count[i - 1] = min(i * size, agents) - (i - (i & (0u - i))) * size;
 }
 
 // The free agent with `rank` free ones below it, which must exist.
-INLINED uint nth_free(const __local uint *free_set, uint rank)
+INLINED uint nth_free(FREE_PARAMETERS, uint rank)
 {
     uint word = 0;
+#if BLOCKS > 1
+    uint block = 0;
+    for (uint step = 1u << (31 - clz((uint)BLOCKS)); step > 0; step /= 2)
+        if (block + step <= BLOCKS && free_count[block + step - 1] <= rank) {
+            block += step;
+            rank -= free_count[block - 1];
+        }
+    word = block * BLOCK_WORDS;
+#endif
     for (; popcount(free_set[word]) <= rank; ++word) rank -= popcount(free_set[word]);
     uint bits = free_set[word];
     for (; rank > 0; --rank) bits &= bits - 1;  // without its lowest one
     return word * 32 + 31 - clz(bits & (0u - bits));
 }
 
-// Gain that the agent remembers of deals with a partner, added up from the newest day on.
-static real remembered_gain(STATE_PARAMETERS, const size_t society, const uint device_type,
-                            const uint agent, const uint partner)
+// Whether the agent met the other in an earlier round for this type of device.
+static bool has_met(STATE_PARAMETERS, const size_t society, const uint market_round,
+                    const uint agent, const uint other)
 {
-    real gain = 0.0;
-    for (uint day = 0; day < PARTNER_MEMORY; ++day)
-        gain += partner_memory(agent, device_type, partner, day);
-    return gain;
+    bool found = false;
+    for (uint round = 0; round < market_round; ++round) found |= met(agent, round) == (int)other;
+    return found;
 }
 
-// Put into picks[0] the partner whom the agent prefers among those that are free and that it has
-// not met, NONE if there is none. The largest gain wins, the lower number among equals.
-COLLECTIVE void find_partner(STATE_PARAMETERS, const size_t society, const uint device_type,
-                             const uint agent, const __local uint *free_set, __local real *gains,
-                             __local uint *picks)
+// Put into picks[0] the partner whom the agent prefers among those that it remembers, that are free
+// and that it has not met, NONE if there is none. The largest gain wins, the lower number among
+// equals.
+COLLECTIVE void best_remembered(STATE_PARAMETERS, const size_t society, const uint device_type,
+                                const uint market_round, const uint agent, FREE_PARAMETERS,
+                                __local real *gains, __local uint *picks)
 {
     const uint lid = LANE, lanes = LANES;
     real best = -1.0;
     uint pick = NONE;
-    for (uint b = lid; b < agents; b += lanes)
-        if (is_free(free_set, b) && !met(agent, b)) {
-            const real gain = remembered_gain(STATE, society, device_type, agent, b);
-            if (gain > best) {
-                best = gain;
-                pick = b;
-            }
+    for (uint i = lid; i < PARTNERS_REMEMBERED; i += lanes) {
+        const int b = remembered_partner(agent, device_type, i);
+        if (b == NOBODY) break;  // the list ends
+        if (!is_free(FREE, b) || has_met(STATE, society, market_round, agent, b)) continue;
+        real gain = 0.0;
+        for (uint day = 0; day < PARTNER_MEMORY; ++day)  // newest first
+            gain += partner_memory(agent, device_type, i, day);
+        if (gain > best || (gain == best && (uint)b < pick)) {
+            best = gain;
+            pick = b;
         }
+    }
     gains[lid] = best;
     picks[lid] = pick;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // the best of every work-item, before they are compared
@@ -81,35 +115,48 @@ COLLECTIVE void find_partner(STATE_PARAMETERS, const size_t society, const uint 
     } while (stride < lanes);
 }
 
-__kernel void device_matching(STATE_PARAMETERS, const uint device_type)
+// The first free agent that the agent has not met, NONE if it has met all `left` that are free. It
+// has met one agent in a round, so at most one more than there were rounds is looked at.
+INLINED uint first_unmet(STATE_PARAMETERS, const size_t society, const uint market_round,
+                         const uint agent, FREE_PARAMETERS, const uint left)
+{
+    for (uint rank = 0; rank < left; ++rank) {
+        const uint b = nth_free(FREE, rank);
+        if (!has_met(STATE, society, market_round, agent, b)) return b;
+    }
+    return NONE;
+}
+
+__kernel void device_matching(STATE_PARAMETERS, const uint device_type, const uint market_round)
 {
     const size_t society = get_group_id(0);
     const uint lid = LANE, lanes = LANES;
     __local uint *free_set = local_malloc(FREE_WORDS * sizeof(uint));
+    __local uint *free_count = local_malloc(BLOCKS * sizeof(uint));
     __local real *gains = local_malloc(GROUP_MOST * sizeof(real));
     __local uint *picks = local_malloc(GROUP_MOST * sizeof(uint));
     __local uint drawn;
     if (!market_open()) return;
 
     for (uint i = lid; i < agents * resources; i += lanes) bought(i / RESOURCES, i % RESOURCES) = 0;
-    for (uint word = lid; word < (agents + 31) / 32; word += lanes)
-        free_set[word] = word < AGENTS / 32 ? 0xffffffffu : (1u << (AGENTS % 32)) - 1;
+    mark_all_free(FREE, agents);
     group_barrier(CLK_LOCAL_MEM_FENCE);  // all agents are free, before the first is drawn
     rng_t rng;  // work-item 0 draws
     if (lid == 0) rng = rng_load(stream(AGENTS, PURPOSE_DEVICE_MATCHING));
     uint left = agents, placed = 0;
     do {
         if (lid == 0) {
-            drawn = nth_free(free_set, rng_below(&rng, left));
-            mark_taken(free_set, drawn);
+            drawn = nth_free(FREE, rng_below(&rng, left));
+            mark_taken(FREE, drawn);
             device_partners(placed) = drawn;
         }
         group_barrier(CLK_LOCAL_MEM_FENCE);  // who is drawn, before its partner is looked for
-        find_partner(STATE, society, device_type, drawn, free_set, gains, picks);
+        best_remembered(STATE, society, device_type, market_round, drawn, FREE, gains, picks);
         if (lid == 0 && left > 1) {
             uint b = picks[0];
-            if (b == NONE) b = nth_free(free_set, rng_below(&rng, left - 1));
-            mark_taken(free_set, b);
+            if (b == NONE) b = first_unmet(STATE, society, market_round, drawn, FREE, left - 1);
+            if (b == NONE) b = nth_free(FREE, rng_below(&rng, left - 1));
+            mark_taken(FREE, b);
             device_partners(placed + 1) = b;
         }
         left -= min(left, 2u);
@@ -119,7 +166,8 @@ __kernel void device_matching(STATE_PARAMETERS, const uint device_type)
     group_barrier(CLK_GLOBAL_MEM_FENCE);  // pairs are formed, and nobody asks who has met
     for (uint first = 2 * lid; first + 1 < agents; first += 2 * lanes) {
         const uint a = device_partners(first), b = device_partners(first + 1);
-        met(a, b) = met(b, a) = 1;
+        met(a, market_round) = b;
+        met(b, market_round) = a;
     }
     if (lid == 0) stream(AGENTS, PURPOSE_DEVICE_MATCHING) = rng_pack(rng);
 }

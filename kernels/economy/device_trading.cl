@@ -423,6 +423,19 @@ INLINED void hand_over(DEAL_PARAMETERS, const uint resource, __local count_t *ro
         device_minutes(buyer, device_type, resource) += lifetime;
 }
 
+// Add the surplus of a deal to what the agent gained from the other today. There is room: an agent
+// meets one partner in a round, and deals are remembered for PARTNER_MEMORY days of trade.
+static void remember_gain(STATE_PARAMETERS, const size_t society, const uint agent,
+                          const uint device_type, const uint other, const real gained)
+{
+    uint i = 0;
+    while (remembered_partner(agent, device_type, i) != (int)other &&
+           remembered_partner(agent, device_type, i) != NOBODY)
+        ++i;
+    remembered_partner(agent, device_type, i) = other;
+    partner_memory(agent, device_type, i, 0) += gained;
+}
+
 // Carry out the deal, if there is one; both remember it.
 COLLECTIVE void settle_deal(DEAL_PARAMETERS, const uint resource, const terms_t terms,
                             const __local uint *offered, const uint count, const __local int *units)
@@ -440,8 +453,8 @@ COLLECTIVE void settle_deal(DEAL_PARAMETERS, const uint resource, const terms_t 
             if (group_of(buyer) != group_of(seller)) units_paid_outside(buyer) += units[i];
 #endif
         }
-        partner_memory(seller, device_type, buyer, 0) += terms.received - terms.cost;
-        partner_memory(buyer, device_type, seller, 0) += terms.worth - terms.paid;
+        remember_gain(STATE, society, seller, device_type, buyer, terms.received - terms.cost);
+        remember_gain(STATE, society, buyer, device_type, seller, terms.worth - terms.paid);
         remember_price(STATE, society, buyer, device_type, resource, terms.paid);
         remember_price(STATE, society, seller, device_type, resource,
                        -(terms.received - terms.cost));

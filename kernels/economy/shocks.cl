@@ -54,16 +54,18 @@ static void reset_devices(STATE_PARAMETERS, const size_t society, const uint age
                 RESET_AGENT_DEVICE_TYPE_RESOURCE_PRODUCTION_DAY
             }
         }
-        for (uint partner = lid; partner < agents; partner += lanes)
+        for (uint memory = lid; memory < PARTNERS_REMEMBERED; memory += lanes) {
+            RESET_AGENT_DEVICE_TYPE_MEMORY
             for (uint memory_day = 0; memory_day < PARTNER_MEMORY; ++memory_day) {
-                RESET_AGENT_DEVICE_TYPE_PARTNER_MEMORY_DAY
+                RESET_AGENT_DEVICE_TYPE_MEMORY_MEMORY_DAY
             }
+        }
         if (lid == 0) {
             RESET_AGENT_DEVICE_TYPE
         }
     }
-    for (uint partner = lid; partner < agents; partner += lanes) {
-        RESET_AGENT_PARTNER
+    for (uint device_round = lid; device_round < DEVICE_ROUND_SLOTS; device_round += lanes) {
+        RESET_AGENT_DEVICE_ROUND
     }
     for (uint source = lid; source < SOURCES; source += lanes) {
         RESET_AGENT_SOURCE

@@ -298,9 +298,41 @@ static real sample_of(STATE_PARAMETERS, const size_t society, const uint quantit
     }
 }
 
+// Put n numbers in ascending order, by merges of runs of 1, 2, 4, ... from one array into the
+// other: an entry's place is its own place in its run and the number of entries of the other run
+// that come before it, which is found by bisection. Returns the array that has the order; the other
+// is free. Cost: n log2(n)^2 / 2 comparisons, shared by the work-items, and log2(n) barriers.
+COLLECTIVE __global real *put_in_order(__global real *from, __global real *to, const uint n)
+{
+    uint run = 1;
+    do {
+        for (uint i = get_local_id(0); i < n; i += get_local_size(0)) {
+            const uint first = i / (2 * run) * (2 * run), second = min(first + run, n);
+            const bool in_second = i >= second;
+            const real own = from[i];
+            const uint other = in_second ? first : second;
+            uint low = other, high = in_second ? second : min(second + run, n);
+            while (low < high) {
+                const uint middle = low + (high - low) / 2;
+                if (from[middle] < own || (in_second && from[middle] == own))
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            to[i - (in_second ? run : 0) + (low - other)] = own;
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE);  // runs of twice the length, before they are merged
+        __global real *merged = to;
+        to = from;
+        from = merged;
+        run *= 2;
+    } while (run < n);
+    return from;
+}
+
 // Sum, Gini coefficient and median of one quantity over the living agents. A workgroup is a
 // quantity of a society, a work-item an agent. `samples` and `works` have a row of AGENTS reals for
-// each workgroup, `moments` a row of MOMENTS. Cost: AGENTS^2 comparisons, shared by the work-items.
+// each workgroup, `moments` a row of MOMENTS.
 __kernel void distributions(STATE_PARAMETERS, __global real *samples, __global real *works,
                             __global real *moments)
 {
@@ -310,32 +342,24 @@ __kernel void distributions(STATE_PARAMETERS, __global real *samples, __global r
     __global real *sample = samples + get_group_id(0) * AGENTS;
     __global real *work = works + get_group_id(0) * AGENTS;
     __local int living;
-    __local real middle[2];
 
     if (lid == 0) living = 0;
     barrier(CLK_LOCAL_MEM_FENCE);  // zero, before it is counted up
     for (uint i = lid; i < agents; i += lanes) {
         const real own = sample_of(STATE, society, quantity, i);
-        sample[i] = own;
+        sample[i] = alive(i) ? own : (real)INFINITY;  // removed agents come last
         work[i] = own;  // 0 for a removed agent
         if (alive(i)) atomic_inc(&living);
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // numbers of all agents
     const real total = reduce_sum_global(work, agents);
 
-    // The place of an agent is the number of agents that precede it; places are distinct.
-    for (uint i = lid; i < agents; i += lanes)
-        if (alive(i)) {
-            const real own = sample[i];
-            uint place = 0;
-            for (uint j = 0; j < agents; ++j)
-                place += alive(j) && (sample[j] < own || (sample[j] == own && j < i));
-            work[place] = (real)(place + 1) * own;
-            if (place == (living - 1) / 2) middle[0] = own;
-            if (place == living / 2) middle[1] = own;
-        }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // weighted numbers in order
-    const real weighted = reduce_sum_global(work, living);
+    __global const real *ordered = put_in_order(sample, work, agents);
+    const real middle = (ordered[(living - 1) / 2] + ordered[living / 2]) / 2.0;
+    __global real *free_row = ordered == sample ? work : sample;
+    for (uint i = lid; i < (uint)living; i += lanes) free_row[i] = (real)(i + 1) * ordered[i];
+    barrier(CLK_GLOBAL_MEM_FENCE);  // weighted numbers in order
+    const real weighted = reduce_sum_global(free_row, living);
 
     if (lid == 0) {
         __global real *moment = moments + get_group_id(0) * MOMENTS;
@@ -343,7 +367,7 @@ __kernel void distributions(STATE_PARAMETERS, __global real *samples, __global r
         const real gini = 2.0 * weighted / (count * total) - (count + 1.0) / count;
         moment[MOMENT_SUM] = total;
         moment[MOMENT_GINI] = total != 0.0 && gini > 0.0 ? gini : 0.0;
-        moment[MOMENT_MEDIAN] = (middle[0] + middle[1]) / 2.0;
+        moment[MOMENT_MEDIAN] = middle;
     }
 }
 

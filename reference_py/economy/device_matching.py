@@ -6,11 +6,13 @@ one. Removed agents are drawn and taken like others; their meetings do nothing.
 Device twin: ``kernels/economy/device_matching.cl``.
 """
 
+from bisect import bisect_left
+
 from reference_py.economy.listener import notify
 from reference_py.economy.streams import drawing
 
 
-def device_matching(p, s, device_type):
+def device_matching(p, s, device_type, market_round):
     """Form the pairs of a round, if anybody knows a device of the type at all."""
     if not s.market_open:
         return
@@ -20,7 +22,7 @@ def device_matching(p, s, device_type):
         s.device_partners = matched(p, s, device_type, rng.below)
     for first in range(0, p.agents - 1, 2):
         a, b = s.device_partners[first], s.device_partners[first + 1]
-        s.met[a][b] = s.met[b][a] = 1
+        s.met[a][market_round], s.met[b][market_round] = b, a
 
 
 def matched(p, s, device_type, below):
@@ -35,7 +37,7 @@ def matched(p, s, device_type, below):
         met = b is None
         if met:
             b = free[below(len(free))]
-        free.remove(b)
+        free.pop(bisect_left(free, b))
         if s.listener is not None:
             notify(s, "pair", a=a, b=b, gained=remembered(s, device_type, a, b), met=met)
         order += [a, b]
@@ -45,21 +47,35 @@ def matched(p, s, device_type, below):
 def partner(s, device_type, agent, free):
     """Return the partner whom the agent prefers of the free agents that it has not met, or None.
 
-    The largest surplus remembered wins, the lower number among equals, also among agents of which
-    no surplus is remembered.
+    The largest surplus remembered wins, the lower number among equals. Without any remembered it is
+    the first: to find it, no more agents are looked at than the agent has met, and one.
+
+    Parameters
+    ----------
+    free : list of int, ascending
     """
-    best, pick = -1.0, None
-    for b in free:
-        if not s.met[agent][b]:
-            surplus = remembered(s, device_type, agent, b)
-            if surplus > best:
-                best, pick = surplus, b
-    return pick
+    known = [
+        (remembered(s, device_type, agent, b), -b)
+        for b in s.remembered_partner[agent][device_type]
+        if is_in(free, b) and b not in s.met[agent]
+    ]
+    if known:
+        return -max(known)[1]
+    return next((b for b in free if b not in s.met[agent]), None)
+
+
+def is_in(free, agent):
+    """Return whether the agent is in an ascending list."""
+    place = bisect_left(free, agent)
+    return place < len(free) and free[place] == agent
 
 
 def remembered(s, device_type, agent, other):
     """Return what the agent remembers to have gained by deals with the other."""
+    partners = s.remembered_partner[agent][device_type]
+    if other not in partners:
+        return 0.0
     surplus = 0.0
-    for gain in s.partner_memory[agent][device_type][other]:  # newest first
+    for gain in s.partner_memory[agent][device_type][partners.index(other)]:  # newest first
         surplus += gain
     return surplus

@@ -14,6 +14,7 @@ from reference_py.economy.knowledge import know_components
 from reference_py.economy.listener import notify
 from reference_py.economy.own_use import remember_price
 from reference_py.economy.promises import reserve, unreserve
+from reference_py.economy.state import NOBODY
 from reference_py.economy.trading import menu
 
 
@@ -92,8 +93,8 @@ def deal(p, s, device_type, buyer, seller):
         for r in range(p.resources):
             refresh(p, s, agent, r)
     surplus_buyer, surplus_seller = worth - paid, received - cost
-    s.partner_memory[seller][device_type][buyer][0] += surplus_seller
-    s.partner_memory[buyer][device_type][seller][0] += surplus_buyer
+    remember_gain(s, seller, device_type, buyer, surplus_seller)
+    remember_gain(s, buyer, device_type, seller, surplus_buyer)
     remember_price(s, buyer, device_type, pick, paid)
     remember_price(s, seller, device_type, pick, -surplus_seller)
     s.bought[buyer][pick] = 1
@@ -104,6 +105,17 @@ def deal(p, s, device_type, buyer, seller):
         gains = {"surplus_buyer": surplus_buyer, "surplus_seller": surplus_seller}
         notify(s, "sale", **gains, **after)
     return True
+
+
+def remember_gain(s, agent, device_type, other, surplus):
+    """Add the surplus of a deal to what the agent gained from the other today.
+
+    There is room: `reference_py.economy.state.partners_remembered`.
+    """
+    partners = s.remembered_partner[agent][device_type]
+    if other not in partners:
+        partners[partners.index(NOBODY)] = other
+    s.partner_memory[agent][device_type][partners.index(other)][0] += surplus
 
 
 def nothing_to_trade(goods, offered):

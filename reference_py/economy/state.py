@@ -13,6 +13,9 @@ from reference_py.economy.streams import PURPOSE_COUNT
 NO_COMPONENT = -1
 """Fills the rest of a recipe's slots."""
 
+NOBODY = -1
+"""Fills the rest of a list of agents."""
+
 FLAG = (0, 1)
 COUNT = (0, None)
 UNITS = (0, "most units")
@@ -169,15 +172,28 @@ DEVICE_STATE: dict[str, Array] = {
         "devices made on the last days, today first",
         UNITS,
     ),
+    "remembered_partner": Array(
+        ("agent", "device_type", "memory"),
+        "int32",
+        "agent",
+        "partners whose deals the agent remembers, in the order of their first; -1: none",
+        (NOBODY, "agents - 1"),
+        initial=NOBODY,
+    ),
     "partner_memory": Array(
-        ("agent", "device_type", "partner", "memory_day"),
+        ("agent", "device_type", "memory", "memory_day"),
         "float64",
         "util",
-        "gained by deals with each partner on the last days of trade, newest first",
+        "gained by deals with each of these partners on the last days of trade, newest first",
         REAL,
     ),
     "met": Array(
-        ("agent", "partner"), "uint8", "1", "1 if the two met for the open device type", FLAG
+        ("agent", "device_round"),
+        "int32",
+        "agent",
+        "whom the agent met in each round for the open device type; -1: nobody so far",
+        (NOBODY, "agents - 1"),
+        initial=NOBODY,
     ),
     "overtime": Array(
         _A, "float64", "min", "minutes of making to take from the next working day", NOT_NEGATIVE
@@ -314,13 +330,22 @@ def sizes(p) -> dict[str, int]:
         lengths |= {
             "device_type": TYPES,
             "source": len(SOURCES),
-            "partner": p.agents,
+            "memory": partners_remembered(p),
+            "device_round": max(1, p.device_rounds),
             "price": p.device_memory,
             "memory_day": p.device_memory,
             "production_day": p.production_memory,
             "component": p.component_slots,
         }
     return lengths
+
+
+def partners_remembered(p):
+    """Return the most partners whose deals an agent remembers for a type of device.
+
+    An agent meets one partner in a round, and deals are remembered for so many days of trade.
+    """
+    return max(1, min(p.agents - 1, p.device_rounds * p.device_memory))
 
 
 def filled(array, lengths):

@@ -19,7 +19,7 @@ from reference_py.economy.parameters import (
     REMOVE_RESOURCE,
     Parameters,
 )
-from reference_py.economy.state import Array, arrays
+from reference_py.economy.state import NOBODY, Array, arrays, partners_remembered
 from reference_py.economy.streams import PURPOSE_COUNT, PURPOSES
 from reference_py.economy.tables import EffortCurve, UtilityCurve
 from reference_py.primitives.rng import STREAM_GAP
@@ -43,7 +43,8 @@ _LENGTHS = {
     "series": "SERIES",
     "device_type": "TYPES",
     "source": "SOURCES",
-    "partner": "AGENTS",
+    "memory": "PARTNERS_REMEMBERED",
+    "device_round": "DEVICE_ROUND_SLOTS",
     "price": "PRICE_MEMORY",
     "memory_day": "PARTNER_MEMORY",
     "production_day": "PRODUCTION_MEMORY",
@@ -246,6 +247,9 @@ def _device_macros(p: Parameters) -> dict[str, int | float]:
         "TOOLS_ONLY": int(p.devices.tools_only),
         "PRICE_MEMORY": p.device_memory,
         "PARTNER_MEMORY": p.device_memory,
+        "PARTNERS_REMEMBERED": partners_remembered(p),
+        "DEVICE_ROUND_SLOTS": max(1, p.device_rounds),
+        "NOBODY": NOBODY,
         "COMPONENT_SLOTS": p.component_slots,
         "MAKING_CURVES": len(p.devices.effort_curves),
         "MAKING_LENGTH": len(p.devices.effort_curves[0].minutes),

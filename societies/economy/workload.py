@@ -61,10 +61,16 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         return state_fields(p)
 
     def events(self, p: Parameters) -> Mapping[str, Events]:
-        """Return the list of inventions: day, inventor, device_type, resource, components."""
+        """Return the list of inventions: day, inventor, device_type, resource, components.
+
+        An agent invents one device a day at most, and a device is invented once a day at most.
+        """
         if p.devices is None:
             return {}
-        return {"inventions": Events(4 + p.component_slots, p.agents)}
+        from reference_py.economy.devices import TYPES
+
+        most = min(p.agents, TYPES * p.resources)
+        return {"inventions": Events(4 + p.component_slots, most)}
 
     def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:
         """Return the table of phases."""

@@ -62,7 +62,12 @@ def require_state(
     """
     for name in sorted(state.keys() ^ expected.keys()):
         where = "is missing" if name in expected else "is not of this configuration"
-        raise refusal(path, when, f"'{name}' {where}")
+        raise OutputError(
+            f"{path}: the checkpoint of {when} is not one that this version writes: "
+            f"'{name}' {where}\n"
+            "an older file can be read and plotted, not resumed; run it anew into another one, "
+            f"with {option('out')}"
+        )
     for name, array in state.items():
         field = expected[name]
         dtype = np.dtype(field.dtype)

@@ -113,7 +113,12 @@ def configuration(name):
 
 
 def final_hash(name, device):
-    """Run a golden configuration on a device and return the hash of its last state."""
+    """Return the hash of a golden configuration's last state on a device."""
+    return ran(name, device).hash()
+
+
+def ran(name, device):
+    """Run a golden configuration on a device and return the engine that did."""
     config = configuration(name)
     one = workload(config.workload)
     p, ticks = one.parameters(config), one.ticks(config)
@@ -127,7 +132,7 @@ def final_hash(name, device):
         engine.run_ticks(first, min(ticks, first + LOG_TICKS - 1))
         if engine.ended() is not None:
             break
-    return engine.hash()
+    return engine
 
 
 def committed():

@@ -8,6 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from partners import with_tables
 
 from reference_py.economy import device_trading
 from reference_py.economy.curves import effort
@@ -54,11 +55,12 @@ WRITES = {
         *["device_gain", "units_paid", "devices_sold", "made_with_device", "making_minutes"],
         "devices_made",
     },
-    "open_device_market": {"met", "partner_memory", "market_open"},
+    "open_device_market": {"met", "remembered_partner", "partner_memory", "market_open"},
     "device_matching": {"bought", "device_partners", "met", "stream"},
     "device_trading": {
         *["held", "value", "set_aside", "device_minutes", "device_experience", "to_make"],
-        *["devices_set_aside", "reserved_minutes", "partner_memory", "prices", "bought"],
+        *["devices_set_aside", "reserved_minutes", "prices", "bought"],
+        *["remembered_partner", "partner_memory"],
         *["units_paid", "devices_sold"],
     },
     "own_use": {
@@ -162,7 +164,10 @@ def test_a_step_changes_only_its_own_fields(steps):
             assert changed <= WRITES[step.phase], (day, str(step))
 
 
-SIGNED = {"stream", "series", "prices", "recipe", "inventor", "reserved_minutes", "shock_target"}
+SIGNED = {
+    *["remembered_partner", "met", "stream", "series", "prices", "recipe", "inventor"],
+    *["reserved_minutes", "shock_target"],
+}
 
 
 def test_nothing_is_negative(steps):
@@ -337,7 +342,7 @@ def test_deals_are_between_partners_and_please_both(steps):
     deals = 0
     for _, step, before, after in of_phase(steps, "device_trading"):
         sold = after["devices_sold"] - before["devices_sold"]
-        gained = after["partner_memory"] - before["partner_memory"]
+        gained = with_tables(after)["partner_memory"] - with_tables(before)["partner_memory"]
         pairs = after["device_partners"][: AGENTS - 1].reshape(-1, 2)
         assert not sold[:, np.arange(6) != step.device_type].any()
         moved = (after["held"] + after["set_aside"] - before["held"] - before["set_aside"]).copy()
@@ -411,7 +416,7 @@ def test_what_is_removed_takes_its_devices_along(steps):
             for name, field in (STATE | DEVICE_STATE).items():
                 if field.of_agent and name != "alive":
                     assert np.all(after[name][2] == field.initial), name
-            assert after["partner_memory"][:, :, 2].any()  # the others remember
+            assert (after["remembered_partner"] == 2).any()  # the others remember
 
 
 def test_the_days_series_follow_from_the_agents(p, steps):
@@ -508,7 +513,8 @@ def test_without_trade_everybody_makes_its_own():
     state = final(20, trade=False)
     assert state["device_minutes"].any()
     assert not state["partner_memory"].any()
-    assert not state["met"].any()
+    assert (state["remembered_partner"] == -1).all()
+    assert (state["met"] == -1).all()
     assert not state["devices_sold"].any()
 
 

@@ -149,7 +149,7 @@ def accessors():
 
 def own_names():
     texts = "\n".join(TEXTS.values())
-    functions = re.findall(r"^[\w ]*?\b(\w+)\s*\([^;]*?\)\s*\{", texts, re.MULTILINE)
+    functions = re.findall(r"^[\w *]*?\b(\w+)\s*\([^;]*?\)\s*\{", texts, re.MULTILINE)
     macros = re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(", texts, re.MULTILINE)
     return {*functions, *macros, *accessors()}
 

@@ -16,6 +16,7 @@ CONFIG = [
     *("record.agent=5", "record.checkpoint=5"),
 ]
 OLD, PRESENT = FILES / "layout-1.h5", FILES / "layout-2.h5"
+TABLES = FILES / "layout-2-tables.h5"
 
 
 def test_layout_1_is_read_and_plotted(tmp_path):
@@ -64,5 +65,24 @@ def test_a_stored_file_of_the_present_layout_stays_whole_and_is_continued(tmp_pa
     config = load_config("economy/tools", CONFIG)
     report = societies.run(config, device="reference", out=path, resume=True)
     assert report.first_day > report.days  # nothing was left to do
-    assert report.state_sha256.startswith("47a49368dbc2d40c")
+    assert report.state_sha256.startswith("2dd2261417fcc280")
     assert path.read_bytes() == PRESENT.read_bytes()
+
+
+def test_a_file_whose_partners_are_tables_is_read_and_not_continued(tmp_path):
+    path = tmp_path / "run.h5"
+    path.write_bytes(TABLES.read_bytes())
+    assert inspect(path, check=True).complete
+    with societies.open_results(path) as tables, societies.open_results(PRESENT) as lists:
+        assert set(tables.data_vars) == set(lists.data_vars)
+        for name in tables.data_vars:
+            assert tables[name].values.tobytes() == lists[name].values.tobytes(), name
+    config, longer = (load_config("economy/tools", [*CONFIG, f"days={days}"]) for days in (12, 13))
+    for call in (
+        lambda: societies.run(config, device="reference", out=path, resume=True),
+        lambda: societies.verify(longer, device="reference", start=path, days=1),
+    ):
+        missing = "'remembered_partner' is missing\nan older file can be read and plotted, not"
+        with pytest.raises(OutputError, match=missing):
+            call()
+    assert path.read_bytes() == TABLES.read_bytes()

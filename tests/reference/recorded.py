@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from marks import thorough_but
+from partners import memory_table, remember
 
 from reference_py.economy.society import new_society
 from societies import config_from_dict
@@ -43,7 +44,6 @@ BY_DEVICE = {
     "devices_set_aside": "dev_set_aside",
     "prices": "prices",
     "recently_made": "recently_made",
-    "partner_memory": "partner_memory",
 }
 OF_AGENT = {
     "gain_per_minute": "gpm",
@@ -114,6 +114,9 @@ def society(name, agents, record):
             getattr(s, field)[a] = json.loads(json.dumps([agent[key][t] for t in TYPES]))
         for field, key in OF_AGENT.items():
             getattr(s, field)[a] = agent[key]
+        for device_type, name in enumerate(TYPES):
+            table = agent["partner_memory"][name]
+            remember(s, a, device_type, {b: row for b, row in enumerate(table) if any(row)})
         s.extracted[a] = list(agent["gathered"])
         s.practised[a] = [[1 - idle for idle in agent["dev_idle"][t]] for t in TYPES]
         s.bought[a] = [int(r in agent["bought_this_round"]) for r in range(len(s.available))]
@@ -135,13 +138,16 @@ def check(s, agent, *, but=()):
     expected = {field: agent[key] for field, key in (BY_RESOURCE | OF_AGENT).items()}
     expected |= {field: [agent[key][t] for t in TYPES] for field, key in BY_DEVICE.items()}
     expected["extracted"] = agent["gathered"]
+    expected["partner_memory"] = [agent["partner_memory"][t] for t in TYPES]
     expected["practised"] = [[1 - idle for idle in agent["dev_idle"][t]] for t in TYPES]
     expected["value"] = agent["cache"]
     bought = set(agent["bought_this_round"])
     expected["bought"] = [int(r in bought) for r in range(len(s.available))]
+    table = memory_table(s.remembered_partner, np.array(s.partner_memory))
     for field, value in expected.items():
         if field not in but:
-            same(getattr(s, field)[a], value, field)
+            found = table if field == "partner_memory" else getattr(s, field)
+            same(found[a], value, field)
 
 
 def same(found, expected, field=""):

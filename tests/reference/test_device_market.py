@@ -4,10 +4,12 @@ Source: docs/model.md, "Device trade". States are set by hand, so that each rule
 """
 
 import copy
+from itertools import permutations
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from partners import gains_of, met_table, remember
 from states import Draws, recipe, started, tools
 
 from reference_py.economy import device_trading as market
@@ -17,6 +19,7 @@ from reference_py.economy.device_matching import (
     device_matching,
     matched,
     partner,
+    remembered,
 )
 from reference_py.economy.device_trading import choice, deal, device_trading, for_sale, hand_over
 from reference_py.economy.device_trading import meet as meet_for_devices
@@ -34,19 +37,22 @@ TOOL, MACHINE = 0, 1
 def test_a_market_opens_without_meetings_and_with_older_memories():
     p, s = started()
     tools(s, {2: (0, 1)})
-    s.met = [[1] * 4 for _ in range(4)]
-    s.partner_memory[0][TOOL][3] = [5.0, 0.0, 4.0, 3.0, 2.0]
-    s.partner_memory[3][TOOL][0] = [0.0, 0.0, 0.0, 0.0, 2.0]
-    s.partner_memory[3][MACHINE][0] = [8.0, 0.0, 0.0, 0.0, 0.0]
-    s.partner_memory[1][TOOL][2] = [1.0, 2.0, 3.0, 4.0, 5.0]
-    s.partner_memory[1][TOOL][3] = [0.25, 0.0, 0.0, 0.0, 0.0]
+    s.met = [[1, 2, 3, 1, *[-1] * 8] for _ in range(4)]
+    remember(s, 0, TOOL, {3: [5.0, 0.0, 4.0, 3.0, 2.0], 1: [0.0, 0.0, 0.0, 6.0, 0.0]})
+    remember(s, 3, TOOL, {0: [0.0, 0.0, 0.0, 0.0, 2.0]})
+    remember(s, 3, MACHINE, {0: [8.0, 0.0, 0.0, 0.0, 0.0]})
+    old = [0.0, 0.0, 0.0, 0.0, 6.0]
+    remember(s, 1, TOOL, {2: [1.0, 2.0, 3.0, 4.0, 5.0], 0: old, 3: [0.25, 0.0, 0.0, 0.0, 0.0]})
     open_device_market(p, s, TOOL)
-    assert s.partner_memory[1][TOOL][2] == [0.0, 1.0, 2.0, 3.0, 4.0]
-    assert s.partner_memory[1][TOOL][3] == [0.0, 0.25, 0.0, 0.0, 0.0]
-    assert s.met == [[0] * 4 for _ in range(4)]
-    assert s.partner_memory[0][TOOL][3] == [0.0, 5.0, 0.0, 4.0, 3.0]
-    assert s.partner_memory[3][TOOL][0] == [0.0] * 5
-    assert s.partner_memory[3][MACHINE][0] == [8.0, 0.0, 0.0, 0.0, 0.0]
+    shifted = {2: [0.0, 1.0, 2.0, 3.0, 4.0], 3: [0.0, 0.25, 0.0, 0.0, 0.0]}
+    assert gains_of(s, 1, TOOL) == shifted
+    assert s.remembered_partner[1][TOOL] == [2, 3, -1]  # who is left moves up
+    assert s.partner_memory[1][TOOL][2] == [0.0] * 5
+    assert s.met == [[-1] * 12 for _ in range(4)]
+    assert gains_of(s, 0, TOOL) == {3: [0.0, 5.0, 0.0, 4.0, 3.0], 1: [0.0, 0.0, 0.0, 0.0, 6.0]}
+    assert gains_of(s, 3, TOOL) == {}
+    assert s.partner_memory[3][TOOL] == [[0.0] * 5] * 3
+    assert gains_of(s, 3, MACHINE) == {0: [8.0, 0.0, 0.0, 0.0, 0.0]}
     assert s.market_open == 1
 
 
@@ -69,7 +75,7 @@ def test_a_closed_market_draws_nothing_and_changes_nothing():
     s.bought = [[1] * 5 for _ in range(4)]
     open_device_market(p, s, TOOL)
     before = copy.deepcopy(vars(s))
-    device_matching(p, s, TOOL)
+    device_matching(p, s, TOOL, 0)
     device_trading(p, s, TOOL)
     assert vars(s) == before
 
@@ -80,12 +86,12 @@ def test_a_round_draws_from_the_societys_stream_and_marks_both_of_a_pair():
     s.bought = [[1] * 5 for _ in range(5)]
     open_device_market(p, s, TOOL)
     streams = copy.deepcopy(s.stream)
-    device_matching(p, s, TOOL)
+    device_matching(p, s, TOOL, 3)
     assert s.bought == [[0] * 5 for _ in range(5)]
     assert sorted(s.device_partners) == [0, 1, 2, 3, 4]
     pairs = {frozenset(s.device_partners[i : i + 2]) for i in (0, 2)}
-    met = [[int({a, b} in pairs) for b in range(5)] for a in range(5)]
-    assert s.met == met
+    of = {a: b for pair in pairs for a, b in permutations(pair)}
+    assert s.met == [[-1, -1, -1, of.get(a, -1), *[-1] * 8] for a in range(5)]
     assert s.stream[:5] == streams[:5]
     assert [a != b for a, b in zip(s.stream[5], streams[5], strict=True)].count(True) == 1
 
@@ -95,15 +101,15 @@ def test_over_the_rounds_of_a_day_everybody_meets_everybody():
     p, s = started(agents=2)
     tools(s, {2: (0, 1)})
     open_device_market(p, s, TOOL)
-    for _ in range(3):
-        device_matching(p, s, TOOL)
-        assert s.met == [[0, 1], [1, 0]]
+    for round_ in range(3):
+        device_matching(p, s, TOOL, round_)
+        assert met_table(s.met).tolist() == [[0, 1], [1, 0]]
     p, s = started(agents=6)
     tools(s, {2: (0, 1)})
     open_device_market(p, s, TOOL)
-    for _ in range(12):
-        device_matching(p, s, TOOL)
-    assert s.met == [[int(a != b) for b in range(6)] for a in range(6)]
+    for round_ in range(12):
+        device_matching(p, s, TOOL, round_)
+    assert np.array_equal(met_table(s.met), 1 - np.eye(6))
 
 
 # -- partners --------------------------------------------------------------------------------------
@@ -111,24 +117,34 @@ def test_over_the_rounds_of_a_day_everybody_meets_everybody():
 
 def test_the_partner_remembered_best_is_preferred_and_the_first_of_equals():
     _, s = started(agents=5)
-    s.partner_memory[1][TOOL][4] = [0.0, 3.0, 0.0, 0.0, 4.0]
-    s.partner_memory[1][TOOL][3] = [7.0, 0.0, 0.0, 0.0, 0.0]
+    remember(s, 1, TOOL, {4: [0.0, 3.0, 0.0, 0.0, 4.0], 3: [7.0, 0.0, 0.0, 0.0, 0.0]})
     assert partner(s, TOOL, 1, [0, 2, 3, 4]) == 3
-    s.partner_memory[1][TOOL][4][0] = 0.5
+    remember(s, 1, TOOL, {3: [7.0, 0.0, 0.0, 0.0, 0.0], 4: [0.0, 3.0, 0.0, 0.0, 4.0]})
+    assert partner(s, TOOL, 1, [0, 2, 3, 4]) == 3
+    assert partner(s, TOOL, 1, [0, 2, 4]) == 4
+    s.partner_memory[1][TOOL][1][0] = 0.5
     assert partner(s, TOOL, 1, [0, 2, 3, 4]) == 4
     assert partner(s, TOOL, 1, [0, 2, 3]) == 3
     assert partner(s, MACHINE, 1, [0, 2, 3, 4]) == 0
-    s.met[1] = [1, 0, 0, 1, 1]
+    assert [remembered(s, TOOL, 1, b) for b in (4, 3, 0)] == [7.5, 7.0, 0.0]
+    s.met[1][:3] = [4, 0, 3]
     assert partner(s, TOOL, 1, [0, 2, 3, 4]) == 2
     assert partner(s, TOOL, 1, [0, 3, 4]) is None
 
 
 def test_the_slightest_surplus_remembered_is_one():
     _, s = started(agents=4)
-    s.partner_memory[0][TOOL][2] = [1e-20, 0.0, 0.0, 0.0, 0.0]
-    s.partner_memory[0][TOOL][3] = [0.0, 1e-20, 1e-20, 0.0, 0.0]
+    remember(s, 0, TOOL, {2: [1e-20, 0.0, 0.0, 0.0, 0.0], 3: [0.0, 1e-20, 1e-20, 0.0, 0.0]})
     assert partner(s, TOOL, 0, [1, 2, 3]) == 3
     assert partner(s, TOOL, 0, [1, 2]) == 2
+
+
+def test_what_deals_of_a_day_bring_is_added_up():
+    _, s = started(agents=4)
+    for other, surplus in ((3, 2.0), (0, 1.0), (3, 0.5)):
+        market.remember_gain(s, 1, TOOL, other, surplus)
+    assert gains_of(s, 1, TOOL) == {3: [2.5, 0.0, 0.0, 0.0, 0.0], 0: [1.0, 0.0, 0.0, 0.0, 0.0]}
+    assert s.remembered_partner[1][TOOL] == [3, 0, -1]
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -141,11 +157,11 @@ def test_of_the_last_two_the_first_is_drawn_too(first):
 
 def test_whoever_met_all_that_are_free_takes_any_of_them():
     p, s = started(agents=5)
-    s.met = [[1] * 5 for _ in range(5)]
+    s.met = [[b for b in range(5) if b != a] for a in range(5)]
     draws = Draws(4, 2, 1, 0)
     assert matched(p, s, TOOL, draws.below) == [4, 2, 1, 0, 3]
     assert not draws.draws
-    s.met[0][3] = 0
+    s.met[0][2] = -1  # that was 3
     draws = Draws(0, 1, 1)
     assert matched(p, s, TOOL, draws.below) == [0, 3, 2, 4, 1]
 
@@ -231,8 +247,8 @@ def test_a_deal_is_booked_on_the_right_sides():
     assert s.devices_sold == [[1, 0, 0, 0, 0, 0], [0] * 6, [0] * 6]
     assert s.bought == [[0] * 5, [0, 0, 1, 0, 0], [0] * 5]
     assert s.units_paid == [0, sum(units), 0]
-    assert s.partner_memory[0][TOOL][1] == [pytest.approx(got - cost), 0.0, 0.0, 0.0, 0.0]
-    assert s.partner_memory[1][TOOL][0] == [pytest.approx(worth - paid), 0.0, 0.0, 0.0, 0.0]
+    assert gains_of(s, 0, TOOL) == {1: [pytest.approx(got - cost), 0.0, 0.0, 0.0, 0.0]}
+    assert gains_of(s, 1, TOOL) == {0: [pytest.approx(worth - paid), 0.0, 0.0, 0.0, 0.0]}
     assert s.prices[1][TOOL][2] == [pytest.approx(paid), 0.0, 0.0, 0.0, 0.0]
     assert s.prices[0][TOOL][2] == [pytest.approx(cost - got), 0.0, 0.0, 0.0, 0.0]
     assert s.device_minutes[1][TOOL] == [0.0, 0.0, 150.0, 0.0, 0.0]
@@ -425,8 +441,10 @@ def deal_as_written(p, s, t, buyer, seller):
         held_s[r] += offer[r]
     for x in (buyer, seller):
         s.value[x] = [mu[x](r, s.held[x][r]) for r in range(p.resources)]
-    s.partner_memory[seller][t][buyer][0] += got - loss_s
-    s.partner_memory[buyer][t][seller][0] += best - paid
+    for x, other, gained in ((seller, buyer, got - loss_s), (buyer, seller, best - paid)):
+        gains = gains_of(s, x, t)
+        gains.setdefault(other, [0.0] * 5)[0] += gained
+        remember(s, x, t, gains)
     s.prices[buyer][t][pick] = [paid, *s.prices[buyer][t][pick][:-1]]
     s.prices[seller][t][pick] = [-(got - loss_s), *s.prices[seller][t][pick][:-1]]
     s.bought[buyer][pick] = 1

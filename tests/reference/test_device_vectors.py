@@ -7,8 +7,10 @@ did it; what the reference's stretches of constant effort change is counted in t
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from loops import plain_benefit
+from partners import memory_table, remember
 from recorded import RECORDED, TYPES, check, load, recipes, same, setting, society
 
 from reference_py.economy import valuation
@@ -165,8 +167,10 @@ def test_pairings(name):
     for v in vectors:
         s = society(name, [], v)
         for a in range(p.agents):
-            s.partner_memory[a][device_of(v)] = v["before"]["partner_memory"][a]
-        s.met = v["before"]["met"]
+            table = v["before"]["partner_memory"][a]
+            remember(s, a, device_of(v), {b: row for b, row in enumerate(table) if any(row)})
+            met = [b for b, yes in enumerate(v["before"]["met"][a]) if yes]
+            s.met[a][: len(met)] = met
         draws = Replay(v["uniform_draws"])
         order = matched(p, s, device_of(v), draws.below)
         assert not draws.draws
@@ -179,9 +183,11 @@ def test_memories_grow_older(name):
     assert vectors
     for v in vectors:
         s, a, device = society(name, [], v), v["before"]["id"], device_of(v)
-        s.partner_memory[a][device] = v["before"]["partner_memory"][TYPES[device]]
+        table = v["before"]["partner_memory"][TYPES[device]]
+        remember(s, a, device, {b: row for b, row in enumerate(table) if any(row)})
         open_device_market(p, s, device)
-        same(s.partner_memory[a][device], v["after"]["partner_memory"][TYPES[device]])
+        found = memory_table(s.remembered_partner, np.array(s.partner_memory))
+        same(found[a][device], v["after"]["partner_memory"][TYPES[device]])
 
 
 def replay_valuation(p, name, v):

@@ -3,8 +3,8 @@
 import math
 from collections import Counter
 
-import numpy as np
 import pytest
+from partners import remember
 
 from reference_py.economy.device_matching import matched
 from reference_py.economy.invention import attempt
@@ -103,7 +103,7 @@ def test_pairs_without_memories_begin_with_anybody():
 
 def test_who_has_met_all_takes_anybody():
     p, s = society()
-    s.met = np.ones((5, 5), dtype=int).tolist()
+    s.met = [[b for b in range(5) if b != a] for a in range(5)]
     rng = Rng.seed(p.stream_base, STREAM_GAP, 4)
     pairs = Counter(frozenset(matched(p, s, 0, rng.below)[:2]) for _ in range(TRIES))
     assert len(pairs) == 10
@@ -112,11 +112,11 @@ def test_who_has_met_all_takes_anybody():
 
 def test_profitable_partners_come_first():
     p, s = society()
-    s.partner_memory[1][0][3] = [0.0, 5.0, 0.0, 0.0, 0.0]
-    s.partner_memory[1][0][4] = [2.0, 2.0, 1.0, 0.0, 0.0]  # as much: the lower number wins
-    s.partner_memory[1][0][2] = [0.0, 0.0, 0.0, 0.0, 4.9]
+    as_much = [2.0, 2.0, 1.0, 0.0, 0.0]  # the lower number wins
+    less = [0.0, 0.0, 0.0, 0.0, 4.9]
+    remember(s, 1, 0, {4: as_much, 3: [0.0, 5.0, 0.0, 0.0, 0.0], 2: less})
     draws = iter([1, 0])
     assert matched(p, s, 0, lambda n: next(draws)) == [1, 3, 0, 2, 4]
-    s.met[1][3] = 1
+    s.met[1][0] = 3
     draws = iter([1, 0])
     assert matched(p, s, 0, lambda n: next(draws)) == [1, 4, 0, 2, 3]

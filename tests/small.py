@@ -49,6 +49,22 @@ SMALL = {
         "check_every": 3,
         "record": {"series": 2, "detail": 8, "checkpoint": 5},
     },
+    "raytracer": {
+        "width": 12,
+        "height": 9,
+        "samples": 4,
+        "shading": "whitted",
+        "form": "tree",
+        "scene": {
+            "spheres": [
+                {"centre": [4, 0, 0], "radius": 1, "reflect": 0.4},
+                {"centre": [3, 1, 0.2], "radius": 0.6, "transmit": 0.8, "reflect": 0.1},
+            ],
+            "planes": [{"point": [0, 0, -1], "normal": [0, 0, 1], "colour": [90, 120, 60]}],
+            "lights": [{"position": [0, 3, 4]}],
+        },
+        "record": {"float_image": True, "checkpoint": 5},
+    },
 }
 
 
@@ -61,6 +77,11 @@ FORMS = {
     "laplace": (
         {"variant": "seed"},
         {"method": "heat", "precision": "double"},
+    ),
+    "raytracer": (
+        {"samples": 1, "form": "brute", "precision": "double"},
+        {"samples": 1, "form": "tree", "shading": "seed"},
+        {"samples": 1, "form": "brute", "shading": "seed", "tile": 8},
     ),
 }
 """Changes of the small configuration that compile and launch other text; by default none."""

@@ -101,6 +101,18 @@ CONFIGS = {
         },
         [],
     ),
+    "raytracer 216 spheres of the tree": (
+        "configs/physics/raytracer/spheres_216.yaml",
+        ["width=96", "height=64", "form=tree"],
+    ),
+    "raytracer glass": (
+        "configs/physics/raytracer/glass.yaml",
+        ["width=48", "height=32", "samples=2"],
+    ),
+    "raytracer mirrors in double": (
+        "configs/physics/raytracer/mirrors.yaml",
+        ["width=32", "height=24", "precision=double", "samples=1"],
+    ),
     "heat": (_plate(steps=300, method="heat", ratio=0.2, border=0.125), []),
 }
 

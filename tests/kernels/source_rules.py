@@ -18,7 +18,7 @@ from societies.localmem.preprocess import Preprocessed
 BUILTINS = frozenset(
     [
         *("sqrt", "isnan", "min", "max", "mul_hi", "popcount", "clz"),
-        *("fabs", "floor", "rint", "select", "convert_long_rte", "convert_int_rtz"),
+        *("fabs", "floor", "rint", "select", "any", "convert_long_rte", "convert_int_rtz"),
         *("as_float", "as_double", "as_long", "as_ulong", "as_uint", "as_int"),
         *("get_global_id", "get_local_id", "get_group_id"),
         *("get_local_size", "get_global_size", "get_num_groups"),

@@ -65,6 +65,8 @@ TWINS_ELSEWHERE = {
             *("max_uint_blocks", "max_uint_totals"),
         )
     },
+    **{f"{name}3": f"{name}() of vectors.py" for name in ("dot", "over", "unit")},
+    "vector_at": "three numbers of an array, which NumPy unpacks",
     "expand_few": "expand(), of which it is another form",
     "count_moves": "where `first` begins, which expand() counts along the way",
     "count_children": "the number of boards that expand() has placed",

@@ -1,0 +1,301 @@
+// What does a ray hit first?
+// Twin: reference_py/physics/raytracer/nearest.py.
+//
+// A hit is better if it is nearer or, at the same distance, of a lower number; so it does not
+// matter in which order objects are looked at. Three forms, same bits:
+//
+// brute  All spheres. On a CPU, and by whitted shading, eight at once in fields of num8. Seed
+//        shading on a GPU takes them through local memory, TILE at a time.
+// tree   Boxes, eight children a node; below them groups of eight spheres. What is left out could
+//        not have been hit nearer (`box_margin`).
+//
+// Spheres lie in groups of eight: eight x of centres, eight y, eight z, eight squares of radii.
+// `numbers` has their numbers, -1 where a group is not full.
+// Macros: SHADING_IS_SEED, FORM_IS_TREE, TILE.
+#ifndef PHYSICS_RAYTRACER_NEAREST_CL
+#define PHYSICS_RAYTRACER_NEAREST_CL
+
+#include "physics/raytracer/vectors.cl"
+#include "primitives/group.cl"
+#include "primitives/tree.cl"
+
+#define FAR NUM(1e9)  // where rays end
+#define CLOSE NUM(0x1p-10)  // of whitted shading: hits that are no farther are the own surface
+#define NOTHING -1
+
+// Whether rays of a workgroup look at spheres together, through local memory.
+#define IN_TILES (SHADING_IS_SEED && !FORM_IS_TREE && !DEVICE_IS_CPU)
+
+#if NUM_IS_DOUBLE
+#define UNIT_ROUNDOFF 0x1p-53
+#else
+#define UNIT_ROUNDOFF 0x1p-24
+#endif
+
+// What there is to see, and how the host laid it out.
+typedef struct {
+    __global const num *spheres;  // centre and radius of each
+    __global const num *planes;  // point and unit normal of each
+    __global const num *materials;  // colour, reflected and transmitted share, index of each object
+    __global const num *lights;  // position and intensity of each
+    __global const num8 *groups;
+    __global const int *numbers;
+    __global const num8 *boxes;
+    __global const num *limits;  // of all spheres: least and largest x, y, z; least radius
+    uint sphere_count, plane_count, light_count, group_count;
+    uint first_leaf;  // number of the first group among the nodes of the tree
+    num ambient, fog;
+    num3 background;
+    real falloff;
+    int bounces;
+} scene_t;
+
+typedef struct {
+    num t;
+    int number;
+} hit_t;
+
+// Take a hit at distance t if it is the best so far.
+static void take(hit_t *best, const num t, const int number)
+{
+    if (t < best->t || (t == best->t && number < best->number)) {
+        best->t = t;
+        best->number = number;
+    }
+}
+
+// A sphere that the line of a ray meets, as q is not negative.
+static void offer_sphere(hit_t *best, const num b, const num q, const int number, const int ignored)
+{
+    const num root = NUM_SQRT(q);
+    num t = (-b) - root;
+#if SHADING_IS_SEED
+    if (t > NUM(0.0) && number != ignored) take(best, t, number);
+#else
+    if (!(t > CLOSE)) t = (-b) + root;
+    if (t > CLOSE) take(best, t, number);
+#endif
+}
+
+// The eight spheres of a group.
+static void offer_group(hit_t *best, __global const num8 *group, __global const int *numbers,
+                        const num3 origin, const num3 towards, const int ignored)
+{
+    const num8 x = origin.x - group[0], y = origin.y - group[1], z = origin.z - group[2];
+    const num8 b = (x * towards.x + y * towards.y) + z * towards.z;
+    const num8 q = b * b - (((x * x + y * y) + z * z) - group[3]);
+    if (!any(q >= NUM(0.0))) return;
+#define OFFER_LANE(lane, place) \
+    if (q.lane >= NUM(0.0)) offer_sphere(best, b.lane, q.lane, numbers[place], ignored);
+    OFFER_LANE(s0, 0);
+    OFFER_LANE(s1, 1);
+    OFFER_LANE(s2, 2);
+    OFFER_LANE(s3, 3);
+    OFFER_LANE(s4, 4);
+    OFFER_LANE(s5, 5);
+    OFFER_LANE(s6, 6);
+    OFFER_LANE(s7, 7);
+#undef OFFER_LANE
+}
+
+static void offer_planes(hit_t *best, const scene_t *scene, const num3 origin, const num3 towards,
+                         const int ignored)
+{
+    for (uint i = 0; i < scene->plane_count; ++i) {
+        __global const num *plane = scene->planes + 6 * i;
+        const num3 normal = vector_at(plane + 3);
+        const num above = dot3(vector_at(plane) - origin, normal), slope = dot3(towards, normal);
+        const num t = NUM_DIV(above, slope);
+        const int number = (int)(scene->sphere_count + i);
+#if SHADING_IS_SEED
+        if (above != NUM(0.0) && slope != NUM(0.0) && t > NUM(0.0) && number != ignored)
+            take(best, t, number);
+#else
+        if (t > CLOSE) take(best, t, number);
+#endif
+    }
+}
+
+#if FORM_IS_TREE
+
+// By how much boxes are enlarged for a ray, so that no sphere that the test above lets it hit is
+// left out.
+//
+// Let u be the unit roundoff, D the distance from the origin to the farthest corner of the box
+// around all spheres: |v| <= D, r <= D, and t |d| <= 2 D where a sphere is hit. Rounded, q differs
+// from b^2 - (|v|^2 - r^2) by at most 13 u |d|^2 |v|^2 + 3 u r^2: three roundings in each product
+// with d, of which b^2 has two and one of its own, four in |v|^2 - r^2, one in the difference. In
+// exact numbers the point v + t d at t = -b -+ sqrt(q) has
+//     |v + t d|^2 = r^2 + (q - (b^2 - (|v|^2 - r^2))) + (|d|^2 - 1) t^2,
+// so it is no farther from the centre than sqrt(r^2 + E), where
+//     E = 32 u max(1, |d|^2) D^2 + 4 ||d|^2 - 1| D^2 / |d|^2,
+// and sqrt(r^2 + E) - r = E / (r + sqrt(r^2 + E)) is largest for the least radius. Rounding b, t
+// and v moves the point by at most 8 u D (1 + |d|^2), and enlarging the box by adding to the
+// origin costs u of the largest coordinate. All of it is doubled, as it is itself rounded. Where a
+// ray enters and leaves the box has a relative error of 4 u, hence SLACK.
+static num box_margin(const scene_t *scene, const num3 origin, const num3 towards)
+{
+    const num u = NUM(UNIT_ROUNDOFF);
+    const num3 a = origin - vector_at(scene->limits), b = vector_at(scene->limits + 3) - origin;
+    const num3 far =
+        (num3)(max(fabs(a.x), fabs(b.x)), max(fabs(a.y), fabs(b.y)), max(fabs(a.z), fabs(b.z)));
+    const num far2 = dot3(far, far), least = scene->limits[6];
+    const num length2 = dot3(towards, towards);
+    const num off = fabs(length2 - NUM(1.0)) + NUM(4.0) * u;
+    const num most = max(length2, NUM(1.0));
+    const num error = NUM(2.0) * far2 * (NUM(32.0) * u * most + NUM_DIV(NUM(4.0) * off, length2));
+    if (!(error < NUM(1e30))) return NUM(1e30);  // nothing is left out
+    const num margin = NUM_DIV(error, least + NUM_SQRT(least * least + error));
+    const num size = (fabs(origin.x) + fabs(origin.y)) + fabs(origin.z);
+    return margin + NUM(64.0) * u * (NUM_SQRT(far2) * most + size);
+}
+
+#define SLACK (NUM(1.0) + NUM(32.0) * NUM(UNIT_ROUNDOFF))
+#define STACK 64  // seven nodes wait on each of at most eight levels
+
+// 1 / x for the planes of boxes; where x is 0 a number with which they are far away.
+static num inverse(const num x)
+{
+    if (fabs(x) < NUM(1e-30)) return x < NUM(0.0) ? NUM(-1e30) : NUM(1e30);
+    return NUM_DIV(NUM(1.0), x);
+}
+
+// Spheres of those groups whose boxes the ray meets before the best hit so far; of the children of
+// a node the nearest is looked at first. `any_will_do` ends with the first hit.
+static void offer_tree(hit_t *best, const scene_t *scene, const num3 origin, const num3 towards,
+                       const int ignored, const bool any_will_do)
+{
+    if (scene->group_count == 0) return;
+    const num margin = box_margin(scene, origin, towards);
+    const num3 above = origin + margin, below = origin - margin;
+    const num3 slow = (num3)(inverse(towards.x), inverse(towards.y), inverse(towards.z));
+    // The plane of a box that is met first is the lower one, unless the ray runs down that axis.
+    const uint dx = slow.x < NUM(0.0) ? 3 : 0, dy = slow.y < NUM(0.0) ? 3 : 0,
+               dz = slow.z < NUM(0.0) ? 3 : 0;
+    const num3 in = (num3)(dx ? below.x : above.x, dy ? below.y : above.y, dz ? below.z : above.z);
+    const num3 out = (num3)(dx ? above.x : below.x, dy ? above.y : below.y, dz ? above.z : below.z);
+    uint node_of[STACK];
+    num near_of[STACK];
+    uint waiting = 1;
+    node_of[0] = 0;
+    near_of[0] = NUM(0.0);
+    while (waiting > 0) {
+        const uint node = node_of[--waiting];
+        if (near_of[waiting] > best->t * SLACK) continue;
+        if (node >= scene->first_leaf) {
+            const uint g = node - scene->first_leaf;
+            offer_group(best, scene->groups + 4 * g, scene->numbers + 8 * g, origin, towards,
+                        ignored);
+            if (any_will_do && best->number != NOTHING) return;
+            continue;
+        }
+        __global const num8 *box = scene->boxes + 6 * node;
+        const num8 near = max(max((box[dx] - in.x) * slow.x, (box[1 + dy] - in.y) * slow.y),
+                              (box[2 + dz] - in.z) * slow.z);
+        const num8 far = min(min((box[3 - dx] - out.x) * slow.x, (box[4 - dy] - out.y) * slow.y),
+                             (box[5 - dz] - out.z) * slow.z);
+        const mask8_t met = (far >= NUM(0.0)) & (near <= far * SLACK) & (near <= best->t * SLACK);
+        if (!any(met)) continue;
+        const uint base = waiting, child = tree_child(8, node, 0);
+#define PUSH_LANE(lane, place) \
+    if (met.lane) { \
+        uint at = waiting++; \
+        for (; at > base && near_of[at - 1] < near.lane; --at) { \
+            near_of[at] = near_of[at - 1]; \
+            node_of[at] = node_of[at - 1]; \
+        } \
+        near_of[at] = near.lane; \
+        node_of[at] = child + place; \
+    }
+        PUSH_LANE(s0, 0);
+        PUSH_LANE(s1, 1);
+        PUSH_LANE(s2, 2);
+        PUSH_LANE(s3, 3);
+        PUSH_LANE(s4, 4);
+        PUSH_LANE(s5, 5);
+        PUSH_LANE(s6, 6);
+        PUSH_LANE(s7, 7);
+#undef PUSH_LANE
+    }
+}
+
+#endif
+
+// What a ray hits first before `limit`; number NOTHING if nothing. Of seed shading, `ignored` is
+// an object that it does not hit. With `any_will_do` it may be another hit than the first.
+static hit_t first_hit(const scene_t *scene, const num3 origin, const num3 towards,
+                       const int ignored, const num limit, const bool any_will_do)
+{
+    hit_t best = {limit < FAR ? limit : FAR, NOTHING};
+    offer_planes(&best, scene, origin, towards, ignored);
+    if (any_will_do && best.number != NOTHING) return best;
+#if FORM_IS_TREE
+    offer_tree(&best, scene, origin, towards, ignored, any_will_do);
+#else
+    for (uint g = 0; g < scene->group_count; ++g) {
+        offer_group(&best, scene->groups + 4 * g, scene->numbers + 8 * g, origin, towards, ignored);
+        if (any_will_do && best.number != NOTHING) break;
+    }
+#endif
+    return best;
+}
+
+#if IN_TILES
+
+// The same for a workgroup's rays of seed shading, together. All work-items take part; those whose
+// ray is not `active` get nothing. Local memory: TILE spheres of 4 nums.
+COLLECTIVE hit_t first_seen(const scene_t *scene, const bool active, const num3 origin,
+                            const num3 towards, const int ignored, const num limit,
+                            const bool any_will_do)
+{
+    __local num *tile = local_malloc(4 * TILE * sizeof(num));
+    hit_t best = {limit < FAR ? limit : FAR, NOTHING};
+    if (active) offer_planes(&best, scene, origin, towards, ignored);
+    uint first = 0;
+    do {
+        const uint left = scene->group_count - first;
+        const uint groups = left < TILE / 8 ? left : TILE / 8;
+        __global const num *numbers = (__global const num *)(scene->groups + 4 * first);
+        for (uint i = LANE; i < 32 * groups; i += LANES) tile[i] = numbers[i];
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // the tile, before rays meet its spheres
+        if (active && !(any_will_do && best.number != NOTHING))
+            for (uint g = 0; g < groups; ++g)
+                for (uint lane = 0; lane < 8; ++lane) {
+                    __local const num *sphere = tile + 32 * g + lane;
+                    const num3 v = origin - (num3)(sphere[0], sphere[8], sphere[16]);
+                    const num b = dot3(v, towards);
+                    const num q = b * b - (dot3(v, v) - sphere[24]);
+                    const int number = (int)(8 * (first + g) + lane);
+                    if (q >= NUM(0.0)) offer_sphere(&best, b, q, number, ignored);
+                }
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // the last look at the tile, before the next one
+        first += TILE / 8;
+    } while (first < scene->group_count);
+    local_free(4 * TILE * sizeof(num));
+    return best;
+}
+
+#else
+
+COLLECTIVE hit_t first_seen(const scene_t *scene, const bool active, const num3 origin,
+                            const num3 towards, const int ignored, const num limit,
+                            const bool any_will_do)
+{
+    hit_t best = {FAR, NOTHING};
+    if (active) best = first_hit(scene, origin, towards, ignored, limit, any_will_do);
+    return best;
+}
+
+#endif
+
+// The normal of an object at a point of it, away from a sphere's centre.
+static num3 normal_at(const scene_t *scene, const int number, const num3 point)
+{
+    if (number < (int)scene->sphere_count) {
+        __global const num *sphere = scene->spheres + 4 * (size_t)number;
+        return over3(point - vector_at(sphere), sphere[3]);
+    }
+    return vector_at(scene->planes + 6 * (number - (int)scene->sphere_count) + 3);
+}
+
+#endif

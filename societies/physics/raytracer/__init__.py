@@ -1,0 +1,222 @@
+"""Pictures by ray tracing: what is declared of them.
+
+The rules are in ``reference_py/physics/raytracer``, the kernels in ``kernels/physics/raytracer``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reference_py.physics.raytracer import show, trace
+from reference_py.physics.raytracer.parameters import Parameters
+from societies.physics.raytracer.config import RaytracerConfig
+from societies.physics.raytracer.layout import Layout, layout
+from societies.workload import Field, Phase, Source, Step, Workload, phase
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from societies.workload.protocol import Contents
+    from societies.workload.report import RunReport
+
+FOLDER = "physics/raytracer"
+PART = 128
+"""Pixels of a workgroup: on a GPU as many as its work-items, on a CPU those of one."""
+
+LAUNCH_TESTS = 1 << 29
+"""Spheres and boxes that rays of a launch try at most, roughly: a tenth of a second on two
+cores."""
+
+TREE_TESTS = 64
+"""Spheres and boxes that a ray tries in a tree, roughly."""
+
+
+class Raytracer(Workload[RaytracerConfig, Parameters]):
+    """Frames of one size, side by side."""
+
+    name = "raytracer"
+    summary = "pictures of spheres and planes by ray tracing, with reflection and refraction"
+    config = RaytracerConfig
+    clock, copies, work = "sample", "frame", "ray"
+    timed = True
+    numpy = True
+    step_arguments = ("row", "until", "number")
+
+    def parameters(self, config: RaytracerConfig) -> Parameters:
+        """Return what the reference is handed of a picture."""
+        return config.parameters()
+
+    def ticks(self, config: RaytracerConfig) -> int:
+        """Return the samples of a pixel, as often as the picture is repeated."""
+        return config.samples**2 * config.repeats
+
+    def sizes(self, p: Parameters) -> dict[str, int]:
+        """Return the sides of a picture, how much there is in the scene, and lengths of rows."""
+        return {
+            "row": p.height,
+            "column": p.width,
+            "channel": 3,
+            "sphere": len(p.scene.spheres),
+            "plane": len(p.scene.planes),
+            "object": p.scene.objects,
+            "light": len(p.scene.lights),
+            "vector": 4,
+            "axis": 3,
+            "centre_radius": 4,
+            "point_normal": 6,
+            "property": 6,
+            "position_intensity": 4,
+        }
+
+    def fields(self, p: Parameters) -> Mapping[str, Field]:
+        """Return what a frame has: its scene, the sum of its samples and what is shown."""
+        pixels, num = ("row", "column", "channel"), np.dtype(p.num).name
+
+        def constant(dims: tuple[str, ...], meaning: str, made: Callable[[Any], Any]) -> Field:
+            return Field(dims, num, "various", meaning, initial=made, constant=True, final=True)
+
+        spheres = "centre (x, y, z) and radius of each sphere"
+        planes = "a point (x, y, z) and the unit normal of each plane"
+        materials = "red, green, blue, reflected and transmitted share, refractive index"
+        lights = "position (x, y, z) and intensity of each light"
+        view = "position of the camera, and the unit vectors forward, left and up"
+        colours = "red, green and blue of a pixel"
+        fields = {
+            "spheres": constant(("sphere", "centre_radius"), spheres, lambda p: p.scene.spheres),
+            "planes": constant(("plane", "point_normal"), planes, lambda p: p.planes),
+            "materials": constant(("object", "property"), materials, lambda p: p.scene.materials),
+            "lights": constant(("light", "position_intensity"), lights, lambda p: p.scene.lights),
+            "view": constant(("vector", "axis"), view, lambda p: p.view),
+            "sum": Field(pixels, num, "1", f"sum over samples of {colours}", within=(None, None)),
+            "picture": Field(pixels, "uint8", "1", colours, kept=False, final=True),
+        }
+        if p.float_image:
+            mean = f"{colours} before they are cut to bytes"
+            fields["mean"] = Field(pixels, num, "1", mean, kept=False, final=True)
+        return fields
+
+    def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:
+        """Return the kernels of every phase."""
+        counts = {
+            "sphere_count": len(p.scene.spheres),
+            "plane_count": len(p.scene.planes),
+            "light_count": len(p.scene.lights),
+            "group_count": len(laid_out(p).groups),
+            "first_leaf": laid_out(p).first_leaf,
+            "part": PART,
+        }
+
+        def groups(step: Mapping[str, int]) -> int:
+            return copies * -(-(step["until"] - step["row"]) * p.width // PART)
+
+        return {
+            "trace": phase(f"{FOLDER}/trace.cl", groups, alone_on_cpu=True, arguments=counts),
+            "show": phase(f"{FOLDER}/show.cl", global_size=3 * p.width * p.height * copies),
+        }
+
+    def schedule(self, p: Parameters, tick: int, seen: Any) -> Iterator[Step]:
+        """Yield the phases of a sample, some rows at a time; there is nothing before the first."""
+        if tick:
+            number = p.number(tick)
+            yield from traced(p, number, rows_of_launch(p))
+            if number == p.samples - 1:
+                yield Step("show", arguments={"number": number})
+
+    def part(self, step: Step, tick: int) -> str:
+        """Return the phase: that each launch saw something says nothing more."""
+        return step.phase
+
+    def source(self, p: Parameters) -> Source:
+        """Return macros, and what all rays are handed; another scene builds nothing."""
+        macros = {
+            "TILE": p.tile,
+            "SHADING_IS_SEED": p.shading == "seed",
+            "FORM_IS_TREE": p.form == "tree",
+            "KEEPS_MEAN": p.float_image,
+            "NUM_IS_DOUBLE": p.precision == "double",
+        }
+        of = laid_out(p)
+        arguments = {
+            "groups": of.groups,
+            "numbers": of.numbers,
+            "boxes": of.boxes,
+            "limits": of.limits,
+            "offsets": np.array([p.offset(number) for number in range(p.samples)], p.num),
+            "background": np.array(p.background, p.num),
+        }
+        return Source(macros, arguments=arguments)
+
+    def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
+        """Return the twin of every phase."""
+        return {"trace": trace.trace, "show": show.show}
+
+    def work_done(self, config: RaytracerConfig, ticks: int) -> float:
+        """Return the rays that leave the camera."""
+        return float(config.width * config.height * ticks * self.count(config))
+
+    def work_items(self, p: Parameters, copies: int, device: Any) -> int:
+        """Return work-items of a workgroup."""
+        return int(min(PART, device.max_workgroup))
+
+    def contents(self, config: RaytracerConfig) -> Contents:
+        """Return what the file holds; at the end the picture is written beside it."""
+        from societies.physics.raytracer.picture import WithPicture
+
+        return WithPicture(self, config)
+
+    def report(self, config: RaytracerConfig, **facts: Any) -> RunReport:
+        """Return the report of a run, which says where the picture is."""
+        from societies.physics.raytracer.picture import PictureReport
+
+        return PictureReport(self, config, **facts)
+
+    def plan_rows(self, config: RaytracerConfig, p: Parameters) -> list[tuple[str, str]]:
+        """Return what is seen, and how a sample is divided."""
+        launches = -(-p.height // rows_of_launch(p))
+        return [
+            ("scene", f"{p.scene.objects:,} objects, {len(p.scene.lights)} lights"),
+            ("form", p.form),
+            ("launches of a sample", f"{launches}, of {rows_of_launch(p)} rows"),
+        ]
+
+    def figure(self, results: xr.Dataset, *, frame: int = 0) -> Any:
+        """Draw the picture, and how long its samples took.
+
+        Parameters
+        ----------
+        frame : int
+            Which frame of the file, from 0.
+        """
+        from societies.physics.raytracer.figure import figure
+
+        return figure(results, frame)
+
+
+@lru_cache(maxsize=4)
+def laid_out(p: Parameters) -> Layout:
+    """Return the spheres as kernels read them."""
+    return layout(p.scene.spheres.astype(p.num), tree=p.form == "tree")
+
+
+def traced(p: Parameters, number: int, rows: int) -> Iterator[Step]:
+    """Yield the steps of a sample, so many rows at a time."""
+    for row in range(0, p.height, rows):
+        until = min(row + rows, p.height)
+        of = {"row": row, "until": until, "number": number}
+        yield Step("trace", f"rows {row} to {until - 1}", of)
+
+
+def rows_of_launch(p: Parameters) -> int:
+    """Return how many rows a launch takes, so that none lasts long."""
+    tests = TREE_TESTS if p.form == "tree" else p.scene.objects + 1
+    rays = 2 + len(p.scene.lights)
+    if p.shading == "whitted":
+        rays *= p.bounces + 1
+    return max(1, min(p.height, LAUNCH_TESTS // (tests * rays * p.width)))
+
+
+WORKLOAD = Raytracer()

@@ -1,0 +1,285 @@
+"""What can be configured of a picture: every key of its YAML file, with unit, range and meaning."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from reference_py.physics.raytracer.parameters import INDEX, Parameters, Scene, Vector, grid
+from reference_py.physics.raytracer.vectors import dot, minus
+from societies.config.model import Conflict, Interval, ListOf, Section, WorkloadConfig, key
+
+LARGEST_SIDE = 16_384
+LARGEST_NUMBER = 1e9
+"""Of coordinates and radii: rays end there, and squares of singles are finite."""
+
+LEAST_RADIUS = 1e-9
+MOST_OBJECTS = 2**20
+MOST_IN_GRID = 101
+"""Spheres along a side of a grid: 101^3, marker and ground are the most that fit."""
+
+TREE_FROM = 64
+"""Objects from which `auto` takes the tree."""
+
+TILE = 128
+SHORTEST = 1e-9
+"""Length of a direction that is as good as none."""
+
+Coordinate = Annotated[float, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER, strict=False)]
+Level = Annotated[float, Field(ge=0, le=255, strict=False)]
+Share = Annotated[float, Field(ge=0, le=1, strict=False)]
+
+
+def _vector(default: object, meaning: str, unit: str = "1") -> Any:
+    return key(default, meaning, unit, min_length=3, max_length=3)
+
+
+class MaterialConfig(Section):
+    """What an object is made of."""
+
+    colour: ListOf[Level] = _vector((200.0, 200.0, 200.0), "Red, green and blue, 0 to 255")
+    reflect: Share = key(0.0, "Share of light that is reflected; of seed, a mirror from above 0 on")
+    transmit: Share = key(0.0, "Share of light that passes, of whitted shading")
+    index: float = key(INDEX, "Refractive index", "1", ge=1, le=100)
+
+    @property
+    def row(self) -> tuple[float, ...]:
+        """Numbers of the material, as `Scene.materials` has them."""
+        return (*self.colour, self.reflect, self.transmit, self.index)
+
+
+class SphereConfig(MaterialConfig):
+    """A sphere."""
+
+    centre: ListOf[Coordinate] = _vector(..., "Centre", "length")
+    radius: float = key(..., "Radius", "length", ge=LEAST_RADIUS, le=LARGEST_NUMBER)
+
+
+class PlaneConfig(MaterialConfig):
+    """A plane without end."""
+
+    point: ListOf[Coordinate] = _vector(..., "Any of its points", "length")
+    normal: ListOf[Coordinate] = _vector(..., "Vector at a right angle to it, of any length")
+
+
+class LightConfig(Section):
+    """A point that shines in all directions."""
+
+    position: ListOf[Coordinate] = _vector(..., "Position", "length")
+    intensity: float = key(1.0, "Brightness, of whitted shading", "1", ge=0, le=1e6)
+
+
+class SceneConfig(Section):
+    """What there is to see."""
+
+    grid: int | None = key(
+        None,
+        "A cube of so many spheres a side over a ground plane, with a small sphere at the light, "
+        "as in the published pictures",
+        "spheres",
+        ge=1,
+        le=MOST_IN_GRID,
+    )
+    spheres: ListOf[SphereConfig] = key((), "Spheres, instead of a grid")
+    planes: ListOf[PlaneConfig] = key((), "Planes, instead of a grid")
+    lights: ListOf[LightConfig] | None = key(
+        None, "Lights; default: none, and with a grid one at the origin"
+    )
+
+    def scene(self) -> Scene:
+        """Return the scene as arrays."""
+        lights = self.lights or ()
+        if self.grid is not None:
+            at = lights[0].position if lights else (0.0, 0.0, 0.0)
+            made = grid(self.grid, at)
+            if lights:
+                made.lights[0, 3] = lights[0].intensity
+            return made
+        objects = (*self.spheres, *self.planes)
+        return Scene(
+            np.array([(*one.centre, one.radius) for one in self.spheres]).reshape(-1, 4),
+            np.array([(*one.point, *one.normal) for one in self.planes]).reshape(-1, 6),
+            np.array([one.row for one in objects]).reshape(-1, 6),
+            np.array([(*one.position, one.intensity) for one in lights]).reshape(-1, 4),
+        )
+
+
+class RecordConfig(Section):
+    """What is kept in the file, and how often."""
+
+    float_image: bool = key(False, "Keep the picture before it is cut to bytes, too")
+    checkpoint: Interval = key(
+        "auto",
+        "Save the sum of the samples, from which a run can be resumed, every this many samples; 0 "
+        "or never: not at all; auto: 50, or more where it is large",
+        "sample",
+    )
+
+
+class RaytracerConfig(WorkloadConfig):
+    """A picture of spheres and planes."""
+
+    workload: Literal["raytracer"] = key("raytracer", "What the file configures")
+    width: int = key(700, "Columns of the picture", "pixels", ge=1, le=LARGEST_SIDE)
+    height: int = key(700, "Rows of the picture", "pixels", ge=1, le=LARGEST_SIDE)
+    shading: Literal["seed", "whitted"] = key(
+        "seed",
+        "How light is followed: as in the published program, one bounce and fog, or reflected and "
+        "refracted up to a depth; glass casts a full shadow",
+    )
+    bounces: int = key(
+        4, "Of whitted: bounces of a ray, after which it sees the background", "1", ge=0, le=16
+    )
+    samples: int = key(
+        1, "Samples along a side of a pixel; a picture takes its square", "samples", ge=1, le=32
+    )
+    repeats: int = key(1, "How often the picture is computed, to time it", "1", ge=1, le=1000)
+    precision: Literal["single", "double"] = key("single", "Numbers of 32 or 64 bits")
+    camera: ListOf[Coordinate] = _vector((0.0, 0.0, 0.0), "Position of the camera", "length")
+    look_at: ListOf[Coordinate] | None = _vector(
+        None, "Point straight ahead of the camera; default: along the axis x", "length"
+    )
+    up: ListOf[Coordinate] = _vector((0.0, 0.0, 1.0), "Which way is up in the picture")
+    view_width: float = key(1.0, "Width of the view at distance 1", "length", ge=1e-6, le=1e6)
+    scene: SceneConfig = key(SceneConfig(grid=2), "What there is to see; default: {grid: 2}")
+    ambient: float | None = key(
+        None, "Share of a colour that is seen without light; default: seed 0.5, whitted 0.2",
+        ge=0, le=1e3,
+    )  # fmt: skip
+    background: ListOf[Level] | None = _vector(
+        None, "Of whitted: what rays see that hit nothing; default: 90, 130, 180"
+    )
+    falloff: float | None = key(
+        None, "Power of the distance with which light fades; default: seed 1.2, whitted 0.5",
+        ge=0, le=16,
+    )  # fmt: skip
+    fog: float | None = key(
+        None, "Of seed: share of the fog for each unit of distance; default: 0.03", ge=0, le=1e3
+    )
+    form: Literal["auto", "brute", "tree"] = key(
+        "auto",
+        "Form of the kernels, with the same results: every sphere is tried, or a tree of boxes; "
+        "auto: the tree from 64 objects on",
+    )
+    tile: Literal["auto"] | Annotated[int, Field(ge=8, le=512, multiple_of=8)] = key(
+        "auto",
+        "Of brute, seed shading, on a GPU: spheres that a workgroup has in local memory at a time",
+        "spheres",
+    )
+    out: str | None = key(None, "File of the picture; default: that of the results, ending in .png")
+    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+
+    def parameters(self) -> Parameters:
+        """Return what the reference is handed."""
+        seed = self.shading == "seed"
+        scene = self.scene.scene()
+        form = self.form
+        if form == "auto":
+            form = "tree" if scene.objects >= TREE_FROM else "brute"
+        return Parameters(
+            scene,
+            self.width,
+            self.height,
+            self.shading,
+            self.bounces,
+            self.samples,
+            self.repeats,
+            self.precision,
+            _three(self.camera),
+            None if self.look_at is None else _three(self.look_at),
+            _three(self.up),
+            self.view_width,
+            _or(self.ambient, 0.5 if seed else 0.2),
+            _three(self.background or ((0.0, 0.0, 0.0) if seed else (90.0, 130.0, 180.0))),
+            _or(self.falloff, 1.2 if seed else 0.5),
+            _or(self.fog, 0.03),
+            form,
+            TILE if self.tile == "auto" else self.tile,
+            self.record.float_image,
+        )
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what contradicts itself, and what cannot be seen or written."""
+        yield from self._of_scene()
+        yield from self._of_camera()
+        unused = "background" if self.shading == "seed" else "fog"
+        if getattr(self, unused) is not None:
+            message = f"{self.shading} shading has no {unused}"
+            yield Conflict((unused,), message, (("shading",),))
+        if self.out is not None and (problem := unwritable(Path(self.out))):
+            yield Conflict(("out",), problem)
+
+    def _of_scene(self) -> Iterator[Conflict]:
+        scene = self.scene
+        if scene.grid is not None:
+            for name in ("spheres", "planes"):
+                if getattr(scene, name):
+                    yield Conflict(("scene", name), "a grid has its own objects; leave out one")
+            if scene.lights is not None and len(scene.lights) != 1:
+                yield Conflict(
+                    ("scene", "lights"), f"a grid has one light; these are {len(scene.lights)}"
+                )
+        objects = len(scene.spheres) + len(scene.planes)
+        if objects > MOST_OBJECTS:
+            yield Conflict(("scene",), f"{objects} objects; at most {MOST_OBJECTS} are seen")
+        for name in ("spheres", "planes"):
+            for number, one in enumerate(getattr(scene, name)):
+                if one.reflect + one.transmit > 1:
+                    yield Conflict(
+                        ("scene", name, number, "transmit"),
+                        f"{one.reflect} reflected and {one.transmit} transmitted are more than "
+                        "all light",
+                    )
+        for number, plane in enumerate(scene.planes):
+            if length(plane.normal) < SHORTEST:
+                message = f"a normal of length {length(plane.normal):g} has no direction"
+                yield Conflict(("scene", "planes", number, "normal"), message)
+
+    def _of_camera(self) -> Iterator[Conflict]:
+        if self.look_at is None:
+            return
+        ahead = [p - c for p, c in zip(self.look_at, self.camera, strict=True)]
+        if length(ahead) < SHORTEST:
+            yield Conflict(("look_at",), "the camera is there itself", (("camera",),))
+        elif length(self.up) < SHORTEST:
+            yield Conflict(("up",), f"a vector of length {length(self.up):g} has no direction")
+        else:
+            u, f = ([x / length(v) for x in v] for v in (self.up, ahead))
+            if length(minus(u, [dot(u, f) * x for x in f])) < SHORTEST:
+                yield Conflict(("up",), "the camera looks along it", (("look_at",), ("camera",)))
+
+
+def length(vector: Any) -> float:
+    """Return the length of a vector."""
+    return math.hypot(*vector)
+
+
+def unwritable(path: Path) -> str:
+    """Return why a picture cannot be written there; empty if it can."""
+    folder = path.parent
+    if not folder.is_dir():
+        return f"there is no folder {folder}"
+    if path.is_dir():
+        return f"{path} is a folder"
+    if path.exists() and not path.is_file():
+        return f"{path} is no regular file"
+    if path.suffix.lower() != ".png":
+        return f"{path} does not end in .png"
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        return f"{path} cannot be written"
+    return ""
+
+
+def _or(value: float | None, default: float) -> float:
+    return default if value is None else value
+
+
+def _three(vector: tuple[float, ...]) -> Vector:
+    x, y, z = vector
+    return (float(x), float(y), float(z))

@@ -1,0 +1,49 @@
+"""What does a run look like? Its picture, and how long each of its samples took."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from societies.errors import ConfigError, OutputError, option
+from societies.workload.figure import clock_and_copies, numbers, words
+
+
+def figure(results: Any, frame: int = 0) -> Any:
+    """Return a figure of one frame of a result.
+
+    Parameters
+    ----------
+    results : xarray.Dataset
+        As `societies.open_results` returns it.
+    frame : int
+        Place of the frame among those of the file.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ConfigError
+        If there is no such frame.
+    OutputError
+        If what is to be drawn is not what a run writes.
+    """
+    from matplotlib.figure import Figure
+
+    clock_and_copies(results)
+    pictures = numbers(results, "picture", "frame", "row", "column", "channel")
+    seconds = numbers(results, "seconds", "sample")
+    frames = results.sizes["frame"]
+    if not 0 <= frame < frames:
+        raise ConfigError(f"{option('frame', frame)}: the frames are 0 to {frames - 1}")
+    if not pictures.size:
+        raise OutputError("'picture' holds no pixels, so it cannot be drawn")
+    drawing = Figure(figsize=(10, 4.8), layout="constrained")
+    left, right = drawing.subplots(1, 2, width_ratios=(1.4, 1))
+    left.imshow(pictures[frame].values, interpolation="nearest")
+    left.set(title=words(results.attrs.get("title", "")), xlabel="column", ylabel="row")
+    right.plot(results["sample"].values, 1000 * seconds.values, color="#0072B2", marker=".")
+    right.set(xlabel="sample", ylabel="time of a sample [ms]", ylim=(0, None))
+    right.grid(alpha=0.3)
+    return drawing

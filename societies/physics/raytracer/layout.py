@@ -1,0 +1,116 @@
+"""How does a device have the spheres of a scene: in groups of eight, under a tree of boxes?
+
+The tree leaves out spheres and changes no result (kernels/physics/raytracer/nearest.cl). Groups are
+made of spheres that follow each other in Morton's order, that of the interleaved bits of their
+centres' coordinates (G. M. Morton, 1966): neighbours in it are mostly neighbours in space.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.primitives import tree as tree_of
+
+EIGHT = 8
+BITS = 20
+"""Bits of a coordinate in a Morton number."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The spheres as kernels read them.
+
+    Attributes
+    ----------
+    groups : (group, 4, 8) num, x, y, z of the centres and squares of the radii; where a group is
+        not full, the square is -infinity, which no ray hits
+    numbers : (group, 8) int32, numbers of the spheres, -1 where a group is not full
+    boxes : (node, 6, 8) num, least and largest coordinates of the eight children of a node
+    limits : (7,) num, least and largest coordinates of all spheres, and the least radius
+    first_leaf : nodes above the groups, which are numbered on from there
+    """
+
+    groups: NDArray[Any]
+    numbers: NDArray[np.int32]
+    boxes: NDArray[Any]
+    limits: NDArray[Any]
+    first_leaf: int
+
+
+def layout(spheres: NDArray[Any], *, tree: bool) -> Layout:
+    """Return the layout of spheres, (sphere, 4) num: centre and radius.
+
+    Parameters
+    ----------
+    spheres : (sphere, 4) num
+    tree : whether there are boxes; else groups are in the order of the spheres
+    """
+    count, num = len(spheres), spheres.dtype
+    order = np.argsort(morton(spheres[:, :3]), kind="stable") if tree else np.arange(count)
+    groups_count = max(1, -(-count // EIGHT))
+    numbers = np.full(groups_count * EIGHT, -1, np.int32)
+    numbers[:count] = order
+    groups = np.zeros((4, groups_count * EIGHT), num)
+    groups[3] = -np.inf
+    groups[:3, :count] = spheres[order, :3].T
+    groups[3, :count] = spheres[order, 3] * spheres[order, 3]
+    groups = groups.reshape(4, groups_count, EIGHT).swapaxes(0, 1)
+    low, high = bounds(spheres[order])
+    if count:
+        limits = np.array([*low.min(0), *high.max(0), spheres[:, 3].min()], num)
+    else:
+        limits = np.zeros(7, num)
+    if tree:
+        boxes, first_leaf = boxes_of(low, high, num)
+    else:
+        boxes, first_leaf = np.zeros((1, 6, EIGHT), num), 0
+    return Layout(
+        np.ascontiguousarray(groups), numbers.reshape(-1, EIGHT), boxes, limits, first_leaf
+    )
+
+
+def bounds(spheres: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return least and largest coordinates of spheres, rounded outwards; (sphere, 3) num each."""
+    centre, radius = spheres[:, :3], spheres[:, 3:]
+    down, up = spheres.dtype.type(-np.inf), spheres.dtype.type(np.inf)
+    return np.nextafter(centre - radius, down), np.nextafter(centre + radius, up)
+
+
+def boxes_of(low: NDArray[Any], high: NDArray[Any], num: Any) -> tuple[NDArray[Any], int]:
+    """Return the boxes of a complete tree over spheres in order, and its nodes above the groups."""
+    depth = max(1, tree_of.depth(EIGHT, max(1, -(-len(low) // EIGHT))))
+    first_leaf = tree_of.level_start(EIGHT, depth)
+    boxes = np.empty((first_leaf, 6, EIGHT), num)
+    boxes[:, :3], boxes[:, 3:] = np.inf, -np.inf
+    for level in reversed(range(depth)):
+        low, high = _joined(low, np.inf).min(1), _joined(high, -np.inf).max(1)
+        start, nodes = tree_of.level_start(EIGHT, level), -(-len(low) // EIGHT)
+        boxes[start : start + nodes, :3] = _joined(low, np.inf).swapaxes(1, 2)
+        boxes[start : start + nodes, 3:] = _joined(high, -np.inf).swapaxes(1, 2)
+    return boxes, first_leaf
+
+
+def _joined(rows: NDArray[Any], padding: float) -> NDArray[Any]:
+    """Return rows by eights, (rows / 8, 8, 3), the last one filled up."""
+    missing = -len(rows) % EIGHT
+    filler = np.full((missing, rows.shape[1]), padding, rows.dtype)
+    return np.concatenate([rows, filler]).reshape(-1, EIGHT, rows.shape[1])
+
+
+def morton(points: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return the Morton number of every point; (point,) of points (point, 3)."""
+    if not len(points):
+        return np.zeros(0, np.uint64)
+    low = points.min(0).astype(np.float64)
+    extent = float((points.max(0) - low).max()) or 1.0
+    cells = ((points - low) / extent * (2**BITS - 1)).astype(np.uint64)
+    number = np.zeros(len(points), np.uint64)
+    for bit in range(BITS):
+        for axis in range(3):
+            one = (cells[:, axis] >> np.uint64(bit)) & np.uint64(1)
+            number |= one << np.uint64(3 * bit + axis)
+    return number

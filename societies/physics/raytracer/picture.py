@@ -1,0 +1,91 @@
+"""Where is the picture of a run, and how does it get there? As PNG, beside the file of results."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.errors import OutputError, override
+from societies.output import ResultFile
+from societies.physics.raytracer.config import unwritable
+from societies.version import package_version
+from societies.workload.contents import SeriesAndDetail
+from societies.workload.fields import State
+from societies.workload.report import RunReport
+
+SOFTWARE = "Societies"
+
+
+def picture_path(config: Any, results: Path, frame: int = 0) -> Path:
+    """Return the file of a picture: that of the configuration, or the one beside the results."""
+    path = Path(config.out) if config.out is not None else results.with_suffix(".png")
+    return path if frame == 0 else path.with_stem(f"{path.stem}-{frame}")
+
+
+def write_png(path: Path, pixels: NDArray[np.uint8], title: str) -> None:
+    """Write a picture, (row, column, 3) uint8; the file is there as a whole or not at all.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    from PIL import Image
+    from PIL.PngImagePlugin import PngInfo
+
+    about = PngInfo()
+    about.add_text("Software", f"{SOFTWARE} {package_version()}")
+    about.add_text("Title", title)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        Image.fromarray(pixels).save(unfinished, format="PNG", pnginfo=about)
+        os.replace(unfinished, path)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise OutputError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+def is_ours(path: Path) -> bool:
+    """Return whether `write_png` wrote a file."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path, formats=["PNG"]) as image:
+            return str(image.info.get("Software", "")).startswith(SOFTWARE)
+    except (OSError, UnidentifiedImageError, SyntaxError, ValueError):
+        return False
+
+
+class WithPicture(SeriesAndDetail):
+    """The file of a run, and the picture beside it."""
+
+    def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
+        """Refuse to replace a file that is no picture of ours, before anything is computed."""
+        for frame in range(self.workload.count(self.config)):
+            path = picture_path(self.config, file.path, frame)
+            problem = unwritable(path)
+            if not problem and path.exists() and not is_ours(path):
+                problem = f"{path} exists, and Societies did not write it"
+            if problem:
+                raise OutputError(f"{problem}\nchoose another picture: {override('out=NAME.png')}")
+
+    def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
+        """Write the final fields, and the picture."""
+        super().finish(file, tick, state)
+        for frame, pixels in enumerate(state()["picture"]):
+            path = picture_path(self.config, file.path, frame)
+            write_png(path, pixels, str(self.attributes()["title"]))
+
+
+class PictureReport(RunReport):
+    """The report of a run, with the picture."""
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The closing table of any run, and where the picture is."""
+        return [*super().rows, ("picture", str(picture_path(self.config, self.path)))]

@@ -42,6 +42,16 @@ SMALL = {
         ],
         "record": {"checkpoint": 5},
     },
+    "kalah_match": {
+        "pits": 3,
+        "stones": 2,
+        "games": 10,
+        "opening": 2,
+        "plies": 2,
+        "boards": 64,
+        "players": [{"depth": 3}, {"kind": "layers", "depth": 2}],
+        "record": {"checkpoint": 4},
+    },
     "laplace": {
         "side": 12,
         "steps": 60,
@@ -73,6 +83,9 @@ FORMS = {
     "kalah": (
         {"depth": 8, "plies": 1},
         {"depth": 5, "form": "layers", "split": [1, 2, 3], "boards": 64},
+    ),
+    "kalah_match": (
+        {"games": 2, "players": [{"kind": "random"}, {"kind": "bonzo"}], "replicates": 3},
     ),
     "laplace": (
         {"variant": "seed"},

@@ -292,6 +292,14 @@ class Workload(Generic[C, P]):
 
         return workgroup_size(device, max(self.sizes(p).values(), default=1))
 
+    def not_repeatable(self, config: C) -> str:
+        """Return why another run of the configuration has other results; empty: it has the same.
+
+        What depends on the time that something takes, or on programs outside, is run and recorded
+        like all else; `verify` and golden hashes refuse it.
+        """
+        return ""
+
     def check(self, block: Block, p: P) -> None:
         """Raise an error for a block whose results cannot be trusted; it is not written."""
 

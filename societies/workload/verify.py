@@ -75,11 +75,13 @@ def verify(
     Raises
     ------
     ConfigError
-        If more ticks are asked for than the configuration has.
+        If more ticks are asked for than the configuration has, or no run of it can be repeated.
     OutputError
         If there is no such checkpoint.
     """
     began = time.perf_counter()
+    if why := workload.not_repeatable(config):
+        raise ConfigError(f"verify: a run of this cannot be repeated: {why}")
     clock, most = workload.clock, workload.ticks(config)
     but = (workload.ticks_key, "record")
     begin = checkpoint_of(Path(start), config, workload.version, but=but) if start else None

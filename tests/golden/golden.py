@@ -113,6 +113,16 @@ CONFIGS = {
         "configs/physics/raytracer/mirrors.yaml",
         ["width=32", "height=24", "precision=double", "samples=1"],
     ),
+    "kalah match": (
+        {
+            "workload": "kalah_match",
+            "games": 6,
+            "opening": 3,
+            "replicates": 2,
+            "players": [{"depth": 3}, {"kind": "random"}],
+        },
+        [],
+    ),
     "heat": (_plate(steps=300, method="heat", ratio=0.2, border=0.125), []),
 }
 
@@ -133,6 +143,7 @@ def ran(name, device):
     """Run a golden configuration on a device and return the engine that did."""
     config = configuration(name)
     one = workload(config.workload)
+    assert not one.not_repeatable(config)
     p, ticks = one.parameters(config), one.ticks(config)
     copies = {"first": one.first(config), "copies": one.count(config)}
     if device == "reference":

@@ -41,7 +41,7 @@ def test_device(name):
         [
             *(*QUICK, "groups", "shocks", "1x2"),
             *("all devices", "devices, groups, shocks", "devices without trade"),
-            *("laplace in double", "heat", "kalah in layers"),
+            *("laplace in double", "heat", "kalah in layers", "kalah match"),
             *("raytracer glass", "raytracer mirrors in double"),
         ],
     ),

@@ -254,11 +254,19 @@ def launches(name):
             yield phase, declared.launches
 
 
+def folders(name):
+    """Return the folders of the kernels of a workload."""
+    files = {one.file for _, found in launches(name) for one in found}
+    return {f"kernels/{file.rpartition('/')[0]}/" for file in files}
+
+
 @pytest.mark.parametrize("name", names())
 def test_every_kernel_of_a_workload_is_launched_by_a_phase(name):
-    launched = {one.kernel or phase for phase, found in launches(name) for one in found}
-    files = {one.file for _, found in launches(name) for one in found}
-    (folder,) = {f"kernels/{file.rpartition('/')[0]}/" for file in files}
+    """Workloads of one game share its folder."""
+    (folder,) = folders(name)
+    sharing = [one for one in names() if folders(one) == {folder}]
+    found = [pair for other in sharing for pair in launches(other)]
+    launched = {one.kernel or phase for phase, several in found for one in several}
     kernels = {
         kernel
         for file, text in TEXTS.items()

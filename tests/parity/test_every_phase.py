@@ -79,6 +79,7 @@ def test_a_phase_is_the_references(name, form, phase, copies):
 
 @pytest.mark.parametrize("name", names())
 def test_a_copy_alone_is_as_it_is_among_others(name):
+    """What phases hand to each other may be that of a step that only other copies needed."""
     chosen, config = workload(name), small(name)
     p, first = chosen.parameters(config), chosen.first(config)
     together, alone = (
@@ -90,4 +91,5 @@ def test_a_copy_alone_is_as_it_is_among_others(name):
         engine.run_ticks(1, 5)
     expected = alone.state()
     for array, values in together.state().items():
-        assert values[2:].tobytes() == expected[array].tobytes(), array
+        if together.fields[array].kept or together.fields[array].logged:
+            assert values[2:].tobytes() == expected[array].tobytes(), array

@@ -7,7 +7,7 @@
 #include "primitives/wide.cl"
 
 // How many boards follow one: as many as its mover has pits with stones, none once it is over.
-static uint moves(const view_t board)
+static uint move_count(const view_t board)
 {
     uint count = 0u;
     for (uint i = 0; i < PITS; ++i) count += STONES(board.own, i) > 0u ? 1u : 0u;
@@ -26,7 +26,7 @@ __kernel void count_moves(__global const uchar *boards, __global const uchar *mo
     const uint here = begin < n ? min(n - begin, WIDE_BLOCK) : 0u;
     const size_t at = game * board_count + parents + skip + begin;
     for (uint i = get_local_id(0); i < here; i += get_local_size(0))
-        first[at + i] = moves(view_of(boards + (at + i) * CELLS, movers[at + i]));
+        first[at + i] = move_count(view_of(boards + (at + i) * CELLS, movers[at + i]));
     barrier(CLK_GLOBAL_MEM_FENCE);  // numbers of moves, before they are added up
     const uint sum = wide_scan_exclusive(first + at, here);
     if (get_local_id(0) == 0) sums[game * blocks + block] = sum;
@@ -84,7 +84,7 @@ __kernel void expand_few(__global uchar *boards, __global uchar *movers, __globa
     const uint n = batch(counts[game * LEVELS + level], skip, most);
     const size_t at = whole + parents + skip;
     for (uint i = get_local_id(0); i < n; i += get_local_size(0))
-        first[at + i] = moves(view_of(boards + (at + i) * CELLS, movers[at + i]));
+        first[at + i] = move_count(view_of(boards + (at + i) * CELLS, movers[at + i]));
     barrier(CLK_GLOBAL_MEM_FENCE);  // numbers of moves, before they are added up
     const uint all = wide_scan_exclusive(first + at, n);
     if (get_local_id(0) == 0) counts[game * LEVELS + level + 1u] = all;

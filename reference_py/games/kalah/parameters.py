@@ -63,3 +63,86 @@ class Parameters:
 def start_board(pits: int = 6, stones: int = 4) -> tuple[int, ...]:
     """Return the board on which a game begins."""
     return (*[stones] * pits, 0, *[stones] * pits, 0)
+
+
+EXPANDED, LAYERS, BONZO, RANDOM = "expanded", "layers", "bonzo", "random"
+"""Kinds of players: two forms of the search, the nearest pit that ends in the store, any move."""
+
+MOST_MOVES = 1024
+"""Moves of a game that are recorded; no game that was ever seen has a quarter of them."""
+
+STREAM_GAP = 1024
+"""Draws between the starts of neighbouring random streams: a game draws fewer."""
+
+PAIR_STREAMS, MOST_PAIRS = 3, 2**19
+"""Streams of two games with the same opening (that of the opening, one for each game), and most
+such pairs of a match."""
+
+
+@dataclass(frozen=True)
+class Player:
+    """Who chooses moves.
+
+    Attributes
+    ----------
+    kind : one of the kinds above
+    depth : plies that a search looks ahead; with a time the most
+    seconds : time of a search for a move, 0: none
+    split : of ``layers``
+    """
+
+    kind: str
+    depth: int = 6
+    seconds: float = 0.0
+    split: tuple[int, int, int] = (0, 3, 4)
+
+    @property
+    def searches(self) -> bool:
+        """Whether it looks ahead."""
+        return self.kind in (EXPANDED, LAYERS)
+
+
+@dataclass(frozen=True)
+class MatchParameters:
+    """Two players and the game that they play again and again.
+
+    Attributes
+    ----------
+    players : the first and the second; TOP, who begins, is the first one in every other game
+    opening : moves at the start of a game that are random, the same in both games of a pair
+    stream_base : where the streams of the seed begin
+    pits, stones, empty_capture, plies, boards : as those of `Parameters`
+    """
+
+    players: tuple[Player, Player]
+    opening: int = 0
+    stream_base: int = 0
+    pits: int = 6
+    stones: int = 4
+    empty_capture: bool = False
+    plies: int = 4
+    boards: int = 2**18
+
+    @property
+    def cells(self) -> int:
+        """Cells of a board: pits and stores of both sides."""
+        return 2 * self.pits + 2
+
+    @property
+    def searches(self) -> tuple[Parameters, ...]:
+        """The searches of the players that look ahead, in their order."""
+        return tuple(self.search(player) for player in self.players if player.searches)
+
+    def search(self, player: Player) -> Parameters:
+        """Return the search of a player."""
+        return Parameters(
+            self.pits,
+            self.stones,
+            self.empty_capture,
+            (),
+            player.depth,
+            player.kind,
+            player.split,
+            self.plies,
+            self.boards,
+        )

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters, Position
 from societies.config.model import Conflict, Interval, ListOf, Section, WorkloadConfig, key
+from societies.games.kalah.levels import DEFAULT_BOARDS, LEAST_BOARDS
 
 MOST_NODES = 1e13
 MOST_IN_PIT = 255
@@ -18,9 +19,6 @@ LOCAL_MEMORY = 32 * 1024 - 64
 NODE_BYTES = 37
 BRANCHING = 0.8
 """Moves of a board, measured over the tree of the usual start, as a share of the pits of a side."""
-
-LEAST_BOARDS, DEFAULT_BOARDS, MOST_BOARDS = 64, 2**18, 2**20
-"""Boards of a level that are kept at a time: at least, without a device, and most on a GPU."""
 
 MOST_OF_AN_ITEM = 6**8
 """Most boards that a work-item may have to look at alone: it cannot be interrupted."""
@@ -50,15 +48,87 @@ class RecordConfig(Section):
     )
 
 
-class KalahConfig(WorkloadConfig):
-    """A game of Kalah whose tree is searched to one depth after the other."""
+class SearchConfig(WorkloadConfig):
+    """Which game it is, and how boards are searched."""
 
-    workload: Literal["kalah"] = key("kalah", "What the file configures")
     pits: int = key(6, "Pits of a side", "pits", ge=1, le=8)
     stones: int = key(4, "Stones of a pit at the start", "stones", ge=1, le=12)
     empty_capture: bool = key(
         False, "Whether a last stone in an own empty pit is banked if nothing faces it, too"
     )
+    plies: int = key(4, "Of expanded: plies that a work-item searches", "plies", ge=1, le=8)
+    boards: Literal["auto"] | BoardCount = key(
+        "auto",
+        "Most boards of a level of a game that are kept at a time; a level that has more is done "
+        "in batches; auto: as many as there is memory for on the device, at most 1,048,576 on a "
+        "GPU and 262,144 elsewhere",
+        "boards",
+    )
+
+    @property
+    def boards_at_a_time(self) -> int:
+        """Most boards of a level, where no device has decided it that without one."""
+        return DEFAULT_BOARDS if self.boards == "auto" else self.boards
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield a contradiction if a work-item may have more to do than a launch may take."""
+        if self.pits**self.plies > MOST_OF_AN_ITEM:
+            yield Conflict(
+                ("plies",),
+                f"{self.plies} plies with {self.pits} pits a side are up to "
+                f"{self.pits**self.plies:,} boards of one work-item; at most {MOST_OF_AN_ITEM:,}",
+                (("pits",),),
+            )
+
+
+def estimate(pits: int, depth: int) -> float:
+    """Return about how many boards a search looks at."""
+    return max(1.0, BRANCHING * pits) ** depth
+
+
+def usual_split(split: tuple[int, ...] | None, depth: int) -> tuple[int, int, int]:
+    """Return a split that was given, or the usual one: a tree of four levels after the others."""
+    if split is not None and len(split) == 3:
+        return (split[0], split[1], split[2])
+    parallel = min(4, depth + 1)
+    return (0, depth - parallel + 1, parallel)
+
+
+def split_conflicts(
+    path: tuple[str | int, ...], split: tuple[int, ...] | None, depth: int, pits: int
+) -> Iterator[Conflict]:
+    """Yield what is wrong with a split (PRE, SEQ, PAR) of some plies."""
+    if split is None:
+        return
+    if len(split) != 3 or min(split) < 0 or split[2] < 1:
+        yield Conflict(
+            path,
+            "three numbers are needed: plies before, plies breadth first, and at least 1 level of "
+            "the parallel tree",
+        )
+        return
+    pre, seq, par = split
+    if pre + seq + par - 1 != depth:
+        yield Conflict(
+            path,
+            f"{pre} + {seq} + {par} - 1 = {pre + seq + par - 1} plies, and depth is {depth}: the "
+            "parallel tree has one level more than plies",
+            ((*path[:-1], "depth"),),
+        )
+    nodes = sum(pits**level for level in range(par))
+    if nodes * NODE_BYTES > LOCAL_MEMORY:
+        yield Conflict(
+            path,
+            f"a parallel tree of {par} levels has {nodes} boards, which do not fit 32 KiB of local "
+            "memory",
+            (("pits",),),
+        )
+
+
+class KalahConfig(SearchConfig):
+    """A game of Kalah whose tree is searched to one depth after the other."""
+
+    workload: Literal["kalah"] = key("kalah", "What the file configures")
     board: Literal["start"] | ListOf[Stones] = key(
         "start",
         "The board: the start, or the stones of each cell: BOTTOM's pits and store, TOP's pits and "
@@ -88,23 +158,12 @@ class KalahConfig(WorkloadConfig):
         "first; default: 0, depth - 3, 4",
         "plies",
     )
-    plies: int = key(4, "Of expanded: plies that a work-item searches", "plies", ge=1, le=8)
-    boards: Literal["auto"] | BoardCount = key(
-        "auto",
-        "Most boards of a level of a game that are kept at a time; a level that has more is done "
-        "in batches; auto: as many as there is memory for on the device, at most 1,048,576 on a "
-        "GPU and 262,144 elsewhere",
-        "boards",
-    )
     record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
 
     @property
     def layers(self) -> tuple[int, int, int]:
         """The split: the one given, or the plies breadth first that are left."""
-        if self.split is not None and len(self.split) == 3:
-            return (self.split[0], self.split[1], self.split[2])
-        parallel = min(4, self.depth + 1)
-        return (0, self.depth - parallel + 1, parallel)
+        return usual_split(self.split, self.depth)
 
     def games(self) -> tuple[Position, ...]:
         """Return the boards to search from; none stands for the start."""
@@ -126,12 +185,12 @@ class KalahConfig(WorkloadConfig):
             self.form,
             self.layers,
             self.plies,
-            DEFAULT_BOARDS if self.boards == "auto" else self.boards,
+            self.boards_at_a_time,
         )
 
     def estimate(self) -> float:
         """Return about how many boards the last search looks at."""
-        return max(1.0, BRANCHING * self.pits) ** self.depth * max(1, len(self.positions))
+        return estimate(self.pits, self.depth) * max(1, len(self.positions))
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield what contradicts itself: boards of another size, a wrong split, too many plies."""
@@ -144,14 +203,8 @@ class KalahConfig(WorkloadConfig):
                 f"{MOST_NODES:.0g} are searched",
                 (("pits",),),
             )
-        yield from self._of_split()
-        if self.pits**self.plies > MOST_OF_AN_ITEM:
-            yield Conflict(
-                ("plies",),
-                f"{self.plies} plies with {self.pits} pits a side are up to "
-                f"{self.pits**self.plies:,} boards of one work-item; at most {MOST_OF_AN_ITEM:,}",
-                (("pits",),),
-            )
+        yield from split_conflicts(("split",), self.split, self.depth, self.pits)
+        yield from super().conflicts()
 
     def _of_boards(self) -> Iterator[Conflict]:
         cells = 2 * self.pits + 2
@@ -171,30 +224,3 @@ class KalahConfig(WorkloadConfig):
                 yield Conflict(path, message, (("pits",),))
             elif sum(board) > MOST_IN_PIT:
                 yield Conflict(path, f"{sum(board)} stones; a board has at most {MOST_IN_PIT}")
-
-    def _of_split(self) -> Iterator[Conflict]:
-        if self.split is None:
-            return
-        if len(self.split) != 3 or min(self.split) < 0 or self.split[2] < 1:
-            yield Conflict(
-                ("split",),
-                "three numbers are needed: plies before, plies breadth first, and at least 1 "
-                "level of the parallel tree",
-            )
-            return
-        pre, seq, par = self.split
-        if pre + seq + par - 1 != self.depth:
-            yield Conflict(
-                ("split",),
-                f"{pre} + {seq} + {par} - 1 = {pre + seq + par - 1} plies, and depth is "
-                f"{self.depth}: the parallel tree has one level more than plies",
-                (("depth",),),
-            )
-        nodes = sum(self.pits**level for level in range(par))
-        if nodes * NODE_BYTES > LOCAL_MEMORY:
-            yield Conflict(
-                ("split",),
-                f"a parallel tree of {par} levels has {nodes} boards, which do not fit 32 KiB of "
-                "local memory",
-                (("pits",),),
-            )

@@ -14,6 +14,9 @@ from functools import lru_cache
 
 from reference_py.games.kalah.parameters import Parameters
 
+LEAST_BOARDS, DEFAULT_BOARDS, MOST_BOARDS = 64, 2**18, 2**20
+"""Boards of a level that are kept at a time: at least, without a device, and most on a GPU."""
+
 
 @dataclass(frozen=True)
 class Stage:

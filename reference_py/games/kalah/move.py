@@ -1,0 +1,54 @@
+"""Which move is made, and what becomes of the game?
+
+A search was done before. The other players are Bonzo, who takes the pit nearest to the own store
+whose stones reach exactly the store or else the nearest that is not empty, and chance. Device
+twin: ``kernels/games/kalah/move.cl``.
+"""
+
+from reference_py.games.kalah.match import CHANCE, NOBODY, asked_next, player_of, stream_of
+from reference_py.games.kalah.parameters import BONZO, MOST_MOVES, RANDOM, TOP
+from reference_py.games.kalah.rules import is_over, moves, play, store_of, totals
+from reference_py.primitives.rng import Rng
+
+
+def bonzo(p, board, side):
+    """Return Bonzo's pit."""
+    nearest = moves(p, board, side)[::-1]
+    store = store_of(p, side)
+    return next((pit for pit in nearest if pit + board[pit] == store), nearest[0])
+
+
+def any_move(p, match, board, side):
+    """Return a pit, each with the same probability."""
+    numbers, pits = Rng.load(match.stream), moves(p, board, side)
+    pit = pits[numbers.below(len(pits))]
+    match.stream = numbers.pack()
+    return pit
+
+
+def move(p, match, tick):
+    """Make the move of whoever is asked for it, record it, and see who is asked next."""
+    if match.asked == NOBODY:
+        return
+    board, side = match.board.tolist(), int(match.to_move)
+    player = player_of(side, tick)
+    kind = RANDOM if match.asked == CHANCE else p.players[player].kind
+    if kind == RANDOM:
+        pit = any_move(p, match, board, side)
+    elif kind == BONZO:
+        pit = bonzo(p, board, side)
+    else:
+        pit = int(match.pit)
+        match.searched[player] += match.nodes
+    board, match.to_move, _ = play(p, board, side, pit)
+    match.board[:] = board
+    match.moves[match.moves_made] = pit
+    match.moves_made += 1
+    if is_over(p, board) or match.moves_made == MOST_MOVES:
+        top, bottom = totals(p, board)
+        match.margin = top - bottom if player_of(TOP, tick) == 0 else bottom - top
+        match.asked = NOBODY
+    else:
+        if match.moves_made == p.opening:
+            match.stream = stream_of(p, match, tick)
+        match.asked = asked_next(p, match, tick)

@@ -1,0 +1,193 @@
+"""Matches of Kalah: what is declared of them.
+
+A game is played on the device: a move is the search of one player, or of both where several
+matches are side by side, and a kernel that makes the move. The host reads one word a move.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from reference_py.games.kalah import ask, move, start
+from reference_py.games.kalah.match import FIRST, NOBODY, SECOND
+from reference_py.games.kalah.parameters import (
+    BONZO,
+    MOST_MOVES,
+    MOST_PAIRS,
+    PAIR_STREAMS,
+    RANDOM,
+    STREAM_GAP,
+    MatchParameters,
+    Player,
+)
+from societies.errors import SocietiesError
+from societies.games.kalah import search
+from societies.games.kalah.match_config import KalahMatchConfig
+from societies.games.matches import MatchWorkload, described
+from societies.workload import Block, Field, Phase, Source, Step, phase
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
+
+GROWTH = 6.0
+"""How much longer than the search before a search one ply deeper takes, at most as a rule: none is
+begun that would not be done in time."""
+
+KINDS = {BONZO: 1, RANDOM: 2}
+"""Numbers of the players that do not search, as in kernels/games/kalah/match.cl."""
+
+
+class KalahMatch(MatchWorkload):
+    """Two players and the games between them."""
+
+    name = "kalah_match"
+    summary = "matches of Kalah between two players, each beginning half of the games"
+    config = KalahMatchConfig
+    work = "node"
+    counted_by, timed = "searched", True
+    step_arguments = (*search.STEP_ARGUMENTS, "player")
+    numpy = True
+
+    def parameters(self, config: KalahMatchConfig) -> MatchParameters:
+        """Return what the reference is handed of a match."""
+        return config.parameters()
+
+    def names(self, config: KalahMatchConfig) -> list[str]:
+        """Return what the two players are called."""
+        return [
+            described(one.kind, one.depth if one.searches else 0, one.seconds)
+            for one in config.parameters().players
+        ]
+
+    def not_repeatable(self, config: KalahMatchConfig) -> str:
+        """Return why another run plays other games: a player has a time for its moves."""
+        for i, one in enumerate(config.players):
+            if one.seconds:
+                return (
+                    f"players.{i}.seconds is a time for each move, and how far a search looks "
+                    "ahead in it differs from run to run"
+                )
+        return ""
+
+    def fitted(self, config: KalahMatchConfig, device: Device | None) -> KalahMatchConfig:
+        """Return the configuration with as many boards as the memory of the device has room for."""
+        return search.fitted(self, config, device)
+
+    def sizes(self, p: MatchParameters) -> dict[str, int]:
+        """Return cells, boards that are kept, levels, players and the most moves of a game."""
+        return {**search.sizes(p.searches), "cell": p.cells, "player": 2, "move": MOST_MOVES}
+
+    def fields(self, p: MatchParameters) -> Mapping[str, Field]:
+        """Return the boards of a search, the game as it stands, and what is recorded of it."""
+        return {
+            **search.board_fields(),
+            **search.answer_fields(kept=False),
+            "board": Field(("cell",), "uint8", "stones", "the board of the game", kept=False),
+            "to_move": Field((), "uint8", "1", "who is to move: 0 TOP, 1 BOTTOM", kept=False),
+            "asked": Field(
+                (),
+                "uint8",
+                "1",
+                "who is asked for a move: 1 the first player, 2 the second, 4 chance, 0 nobody",
+                initial=FIRST | SECOND,
+                kept=False,
+            ),
+            "stream": Field((), "uint64", "1", "state of the random numbers", kept=False),
+            "searched": Field(
+                ("player",), "int64", "boards", "boards looked at for the moves made", logged=True
+            ),
+            **self.record_fields("stones", "cell that each move emptied"),
+        }
+
+    def phases(self, p: MatchParameters, copies: int) -> Mapping[str, Phase]:
+        """Return the kernels of every phase."""
+        given = {"board_count": self.sizes(p)["board"]}
+
+        def own(name: str) -> Phase:
+            file = f"{search.FOLDER}/{name}.cl"
+            return phase(file, global_size=copies, arguments=given)
+
+        asks = {"ask": own("ask")} if p.searches else {}
+        return {
+            "start": own("start"),
+            **asks,
+            **search.phases(p.searches, copies),
+            "move": own("move"),
+        }
+
+    def schedule(self, p: MatchParameters, tick: int, seen: Any) -> Iterator[Step]:
+        """Yield the steps of a game, move after move, until nobody is asked for one."""
+        if not tick:
+            return
+        yield Step("start")
+        for _ in range(MOST_MOVES):
+            asked = {int(one) for one in seen["asked"].ravel()}
+            if asked == {NOBODY}:
+                return
+            for number, player in enumerate(p.players):
+                if player.searches and any(one & (FIRST, SECOND)[number] for one in asked):
+                    yield from self._chosen(p, number, player, seen)
+            yield Step("move")
+
+    def _chosen(self, p: MatchParameters, number: int, player: Player, seen: Any) -> Iterator[Step]:
+        """Yield the steps of a search for a move: to the player's depth, or in its time."""
+        own, began = p.search(player), time.perf_counter()
+        for depth in range(1, player.depth + 1) if player.seconds else (player.depth,):
+            before = time.perf_counter()
+            yield Step("ask", f"player {number}", {"player": number})
+            yield from search.steps(own, depth, seen)
+            if player.seconds:
+                int(seen["pit"].max())  # waits for the search
+                now = time.perf_counter()
+                if now - began + GROWTH * (now - before) > player.seconds:
+                    return
+
+    def part(self, step: Step, tick: int) -> str:
+        """Return the phase."""
+        return step.phase
+
+    def source(self, p: MatchParameters) -> Source:
+        """Return macros; other players, openings and seeds build nothing."""
+        macros = {
+            "PITS": p.pits,
+            "EMPTY_CAPTURE": p.empty_capture,
+            "MOST_MOVES": MOST_MOVES,
+            "STREAM_GAP": STREAM_GAP,
+            "PAIR_STREAMS": PAIR_STREAMS,
+            "MOST_PAIRS": f"{MOST_PAIRS}ul",
+            **search.macros(p.searches),
+        }
+        kinds = [KINDS.get(player.kind, 0) for player in p.players]
+        return Source(macros, arguments={"first_kind": kinds[0], "second_kind": kinds[1]})
+
+    def reference(self, p: MatchParameters) -> Mapping[str, Callable[..., None]]:
+        """Return the twin of every phase."""
+        asks = {"ask": ask.ask} if p.searches else {}
+        return {"start": start.start, **asks, **search.reference(p.searches), "move": move.move}
+
+    def work_items(self, p: MatchParameters, copies: int, device: Any) -> int:
+        """Return work-items of a workgroup, as for a search."""
+        return search.PART
+
+    def check(self, block: Block, p: MatchParameters) -> None:
+        """Refuse a game that did not end within the moves that are recorded."""
+        if (block.logs["moves_made"] >= MOST_MOVES).any():
+            raise SocietiesError(f"a game has not ended after {MOST_MOVES} moves")
+
+    def plan_rows(self, config: KalahMatchConfig, p: MatchParameters) -> list[tuple[str, str]]:
+        """Return who plays."""
+        first, second = self.names(config)
+        return [
+            ("board", f"{p.pits} pits a side, {p.stones} stones a pit"),
+            ("players", f"{first} against {second}"),
+            ("boards in flight", f"at most {self._in_flight(p):,} of the last level of a match"),
+        ]
+
+    def _in_flight(self, p: MatchParameters) -> int:
+        """Return the most boards that a last phase is handed at a time."""
+        return max((cut.bounds[-1] for cut in search.cuts(p.searches)), default=0)
+
+
+WORKLOAD = KalahMatch()

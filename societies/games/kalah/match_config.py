@@ -1,0 +1,113 @@
+"""What can be configured of matches of Kalah: every key of the YAML file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from reference_py.games.kalah.parameters import EXPANDED, LAYERS, RANDOM, MatchParameters, Player
+from societies.config.model import Conflict, ListOf, Section, key
+from societies.games.kalah.config import (
+    MOST_NODES,
+    RecordConfig,
+    SearchConfig,
+    estimate,
+    split_conflicts,
+    usual_split,
+)
+from societies.games.matches import MatchConfig
+from societies.words import counted
+
+DEPTH, DEPTH_IN_TIME = 6, 40
+"""Plies that a player looks ahead unless it is said: without a time, and at most with one."""
+
+
+class PlayerConfig(Section):
+    """Who chooses moves, and how far or how long it looks ahead."""
+
+    kind: Literal["expanded", "layers", "bonzo", "random"] = key(
+        "expanded",
+        "A search, in one of its forms; bonzo, who takes the pit nearest to the own store whose "
+        "stones reach exactly the store, or else the nearest that is not empty; or any move",
+    )
+    depth: int | None = key(
+        None,
+        "Plies that a search looks ahead; with seconds: at most; default: 6, or 40",
+        "plies",
+        ge=1,
+        le=64,
+    )
+    seconds: float = key(
+        0.0,
+        "Time for a move: a search goes one ply deeper as long as that is likely to be done in "
+        "time; 0: none",
+        "s",
+        ge=0.0,
+        le=3600.0,
+    )
+    split: ListOf[int] | None = key(
+        None,
+        "Of layers: plies before, plies breadth first, levels of the parallel tree; default: 0, "
+        "depth - 3, 4",
+        "plies",
+    )
+
+    @property
+    def plies(self) -> int:
+        """Plies that it looks ahead, with a time at most."""
+        return self.depth or (DEPTH_IN_TIME if self.seconds else DEPTH)
+
+    def player(self) -> Player:
+        """Return what the reference is handed of a player."""
+        return Player(self.kind, self.plies, self.seconds, usual_split(self.split, self.plies))
+
+
+class KalahMatchConfig(SearchConfig, MatchConfig):
+    """Two players of Kalah and the games between them."""
+
+    workload: Literal["kalah_match"] = key("kalah_match", "What the file configures")
+    players: ListOf[PlayerConfig] = key(
+        (PlayerConfig(), PlayerConfig(kind="bonzo")), "The first player and the second"
+    )
+    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+
+    def parameters(self) -> MatchParameters:
+        """Return what the reference is handed."""
+        return MatchParameters(
+            (self.players[0].player(), self.players[1].player()),
+            self.opening,
+            self.stream_base,
+            self.pits,
+            self.stones,
+            self.empty_capture,
+            self.plies,
+            self.boards_at_a_time,
+        )
+
+    def chance(self) -> bool:
+        """Return whether a player draws at random, or plays otherwise for lack of time."""
+        return any(one.kind == RANDOM or one.seconds for one in self.players)
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what contradicts itself: three players, a time for who does not search, ..."""
+        yield from SearchConfig.conflicts(self)
+        yield from MatchConfig.conflicts(self)
+        if len(self.players) != 2:
+            yield Conflict(("players",), f"{counted(len(self.players), 'player')}; a match has two")
+        for i, one in enumerate(self.players):
+            path, searches = ("players", i), one.kind in (EXPANDED, LAYERS)
+            if not searches:
+                if one.depth or one.seconds or one.split:
+                    yield Conflict(
+                        (*path, "kind"), f"{one.kind} does not look ahead: no depth, seconds, split"
+                    )
+                continue
+            nodes = estimate(self.pits, one.plies)
+            if nodes > MOST_NODES and not one.seconds:
+                yield Conflict(
+                    (*path, "depth"),
+                    f"{one.plies} plies are about {nodes:.1g} boards to look at; at most "
+                    f"{MOST_NODES:.0g} are searched",
+                    (("pits",),),
+                )
+            yield from split_conflicts((*path, "split"), one.split, one.plies, self.pits)

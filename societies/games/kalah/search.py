@@ -1,0 +1,232 @@
+"""What does every workload declare that searches Kalah's tree: arrays, phases, order, memory?
+
+A workload may have several searches, which take turns in the same memory: those of the two players
+of a match. Each is told by its parameters: form, depth, split, boards at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from reference_py.games.kalah import answer, descend, expand, parallel, reduce
+from reference_py.games.kalah.parameters import Parameters
+from societies.games.kalah.levels import (
+    DEFAULT_BOARDS,
+    LEAST_BOARDS,
+    MOST_BOARDS,
+    Levels,
+    Stage,
+    levels,
+)
+from societies.workload import Field, Launch, Phase, Scratch, Slices, Step, phase
+
+if TYPE_CHECKING:
+    from societies.games.kalah.config import SearchConfig
+    from societies.opencl import Device
+    from societies.workload import Workload
+
+    S = TypeVar("S", bound=SearchConfig)
+
+FOLDER = "games/kalah"
+STEP_ARGUMENTS = ("level", "parents", "children", "skip", "most", "plies")
+BLOCK = 2048
+"""Boards of a block of running sums: WIDE_BLOCK of kernels/primitives/wide.cl."""
+
+FEW = 256
+"""Boards of a level that one workgroup expands alone: beyond it a GPU is better off with many."""
+
+PART = 64
+"""Boards that a workgroup takes where a work-item takes a board."""
+
+MEMORY_SHARE = 4
+"""One part in so many of a device's memory is for the boards in flight."""
+
+Searches = Sequence[Parameters]
+
+
+def cuts(searches: Searches) -> list[Levels]:
+    """Return how each search of each depth is cut."""
+    return [levels(p, depth) for p in searches for depth in range(min(1, p.depth), p.depth + 1)]
+
+
+def sizes(searches: Searches) -> dict[str, int]:
+    """Return cells, boards that are kept, and levels."""
+    found = cuts(searches)
+    return {
+        "board": max((one.size for one in found), default=1),
+        "cell": searches[0].cells if searches else 0,
+        "level": max((len(one.starts) for one in found), default=1) + 1,
+    }
+
+
+def board_fields() -> dict[str, Field]:
+    """Return the boards of a search, which mean nothing between two of them."""
+    board = ("board",)
+    return {
+        "boards": Field(("board", "cell"), "uint8", "stones", "boards by level", kept=False),
+        "movers": Field(board, "uint8", "1", "who is to move: 0 TOP, 1 BOTTOM", kept=False),
+        "counts": Field(("level",), "uint32", "boards", "boards of each level", kept=False),
+        "first": Field(board, "uint32", "index", "where its moves begin on the next", kept=False),
+        "board_score": Field(board, "int32", "1", f"score {FOUND}", kept=False),
+        "board_pit": Field(board, "int16", "index", BEST, kept=False),
+        "board_nodes": Field(board, "int64", "boards", "boards looked at below", kept=False),
+        "board_leaves": Field(board, "int64", "boards", "those at full depth", kept=False),
+        "board_finished": Field(board, "int64", "boards", "those over above it", kept=False),
+    }
+
+
+FOUND = "of the best line, as TOP sees it"
+BEST = "cell of the best move, -1 if there is none"
+
+
+def answer_fields(**when: Any) -> dict[str, Field]:
+    """Return what a search finds; ``when`` says what becomes of it."""
+    # How the work was divided, which may depend on the device, is no part of a result.
+    divided = {**when, "kept": False}
+    return {
+        "score": Field((), "int32", "1", f"score {FOUND}", **when),
+        "pit": Field((), "int16", "1", BEST, **when),
+        "nodes": Field((), "int64", "boards", "boards looked at", **when),
+        "leaves": Field((), "int64", "boards", "boards at the full depth", **when),
+        "finished": Field((), "int64", "boards", "boards above it whose game was over", **when),
+        "frontier": Field(
+            (), "int64", "boards", "boards that the last phase was handed", **divided
+        ),
+        "boards_per_launch": Field((), "int64", "boards", "the most of them in a batch", **divided),
+    }
+
+
+def phases(searches: Searches, copies: int) -> dict[str, Phase]:
+    """Return the kernels of every phase; a launch has workgroups for all boards it may get."""
+    if not searches:
+        return {}
+    blocks = -(-max(max(cut.bounds) for cut in cuts(searches)) // BLOCK)
+    boards = max(p.boards for p in searches)
+    sums = {"sums": Scratch((copies * blocks,), "uint32", shared="sums")}
+    given = {"board_count": sizes(searches)["board"], "blocks": blocks}
+
+    def parts(of: int, least: int = 0) -> Callable[[Mapping[str, int]], int]:
+        return lambda step: copies * -(-step["most"] // of) if step["most"] > least else 0
+
+    def some(least: int, most: int) -> Callable[[Mapping[str, int]], int]:
+        return lambda step: copies if least < step["most"] <= most else 0
+
+    more: dict[str, Any] = {"arguments": given}
+    summing: dict[str, Any] = {"scratch": sums, "alone_on_cpu": True, **more}
+    of_a_board = Slices("first_group", lambda step: _nodes(searches[0], step["plies"]))
+    of_a_part = Slices("first_group", lambda step: PART * _nodes(searches[0], step["plies"]))
+    file = {name: f"{FOLDER}/{name}.cl" for name in _TWINS}
+    last = {
+        "descend": phase(file["descend"], parts(PART), items=PART, slices=of_a_part, **more),
+        "parallel": phase(file["parallel"], parts(1), alone_on_cpu=True, slices=of_a_board, **more),
+    }
+    return {
+        "expand": Phase((
+            Launch(file["expand"], some(0, FEW), "expand_few", alone_on_cpu=True, **more),
+            Launch(file["expand"], parts(BLOCK, FEW), "count_moves", **summing),
+            Launch(file["expand"], some(FEW, boards), "count_children", **summing),
+            Launch(file["expand"], parts(PART, FEW), scratch=sums, items=PART, **more),
+        )),
+        **{name: last[name] for name in last_phases(searches)},
+        "reduce": phase(file["reduce"], parts(PART), items=PART, **more),
+        "answer": phase(file["answer"], global_size=copies, **more),
+    }  # fmt: skip
+
+
+def last_phase(p: Parameters) -> str:
+    """Return the phase that takes each board of the last level further."""
+    return "descend" if p.form == "expanded" else "parallel"
+
+
+def last_phases(searches: Searches) -> list[str]:
+    """Return those of all searches, each once."""
+    return sorted({last_phase(p) for p in searches})
+
+
+_TWINS: dict[str, Callable[..., None]] = {
+    "expand": expand.expand,
+    "descend": descend.descend,
+    "parallel": parallel.parallel,
+    "reduce": reduce.reduce,
+    "answer": answer.answer,
+}
+
+
+def reference(searches: Searches) -> dict[str, Callable[..., None]]:
+    """Return the twin of every phase."""
+    return {name: _TWINS[name] for name in phases(searches, 1)}
+
+
+def macros(searches: Searches) -> dict[str, int | float | str | bool]:
+    """Return the macros of the kernels, the variant of the rules aside."""
+    found: dict[str, int | float | str | bool] = {
+        "LEVELS": sizes(searches)["level"],
+        "PART": PART,
+    }
+    for name, form in (("NODES", "layers"), ("PLIES", "expanded")):
+        lasts = [cut.last for cut in cuts([p for p in searches if p.form == form])]
+        if lasts:
+            tree = _nodes(searches[0], max(lasts))
+            found[name] = int(tree) if form == "layers" else max(lasts)
+    return found
+
+
+def steps(p: Parameters, depth: int, seen: Any) -> Iterator[Step]:
+    """Yield the steps of a search, from the boards of level 0 to what was found of them."""
+    yield from _stages(p, levels(p, depth), 0, seen)
+    yield Step("answer")
+
+
+def _stages(p: Parameters, cut: Levels, number: int, seen: Any) -> Iterator[Step]:
+    """Yield the steps of a stage and of those after it, batch after batch."""
+    stage = cut.stages[number]
+    boards = int(seen["counts"][:, stage.level].max()) if stage.level else 1
+    for skip in range(0, boards, stage.batch):
+        for level in range(stage.level, stage.end):
+            yield _step("expand", cut, stage, level, skip)
+        if number + 1 < len(cut.stages):
+            yield from _stages(p, cut, number + 1, seen)
+        else:
+            yield _step(last_phase(p), cut, stage, stage.end, skip)
+        for level in reversed(range(stage.level, stage.end)):
+            yield _step("reduce", cut, stage, level, skip)
+
+
+def _step(phase: str, cut: Levels, stage: Stage, level: int, skip: int) -> Step:
+    """Return a step over the boards of a level: all, or a batch where the stage begins."""
+    begins = level == stage.level
+    arguments = {
+        "level": level,
+        "parents": cut.starts[level],
+        "skip": skip if begins else 0,
+        "most": stage.batch if begins else cut.bounds[level],
+    }
+    if phase in ("expand", "reduce"):
+        arguments["children"] = cut.starts[level + 1]
+    else:
+        arguments["plies"] = cut.last
+    return Step(phase, f"level {level}" + (f", from board {skip}" if skip else ""), arguments)
+
+
+def _nodes(p: Parameters, plies: int) -> float:
+    """Return the most boards that there may be below one in so many plies, itself included."""
+    return float(sum(p.pits**ply for ply in range(plies + 1)))
+
+
+def fitted(workload: Workload[Any, Any], config: S, device: Device | None) -> S:
+    """Return a configuration with as many boards as the memory of the device has room for."""
+    if config.boards != "auto":
+        return config
+    boards = MOST_BOARDS if device and device.kind != "cpu" else DEFAULT_BOARDS
+    while device and boards > LEAST_BOARDS:
+        one = config.model_copy(update={"boards": boards})
+        p, copies = workload.parameters(one), workload.count(one)
+        lengths = workload.sizes(p)
+        arrays = [copies * field.nbytes(lengths) for field in workload.fields(p).values()]
+        whole = device.global_memory or sum(arrays) * MEMORY_SHARE
+        largest = device.max_alloc or max(arrays)
+        if sum(arrays) <= whole // MEMORY_SHARE and max(arrays) <= largest:
+            break
+        boards //= 2
+    return config.model_copy(update={"boards": boards})

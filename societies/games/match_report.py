@@ -1,0 +1,37 @@
+"""What does a run of matches report, of any game?"""
+
+from __future__ import annotations
+
+import math
+
+from societies.output import open_results
+from societies.workload.report import RunReport
+
+
+class MatchReport(RunReport):
+    """What a run of matches did: its table, and then what every run tells."""
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The table, then the run; means of the last game alone would say nothing."""
+        rows = [(n, text) for n, text in super().rows if n.replace(" ", "_") not in self.final]
+        if self.last_tick < 2:
+            return rows
+        with open_results(self.path) as results:
+            found = self.workload.standing(results.margin.values[:, : self.last_tick // 2 * 2])
+        first, second = self.workload.names(self.config)
+        low, high = found.points_interval
+        least, most = found.margin_interval
+        interval = f", 95 % interval {least:+.2f} to {most:+.2f}" if math.isfinite(most) else ""
+        return [
+            ("games", f"{found.games}, each player began half"),
+            ("players", f"{first} against {second}"),
+            ("wins", f"{found.wins} ({found.wins_beginning} beginning) to {found.losses}"),
+            ("ties", str(found.ties)),
+            (
+                "points",
+                f"{100 * found.points:.1f} %, 95 % interval {100 * low:.1f} to {100 * high:.1f}",
+            ),
+            ("margin", f"{found.margin:+.2f} a game{interval}"),
+            *rows,
+        ]

@@ -1,0 +1,225 @@
+"""What does a match need beyond a game: who begins, the table, an interval, records?
+
+A match is an even number of games between two players, the first and the second, of which each
+begins half; two games in a row, a pair, begin with the same random opening. This module knows no
+game: the workload of a game's matches is a `MatchWorkload`, whose `margin` is by how much the first
+player won each game.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reference_py.primitives.rng import stream_base
+from societies.config.model import LARGEST_INTEGER, Conflict, WorkloadConfig, key
+from societies.words import counted
+from societies.workload import Field, Workload
+from societies.workload.config import SEED
+
+if TYPE_CHECKING:
+    from societies.workload.report import RunReport
+
+NORMAL_975 = 1.959963984540054
+"""0.975 quantile of the normal distribution: half the width of a 95 % interval, in deviations."""
+
+STUDENT_975 = (
+    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160),
+    *(2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056),
+    *(2.052, 2.048, 2.045, 2.042),
+)
+"""The same of Student's distribution with 1, 2, ... 30 degrees of freedom."""
+
+REPLICATES: Any = key(
+    1,
+    "Matches, alike but for their random draws, that are played side by side",
+    "matches",
+    ge=1,
+    le=LARGEST_INTEGER,
+)
+FIRST_MATCH: Any = key(0, "Number of the first match", "index", ge=0, le=LARGEST_INTEGER)
+
+
+class MatchConfig(WorkloadConfig):
+    """Base of the configuration of matches: how many games, how they begin, chance."""
+
+    games: int = key(2, "Games of a match, an even number: each player begins half", ge=2, le=2**20)
+    opening: int = key(
+        0,
+        "Moves at the start of a game that are random, the same in the two games of a pair; "
+        "without them two players who do not draw play the same two games again and again",
+        "moves",
+        ge=0,
+        le=64,
+    )
+    seed: int = SEED
+    replicates: int = REPLICATES
+    first_match: int = FIRST_MATCH
+
+    @property
+    def stream_base(self) -> int:
+        """Place on the generator's orbit at which the streams of this seed begin."""
+        return stream_base(self.seed)
+
+    def chance(self) -> bool:
+        """Return whether a player draws at random."""
+        return False
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield a contradiction if a player would begin more games than the other."""
+        if self.games % 2:
+            yield Conflict(
+                ("games",), f"{self.games} is odd, and each player is to begin half of the games"
+            )
+
+    def warnings(self) -> Iterator[Conflict]:
+        """Yield a warning if games are only repeated."""
+        if self.games > 2 and not self.opening and not self.chance():
+            yield Conflict(
+                ("games",),
+                "neither player draws at random and there is no random opening, so all pairs of "
+                "games are the same two",
+                (("opening",),),
+            )
+
+
+def beginner(game: int) -> int:
+    """Return who begins a game, counted from 1: player 0 the games 1, 3, 5, ..., else player 1."""
+    return (game - 1) % 2
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a match says of its first player.
+
+    Attributes
+    ----------
+    games, wins, ties, losses : int
+    wins_beginning : int, of the games that it began
+    points : float, a share of the games, a tie being half a win
+    points_interval : (float, float), Wilson's of 95 %, which takes games for independent
+    margin : float, mean by which games were won
+    margin_interval : (float, float), Student's of 95 % over pairs of games; infinite for one pair
+    """
+
+    games: int
+    wins: int
+    ties: int
+    losses: int
+    wins_beginning: int
+    points: float
+    points_interval: tuple[float, float]
+    margin: float
+    margin_interval: tuple[float, float]
+
+
+def standing(margins: ArrayLike) -> Standing:
+    """Return what the games of a match, (..., game) whole numbers, say of the first player.
+
+    A margin is positive if the first player won. The games are in the order in which they were
+    played, an even number of each match.
+    """
+    all_of_them = np.asarray(margins)
+    games = all_of_them.size
+    wins, ties = int((all_of_them > 0).sum()), int((all_of_them == 0).sum())
+    points = (wins + ties / 2) / games
+    pairs = all_of_them.reshape(-1, 2).mean(axis=1)
+    mean = float(pairs.mean())
+    half = math.inf
+    if len(pairs) > 1:
+        half = student(len(pairs) - 1) * float(pairs.std(ddof=1)) / math.sqrt(len(pairs))
+    return Standing(
+        games,
+        wins,
+        ties,
+        games - wins - ties,
+        int((all_of_them[..., ::2] > 0).sum()),
+        points,
+        wilson(points, games),
+        mean,
+        (mean - half, mean + half),
+    )
+
+
+def student(degrees: int) -> float:
+    """Return the 0.975 quantile of Student's distribution, to some 0.001."""
+    if degrees <= len(STUDENT_975):
+        return STUDENT_975[degrees - 1]
+    return NORMAL_975 + (NORMAL_975**3 + NORMAL_975) / (4 * degrees)
+
+
+def wilson(share: float, games: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share of so many games (Wilson 1927)."""
+    z2 = NORMAL_975**2 / games
+    middle = (share + z2 / 2) / (1 + z2)
+    half = math.sqrt(z2 * (share * (1 - share) + z2 / 4)) / (1 + z2)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A game as it was played.
+
+    Attributes
+    ----------
+    game : its number, from 1
+    beginner : 0 if the first player began it
+    moves : one after the other, as the game writes them
+    margin : by which the first player won
+    """
+
+    game: int
+    beginner: int
+    moves: tuple[int, ...]
+    margin: int
+
+
+def records(results: Any, match: int = 0) -> Iterator[Record]:
+    """Yield the games of a match from its file, an open dataset."""
+    one = results.isel(match=match)
+    for i, game in enumerate(one.game.values):
+        made = int(one.moves_made.values[i])
+        moves = tuple(int(move) for move in one.moves.values[i, :made])
+        yield Record(int(game), beginner(int(game)), moves, int(one.margin.values[i]))
+
+
+class MatchWorkload(Workload[Any, Any]):
+    """Base of the workloads that play matches."""
+
+    clock: ClassVar[str] = "game"
+    copies: ClassVar[str] = "match"
+
+    def names(self, config: Any) -> Sequence[str]:
+        """Return what the two players are called."""
+        raise NotImplementedError
+
+    def standing(self, margins: ArrayLike) -> Standing:
+        """Return what the games of a run say of the first player."""
+        return standing(margins)
+
+    def record_fields(self, unit: str, move: str) -> dict[str, Field]:
+        """Return what is recorded of a game; sizes have the most moves as ``move``."""
+        won = "by how much the first player won, negative if the second did"
+        return {
+            "margin": Field((), "int16", unit, won, logged=True),
+            "moves_made": Field((), "int32", "moves", "moves of the game", logged=True),
+            "moves": Field(("move",), "int8", "1", f"{move}, -1 after the end", logged=True),
+        }
+
+    def report(self, config: Any, **facts: Any) -> RunReport:
+        """Return a report with the table of the match."""
+        from societies.games.match_report import MatchReport
+
+        return MatchReport(self, config, **facts)
+
+
+def described(kind: str, depth: int, seconds: float) -> str:
+    """Return what a player is called: its kind, and how far or how long it looks ahead."""
+    if seconds:
+        return f"{kind}, {seconds:g} s a move"
+    return f"{kind}, {counted(depth, 'ply')}" if depth else kind

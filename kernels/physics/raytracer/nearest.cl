@@ -42,6 +42,7 @@ typedef struct {
     __global const int *numbers;
     __global const num8 *boxes;
     __global const num *limits;  // of all spheres: least and largest x, y, z; least radius
+    __global const num *margins;  // `box_margin` of unit rays from the camera, from each light
     uint sphere_count, plane_count, light_count, group_count;
     uint first_leaf;  // number of the first group among the nodes of the tree
     num ambient, fog;
@@ -116,8 +117,6 @@ static void offer_planes(hit_t *best, const scene_t *scene, const num3 origin, c
     }
 }
 
-#if FORM_IS_TREE
-
 // By how much boxes are enlarged for a ray, so that no sphere that the test above lets it hit is
 // left out.
 //
@@ -135,6 +134,9 @@ static void offer_planes(hit_t *best, const scene_t *scene, const num3 origin, c
 // ray enters and leaves the box has a relative error of 4 u, hence SLACK.
 static num box_margin(const scene_t *scene, const num3 origin, const num3 towards)
 {
+#if !FORM_IS_TREE
+    return NUM(0.0);  // nobody asks
+#else
     const num u = NUM(UNIT_ROUNDOFF);
     const num3 a = origin - vector_at(scene->limits), b = vector_at(scene->limits + 3) - origin;
     const num3 far =
@@ -148,7 +150,10 @@ static num box_margin(const scene_t *scene, const num3 origin, const num3 toward
     const num margin = NUM_DIV(error, least + NUM_SQRT(least * least + error));
     const num size = (fabs(origin.x) + fabs(origin.y)) + fabs(origin.z);
     return margin + NUM(64.0) * u * (NUM_SQRT(far2) * most + size);
+#endif
 }
+
+#if FORM_IS_TREE
 
 #define SLACK (NUM(1.0) + NUM(32.0) * NUM(UNIT_ROUNDOFF))
 #define STACK 64  // seven nodes wait on each of at most eight levels
@@ -163,10 +168,8 @@ static num inverse(const num x)
 // Spheres of those groups whose boxes the ray meets before the best hit so far; of the children of
 // a node the nearest is looked at first. `any_will_do` ends with the first hit.
 static void offer_tree(hit_t *best, const scene_t *scene, const num3 origin, const num3 towards,
-                       const int ignored, const bool any_will_do)
+                       const num margin, const int ignored, const bool any_will_do)
 {
-    if (scene->group_count == 0) return;
-    const num margin = box_margin(scene, origin, towards);
     const num3 above = origin + margin, below = origin - margin;
     const num3 slow = (num3)(inverse(towards.x), inverse(towards.y), inverse(towards.z));
     // The plane of a box that is met first is the lower one, unless the ray runs down that axis.
@@ -223,14 +226,15 @@ static void offer_tree(hit_t *best, const scene_t *scene, const num3 origin, con
 
 // What a ray hits first before `limit`; number NOTHING if nothing. Of seed shading, `ignored` is
 // an object that it does not hit. With `any_will_do` it may be another hit than the first.
+// `margin` is that of boxes.
 static hit_t first_hit(const scene_t *scene, const num3 origin, const num3 towards,
-                       const int ignored, const num limit, const bool any_will_do)
+                       const num margin, const int ignored, const num limit, const bool any_will_do)
 {
     hit_t best = {limit < FAR ? limit : FAR, NOTHING};
     offer_planes(&best, scene, origin, towards, ignored);
     if (any_will_do && best.number != NOTHING) return best;
 #if FORM_IS_TREE
-    offer_tree(&best, scene, origin, towards, ignored, any_will_do);
+    offer_tree(&best, scene, origin, towards, margin, ignored, any_will_do);
 #else
     for (uint g = 0; g < scene->group_count; ++g) {
         offer_group(&best, scene->groups + 4 * g, scene->numbers + 8 * g, origin, towards, ignored);
@@ -245,8 +249,8 @@ static hit_t first_hit(const scene_t *scene, const num3 origin, const num3 towar
 // The same for a workgroup's rays of seed shading, together. All work-items take part; those whose
 // ray is not `active` get nothing. Local memory: TILE spheres of 4 nums.
 COLLECTIVE hit_t first_seen(const scene_t *scene, const bool active, const num3 origin,
-                            const num3 towards, const int ignored, const num limit,
-                            const bool any_will_do)
+                            const num3 towards, const num margin, const int ignored,
+                            const num limit, const bool any_will_do)
 {
     __local num *tile = local_malloc(4 * TILE * sizeof(num));
     hit_t best = {limit < FAR ? limit : FAR, NOTHING};
@@ -278,11 +282,11 @@ COLLECTIVE hit_t first_seen(const scene_t *scene, const bool active, const num3 
 #else
 
 COLLECTIVE hit_t first_seen(const scene_t *scene, const bool active, const num3 origin,
-                            const num3 towards, const int ignored, const num limit,
-                            const bool any_will_do)
+                            const num3 towards, const num margin, const int ignored,
+                            const num limit, const bool any_will_do)
 {
     hit_t best = {FAR, NOTHING};
-    if (active) best = first_hit(scene, origin, towards, ignored, limit, any_will_do);
+    if (active) best = first_hit(scene, origin, towards, margin, ignored, limit, any_will_do);
     return best;
 }
 

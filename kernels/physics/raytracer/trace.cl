@@ -20,12 +20,12 @@ __kernel void trace(__global num *sum, __global const num *view, __global const 
                     __global const num *lights, __global const num *offsets,
                     __global const num *background, __global const num8 *groups,
                     __global const int *numbers, __global const num8 *boxes,
-                    __global const num *limits, const uint sphere_count, const uint plane_count,
-                    const uint light_count, const uint group_count, const uint first_leaf,
-                    const real ambient, const real fog, const real falloff, const int bounces,
-                    const real view_width, const real view_height, const uint width,
-                    const uint height, const uint row, const uint until, const uint number,
-                    const uint part)
+                    __global const num *limits, __global const num *margins,
+                    const uint sphere_count, const uint plane_count, const uint light_count,
+                    const uint group_count, const uint first_leaf, const real ambient,
+                    const real fog, const real falloff, const int bounces, const real view_width,
+                    const real view_height, const uint width, const uint height, const uint row,
+                    const uint until, const uint number, const uint part)
 {
     const uint pixels = (until - row) * width, parts = (pixels + part - 1) / part;
     const uint frame = get_group_id(0) / parts, first = get_group_id(0) % parts * part;
@@ -38,6 +38,7 @@ __kernel void trace(__global num *sum, __global const num *view, __global const 
     scene.numbers = numbers;
     scene.boxes = boxes;
     scene.limits = limits;
+    scene.margins = margins + (size_t)(1 + light_count) * frame;
     scene.sphere_count = sphere_count;
     scene.plane_count = plane_count;
     scene.light_count = light_count;

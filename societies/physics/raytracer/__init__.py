@@ -14,7 +14,7 @@ import numpy as np
 from reference_py.physics.raytracer import show, trace
 from reference_py.physics.raytracer.parameters import Parameters
 from societies.physics.raytracer.config import RaytracerConfig
-from societies.physics.raytracer.layout import Layout, layout
+from societies.physics.raytracer.layout import Layout, layout, margins
 from societies.workload import Field, Phase, Source, Step, Workload, phase
 
 if TYPE_CHECKING:
@@ -145,6 +145,9 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
             "numbers": of.numbers,
             "boxes": of.boxes,
             "limits": of.limits,
+            "margins": margins(
+                of.limits, np.vstack([p.view[:1], p.scene.lights[:, :3].astype(p.num)])
+            ),
             "offsets": np.array([p.offset(number) for number in range(p.samples)], p.num),
             "background": np.array(p.background, p.num),
         }

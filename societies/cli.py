@@ -40,7 +40,14 @@ from societies.errors import (
     shell_words,
 )
 from societies.numbers import Numbers, from_0, from_1, several_from_1, whole
-from societies.options import CONFIG, ConfigCommand, PlayCommand, PlotCommand, TraceCommand
+from societies.options import (
+    CONFIG,
+    ConfigCommand,
+    PlayCommand,
+    PlotCommand,
+    TraceCommand,
+    ViewCommand,
+)
 from societies.progress import progress_bar
 from societies.terminal import doing, print_rows, warn
 from societies.version import package_version
@@ -360,6 +367,63 @@ def play(
     member = member_of(workload(settings.workload), "play")
     given = {"config": settings, "device": device, "console": Console()}
     print(printable(str(call(member, given, context.meta.get("options", {})))))
+
+
+@app.command(cls=ViewCommand)
+def view(
+    context: typer.Context,
+    config: ConfigPath,
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="H",
+            help="Interface to listen on; 0.0.0.0: all of them. Other machines need the token that "
+            "the address has.",
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(metavar="N", parser=from_0, help="Port; 0: any that is free.")
+    ] = 8765,
+    frames: Annotated[
+        str,
+        typer.Option(
+            metavar="FORM",
+            help="How frames are sent: raw, webp, or auto: raw on this machine, WebP to others.",
+        ),
+    ] = "auto",
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
+    ] = True,
+    device: Device = "auto",
+    override: Override = None,
+    debug: Debug = False,
+) -> None:
+    """Show CONFIG in a browser while it runs, and let controls change it; Ctrl-C ends it.
+
+    What is shown depends on the workload: societies view CONFIG --help.
+    """
+    from societies.members import call, member_of
+    from societies.view import listen, require_packages, show
+    from societies.workload.registry import workload
+
+    settings = _load(_find_config(config), override)
+    member = member_of(workload(settings.workload), "view")
+    forms = {"auto": None, "raw": True, "webp": False}
+    if frames not in forms:
+        raise ConfigError(f"--frames {frames}: one of {', '.join(forms)}")
+    require_packages()
+    listening = listen(host, port)
+    given = {"config": settings, "device": device}
+    with doing("building kernels", ""):
+        shown = call(member, given, context.meta.get("options", {}))
+    show(
+        shown,
+        listening,
+        report=lambda text: print(printable(text), file=sys.stderr),
+        browser=browser,
+        raw=forms[frames],
+        opened=lambda: print(f"{shown.title}: {listening.address}", flush=True),
+    )
 
 
 @app.command(cls=ConfigCommand)

@@ -195,6 +195,16 @@ class PlayCommand(MemberCommand):
         return member_of(workload, "play")
 
 
+class ViewCommand(MemberCommand):
+    """The command whose options are those of the workload's member ``view``."""
+
+    def member_of(self, workload: Workload[Any, Any]) -> Callable[..., Any]:
+        """Return the member."""
+        from societies.members import member_of
+
+        return member_of(workload, "view")
+
+
 class PlotCommand(MemberCommand):
     """The command whose options are those of a workload's ``figure``."""
 

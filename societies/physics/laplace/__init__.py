@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from societies.opencl import Device
+    from societies.physics.laplace.view import Controls
+    from societies.workload import View
 
 FOLDER = "physics/laplace"
 BAND = 8
@@ -190,6 +192,12 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         from societies.physics.laplace.figure import figure
 
         return figure(results, plate, palette)
+
+    def view(self, config: LaplaceConfig, *, device: str | Device = "auto") -> View[Controls]:
+        """Show the plate while it is solved; its edges and conductors can be changed."""
+        from societies.physics.laplace.view import PlateView
+
+        return PlateView(self, config, device)
 
 
 def _conductors(config: LaplaceConfig) -> Iterator[Conductor]:

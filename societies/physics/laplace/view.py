@@ -1,0 +1,240 @@
+"""How does a plate look while it is solved, and what can be changed meanwhile?
+
+The potentials of the edges and further conductors, which are drawn with the mouse. The plate goes
+on from the potentials that it has; the counting of steps begins again, since the run that gives the
+same plate begins from the new edges and conductors.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.physics.laplace import plate
+from reference_py.physics.laplace.parameters import Parameters
+from societies.physics.laplace.config import ConductorConfig, LaplaceConfig
+from societies.physics.laplace.figure import SEED_COLOURS
+from societies.workload.engines import LOG_TICKS
+from societies.workload.run import engine_of
+from societies.workload.view import (
+    Button,
+    Change,
+    Control,
+    Drag,
+    Event,
+    Frame,
+    Mouse,
+    Press,
+    Slider,
+)
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
+    from societies.workload import Workload
+
+EDGES = ("top", "bottom", "left", "right")
+MOST_STEPS = 1000
+"""Steps from one picture to the next, at most."""
+
+LAUNCH_SECONDS = 0.02
+"""Seconds of steps after which an event is looked for."""
+
+
+@dataclass(frozen=True)
+class Controls:
+    """What the controls say.
+
+    Attributes
+    ----------
+    border : potentials of the edges, in the order of `EDGES`
+    drawn : conductors in addition to those of the configuration
+    pen : potential of the next one
+    steps : from one picture to the next
+    restarts : how often the plate has begun again
+    """
+
+    border: tuple[float, ...]
+    drawn: tuple[ConductorConfig, ...] = ()
+    pen: float = 1.0
+    steps: int = 10
+    restarts: int = 0
+
+
+class PlateView:
+    """A plate that is being solved.
+
+    Parameters
+    ----------
+    workload, config : the plate; where there are several, the first is shown
+    device : str or Device
+    """
+
+    def __init__(
+        self,
+        workload: Workload[LaplaceConfig, Parameters],
+        config: LaplaceConfig,
+        device: str | Device = "auto",
+    ) -> None:
+        self._workload, self._config = workload, config
+        rows, columns = config.shape
+        kind = "heat on" if config.method == "heat" else "the potential of"
+        self.title = f"{kind} a plate of {rows} x {columns} cells"
+        self.initial = Controls(workload.parameters(config).border)
+        values = [*self.initial.border, *(one.value for one in _listed(config))]
+        self._most = max(1.0, *map(abs, values))
+        self._engine, _, _ = engine_of(workload, config, device)
+        self._engine.start()
+        self._applied, self._tick, self._over, self._chunk = self.initial, 0, False, 1
+
+    def controls(self, state: Controls) -> list[Control]:
+        """Return the controls of a state."""
+        volts = (-self._most, self._most, self._most / 100)
+        edges = zip(EDGES, state.border, strict=True)
+        return [
+            Mouse(drag="a conductor"),
+            *(Slider(name, f"{name} edge [V]", value, *volts) for name, value in edges),
+            Slider("pen", "conductor that is drawn [V]", state.pen, *volts),
+            Slider("steps", "steps from one picture to the next", state.steps, 1, MOST_STEPS, 1),
+            Button("restart", "Restart"),
+            Button("clear", "Remove what is drawn"),
+            Button("reset", "Reset"),
+        ]
+
+    def take(self, state: Controls, event: Event[Controls]) -> Controls:
+        """Return the state after an event."""
+        match event:
+            case Drag():
+                return self._drawn(event)
+            case Change("pen", float(value)):
+                return replace(state, pen=value)
+            case Change("steps", int(value)):
+                return replace(state, steps=value)
+            case Change(name, float(value)):
+                place = EDGES.index(name)
+                border = (*state.border[:place], value, *state.border[place + 1 :])
+                return replace(state, border=border)
+            case Press("restart"):
+                return replace(state, restarts=state.restarts + 1)
+            case Press("clear"):
+                return replace(state, drawn=())
+            case Press("reset"):
+                return replace(self.initial, restarts=state.restarts + 1)
+        raise ValueError(f"no event of a plate: {event}")
+
+    def _drawn(self, drag: Drag[Controls]) -> Controls:
+        """Return the state with a rectangle from where the drag began to where the mouse is."""
+        rows, columns = self._config.shape
+        inside = []
+        for at, way, length in ((drag.y, drag.dy, rows), (drag.x, drag.dx, columns)):
+            ends = sorted(min(max(int(place // 1), 1), length - 2) for place in (at, at + way))
+            inside.append((ends[0], ends[1]))
+        one = ConductorConfig(rows=inside[0], columns=inside[1], value=drag.began.pen)
+        return replace(drag.began, drawn=(*drag.began.drawn, one))
+
+    def frames(self, state: Controls) -> Iterator[Frame | None]:
+        """Yield the plate as it is, and then after every so many steps until it ends."""
+        self._apply(state)
+        yield self._frame(state)
+        last = self._workload.ticks(self._config)
+        while not self._over and self._tick < last:
+            end = min(self._tick + state.steps, last)
+            while not self._over and self._tick < end:
+                self._run(min(self._tick + self._chunk, end))
+                yield None
+            yield self._frame(state)
+
+    def _apply(self, state: Controls) -> None:
+        """Bring the plate to the edges and conductors of a state."""
+        before, self._applied = self._applied, state
+        if (state.border, state.drawn, state.restarts) == (
+            before.border,
+            before.drawn,
+            before.restarts,
+        ):
+            return
+        p = self._workload.parameters(self.configuration(state))
+        self._engine.parameters = p
+        if state.restarts != before.restarts:
+            self._engine.start()
+        else:
+            now = self._engine.state()
+            held, free = plate.potentials(p), plate.free_cells(p)
+            phi = np.where(free, now["phi"], held).astype(now["phi"].dtype)
+            ended = np.full_like(now["ended"], plate.RUNNING)
+            self._engine.load({**now, "phi": phi, "ended": ended})
+        self._tick, self._over = 0, False
+
+    def _run(self, end: int) -> None:
+        """Run the steps up to ``end``; find out how many a launch may have."""
+        began, steps = time.perf_counter(), end - self._tick
+        self._engine.run_ticks(self._tick + 1, end)
+        ended = self._engine.ended()  # waits for the device
+        seconds = max(time.perf_counter() - began, 1e-9)
+        self._chunk = max(1, min(LOG_TICKS, 2 * steps, int(steps * LAUNCH_SECONDS / seconds)))
+        self._tick, self._over = (end, False) if ended is None else (ended, True)
+
+    def _frame(self, state: Controls) -> Frame:
+        """Return the plate in colours."""
+        now = self._engine.state()
+        caption = f"step {self._tick:,}"
+        if self._tick:
+            caption += f", largest change {float(now['change'][0]):.2g} V"
+        if self._over:
+            caption += ": the tolerance is met"
+        held = [0.0, *state.border, *(one.value for one in (*_listed(self._config), *state.drawn))]
+        if self._config.image is not None:
+            held.append(1.0)
+        return Frame(coloured(now["phi"][0], min(held), max(held)), caption)
+
+    def configuration(self, state: Controls) -> LaplaceConfig:
+        """Return the configuration of a plate with these edges and conductors."""
+        border = state.border if len(set(state.border)) > 1 else state.border[0]
+        changed: dict[str, Any] = {"border": border}
+        if state.drawn:
+            changed["conductor"] = (*_listed(self._config), *state.drawn)
+        return self._config.model_copy(update=changed)
+
+
+def _listed(config: LaplaceConfig) -> tuple[ConductorConfig, ...]:
+    """Return the conductors of a configuration as a list of rectangles, without its picture."""
+    if isinstance(config.conductor, tuple):
+        return config.conductor
+    if config.conductor == "none":
+        return ()
+    (row, column) = (side // 2 for side in config.shape)
+    return (ConductorConfig(rows=(row - 1, row), columns=(column - 1, column), value=1.0),)
+
+
+def coloured(potential: NDArray[Any], least: float, most: float) -> NDArray[np.uint8]:
+    """Return potentials in colours: blue the least, green the middle, red the most.
+
+    Parameters
+    ----------
+    potential : (row, column) float, V
+    least, most : potentials, V
+
+    Returns
+    -------
+    (row, column, 4) uint8
+    """
+    span = most - least
+    scaled = (potential.astype(np.float64) - least) / (span if span > 0 else 1.0)
+    places = np.clip(scaled * 255, 0, 255).astype(np.uint8)
+    return _PALETTE[places]
+
+
+def _palette() -> NDArray[np.uint8]:
+    """Return the 256 colours, linear between those of the seed; (colour, 4) uint8."""
+    at = np.linspace(0, len(SEED_COLOURS) - 1, 256)
+    parts = [
+        np.interp(at, range(len(SEED_COLOURS)), part) for part in zip(*SEED_COLOURS, strict=True)
+    ]
+    return np.round(255 * np.stack([*parts, np.ones(256)], axis=1)).astype(np.uint8)
+
+
+_PALETTE = _palette()

@@ -1,0 +1,201 @@
+"""What do the page and the server say to each other? JSON texts, and frames as bytes.
+
+The page sends an object with the number ``seq`` of its message and one of ``shown`` (the number of
+the frame that it has drawn), ``drag``, ``wheel``, ``change`` with ``value``, and ``press``. The
+server sends objects with the controls, and frames: the length of a JSON header (4 bytes, little
+endian), the header, padded to a multiple of four bytes, and the pixels or the WebP file.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
+
+from societies.view.renderer import Numbered
+from societies.workload.view import (
+    Button,
+    Change,
+    Choice,
+    Control,
+    Drag,
+    Event,
+    Mouse,
+    Press,
+    Slider,
+    Wheel,
+)
+
+S = TypeVar("S")
+
+MOST_TURNS = 100.0
+"""Notches of a wheel in one message; no hand is faster."""
+
+FARTHEST = 1e6
+"""Pixels from the picture that a mouse can be."""
+
+QUALITY = 90
+"""Of WebP, of 100."""
+
+
+class Nonsense(Exception):
+    """Raised for a message that the page never sends; ``str(error)`` says why in one line."""
+
+
+class Refused(Exception):
+    """Raised for an event that no control of the present state asks for."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message of the page.
+
+    Attributes
+    ----------
+    seq : its number; the controls that the server sends say up to which one they are true
+    kind : one of ``shown``, ``drag``, ``wheel``, ``change``, ``press``
+    value : what stands under this word
+    to : the new value of a control that has changed
+    """
+
+    seq: int
+    kind: str
+    value: Any
+    to: Any = None
+
+
+def read(text: str | bytes | None) -> Message:
+    """Return a message of the page.
+
+    Raises
+    ------
+    Nonsense
+        If it is none.
+    """
+    if not isinstance(text, str):
+        raise Nonsense("bytes where the page sends text")
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Nonsense("no JSON") from None
+    if not isinstance(found, dict):
+        raise Nonsense("no object")
+    kinds = [kind for kind in ("shown", "drag", "wheel", "change", "press") if kind in found]
+    if len(kinds) != 1:
+        raise Nonsense("not one event")
+    seq = found.get("seq", 0)
+    if type(seq) is not int or (kinds == ["shown"] and type(found["shown"]) is not int):
+        raise Nonsense("a number that is none")
+    return Message(seq, kinds[0], found[kinds[0]], found.get("value"))
+
+
+def drag_id(message: Message) -> int:
+    """Return the number of a drag.
+
+    Raises
+    ------
+    Nonsense
+        If it has none.
+    """
+    value = message.value
+    if not isinstance(value, dict) or type(value.get("id")) is not int:
+        raise Nonsense("a drag without a number")
+    return int(value["id"])
+
+
+def event(message: Message, controls: Sequence[Control], began: S) -> Event[S]:
+    """Return the event that a message stands for.
+
+    Parameters
+    ----------
+    message : Message
+    controls : those of the present state
+    began : state in which the drag began, if it is one
+
+    Raises
+    ------
+    Nonsense
+        If a number is none.
+    Refused
+        If there is no such control now.
+    """
+    mouse = next((one for one in controls if isinstance(one, Mouse)), Mouse())
+    if message.kind == "drag":
+        if not mouse.drag:
+            raise Refused("nothing can be dragged")
+        places = [_number(message.value.get(name), FARTHEST) for name in ("x", "y", "dx", "dy")]
+        return Drag(began, *places)
+    if message.kind == "wheel":
+        if not mouse.wheel:
+            raise Refused("the wheel does nothing")
+        return Wheel(_number(message.value, MOST_TURNS))
+    named = {one.name: one for one in controls if not isinstance(one, Mouse)}
+    control = named.get(message.value) if isinstance(message.value, str) else None
+    if message.kind == "press":
+        if not isinstance(control, Button):
+            raise Refused("there is no such button now")
+        return Press(control.name)
+    if isinstance(control, Slider):
+        return Change(control.name, _on_scale(control, _number(message.to)))
+    if isinstance(control, Choice):
+        if message.to not in control.options:
+            raise Refused(f"{control.label} has no such choice now")
+        return Change(control.name, message.to)
+    raise Refused("there is no such control now")
+
+
+def _number(value: Any, most: float = math.inf) -> float:
+    """Return a finite number, brought between ``-most`` and ``most``."""
+    try:
+        if type(value) in (int, float) and math.isfinite(value):
+            return max(-most, min(float(value), most))
+    except OverflowError:  # a whole number that is no float
+        pass
+    raise Nonsense("a number that is none")
+
+
+def _on_scale(slider: Slider, value: float) -> float:
+    """Return the value of a slider that is nearest: an int if its range and step are."""
+    steps = round((max(slider.least, min(value, slider.most)) - slider.least) / slider.step)
+    parts = (slider.least, slider.most, slider.step)
+    if all(isinstance(part, int) for part in parts):
+        return slider.least + steps * slider.step
+    # Ten digits after that of the step: -30 + 30123 * 0.001 is then 0.123.
+    digits = max(0, 10 - math.floor(math.log10(slider.step)))
+    return min(round(slider.least + steps * slider.step, digits), slider.most)
+
+
+def described(control: Control) -> dict[str, Any]:
+    """Return a control as the page has it."""
+    return {"kind": type(control).__name__.lower(), **asdict(control)}
+
+
+def frame(one: Numbered[Any], *, raw: bool) -> bytes:
+    """Return a frame as the page has it: its pixels, or a WebP file."""
+    rows, columns = one.frame.pixels.shape[:2]
+    header: Mapping[str, Any] = {
+        "number": one.number,
+        "width": columns,
+        "height": rows,
+        "caption": one.frame.caption,
+        "seconds": one.seconds,
+        "webp": not raw,
+    }
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 4)
+    data = one.frame.pixels.tobytes() if raw else picture(one, "WEBP")
+    return b"".join((struct.pack("<I", len(text)), text, data))
+
+
+def picture(one: Numbered[Any], kind: str) -> bytes:
+    """Return the file of a picture, PNG or WEBP, without the alpha channel."""
+    from PIL import Image
+
+    file = io.BytesIO()
+    pixels = one.frame.pixels[:, :, :3]
+    Image.fromarray(pixels).save(file, kind, quality=QUALITY)
+    return file.getvalue()

@@ -1,0 +1,258 @@
+// Shows the frames that the server sends, and sends what the mouse and the controls do.
+//
+// Each message of the page has a number; what the server says of the controls is true up to the
+// number that it names. Until that is the last one sent, the controls here are newer and are left
+// as they are. A frame is acknowledged when it is drawn, which the browser does once a refresh and
+// only while the page is visible; until then the server sends no other.
+"use strict";
+
+const by = (id) => document.getElementById(id);
+const canvas = by("picture"), context = canvas.getContext("2d", { alpha: false });
+const RETRY = 1000; // milliseconds from a lost connection to the next attempt
+const SMALLEST = 640; // pixels of the screen to which a smaller picture is enlarged
+
+let socket = null, seq = 0, controlling = false;
+let waiting = null, drawn = 0, times = [], count = 0;
+let drag = null, drags = 0, takes = { drag: "", wheel: "" };
+let structure = "", inputs = new Map();
+
+// ------------------------------------------------------------------------------------ connection
+
+function connect() {
+  const secure = location.protocol === "https:" ? "wss:" : "ws:";
+  const address = new URL("socket" + location.search, location.href);
+  address.protocol = secure;
+  let opened = false;
+  socket = new WebSocket(address);
+  socket.binaryType = "arraybuffer";
+  socket.onopen = () => { opened = true; seq = 0; drawn = 0; waiting = null; };
+  socket.onmessage = (message) => {
+    if (typeof message.data === "string") inform(JSON.parse(message.data));
+    else receive(message.data);
+  };
+  socket.onclose = async (event) => {
+    controlling = false;
+    drag = null;
+    enable();
+    say("lost", "connection lost; trying again" + (event.reason ? ": " + event.reason : ""));
+    if (!opened) await explain();
+    setTimeout(connect, RETRY);
+  };
+}
+
+// Says why the server refuses, if it answers at all.
+async function explain() {
+  try {
+    const answer = await fetch("configuration.yaml" + location.search);
+    if (answer.status === 403) say("lost", (await answer.text()).trim());
+  } catch { /* it does not answer */ }
+}
+
+function send(message) {
+  if (socket && socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+}
+
+function act(message) {
+  if (controlling) send({ seq: ++seq, ...message });
+}
+
+function say(kind, text) {
+  by("status").textContent = text;
+  by("status").dataset.kind = kind;
+  document.body.className = kind;
+}
+
+// ---------------------------------------------------------------------------------------- frames
+
+function receive(buffer) {
+  const length = new DataView(buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  const first = waiting === null;
+  waiting = { ...header, socket, data: new Uint8Array(buffer, 4 + length) };
+  if (first) requestAnimationFrame(draw);
+}
+
+async function draw() {
+  const frame = waiting;
+  waiting = null;
+  if (frame === null || frame.socket !== socket) return;
+  let picture = null;
+  if (frame.webp) {
+    try { picture = await createImageBitmap(new Blob([frame.data], { type: "image/webp" })); }
+    catch { by("error").textContent = "this browser shows no WebP"; return; }
+  }
+  if (frame.number > drawn) { // decoding takes a while: a newer one may be there
+    if (canvas.width !== frame.width || canvas.height !== frame.height) {
+      [canvas.width, canvas.height] = [frame.width, frame.height];
+      fit();
+    }
+    if (picture) context.drawImage(picture, 0, 0);
+    else {
+      const { buffer, byteOffset, byteLength } = frame.data;
+      const pixels = new Uint8ClampedArray(buffer, byteOffset, byteLength);
+      context.putImageData(new ImageData(pixels, frame.width, frame.height), 0, 0);
+    }
+    drawn = frame.number;
+    by("caption").textContent = frame.caption;
+    Object.assign(document.body.dataset, { number: drawn, shown: ++count });
+    times.push(performance.now());
+  }
+  send({ shown: frame.number });
+}
+
+function rate() {
+  const now = performance.now();
+  times = times.filter((time) => now - time < 1000);
+  by("rate").textContent = times.length > 1 ? times.length + " frames/s" : "";
+}
+
+// Enlarges a small picture by a whole number, and lets a large one fill the width at most.
+function fit() {
+  const factor = Math.max(1, Math.floor(SMALLEST / Math.max(canvas.width, canvas.height)));
+  canvas.style.width = canvas.width * factor + "px";
+  canvas.style.imageRendering = factor > 1 ? "pixelated" : "auto";
+}
+
+// -------------------------------------------------------------------------------------- controls
+
+function inform(news) {
+  controlling = news.controlling;
+  by("title").textContent = document.title = news.title;
+  by("error").textContent = news.error;
+  const others = news.viewers - 1;
+  if (!controlling) say("watching", "watching: another window controls");
+  else say("controlling", others ? "controlling; " + others + " watching" : "connected");
+  const mouse = news.controls.find((one) => one.kind === "mouse");
+  takes = { drag: mouse ? mouse.drag : "", wheel: mouse ? mouse.wheel : "" };
+  canvas.classList.toggle("dragged", controlling && takes.drag !== "");
+  by("mouse").textContent = [takes.drag && "drag: " + takes.drag, takes.wheel && "wheel: " + takes.wheel]
+    .filter(Boolean).join("; ");
+  const others_ = news.controls.filter((one) => one.kind !== "mouse");
+  const wanted = JSON.stringify(others_.map(({ value, ...rest }) => rest));
+  if (wanted !== structure) build(others_);
+  structure = wanted;
+  enable();
+  if (news.seq < seq) return; // what was done here since then is not in it
+  for (const one of others_) {
+    for (const input of inputs.get(one.name) || []) {
+      if (input !== document.activeElement || input.type !== "number") input.value = one.value;
+    }
+  }
+}
+
+function enable() {
+  by("controls").disabled = !controlling;
+}
+
+function build(controls) {
+  const legend = by("controls").querySelector("legend");
+  by("controls").replaceChildren(legend);
+  inputs = new Map();
+  let row = null;
+  for (const one of controls) {
+    if (one.kind === "button") {
+      if (!row) by("controls").append(row = make("p", { className: "row" }));
+      const button = make("button", { type: "button", textContent: one.label, id: "c-" + one.name });
+      button.onclick = () => act({ press: one.name });
+      row.append(button);
+      continue;
+    }
+    row = null;
+    by("controls").append(one.kind === "slider" ? slider(one) : choice(one));
+  }
+}
+
+function make(name, properties) {
+  return Object.assign(document.createElement(name), properties);
+}
+
+function slider(one) {
+  const range = { min: one.least, max: one.most, step: one.step };
+  const bar = make("input", { type: "range", id: "c-" + one.name, ...range, value: one.value });
+  const box = make("input", { type: "number", ...range, value: one.value, ariaLabel: one.label });
+  bar.oninput = () => { box.value = bar.value; act({ change: one.name, value: Number(bar.value) }); };
+  box.onchange = () => {
+    if (box.value === "") return;
+    bar.value = box.value;
+    act({ change: one.name, value: Number(box.value) });
+  };
+  inputs.set(one.name, [bar, box]);
+  const label = make("label", { className: "slider" });
+  label.append(make("span", { textContent: one.label }), bar, box);
+  return label;
+}
+
+function choice(one) {
+  const select = make("select", { id: "c-" + one.name });
+  for (const word of one.options) select.append(new Option(word, word));
+  select.value = one.value;
+  select.onchange = () => act({ change: one.name, value: select.value });
+  inputs.set(one.name, [select]);
+  const label = make("label", { className: "choice" });
+  label.append(make("span", { textContent: one.label }), select);
+  return label;
+}
+
+// ----------------------------------------------------------------------------------------- mouse
+
+function place(event) {
+  const box = canvas.getBoundingClientRect();
+  const x = (event.clientX - box.left) * canvas.width / box.width;
+  return [x, (event.clientY - box.top) * canvas.height / box.height];
+}
+
+function dragged(event) {
+  const [x, y] = place(event);
+  act({ drag: { id: drag.id, x: drag.x, y: drag.y, dx: x - drag.x, dy: y - drag.y } });
+}
+
+canvas.onpointerdown = (event) => {
+  if (event.button !== 0 || !controlling || !takes.drag) return;
+  const [x, y] = place(event);
+  drag = { id: ++drags, pointer: event.pointerId, x, y };
+  canvas.setPointerCapture(event.pointerId);
+  dragged(event);
+};
+canvas.onpointermove = (event) => {
+  if (drag && event.pointerId === drag.pointer) dragged(event);
+};
+canvas.onpointerup = canvas.onpointercancel = (event) => {
+  if (!drag || event.pointerId !== drag.pointer) return;
+  if (event.type === "pointerup") dragged(event);
+  drag = null;
+};
+canvas.addEventListener("wheel", (event) => {
+  if (!takes.wheel) return;
+  event.preventDefault();
+  // A notch is 120 here in every browser; deltaY has other units in each.
+  const turns = event.wheelDeltaY ? event.wheelDeltaY / 120 : -Math.sign(event.deltaY);
+  if (turns) act({ wheel: turns });
+}, { passive: false });
+
+// ----------------------------------------------------------------------------------------- files
+
+by("save").href = "picture.png" + location.search;
+by("copy").onclick = async () => {
+  let text;
+  try {
+    const answer = await fetch("configuration.yaml" + location.search);
+    text = await answer.text();
+    if (!answer.ok) throw new Error(text.trim());
+  } catch (error) {
+    by("error").textContent = "no configuration: " + error.message;
+    return;
+  }
+  by("text").value = text;
+  by("yaml").showModal();
+  by("text").select();
+  try {
+    await navigator.clipboard.writeText(text);
+    by("copied").textContent = "Copied. As a file, this is what societies run takes:";
+  } catch { // browsers allow it on this machine and over https only
+    by("copied").textContent = "Copy this into a file, which societies run takes:";
+  }
+};
+by("panel").onsubmit = (event) => event.preventDefault();
+
+setInterval(rate, 250);
+connect();

@@ -1,0 +1,285 @@
+"""How is a session served to browsers? One page, one WebSocket, and two files to keep."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import re
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from societies.config import to_yaml
+from societies.view import messages
+from societies.view.listening import Listening, is_loopback
+from societies.view.session import Session, Viewer
+
+PAGE = Path(__file__).parent / "page"
+FILES = {"page.js": "text/javascript", "page.css": "text/css"}
+
+HEADERS = {
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'self'; connect-src 'self' ws: wss:; img-src 'self' "
+    "blob: data:; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",  # the address has the token
+    "x-content-type-options": "nosniff",
+}
+
+NEWS_SECONDS = 1 / 60
+"""Shortest time from one message about the controls to the next."""
+
+LONGEST_MESSAGE = 1 << 16
+"""Bytes of the longest message that is read; the page's have some hundred."""
+
+
+class Page:
+    """The pages of a session, for Starlette.
+
+    Parameters
+    ----------
+    session : what is shown
+    listening : where; its token is asked for
+    report : called with one line for each connection that is closed for what it sent
+    raw : whether frames are sent as pixels; None: to viewers on this machine, WebP to others
+    """
+
+    def __init__(
+        self,
+        session: Session[Any],
+        listening: Listening,
+        report: Callable[[str], None],
+        raw: bool | None = None,
+    ) -> None:
+        self._session, self._listening = session, listening
+        self._report, self._raw = report, raw
+
+    def app(self) -> Starlette:
+        """Return the application."""
+        return Starlette(
+            routes=[
+                Route("/", self._index),
+                *(Route(f"/{name}", self._file) for name in FILES),
+                Route("/picture.png", self._picture),
+                Route("/configuration.yaml", self._configuration),
+                WebSocketRoute("/socket", self._socket),
+            ]
+        )
+
+    def _refusal(self, connection: HTTPConnection) -> str:
+        """Return why a connection is refused, "" if it is not."""
+        host = connection.headers.get("host", "")
+        if self._listening.token:
+            given = connection.query_params.get("token", "")
+            if not hmac.compare_digest(given.encode(), self._listening.token.encode()):
+                return "wrong token: open the address that societies view has printed"
+        elif not is_loopback(urlsplit(f"//{host}").hostname or ""):
+            # The name of a foreign site that resolves to this machine would pass for its own.
+            return "this page is for this machine only: open http://localhost"
+        origin = connection.headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != host:
+            return "this page is not for other sites"
+        return ""
+
+    async def _index(self, request: Request) -> Response:
+        """The page itself."""
+        refusal = self._refusal(request)
+        if refusal:
+            return PlainTextResponse(f"{refusal}\n", 403, headers=HEADERS)
+        return FileResponse(PAGE / "index.html", headers=HEADERS)
+
+    async def _file(self, request: Request) -> Response:
+        """A file of the page, the same for everybody: no token is asked for."""
+        name = request.url.path.lstrip("/")
+        return FileResponse(PAGE / name, media_type=FILES[name], headers=HEADERS)
+
+    def _picture(self, request: Request) -> Response:
+        """The newest frame as a file; in a thread, as it takes a while."""
+        refusal, newest = self._refusal(request), self._session.newest
+        if refusal or newest is None:
+            words = refusal or "there is no picture yet"
+            return PlainTextResponse(f"{words}\n", 403 if refusal else 404, headers=HEADERS)
+        name = re.sub(r"[^a-z0-9]+", "-", self._session.view.title.lower()).strip("-") or "picture"
+        about = {"content-disposition": f'attachment; filename="{name}.png"'}
+        data = messages.picture(newest, "PNG")
+        return Response(data, media_type="image/png", headers=HEADERS | about)
+
+    async def _configuration(self, request: Request) -> Response:
+        """The configuration of the state."""
+        refusal = self._refusal(request)
+        if refusal:
+            return PlainTextResponse(f"{refusal}\n", 403, headers=HEADERS)
+        try:
+            text = to_yaml(self._session.view.configuration(self._session.state))
+        except Exception as error:  # the workload's
+            return PlainTextResponse(f"{one_line(error)}\n", 500, headers=HEADERS)
+        return PlainTextResponse(text, headers=HEADERS)
+
+    async def _socket(self, websocket: WebSocket) -> None:
+        """A viewer, from its first message to its last."""
+        if self._refusal(websocket):
+            await websocket.close()  # before it is accepted: 403
+            return
+        await websocket.accept()
+        loop, wake = asyncio.get_running_loop(), asyncio.Event()
+
+        def woken() -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(wake.set)
+
+        viewer = self._session.join(woken)
+        sender = asyncio.create_task(self._send(websocket, viewer, wake))
+        try:
+            while True:
+                message = await websocket.receive()
+                if message["type"] == "websocket.disconnect":
+                    break
+                self._session.receive(viewer, message.get("text"))
+        except messages.Nonsense as error:
+            self._report(f"a connection was closed: it sent {error}")
+            with suppress(RuntimeError, WebSocketDisconnect):
+                await websocket.close(1003, f"the server was sent {error}")
+        finally:
+            self._session.leave(viewer)
+            sender.cancel()
+            with suppress(asyncio.CancelledError):
+                await sender
+
+    async def _send(self, websocket: WebSocket, viewer: Viewer[Any], wake: asyncio.Event) -> None:
+        """Send what is new, as often as there is something."""
+        loop = asyncio.get_running_loop()
+        raw = self._raw
+        if raw is None:
+            raw = websocket.client is not None and is_loopback(websocket.client.host)
+        later = 0.0
+        with suppress(WebSocketDisconnect, RuntimeError, OSError):  # its browser is gone
+            while True:
+                await wake.wait()
+                wake.clear()
+                if loop.time() < later:
+                    loop.call_at(later, wake.set)
+                elif (news := self._session.news(viewer)) is not None:
+                    later = loop.time() + NEWS_SECONDS
+                    await websocket.send_json(news)
+                if (one := self._session.frame(viewer)) is not None:
+                    if raw:
+                        data = messages.frame(one, raw=True)
+                    else:
+                        data = await asyncio.to_thread(messages.frame, one, raw=False)
+                    await websocket.send_bytes(data)
+
+
+def one_line(error: BaseException) -> str:
+    """Return an error in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+class _OneLine(logging.Handler):
+    """Reports what uvicorn logs: warnings and errors, without tracebacks."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._report = report
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Report a record."""
+        error = record.exc_info[1] if record.exc_info else None
+        words = record.getMessage().splitlines()[0] if record.getMessage() else ""
+        self._report(words if error is None else f"{words.rstrip()}: {one_line(error)}")
+
+
+class Server(uvicorn.Server):
+    """Serves a page until Ctrl-C, or until `end` is called.
+
+    Parameters
+    ----------
+    app : Starlette
+    listening : the socket, which is open
+    report : called with one line for each error
+    opened : called once the page can be opened
+    """
+
+    def __init__(
+        self,
+        app: Starlette,
+        listening: Listening,
+        report: Callable[[str], None],
+        opened: Callable[[], None],
+    ) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                ws="websockets-sansio",
+                ws_max_size=LONGEST_MESSAGE,
+                ws_per_message_deflate=False,  # slower than the pixels' way on any network
+                log_config=None,
+                access_log=False,
+                lifespan="off",
+                server_header=False,
+                timeout_graceful_shutdown=2,
+            )
+        )
+        self._listening, self._opened = listening, opened
+        logger = logging.getLogger("uvicorn.error")
+        logger.handlers, logger.propagate = [_OneLine(report)], False
+        logger.setLevel(logging.WARNING)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to serve."""
+        await super().startup(sockets)
+        self._opened()
+
+    def serve_all(self) -> None:
+        """Serve until the end."""
+        with suppress(KeyboardInterrupt):  # how a page is ended
+            self.run(sockets=[self._listening.socket])
+
+    def end(self) -> None:
+        """Let `serve_all` return."""
+        self.should_exit = True
+
+
+def serve(
+    session: Session[Any],
+    listening: Listening,
+    *,
+    report: Callable[[str], None],
+    opened: Callable[[], None],
+    raw: bool | None = None,
+    ready: Callable[[Server], None] = lambda server: None,
+) -> None:
+    """Serve a session until Ctrl-C.
+
+    Parameters
+    ----------
+    session : Session
+    listening : Listening
+    report : called with one line for each error, by any thread
+    opened : called once the page can be opened
+    raw : whether frames are sent as pixels; None: to viewers on this machine, WebP to others
+    ready : handed the server before it begins, to end it from another thread
+    """
+    lock = threading.Lock()
+
+    def report_one(text: str) -> None:
+        with lock:
+            report(text)
+
+    server = Server(Page(session, listening, report_one, raw).app(), listening, report_one, opened)
+    ready(server)
+    session.start()
+    try:
+        server.serve_all()
+    finally:
+        session.close()

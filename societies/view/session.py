@@ -1,0 +1,197 @@
+"""What is shown now, who looks at it, and who may change it?
+
+A session has one state, the renderer's newest frame, and viewers. The first viewer controls, the
+others watch; when it leaves, the one that came next controls. The renderer begins a frame when one
+of the viewers has drawn the frame before the last one: while a frame is on its way the next one is
+computed, and if nobody looks nothing is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from societies.view import messages
+from societies.view.renderer import Mailbox, Numbered, Renderer
+from societies.workload.view import Control, View
+
+S = TypeVar("S")
+
+
+class Viewer(Generic[S]):
+    """A page that is connected.
+
+    Attributes
+    ----------
+    wake : called, in any thread, when there may be something to send
+    seq : number of its last message that the state contains
+    sent, shown : numbers of the last frame sent to it, and of the last that it has drawn
+    error : what it is to be informed of, and how often that has changed
+    """
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self.wake = wake
+        self.seq = self.sent = self.shown = 0
+        self.error, self.errors = "", 0
+        self._drag: tuple[int, S] | None = None
+        self._news: Any = None
+
+    def began(self, drag: int, state: S) -> S:
+        """Return the state in which a drag began: ``state`` if it is a new one."""
+        if self._drag is None or self._drag[0] != drag:
+            self._drag = (drag, state)
+        return self._drag[1]
+
+    def inform(self, error: str) -> None:
+        """Let it show an error."""
+        self.error, self.errors = error, self.errors + 1
+        self.wake()
+
+    def unsent(self, news: Any) -> bool:
+        """Whether these news are others than those before; they are then taken to be sent."""
+        if news == self._news:
+            return False
+        self._news = news
+        return True
+
+
+class Session(Generic[S]):
+    """A view that is shown to viewers; every method but `close` returns at once.
+
+    Parameters
+    ----------
+    view : View
+    report : called with one line for each error of the view
+    """
+
+    def __init__(self, view: View[S], report: Callable[[str], None]) -> None:
+        self.view, self._report = view, report
+        self.state: S = view.initial
+        self.controls: list[Control] = list(view.controls(self.state))
+        self.newest: Numbered[S] | None = None
+        self._mailbox: Mailbox[S] = Mailbox()
+        self._changed = threading.Condition()
+        self._viewers: list[Viewer[S]] = []
+        self._states, self._closed = 0, False
+        renderer = Renderer(view, self._mailbox, self._deliver, self._failed)
+        self._thread = threading.Thread(target=renderer.run, name="renderer", daemon=True)
+
+    def start(self) -> None:
+        """Begin to render."""
+        self._mailbox.put(self.state)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End rendering at the next launch boundary."""
+        self._mailbox.close()
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._thread.join(5)
+
+    def join(self, wake: Callable[[], None]) -> Viewer[S]:
+        """Add a viewer."""
+        viewer: Viewer[S] = Viewer(wake)
+        with self._changed:
+            self._viewers.append(viewer)
+            self._changed.notify_all()
+        self._wake()
+        return viewer
+
+    def leave(self, viewer: Viewer[S]) -> None:
+        """Remove a viewer."""
+        with self._changed:
+            self._viewers.remove(viewer)
+        self._wake()
+
+    def receive(self, viewer: Viewer[S], text: str | bytes | None) -> None:
+        """Take a message of a viewer.
+
+        Raises
+        ------
+        Nonsense
+            If the page sends no such message.
+        """
+        message = messages.read(text)
+        if message.kind == "shown":
+            with self._changed:
+                viewer.shown = max(viewer.shown, min(message.value, viewer.sent))
+                self._changed.notify_all()
+            viewer.wake()
+            return
+        began = self.state
+        if message.kind == "drag":
+            began = viewer.began(messages.drag_id(message), self.state)
+        if not self.controlled_by(viewer):
+            viewer.seq = message.seq
+            viewer.wake()
+            return
+        try:
+            event = messages.event(message, self.controls, began)
+            state = self.view.take(self.state, event)
+            controls = self.controls if state == self.state else list(self.view.controls(state))
+        except messages.Nonsense:
+            raise
+        except messages.Refused as error:
+            viewer.inform(str(error))
+        except Exception as error:  # the workload's
+            self._failed(error)
+        else:
+            if state != self.state:
+                self.state, self.controls = state, controls
+                self._states += 1
+                self._mailbox.put(state)
+                for one in self._viewers:
+                    one.error = ""
+        viewer.seq = message.seq
+        self._wake()
+
+    def controlled_by(self, viewer: Viewer[S]) -> bool:
+        """Whether a viewer controls."""
+        return bool(self._viewers) and self._viewers[0] is viewer
+
+    def news(self, viewer: Viewer[S]) -> dict[str, Any] | None:
+        """Return what a viewer is to be informed of besides frames, None if it knows all of it."""
+        controls = self.controlled_by(viewer)
+        now = (self._states, controls, len(self._viewers), viewer.errors, viewer.error, viewer.seq)
+        if not viewer.unsent(now):
+            return None
+        return {
+            "title": self.view.title,
+            "controls": [messages.described(one) for one in self.controls],
+            "controlling": controls,
+            "viewers": len(self._viewers),
+            "error": viewer.error,
+            "seq": viewer.seq,
+        }
+
+    def frame(self, viewer: Viewer[S]) -> Numbered[S] | None:
+        """Return the newest frame if it is to be sent: when the one before has been drawn."""
+        newest = self.newest
+        if newest is None or newest.number == viewer.sent or viewer.shown < viewer.sent:
+            return None
+        viewer.sent = newest.number
+        return newest
+
+    def _deliver(self, one: Numbered[S]) -> None:
+        """Show a frame; wait until somebody has drawn the one before."""
+        self.newest = one
+        self._wake()
+        with self._changed:
+            self._changed.wait_for(
+                lambda: (
+                    self._closed or any(viewer.shown >= one.number - 1 for viewer in self._viewers)
+                )
+            )
+
+    def _failed(self, error: Exception) -> None:
+        """Report an error of the view, to everybody who looks too."""
+        text = " ".join(f"{error}".split()) or type(error).__name__
+        self._report(text)
+        for viewer in tuple(self._viewers):
+            viewer.inform(text)
+
+    def _wake(self) -> None:
+        for viewer in tuple(self._viewers):
+            viewer.wake()

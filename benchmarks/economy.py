@@ -1,12 +1,14 @@
 """How many agent-days per second does the economy make, and what limits it?
 
-    python benchmarks/economy.py [--device auto] [--societies 1 16] [--days 500] [--append FILE]
+    python benchmarks/economy.py [--device auto] [--societies 1 16] [--agents 48] [--days 500]
+                                 [--append FILE]
 
-The four scenarios of the paper (48 agents x 48 resources), timed without the building of kernels
-and without output: the whole of `DeviceEngine.run_days`, ended by reading the series. Each row also
-gives the processor time over all threads (what counts on a shared machine), the time by phase of
-the day after the last (each phase waited for), and what the launches alone would cost. Rows go to
-standard output and, with --append, to a CSV file.
+The four scenarios of the paper (48 agents x 48 resources if not said otherwise), timed without the
+building of kernels and without output: the whole of `DeviceEngine.run_days`, ended by reading the
+series. Each row also gives the processor time over all threads (what counts on a shared machine),
+the bytes that the run takes on the device, the time by phase of the day after the last (each phase
+waited for), and what the launches alone would cost. Rows go to standard output and, with --append,
+to a CSV file.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import csv
 import platform
 import sys
 import time
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +26,10 @@ from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.phases import phases as table
 from societies.economy.schedule import day_schedule
+from societies.economy.workload import WORKLOAD
 from societies.workload.engines import LOG_TICKS
 from societies.workload.phases import launches_of
+from societies.workload.plan import device_bytes
 
 ROOT = Path(__file__).parents[1]
 FIELDS = (
@@ -38,6 +43,7 @@ FIELDS = (
     "seconds",
     "cpu_seconds",
     "agent_days_per_second",
+    "device_bytes",
     "launches_per_day",
     "seconds_of_launches",
     "phase_seconds_per_day",
@@ -76,9 +82,10 @@ def phases(engine, day):
     return seconds
 
 
-def measure(scenario, count, days, device):
+def measure(scenario, agents, count, days, device):
     config = societies.load_config(
-        ROOT / "configs" / "economy" / f"{scenario}.yaml", [f"replicates={count}", f"days={days}"]
+        ROOT / "configs" / "economy" / f"{scenario}.yaml",
+        [f"agents={agents}", f"replicates={count}", f"days={days}"],
     )
     p = parameters(config)
     if device == "reference":
@@ -105,6 +112,7 @@ def measure(scenario, count, days, device):
         "seconds": f"{seconds:.3f}",
         "cpu_seconds": f"{busy:.3f}",
         "agent_days_per_second": f"{p.agents * count * days / seconds:.0f}",
+        "device_bytes": device_bytes(WORKLOAD, config),
         "launches_per_day": launches,
         "seconds_of_launches": f"{launch * launches * days:.3f}",
         "phase_seconds_per_day": " ".join(f"{k}={v:.2e}" for k, v in detail.items()),
@@ -115,6 +123,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
     parser.add_argument("--societies", type=int, nargs="+", default=[1, 16])
+    parser.add_argument("--agents", type=int, nargs="+", default=[48])
     parser.add_argument("--days", type=int, default=500)
     parser.add_argument("--scenarios", nargs="+", default=["no_trade", "trade", "tools", "devices"])
     parser.add_argument("--repeat", type=int, default=1)
@@ -124,9 +133,9 @@ def main():
     writer.writeheader()
     rows = []
     for scenario in options.scenarios:
-        for count in options.societies:
+        for agents, count in product(options.agents, options.societies):
             for _ in range(options.repeat):
-                rows.append(measure(scenario, count, options.days, options.device))
+                rows.append(measure(scenario, agents, count, options.days, options.device))
                 writer.writerow(rows[-1])
                 sys.stdout.flush()
     if options.append:

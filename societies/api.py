@@ -36,6 +36,7 @@ def run(
     resume: bool = False,
     overwrite: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    profile: bool = False,
 ) -> Any:
     """Run a configuration and write its file while running.
 
@@ -56,6 +57,9 @@ def run(
         Replace an existing file, which is otherwise never touched.
     progress : callable, optional
         Called with (days done, days). Default: a bar below the cell in a notebook, else nothing.
+    profile : bool
+        Measure every phase: the report's ``profile`` has launches, seconds and bytes of each. That
+        makes a run a little slower.
 
     Returns
     -------
@@ -96,6 +100,7 @@ def run(
             resume=resume,
             overwrite=overwrite,
             progress=progress,
+            profile=profile,
         )
 
 

@@ -199,6 +199,13 @@ def run(
     ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only FILE's path.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Print the plan first.")] = False,
+    profile: Annotated[
+        bool,
+        typer.Option("--profile", help="Measure each phase: launches, time, bytes, bandwidth."),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print what --profile measured as JSON, nothing else.")
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Run CONFIG and write one HDF5 file, which is safe to interrupt and can be resumed."""
@@ -207,6 +214,8 @@ def run(
 
     if resume and overwrite:
         raise ConfigError("--resume continues FILE and --overwrite replaces it: choose one")
+    if as_json and not profile:
+        raise ConfigError("--json prints what --profile measures: give both")
     path = _find_config(config)
     settings = _load(path, override, seed=seed, ticks=ticks, replicates=replicates)
     target = out or Path(f"{path.stem}.h5")
@@ -229,6 +238,7 @@ def run(
                 resume=resume,
                 overwrite=overwrite,
                 progress=progress,
+                profile=profile,
             )
     except Interrupted as error:
         if error.path is None:
@@ -236,10 +246,20 @@ def run(
         raise Interrupted(f"{error}\ncontinue with: {again}", error.path) from error
     except DeviceFailed as error:
         raise DeviceFailed(f"{error}: {again}", error.path) from error
-    if quiet:
+    if as_json:
+        about = {"workload": settings.workload, "device": report.device, "path": str(report.path)}
+        measured = {} if report.profile is None else report.profile.as_dict()
+        print(json.dumps({**about, "ticks": [report.first_tick, report.last_tick], **measured}))
+    elif quiet:
         print(report.path)
     else:
-        print_rows(report.rows, Console())
+        console = Console()
+        print_rows(report.rows, console)
+        if report.profile is not None:
+            from societies.timings import of_phases
+
+            console.width = max(console.width, WIDE)
+            console.print(of_phases(report.profile))
 
 
 @app.command(cls=ConfigCommand)

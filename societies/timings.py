@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from societies.errors import OutputError, option
 from societies.words import plural
 from societies.workload.bench import Timing
+from societies.workload.profile import Profile
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -72,4 +73,40 @@ def table(timings: Sequence[Timing], copies: str, ticks: str) -> Table:
             *(f"{rate:,.0f}" for rate in (median(rates), min(rates), max(rates))),
             f"{same[0].build_seconds:.2f} s",
         )
+    return result
+
+
+def of_phases(profile: Profile) -> Table:
+    """Return a table with a row for each phase, the longest first, and one for all.
+
+    The share of the last row is that of the time in which kernels ran.
+    """
+    from rich.table import Table
+
+    result = Table(box=None, pad_edge=False, header_style="bold", show_edge=False)
+    result.add_column("phase", no_wrap=True)
+    for name in ("launches", "seconds", "share", "MiB", "GiB/s", "host s"):
+        result.add_column(name, justify="right", no_wrap=True)
+    total = profile.kernel_seconds
+    for one in sorted(profile.phases, key=lambda one: -one.seconds):
+        rate = one.bytes_per_second
+        result.add_row(
+            one.phase,
+            str(one.launches),
+            f"{one.seconds:.4f}",
+            f"{one.seconds / total:.1%}" if total else "",
+            "" if one.bytes_moved is None else f"{one.bytes_moved / 2**20:,.1f}",
+            "" if rate is None else f"{rate / 2**30:.3g}",
+            f"{one.host_seconds:.4f}",
+        )
+    launches = sum(one.launches for one in profile.phases)
+    moved = sum(one.bytes_moved or 0 for one in profile.phases)
+    host = sum(one.host_seconds for one in profile.phases)
+    result.add_section()
+    result.add_row(
+        f"all, in {profile.seconds:.4f} s",
+        *(str(launches), f"{total:.4f}", f"{total / profile.seconds:.1%}" if total else ""),
+        *((f"{moved / 2**20:,.1f}", f"{moved / 2**30 / total:.3g}") if moved else ("", "")),
+        f"{host:.4f}",
+    )
     return result

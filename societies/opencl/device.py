@@ -55,6 +55,8 @@ class Device:
         Uploads, downloads, allocations and launches so far.
     recording : Recording or None
         What notes the launches at the moment; see `societies.opencl.recorded`.
+    launched : list of (BoundKernel, Launch), or None
+        To which every launch of a bound kernel is appended, if somebody wants to time them.
     """
 
     def __init__(self, cl_device: Any, platform: Any, index: str):
@@ -89,6 +91,7 @@ class Device:
         self.profiling = True
         self.counters = Counters()
         self.recording: Recorder | None = None
+        self.launched: list[Any] | None = None
 
     @property
     def build_options(self) -> tuple[str, ...]:

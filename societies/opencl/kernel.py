@@ -323,7 +323,12 @@ class BoundKernel:
         except self._error as error:
             raise device_error(error, f"launching {self.kernel.label}") from error
         self._counters.launches += 1
-        return Launch(event)
+        return self._noted(Launch(event))
+
+    def _noted(self, launch: Launch) -> Launch:
+        if self._device.launched is not None:
+            self._device.launched.append((self, launch))
+        return launch
 
     def launch(self, *, global_size: Size, **changed: Any) -> Launch:
         """Enqueue once with another global size."""
@@ -334,7 +339,7 @@ class BoundKernel:
             return Launch(None)
         if self._device.recording is not None:
             self._device.recording.launch(self.kernel, sizes, self._args)
-        return self.kernel.enqueue(self._handle, *sizes)
+        return self._noted(self.kernel.enqueue(self._handle, *sizes))
 
     def _change(self, changed: Mapping[str, Any]) -> None:
         packed = []

@@ -120,6 +120,13 @@ class Program:
         """What each kernel needs of local memory; empty if the text has no ``local_malloc``."""
         return self._planned.kernels
 
+    def arrays_used(self) -> dict[str, frozenset[str]]:
+        """Return by kernel the names of the parameters that it, or what it calls, uses."""
+        from societies.localmem.reached import arrays_used
+
+        predefined = _predefined(self.device, self.options)
+        return arrays_used(self.amalgamated, predefined, set(self._signatures))
+
     def allocates(self, function: str) -> bool:
         """Return whether a device function, or one that it calls, uses ``local_malloc``."""
         return function in self._planned.functions

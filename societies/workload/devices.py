@@ -20,12 +20,17 @@ def is_reference(device: str | Device) -> bool:
     return asked == REFERENCE
 
 
-def chosen_device(device: str | Device) -> tuple[Device | None, str, dict[str, str]]:
-    """Return the device (None: the reference), its name for people, and facts for the file."""
+def chosen_device(
+    device: str | Device, *, profiling: bool = False
+) -> tuple[Device | None, str, dict[str, str]]:
+    """Return the device (None: the reference), its name for people, and facts for the file.
+
+    With ``profiling`` it times every launch; a `Device` does what it was made for.
+    """
     if is_reference(device):
         python = f"Python {platform.python_version()}"
         return None, REFERENCE, {"device": REFERENCE, "driver": python, "build_options": ""}
-    chosen = device if isinstance(device, Device) else choose_device(device, profiling=False)
+    chosen = device if isinstance(device, Device) else choose_device(device, profiling=profiling)
     facts = {
         "device": f"{chosen.name} ({chosen.platform})",
         "driver": f"{chosen.driver}; {chosen.version}",

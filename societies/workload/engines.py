@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from societies.opencl.debug import opencl, translated_errors
 from societies.workload.fields import State, initial_state, kept, state_hash
 from societies.workload.measured import Stopwatch
 from societies.workload.phases import BoundPhases, Step, kernel_files
+from societies.workload.profile import Profile
 from societies.workload.protocol import Workload
 
 P = TypeVar("P")
@@ -79,6 +81,9 @@ class Engine(Protocol):
     def hash(self) -> str:
         """Return the hash of the kept state."""
 
+    def profiled(self) -> Profile:
+        """Measure every phase of all ticks from now on, and return what will hold the result."""
+
 
 FINISH = -1
 """The tick that phases of `Workload.finish` are given."""
@@ -130,6 +135,7 @@ class _Base(Generic[P]):
         self.fields = dict(workload.arrays(p))
         self.sizes = dict(workload.lengths(p))
         self._event_kinds = dict(workload.events(p))
+        self.profile: Profile | None = None
         self._stopwatch = Stopwatch(workload.timed, self.wait, self._launched)
 
     def initial(self) -> State:
@@ -152,7 +158,20 @@ class _Base(Generic[P]):
         """Run the steps of a tick, and measure it if the workload is timed."""
         with self._stopwatch.tick():
             for step in self.steps(tick):
-                self.step(step, tick)
+                if self.profile is None:
+                    self.step(step, tick)
+                else:
+                    with self.profile.phase(step.phase):
+                        self.step(step, tick)
+
+    def profiled(self) -> Profile:
+        """Measure every phase of all ticks from now on, and return what will hold the result."""
+        self.profile = Profile()
+        return self.profile
+
+    def _profiling(self) -> AbstractContextManager[None]:
+        """Measure what happens meanwhile, if that is wanted."""
+        return nullcontext() if self.profile is None else self.profile.ticks(self.wait)
 
     def _launched(self) -> int:
         """Return how many kernels were launched so far."""
@@ -310,10 +329,23 @@ class DeviceEngine(_Base[P]):
         self._stopwatch.reset()
         for name in self._event_kinds:
             self._event_logs[f"{name}_count"].fill(0)
-        for tick in range(first, last + 1):
-            self._run_tick(tick)
-            self._log(tick - first)
+        with self._profiling():
+            for tick in range(first, last + 1):
+                self._run_tick(tick)
+                self._log(tick - first)
         self._ran = last - first + 1
+
+    def profiled(self) -> Profile:
+        """Measure every phase of all ticks from now on, and return what will hold the result.
+
+        Raises
+        ------
+        DeviceError
+            Later, if the device was chosen with ``profiling=False``.
+        """
+        self.device.launched = []
+        self.profile = Profile(self.device.launched, self.program.arrays_used())
+        return self.profile
 
     def wait(self) -> None:
         """Return when everything asked for is done."""
@@ -399,10 +431,11 @@ class ReferenceEngine(_Base[P]):
         for copy in self.copies_now:
             for name in self._event_kinds:
                 getattr(copy, name).clear()
-        for tick in range(first, last + 1):
-            self._run_tick(tick)
-            for name, rows in self._logged.items():
-                rows.append(self._arrays((name,))[name])
+        with self._profiling():
+            for tick in range(first, last + 1):
+                self._run_tick(tick)
+                for name, rows in self._logged.items():
+                    rows.append(self._arrays((name,))[name])
 
     def wait(self) -> None:
         """Return at once: plain Python has nothing left to do."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from societies.output import open_results
 from societies.words import plural
+from societies.workload.profile import Profile
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class RunReport:
         Hash of the complete state at the end; equal on every device.
     ended : str
         Why the run ended before the last tick of its configuration; empty if it did not.
+    profile : Profile or None
+        What every phase took, if that was asked for and something was run.
     """
 
     workload: Any = field(repr=False)
@@ -44,6 +47,7 @@ class RunReport:
     final: dict[str, float]
     state_sha256: str
     ended: str = ""
+    profile: Profile | None = field(default=None, repr=False)
 
     def __getattr__(self, name: str) -> int:
         if not name.startswith("_"):

@@ -35,10 +35,14 @@ BLOCK_SECONDS = 0.5
 
 
 def engine_of(
-    workload: Workload[Any, Any], config: WorkloadConfig, device: str | Device
+    workload: Workload[Any, Any],
+    config: WorkloadConfig,
+    device: str | Device,
+    *,
+    profiling: bool = False,
 ) -> tuple[Engine, str, dict[str, str]]:
     """Return who carries out the steps, its name for people, and facts for the file."""
-    chosen, name, facts = chosen_device(device)
+    chosen, name, facts = chosen_device(device, profiling=profiling)
     p = workload.parameters(workload.fitted(config, chosen))
     first, copies = workload.first(config), workload.count(config)
     if chosen is None:
@@ -55,6 +59,7 @@ def run(
     resume: bool = False,
     overwrite: bool = False,
     progress: Progress | None = None,
+    profile: bool = False,
 ) -> RunReport:
     """Run a configuration and write its file while running; see `societies.run`."""
     began = time.perf_counter()
@@ -62,7 +67,7 @@ def run(
     contents = contents_of(workload, config)
     last = workload.ticks(config)
     fields = workload.arrays(workload.parameters(config))
-    file, start, means = None, None, None
+    file, start, means, measured = None, None, None, None
     with ExitStack() as stack:
         stop = stack.enter_context(interrupts())
         # A file that cannot be made is reported before any kernel is built.
@@ -80,7 +85,10 @@ def run(
                 ended, why = start[0], file.ended
             else:
                 with stop.building():
-                    engine, name, facts = engine_of(workload, config, device)
+                    # It times launches only if asked to: that costs time itself.
+                    timed = {"profiling": True} if profile else {}
+                    engine, name, facts = engine_of(workload, config, device, **timed)
+                    measured = engine.profiled() if profile else None
                 file = file or stack.enter_context(
                     create(workload, config, contents, path, facts, overwrite=overwrite)
                 )
@@ -108,6 +116,7 @@ def run(
         final=_recorded(contents, path, ended) if means is None else means,
         ended=why,
         state_sha256=digest,
+        profile=measured,
     )
 
 

@@ -67,6 +67,7 @@ TWINS_ELSEWHERE = {
     },
     **{f"{name}3": f"{name}() of vectors.py" for name in ("dot", "over", "unit")},
     "vector_at": "three numbers of an array, which NumPy unpacks",
+    "box_margin": "of boxes, which change no result",
     "expand_few": "expand(), of which it is another form",
     "count_moves": "where `first` begins, which expand() counts along the way",
     "count_children": "the number of boards that expand() has placed",

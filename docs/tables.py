@@ -19,7 +19,7 @@ from reference_py.economy.state import (
     Array,
 )
 from societies import config_from_dict, json_schema
-from societies.config.model import LARGEST_INTEGER, LARGEST_REAL
+from societies.config.model import LARGEST_INTEGER, LARGEST_REAL, SHAPE, TABULATED, VALUE
 from societies.economy.config import EconomyConfig
 from societies.economy.results import Layout
 from societies.workload.config import LARGEST_SEED
@@ -27,6 +27,10 @@ from societies.workload.registry import workload, workloads
 
 DOCS = Path(__file__).resolve().parent
 NO_LIMIT = (LARGEST_INTEGER, LARGEST_REAL, LARGEST_SEED)  # said once on the page
+
+
+KINDS = {VALUE: "value", TABULATED: "value", SHAPE: "shape"}
+"""What the page calls the kinds of keys: to its readers it is the same who makes a table."""
 
 
 def configuration() -> Iterator[str]:
@@ -126,6 +130,7 @@ def _section(schema: dict[str, Any], node: dict[str, Any], prefix: str) -> Itera
                     default,
                     key.get("unit", ""),
                     _range(schema, key),
+                    KINDS.get(key.get("kind", node.get("kind", "")), ""),
                     key.get("description", ""),
                 ]
             )
@@ -134,7 +139,7 @@ def _section(schema: dict[str, Any], node: dict[str, Any], prefix: str) -> Itera
         if "description" in node:
             yield f"{node['description']}\n"
     if rows:
-        yield from _table(["key", "default", "unit", "range", "meaning"], rows)
+        yield from _table(["key", "default", "unit", "range", "kind", "meaning"], rows)
     for path, section in inner:
         yield from _section(schema, section, path)
 

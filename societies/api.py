@@ -35,6 +35,7 @@ def run(
     out: str | Path | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    table: Any = None,
     progress: Callable[[int, int], None] | None = None,
     profile: bool = False,
 ) -> Any:
@@ -55,6 +56,10 @@ def run(
         Continue the file from its last checkpoint, on any device.
     overwrite : bool
         Replace an existing file, which is otherwise never touched.
+    table : xarray.Dataset, dict of arrays or path of a CSV file, optional
+        Parameters that differ from society to society: a variable, (society,) or (society,
+        resource), named like its key (``trading.min_surplus``), with a number for each society.
+        Without ``replicates`` there are as many societies as rows. Shapes cannot differ.
     progress : callable, optional
         Called with (days done, days). Default: a bar below the cell in a notebook, else nothing.
     profile : bool
@@ -78,7 +83,7 @@ def run(
     SocietiesWarning
         If the configuration is valid but says what such a run does not reach.
     """
-    config, out = _configuration("run", config, out)
+    config, out = _configuration("run", config, out, table)
     if resume and overwrite:
         raise ConfigError(
             f"run: {option('resume', True)} continues the file and {option('overwrite', True)} "
@@ -109,6 +114,7 @@ def plan(
     *,
     device: str | Device = "auto",
     out: str | Path | None = None,
+    table: Any = None,
 ) -> Any:
     """Say what `run` would do: shapes, memory, launches per day, output path. Writes nothing.
 
@@ -118,7 +124,7 @@ def plan(
         With ``rows``, a list of (label, value), and ``warnings``, a sentence for each thing that
         is probably not meant or will probably fail.
     """
-    config, out = _configuration("plan", config, out)
+    config, out = _configuration("plan", config, out, table)
     _require_name_of_result(out)
     from societies.workload import plan as core
 
@@ -132,6 +138,7 @@ def verify(
     device: str | Device = "auto",
     ticks: int | None = None,
     start: str | Path | None = None,
+    table: Any = None,
     progress: Callable[[int, int, str], None] | None = None,
     **clock: int | None,
 ) -> VerifyReport:
@@ -146,6 +153,8 @@ def verify(
     start : path, optional
         A result of this configuration (ticks and ``record`` may differ): begin with its newest
         checkpoint instead of tick 0, and compare so many ticks, or all, from there.
+    table : xarray.Dataset, dict of arrays or path of a CSV file, optional
+        As for `run`.
     progress : callable, optional
         Called before every step with ticks compared, ticks to be compared, what is being done.
 
@@ -157,7 +166,7 @@ def verify(
         often what the workload counts has happened, and what has not (``coverage.missing``).
         ``str(report)`` says it in a few lines.
     """
-    config, _ = _configuration("verify", config)
+    config, _ = _configuration("verify", config, table=table)
     from societies.workload import verify as core
 
     chosen = workload(config.workload)
@@ -166,7 +175,10 @@ def verify(
 
 
 def steps(
-    config: WorkloadConfig | str | PathLike[str], *, device: str | Device = "auto"
+    config: WorkloadConfig | str | PathLike[str],
+    *,
+    device: str | Device = "auto",
+    table: Any = None,
 ) -> Iterator[Tick]:
     """Run a configuration tick by tick, to look at its state in between; nothing is written.
 
@@ -178,7 +190,7 @@ def steps(
         ``number``, ``state`` (arrays by name, the copy first), ``dataset`` (the same with named
         dimensions and units) and ``sha256``.
     """
-    config, _ = _configuration("steps", config)
+    config, _ = _configuration("steps", config, table=table)
     from societies.workload import run as core
 
     return core.steps(workload(config.workload), config, device=device)
@@ -235,9 +247,9 @@ def config_warnings(config: WorkloadConfig) -> tuple[str, ...]:
 
 
 def _configuration(
-    called: str, config: object, out: str | Path | None = None
+    called: str, config: object, out: str | Path | None = None, table: Any = None
 ) -> tuple[WorkloadConfig, str | Path | None]:
-    """Return the configuration that was given or named, and the name of its result.
+    """Return the configuration that was given or named, with its table, and its result's name.
 
     Raises
     ------
@@ -245,15 +257,26 @@ def _configuration(
         If it is neither a configuration nor a name, or if the file named has mistakes.
     """
     if isinstance(config, WorkloadConfig):
-        return config, out
+        return _tabled(config, table), out
     if isinstance(config, str | PathLike):
         path = find_config(config)
-        return load_config(path), out if out is not None else Path(f"{path.stem}.h5")
+        loaded = _tabled(load_config(path), table)
+        return loaded, out if out is not None else Path(f"{path.stem}.h5")
     hint = "; config_from_dict makes one of a dictionary" if isinstance(config, Mapping) else ""
     raise ConfigError(
         f"{called}: expected a configuration, a YAML file or the name of a shipped configuration, "
         f"got {type(config).__name__}{hint}"
     )
+
+
+def _tabled(config: WorkloadConfig, table: Any) -> WorkloadConfig:
+    """Return the configuration of societies with the parameters of a table, if there is one."""
+    if table is None:
+        return config
+    from societies.workload.points import with_table
+
+    found: WorkloadConfig = with_table(config, table, workload(config.workload).copies)
+    return found
 
 
 def _require_name_of_result(out: str | Path | None) -> None:

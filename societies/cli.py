@@ -148,6 +148,12 @@ Ticks = Annotated[
 Replicates = Annotated[
     int | None, typer.Option(metavar="N", parser=whole, help="Short for --set replicates=N.")
 ]
+Table = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="CSV", help="Parameters of each copy: a column for each key, a row for each copy."
+    ),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 WIDE = 160
 """Columns of text for a table of numbers, which a narrow terminal wraps rather than cuts off."""
@@ -190,6 +196,7 @@ def run(
     seed: Seed = None,
     ticks: Ticks = None,
     replicates: Replicates = None,
+    table: Table = None,
     override: Override = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted FILE.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
@@ -217,7 +224,7 @@ def run(
     if as_json and not profile:
         raise ConfigError("--json prints what --profile measures: give both")
     path = _find_config(config)
-    settings = _load(path, override, seed=seed, ticks=ticks, replicates=replicates)
+    settings = _load(path, override, seed=seed, ticks=ticks, replicates=replicates, table=table)
     target = out or Path(f"{path.stem}.h5")
     if dry_run or verbose:
         plan = societies.plan(settings, device=device, out=target)
@@ -280,6 +287,7 @@ def verify(
     device: Device = "auto",
     seed: Seed = None,
     replicates: Replicates = None,
+    table: Table = None,
     override: Override = None,
     debug: Debug = False,
 ) -> None:
@@ -287,7 +295,7 @@ def verify(
     import societies
     from societies.workload.registry import workload
 
-    settings = _load(_find_config(config), override, seed=seed, replicates=replicates)
+    settings = _load(_find_config(config), override, seed=seed, replicates=replicates, table=table)
     clock = workload(settings.workload).clock
     first = f"the first {clock}" if device == "reference" else "building kernels"
     with doing(first, clock) as progress:
@@ -322,6 +330,7 @@ def capture(
     seed: Seed = None,
     ticks: Ticks = None,
     replicates: Replicates = None,
+    table: Table = None,
     override: Override = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace DIR.")] = False,
     debug: Debug = False,
@@ -330,7 +339,9 @@ def capture(
     from societies.workload.capture import capture
     from societies.workload.registry import workload
 
-    settings = _load(_find_config(config), override, seed=seed, ticks=ticks, replicates=replicates)
+    settings = _load(
+        _find_config(config), override, seed=seed, ticks=ticks, replicates=replicates, table=table
+    )
     folder = capture(
         workload(settings.workload),
         settings,
@@ -350,6 +361,7 @@ def trace(
     config: ConfigPath,
     device: Device = "auto",
     seed: Seed = None,
+    table: Table = None,
     override: Override = None,
     debug: Debug = False,
 ) -> None:
@@ -360,7 +372,7 @@ def trace(
     from societies.members import call, member_of
     from societies.workload.registry import workload
 
-    settings = _load(_find_config(config), override, seed=seed)
+    settings = _load(_find_config(config), override, seed=seed, table=table)
     member = member_of(workload(settings.workload), "trace")
     with progress_bar(settings, device) as progress:
         given = {"config": settings, "device": device, "progress": progress}
@@ -473,16 +485,18 @@ def bench(
     ] = None,
     device: Device = "auto",
     seed: Seed = None,
+    table: Table = None,
     override: Override = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace CSV.")] = False,
     debug: Debug = False,
 ) -> None:
     """Time CONFIG on a device with different numbers of copies; no result is written."""
     import societies
-    from societies.timings import measured, table
+    from societies.timings import measured
+    from societies.timings import table as printed
     from societies.workload.registry import workload
 
-    settings = _load(_find_config(config), override, seed=seed)
+    settings = _load(_find_config(config), override, seed=seed, table=table)
     timings = societies.bench(
         settings, device=device, copies=copies or (), ticks=ticks, repeats=repeats
     )
@@ -492,7 +506,7 @@ def bench(
     shown = workload(settings.workload)
     print_rows([("device", found[0].device), ("median of", str(repeats))], console)
     console.width = max(console.width, WIDE)
-    console.print(table(found, shown.copies_plural, shown.clock_plural))
+    console.print(printed(found, shown.copies_plural, shown.clock_plural))
     if out is not None:
         print_rows([("written to", str(out))], console)
 
@@ -790,6 +804,7 @@ def _load(
     overrides: Sequence[str] | None,
     *,
     ticks: int | None = None,
+    table: Path | None = None,
     **keys: int | None,
 ) -> WorkloadConfig:
     """Read the configuration with the overrides; `keys` are those that have a flag of their own."""
@@ -805,6 +820,10 @@ def _load(
         keys[workload(name).ticks_key] = ticks
     flags = [f"{key}={value}" for key, value in keys.items() if value is not None]
     config = load_config(path, [*(overrides or []), *flags])
+    if table is not None:
+        from societies.workload.points import with_table
+
+        config = with_table(config, table, workload(config.workload).copies)
     for conflict in config.warnings():
         warn(f"{dotted(conflict.path)}: {conflict.message}")
     return config

@@ -50,8 +50,7 @@ __kernel void consumption(STATE_PARAMETERS, TABLE_PARAMETERS)
         if (units > 0) {
             rng_t rng = start;
             rng_skip(&rng, offset[r]);
-            const ulong threshold =
-                consumption_threshold_table[group_of(agent) * (uint)RESOURCES + r];
+            const ulong threshold = consumption_threshold_table[of_resource(agent, r)];
             held(agent, r) = units - (int)rng_binomial(&rng, units, threshold);
         }
     }

@@ -13,15 +13,29 @@
 #define group_of(agent) group_of_agent_table[agent]
 #endif
 
+// Where a table with an entry for each group, or each group and resource, has that of an agent. If
+// societies differ in their parameters (TABLED), such tables have a part for each society.
+#if TABLED
+#define of_group(agent) (society * GROUPS + group_of(agent))
+#else
+#define of_group(agent) group_of(agent)
+#endif
+#define of_resource(agent, resource) (of_group(agent) * (uint)RESOURCES + (resource))
+
 #if UTILITY_CURVES == 1
 #define utility_curve(agent, resource) 0u
 #define utility_start(curve) 0u
 #define utility_length(curve) ((long)UTILITY_LENGTH)
 #else
-#define utility_curve(agent, resource) \
-    utility_curve_table[group_of(agent) * (uint)RESOURCES + (resource)]
+#define utility_curve(agent, resource) utility_curve_table[of_resource(agent, resource)]
 #define utility_start(curve) utility_start_table[curve]
 #define utility_length(curve) ((long)utility_length_table[curve])
+#endif
+
+#if TABLED
+#define utility_floor(curve) utility_floor_table[curve]
+#else
+#define utility_floor(curve) P(min_marginal)
 #endif
 
 #if EFFORT_CURVES == 1
@@ -29,8 +43,7 @@
 #define effort_start(curve) 0u
 #define effort_last(curve) (EFFORT_LENGTH - 1)
 #else
-#define effort_curve(agent, resource) \
-    effort_curve_table[group_of(agent) * (uint)RESOURCES + (resource)]
+#define effort_curve(agent, resource) effort_curve_table[of_resource(agent, resource)]
 #define effort_start(curve) effort_start_table[curve]
 #define effort_last(curve) ((int)effort_length_table[curve] - 1)
 #endif
@@ -40,7 +53,7 @@ static real marginal_utility(TABLE_PARAMETERS, const uint curve, const long held
 {
     if (held < 0) return 0.0;
     return held < utility_length(curve) ? marginal_table[utility_start(curve) + held]
-                                        : P(min_marginal);
+                                        : utility_floor(curve);
 }
 
 // C(held): utility of all units. A curve's table of totals is one longer than that of marginals.
@@ -48,7 +61,8 @@ static real total_utility(TABLE_PARAMETERS, const uint curve, const long held)
 {
     const long length = utility_length(curve);
     __global const real *total = total_table + utility_start(curve) + curve;
-    return held <= length ? total[held] : total[length] + P(min_marginal) * (real)(held - length);
+    return held <= length ? total[held]
+                          : total[length] + utility_floor(curve) * (real)(held - length);
 }
 
 // Minutes for the next unit; experience counts in whole units, rounded down.

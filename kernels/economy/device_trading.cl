@@ -361,8 +361,8 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
 INLINED long middle_of(DEAL_PARAMETERS, const long least, const long most)
 {
 #if UNEQUAL_DEVICE_POWERS
-    const real buyers = device_trade_power_table[group_of(buyer)];
-    const real sellers = device_trade_power_table[group_of(seller)];
+    const real buyers = device_trade_power_table[of_group(buyer)];
+    const real sellers = device_trade_power_table[of_group(seller)];
     if (buyers != sellers)
         return (long)(((real)least * buyers + (real)most * sellers) / (buyers + sellers) + 0.5);
 #endif

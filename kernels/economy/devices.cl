@@ -10,8 +10,7 @@
 #define making_start(curve) 0u
 #define making_last(curve) (MAKING_LENGTH - 1)
 #else
-#define making_curve(agent, resource) \
-    making_curve_table[group_of(agent) * (uint)RESOURCES + (resource)]
+#define making_curve(agent, resource) making_curve_table[of_resource(agent, resource)]
 #define making_start(curve) making_start_table[curve]
 #define making_last(curve) ((int)making_length_table[curve] - 1)
 #endif

@@ -99,31 +99,31 @@ INLINED uint pick_best(const __local real *gain, const __local ushort *count, ui
 }
 
 // How many resources are within a band below the largest gain, and the pick-th of them.
-INLINED uint count_near_best(const __local real *gain)
+INLINED uint count_near_best(const __local real *gain, const real band)
 {
-    const real limit = gain[1] - P(near_best_band);
+    const real limit = gain[1] - band;
     uint count = 0;
     for (uint r = 0; r < RESOURCES; ++r)
         count += gain[LEAVES + r] >= limit && gain[LEAVES + r] >= 0.0;
     return count;
 }
 
-INLINED uint pick_near_best(const __local real *gain, uint pick)
+INLINED uint pick_near_best(const __local real *gain, const real band, uint pick)
 {
-    const real limit = gain[1] - P(near_best_band);
+    const real limit = gain[1] - band;
     for (uint r = 0; r < RESOURCES; ++r)
         if (gain[LEAVES + r] >= limit && gain[LEAVES + r] >= 0.0 && pick-- == 0) return r;
     return NONE;
 }
 
 // One of the resources that pay best, each with equal chances; a single one needs no draw.
-INLINED uint choose(TREE_PARAMETERS, const best_t best, rng_t *rng)
+// NEAR_BEST_BAND says whether any society has a band in which others are as good.
+INLINED uint choose(TREE_PARAMETERS, const best_t best, const real band, rng_t *rng)
 {
 #if NEAR_BEST_BAND
-    return pick_near_best(gain, rng_below(rng, count_near_best(gain)));
-#else
-    return best.count == 1 ? best.which : pick_best(gain, count, rng_below(rng, best.count));
+    if (band > 0.0) return pick_near_best(gain, band, rng_below(rng, count_near_best(gain, band)));
 #endif
+    return best.count == 1 ? best.which : pick_best(gain, count, rng_below(rng, best.count));
 }
 
 // ---------------------------------------------------------------- the day of an agent
@@ -250,7 +250,7 @@ INLINED void work(WORK_PARAMETERS, TREE_PARAMETERS)
     best_t best = read_node(TREE, 1);
     real time = start;
     while (time < P(day_length)) {
-        const uint r = choose(TREE, best, &rng);
+        const uint r = choose(TREE, best, P(near_best_band), &rng);
         time += minutes_next[r];
         last_gain = gain[LEAVES + r];
         best = update(TREE, r, extract_unit(WORK, r));

@@ -170,7 +170,7 @@ INLINED bool try_type(AGENT_PARAMETERS, const uint device_type, __global const r
     }
     if (open == 0) return false;
     const real probability = device_type == TOOL ? P(tool_probability) : P(device_probability);
-    const real chance = probability * total * inventiveness_table[group_of(agent)];
+    const real chance = probability * total * inventiveness_table[of_group(agent)];
     if (!(rng_uniform(rng) < chance)) return true;
     uint pick = rng_below(rng, open);
     for (uint i = 0; i < found->parts; ++i)

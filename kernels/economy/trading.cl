@@ -85,8 +85,8 @@ static real surplus(TABLE_PARAMETERS, const side_t s, const long got, const long
 // given, and the units taken for them, rounded. `gets_taken`: the proposer is A, who gets the taken
 // resource; else it is B, who gets the given one.
 static void proposal(TABLE_PARAMETERS, const side_t s, const int gets_taken, const real rate,
-                     const long stock_given, const long stock_taken, long *best_taken,
-                     long *best_given)
+                     const long stock_given, const long stock_taken, const real min_surplus,
+                     long *best_taken, long *best_given)
 {
 #define OWN_SURPLUS(taken, given) \
     surplus(TABLES, s, gets_taken ? taken : given, gets_taken ? given : taken)
@@ -100,7 +100,7 @@ static void proposal(TABLE_PARAMETERS, const side_t s, const int gets_taken, con
     while (given + 1 <= stock_given && taken + 1 <= stock_taken) {
         const long next = rounded(at + rate);
         const real ahead = OWN_SURPLUS(next, given + 1);
-        if (!(ahead > P(min_surplus))) break;
+        if (!(ahead > min_surplus)) break;
         if (here > best) {
             best = here;
             *best_taken = taken;
@@ -134,11 +134,11 @@ static deal_t bargain(MEETING_PARAMETERS, const uint give, const uint take)
     const real least_b = marginal_utility(TABLES, side_b.lose_curve, side_b.lose_held - 1) /
                          marginal_utility(TABLES, side_b.get_curve, side_b.get_held);
     const real rate =
-        price(most_a, least_b, trade_power_table[group_of(a)], trade_power_table[group_of(b)]);
+        price(most_a, least_b, trade_power_table[of_group(a)], trade_power_table[of_group(b)]);
     for (int proposer = 0; proposer < 2 && deal.given == 0; ++proposer) {
         long taken, given;
         proposal(TABLES, proposer == 0 ? side_a : side_b, proposer == 0, rate, a_give, b_take,
-                 &taken, &given);
+                 P(min_surplus), &taken, &given);
         if (taken <= b_take && given <= a_give &&
             surplus(TABLES, side_a, taken, given) > P(min_surplus) &&
             surplus(TABLES, side_b, given, taken) > P(min_surplus)) {

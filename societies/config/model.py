@@ -16,6 +16,7 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    PrivateAttr,
     SerializerFunctionWrapHandler,
     Strict,
     Tag,
@@ -31,8 +32,9 @@ LARGEST_INTEGER = 2**31 - 1  # kernels count in 32 bits
 SMALLEST_REAL = 1e-12  # of what must be positive
 LARGEST_REAL = 1e12  # far beyond any use, and sums of products stay far below infinity
 
-VALUE, SHAPE = "value", "shape"
-"""What `value` and `shape` say of a key. Values may differ between copies, shapes may not."""
+VALUE, SHAPE, TABULATED = "value", "shape", "tabulated"
+"""What `value`, `shape` and `tabulated` say of a key. Shapes are the same in all copies of a
+launch; the others may differ between copies."""
 
 CONFLICTS_LATER = {"conflicts": "later"}
 """Validation context of the loader, which asks for `conflicts` itself to report all at once."""
@@ -81,6 +83,12 @@ class WorkloadConfig(Section):
     """Base of every configuration; ``workload`` names what runs it."""
 
     workload: str
+    _table: Any = PrivateAttr(default=None)
+
+    @property
+    def table(self) -> Any:
+        """Parameters that differ from copy to copy (`societies.workload.tables.Table`), or None."""
+        return self._table
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield every contradiction between keys that are valid each by itself."""
@@ -132,6 +140,11 @@ def shape(
     words ``SYMBOL`` is the number, and ``SYMBOL_WORD`` the number of each word.
     """
     return _field(default, meaning, unit, {"kind": SHAPE, "symbol": symbol}, limits)
+
+
+def tabulated(default: Any, meaning: str, unit: str | None = None, **limits: Any) -> Any:
+    """Return the field of a number of which the host makes tables; it may differ between copies."""
+    return _field(default, meaning, unit, {"kind": TABULATED}, limits)
 
 
 def _field(

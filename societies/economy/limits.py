@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reference_py.economy.parameters import REMOVE_AGENT, Parameters
+from societies.economy.ensemble import Ensemble
 from societies.economy.state import MOST_UNITS
 
 MOST_DEVICES = 64
@@ -16,6 +17,8 @@ MOST_DEVICES = 64
 
 def limits(p: Parameters, day: int) -> dict[str, ArrayLike]:
     """Return the limits of fields that have a name (`Field.within`) on the evening of a day."""
+    if isinstance(p, Ensemble):
+        p = p.bounds
     least = min(min(curve.minutes) for curve in p.effort_curves)
     fastest = 1.0 if p.devices is None else max(p.device_factor)
     a_day = math.floor(min(p.day_length * fastest / least, MOST_UNITS)) + 2

@@ -7,6 +7,7 @@ differs by group and resource is made into tables here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from reference_py.economy.parameters import (
     KEEP,
@@ -22,87 +23,107 @@ from reference_py.economy.tables import EffortCurve, consumption_threshold
 from societies.economy.config import EconomyConfig
 from societies.economy.config.bounds import largest_holding
 from societies.economy.config.conflicts import PER_RESOURCE
-from societies.economy.curves import device_effort, resource_effort, utility_curve
+from societies.economy.curves import (
+    EffortKey,
+    UtilityKey,
+    device_effort,
+    resource_effort,
+    utility_curve,
+)
 from societies.workload.keys import shapes, values
 
 
 def parameters(config: EconomyConfig) -> Parameters:
-    """Resolve a configuration."""
-    groups = _groups(config)
+    """Resolve a configuration, whatever table it has."""
+    groups = groups_of(config)
     largest = largest_holding(config)
-    utility, utility_of = _share(
-        [
-            [
-                (scale, exponent, config.utility.min_marginal, largest)
-                for scale, exponent in zip(
-                    g["utility", "scale"], g["utility", "exponent"], strict=True
-                )
-            ]
-            for g in groups
-        ]
-    )
+    utility, utility_of = _share([utility_keys(config, g) for g in groups])
     effort, effort_of = _effort_curves(resource_effort, groups, "extraction")
     return Parameters(
         seed=config.seed,
         values=values(config),
         shapes=shapes(config),
-        group_of_agent=tuple(g for g, size in enumerate(config.group_sizes()) for _ in range(size)),
-        utility_curves=tuple(utility_curve(*key) for key in utility),
+        group_of_agent=group_of_agent(config),
+        utility_curves=tuple(utility_curve(*key, largest) for key in utility),
         utility_curve_of=utility_of,
         effort_curves=effort,
         effort_curve_of=effort_of,
-        consumption_threshold=tuple(
-            tuple(consumption_threshold(life) for life in g["consumption", "resource_lifetime"])
-            for g in groups
-        ),
-        trade_power=_of_groups(config, "trade_power"),
+        consumption_threshold=thresholds(groups),
+        trade_power=of_groups(config, "trade_power"),
         largest_holding=largest,
-        shocks=tuple(
-            Shock(
-                day=shock.day,
-                remove=REMOVE_RESOURCE if shock.remove == "resource" else REMOVE_AGENT,
-                index=RANDOM_INDEX if shock.index == "random" else int(shock.index),
-                holdings=LOSE if shock.holdings == "lose" else KEEP,
-            )
-            for shock in config.shocks
-        ),
+        shocks=shocks(config),
         devices=None if config.devices == "none" else _device_parameters(config, groups),
         first_society=config.first_society,
         societies=config.replicates,
     )
 
 
-_Values = dict[tuple[str, str], list[float]]
+GroupValues = dict[tuple[str, str], list[float]]
 """Per-resource values of one group by section and key."""
 
 
-def _device_parameters(config: EconomyConfig, groups: list[_Values]) -> DeviceParameters:
+def group_of_agent(config: EconomyConfig) -> tuple[int, ...]:
+    """Return the group of each agent."""
+    return tuple(g for g, size in enumerate(config.group_sizes()) for _ in range(size))
+
+
+def shocks(config: EconomyConfig) -> tuple[Shock, ...]:
+    """Return what is removed from the society, and when."""
+    return tuple(
+        Shock(
+            day=shock.day,
+            remove=REMOVE_RESOURCE if shock.remove == "resource" else REMOVE_AGENT,
+            index=RANDOM_INDEX if shock.index == "random" else int(shock.index),
+            holdings=LOSE if shock.holdings == "lose" else KEEP,
+        )
+        for shock in config.shocks
+    )
+
+
+def thresholds(groups: list[GroupValues]) -> tuple[tuple[int, ...], ...]:
+    """Return below what a draw must be for a unit to disappear, (group, resource)."""
+    lives = (g["consumption", "resource_lifetime"] for g in groups)
+    return tuple(tuple(map(consumption_threshold, life)) for life in lives)
+
+
+def utility_keys(config: EconomyConfig, group: GroupValues) -> list[UtilityKey]:
+    """Return what the utility curve of each resource follows from."""
+    floor = config.utility.min_marginal
+    both = zip(group["utility", "scale"], group["utility", "exponent"], strict=True)
+    return [(scale, exponent, floor) for scale, exponent in both]
+
+
+def effort_keys(group: GroupValues, section: str) -> list[EffortKey]:
+    """Return what the effort curve of each resource follows from."""
+    names = ("max_effort", "min_effort", "max_experience")
+    return list(zip(*(group[section, name] for name in names), strict=True))
+
+
+def _device_parameters(config: EconomyConfig, groups: list[GroupValues]) -> DeviceParameters:
     effort, effort_of = _effort_curves(device_effort, groups, "device")
     return DeviceParameters(
         tools_only=config.devices == "tools",
         effort_curves=effort,
         effort_curve_of=effort_of,
-        trade_power=_of_groups(config, "device_trade_power"),
-        inventiveness=_of_groups(config, "inventiveness"),
+        trade_power=of_groups(config, "device_trade_power"),
+        inventiveness=of_groups(config, "inventiveness"),
     )
 
 
 def _effort_curves(
-    curve: Callable[[float, float, float], EffortCurve], groups: list[_Values], section: str
+    curve: Callable[[float, float, float], EffortCurve], groups: list[GroupValues], section: str
 ) -> tuple[tuple[EffortCurve, ...], tuple[tuple[int, ...], ...]]:
     """Return the different curves, and which of them holds for a group and resource."""
-    names = ("max_effort", "min_effort", "max_experience")
-    keys = [list(zip(*(g[section, name] for name in names), strict=True)) for g in groups]
-    different, of = _share(keys)
+    different, of = _share([effort_keys(group, section) for group in groups])
     return tuple(curve(*key) for key in different), of
 
 
-def _of_groups(config: EconomyConfig, name: str) -> tuple[float, ...]:
+def of_groups(config: EconomyConfig, name: str) -> tuple[float, ...]:
     """Return one number for each group, 1 if there are none."""
     return tuple(float(getattr(group, name, 1.0)) for group in config.groups or (None,))
 
 
-def _groups(config: EconomyConfig) -> list[_Values]:
+def groups_of(config: EconomyConfig) -> list[GroupValues]:
     """Return one dictionary of per-resource values for each group."""
 
     def per_resource(value: float | Sequence[float]) -> list[float]:
@@ -112,7 +133,7 @@ def _groups(config: EconomyConfig) -> list[_Values]:
 
     result = []
     for group in config.groups or (None,):
-        values: _Values = {}
+        values: GroupValues = {}
         for section, keys in PER_RESOURCE.items():
             overrides = getattr(group, section, None)
             for key in keys:
@@ -123,7 +144,7 @@ def _groups(config: EconomyConfig) -> list[_Values]:
     return result
 
 
-Key = tuple[float, ...]
+Key = TypeVar("Key")
 
 
 def _share(keys: list[list[Key]]) -> tuple[list[Key], tuple[tuple[int, ...], ...]]:

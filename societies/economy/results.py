@@ -12,6 +12,7 @@ from reference_py.economy.devices import DEVICE_TYPES, SOURCES
 from reference_py.economy.parameters import Parameters
 from reference_py.economy.state import DEVICE_STATE
 from societies.economy.config import EconomyConfig
+from societies.economy.ensemble import Ensemble
 from societies.economy.explain.trade_log import TradeLog
 from societies.economy.series import (
     ACTIVITIES,
@@ -34,6 +35,7 @@ from societies.economy.variables import (
 )
 from societies.output import Column, Coordinate, ResultFile, Table, Variable
 from societies.workload.fields import Series, State
+from societies.workload.points import coordinates
 from societies.workload.protocol import Block, Workload
 
 DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}
@@ -42,6 +44,8 @@ DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}
 def describe_tables(p: Parameters) -> str:
     """Say how long the utility tables are, and whether one ends before utility does."""
     ended = " (cut off at more than an agent will hold)" if p.tables_cut_off else ""
+    if isinstance(p, Ensemble):
+        return f"{p.describe_curves()}{ended}"
     lengths = ", ".join(str(len(curve.marginal)) for curve in p.utility_curves)
     return f"{lengths} units{ended}"
 
@@ -103,6 +107,7 @@ class Layout:
         config = self.config
         societies = np.arange(config.first_society, config.first_society + config.replicates)
         result = [Coordinate("society", societies, "", "number of the society")]
+        result += coordinates(config, "society")
         names = {
             "day": "day, counted from 1",
             "agent_day": "day of per-agent detail",
@@ -112,7 +117,8 @@ class Layout:
         result += [Coordinate(name, days, "day", names[name]) for name, days in self._days.items()]
         if config.record.agent or config.record.agent_resource:
             result.append(Coordinate("agent", np.arange(config.agents), "", "number of the agent"))
-        if config.record.agent_resource or self.devices:
+        by_resource = any("resource" in one.along for one in result)
+        if config.record.agent_resource or self.devices or by_resource:
             numbers = np.arange(config.resources)
             result.append(Coordinate("resource", numbers, "", "number of the resource"))
         result.append(Coordinate("quantile", np.array(QUANTILES), "1", "quantile over resources"))

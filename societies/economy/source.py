@@ -17,14 +17,16 @@ from reference_py.economy.parameters import (
     RANDOM_INDEX,
     REMOVE_AGENT,
     REMOVE_RESOURCE,
+    DeviceParameters,
     Parameters,
 )
 from reference_py.economy.state import NOBODY, Array, arrays, partners_remembered
 from reference_py.economy.streams import PURPOSE_COUNT, PURPOSES
 from reference_py.economy.tables import EffortCurve, UtilityCurve
 from reference_py.primitives.rng import STREAM_GAP
+from societies.economy.ensemble import Ensemble
 from societies.economy.series import group_families, series_of
-from societies.workload.keys import shape_macros, value_macros, value_rows
+from societies.workload.keys import VALUE_TABLE, shape_macros, value_macros, value_rows
 
 DISTRIBUTIONS = ("utility", "three_days", "total", "extracted", "minutes", "total_before")
 """Quantities that are compared between agents: macros ``OF_...`` in the order of this list."""
@@ -54,6 +56,8 @@ _LENGTHS = {
 
 def tables(p: Parameters) -> dict[str, NDArray[np.generic]]:
     """Return the constant arrays of the kernels by the name of their parameter."""
+    if isinstance(p, Ensemble):
+        return {**p.curves(), **p.rows(0)}
     found: dict[str, NDArray[np.generic]] = {
         "group_of_agent_table": np.array(p.group_of_agent, np.int32),
         "marginal_table": _joined([curve.marginal for curve in p.utility_curves]),
@@ -197,15 +201,11 @@ def macros(p: Parameters) -> dict[str, int | float]:
     """Return the configuration as macros: ``P_...`` are values, the others shapes and choices."""
     found: dict[str, int | float] = {
         **shape_macros(p.shapes),
-        **value_macros(p.values),
+        **_of_parameters(p),
         "PAIRS": max(1, p.agents // 2),  # of a lone agent, which meets nobody: any number but 0
         "LEAVES": leaves(p),
         "LEVELS": leaves(p).bit_length() - 1,
         "GROUPS": p.groups,
-        "UTILITY_CURVES": len(p.utility_curves),
-        "UTILITY_LENGTH": len(p.utility_curves[0].marginal),
-        "EFFORT_CURVES": len(p.effort_curves),
-        "EFFORT_LENGTH": len(p.effort_curves[0].minutes),
         "PURPOSES": PURPOSE_COUNT,
         "DEVICES": int(p.devices is not None),
         "DISTRIBUTIONS": len(DISTRIBUTIONS),
@@ -218,8 +218,6 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "CANDIDATE_LIMIT": CANDIDATES_IN_LOCAL_MEMORY,
         "ROW_LIMIT": _extraction_rows(p)[0],
         "EXTRACTION_ROWS": _extraction_rows(p)[1],
-        "NEAR_BEST_BAND": int(p.near_best_band > 0.0),
-        "UNEQUAL_POWERS": int(len(set(p.trade_power)) > 1),
         "REMOVE_RESOURCE": REMOVE_RESOURCE,
         "REMOVE_AGENT": REMOVE_AGENT,
         "RANDOM_INDEX": RANDOM_INDEX,
@@ -231,6 +229,27 @@ def macros(p: Parameters) -> dict[str, int | float]:
         **{f"SERIES_{name}": number for number, name in enumerate(series_of(p))},
     }
     return found
+
+
+def _of_parameters(p: Parameters) -> dict[str, int | float]:
+    """Return values, and what may be left out where all societies have the same parameters.
+
+    Of an ensemble nothing depends on its parameters, so all of them share the kernels: a number of
+    0 curves stands for any number.
+    """
+    if isinstance(p, Ensemble):
+        switches = dict.fromkeys(("TABLED", "NEAR_BEST_BAND", "UNEQUAL_POWERS"), 1)
+        return {**switches, "UTILITY_CURVES": 0, "EFFORT_CURVES": 0}
+    return {
+        **value_macros(p.values),
+        "TABLED": 0,
+        "UTILITY_CURVES": len(p.utility_curves),
+        "UTILITY_LENGTH": len(p.utility_curves[0].marginal),
+        "EFFORT_CURVES": len(p.effort_curves),
+        "EFFORT_LENGTH": len(p.effort_curves[0].minutes),
+        "NEAR_BEST_BAND": int(p.near_best_band > 0.0),
+        "UNEQUAL_POWERS": int(len(set(p.trade_power)) > 1),
+    }
 
 
 def _device_macros(p: Parameters) -> dict[str, int | float]:
@@ -251,9 +270,18 @@ def _device_macros(p: Parameters) -> dict[str, int | float]:
         "DEVICE_ROUND_SLOTS": max(1, p.device_rounds),
         "NOBODY": NOBODY,
         "COMPONENT_SLOTS": p.component_slots,
-        "MAKING_CURVES": len(p.devices.effort_curves),
-        "MAKING_LENGTH": len(p.devices.effort_curves[0].minutes),
-        "UNEQUAL_DEVICE_POWERS": int(len(set(p.devices.trade_power)) > 1),
+        **_of_device_parameters(p, p.devices),
+    }
+
+
+def _of_device_parameters(p: Parameters, devices: DeviceParameters) -> dict[str, int | float]:
+    """Return what may be left out where all societies have the same parameters of devices."""
+    if isinstance(p, Ensemble):
+        return {"MAKING_CURVES": 0, "UNEQUAL_DEVICE_POWERS": 1}
+    return {
+        "MAKING_CURVES": len(devices.effort_curves),
+        "MAKING_LENGTH": len(devices.effort_curves[0].minutes),
+        "UNEQUAL_DEVICE_POWERS": int(len(set(devices.trade_power)) > 1),
     }
 
 
@@ -269,14 +297,19 @@ def _firsts(families: Mapping[str, list[str]]) -> dict[str, int]:
 
 def header(p: Parameters) -> str:
     """Return OpenCL text: parameter lists and accessors of the state and the tables."""
-    lines = [*value_rows(p.values), f"#define STREAM_GAP {STREAM_GAP:#x}UL"]
+    lookups = p.lookups() if isinstance(p, Ensemble) else value_rows(p.values)
+    lines = [*lookups, f"#define STREAM_GAP {STREAM_GAP:#x}UL"]
     fields = arrays(p)
     state = [f"__global {_C_TYPES[f.dtype]} *state_{name}" for name, f in fields.items()]
     state += [f"const uint {name}" for name in counts(p)]
-    lines.append(_define("STATE_PARAMETERS", state))
-    lines.append(_define("STATE", [*(f"state_{name}" for name in fields), *counts(p)]))
-    lines += [_accessor(name, field) for name, field in fields.items()]
+    names = [*(f"state_{name}" for name in fields), *counts(p)]
     tabled = tables(p)
+    if tabled.pop(VALUE_TABLE, None) is not None:  # functions without other tables read values too
+        state.append(f"__global const real *{VALUE_TABLE}")
+        names.append(VALUE_TABLE)
+    lines.append(_define("STATE_PARAMETERS", state))
+    lines.append(_define("STATE", names))
+    lines += [_accessor(name, field) for name, field in fields.items()]
     kinds = {"int32": "int", "uint32": "uint", "uint64": "ulong", "float64": "real"}
     constant = [f"__global const {kinds[a.dtype.name]} *{name}" for name, a in tabled.items()]
     lines.append(_define("TABLE_PARAMETERS", constant))

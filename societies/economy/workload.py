@@ -43,10 +43,31 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
     step_arguments = ("market_round", "device_type")
 
     def parameters(self, config: EconomyConfig) -> Parameters:
-        """Return the numbers and tables that a society lives by."""
+        """Return the numbers and tables that societies live by."""
+        from societies.economy.ensemble import ensemble
         from societies.economy.parameters import parameters
+        from societies.workload.points import points_of
 
-        return parameters(config)
+        points = points_of(config)
+        return parameters(config) if points is None else ensemble(config, points)
+
+    def of_copy(self, p: Parameters, place: int, tick: int) -> Parameters:
+        """Return the parameters of one society on a day."""
+        from societies.economy.ensemble import Ensemble
+
+        return p.of(place, tick) if isinstance(p, Ensemble) else p
+
+    def of_copies(self, p: Parameters, tick: int) -> Mapping[str, NDArray[Any]]:
+        """Return the tables of kernels that have a part for each society."""
+        from societies.economy.ensemble import Ensemble
+
+        return p.rows(tick) if isinstance(p, Ensemble) else {}
+
+    def changes(self, p: Parameters) -> Sequence[int]:
+        """Return the days after which parameters change."""
+        from societies.economy.ensemble import Ensemble
+
+        return p.points.after if isinstance(p, Ensemble) else ()
 
     def sizes(self, p: Parameters) -> dict[str, int]:
         """Return the length of every dimension."""

@@ -16,6 +16,7 @@ from societies.output.layout import (
     COUNTER,
     ENDED,
     FILL,
+    FURTHER,
     LAYOUT_ATTRIBUTE,
     LAYOUT_VERSION,
     NO_TICK,
@@ -54,7 +55,11 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
     datasets.append(_reserve(file, COUNTER, (), np.dtype(np.int64)))
     _describe(datasets[-1], layout.clock, f"{plural(layout.clock)} complete in this file")
 
+    if layout.further:
+        file.attrs[FURTHER] = " ".join(one.name for one in layout.further)
     for coordinate in layout.coordinates.values():
+        if coordinate.along:
+            continue  # dimensions come first
         text = coordinate.values.dtype.kind == "U"
         scale = file.create_dataset(
             coordinate.name,
@@ -64,6 +69,12 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
         datasets.append(scale)
         scale.make_scale(coordinate.name)
         _describe(scale, coordinate.units, coordinate.long_name or coordinate.name)
+    for coordinate in layout.further:
+        further = file.create_dataset(coordinate.name, data=coordinate.values)
+        datasets.append(further)
+        for axis, dim in enumerate(coordinate.along):
+            further.dims[axis].attach_scale(file[dim])
+        _describe(further, coordinate.units, coordinate.long_name or coordinate.name)
     for variable in layout.variables.values():
         dtype = np.dtype(variable.dtype)
         dataset = _reserve(file, variable.name, layout.shape(variable), dtype, variable.fill)
@@ -127,7 +138,7 @@ def _build_table(file: h5py.File, table: Table, lengths: Mapping[str, int]) -> l
 def read_layout(file: h5py.File) -> Layout:
     """Read back what :func:`build` wrote; a KeyError means that something is missing."""
     coordinates, variables = {}, {}
-    names = scale_names(file)
+    names, further = scale_names(file), str(file.attrs.get(FURTHER, "")).split()
     for name, dataset in file.items():
         if not isinstance(dataset, h5py.Dataset) or name == COUNTER:
             continue
@@ -136,8 +147,11 @@ def read_layout(file: h5py.File) -> Layout:
             text = h5py.check_string_dtype(dataset.dtype) is not None
             values = dataset.asstr()[()] if text else dataset[()]
             coordinates[name] = Coordinate(name, values, units, long_name)
+            continue
+        dims = tuple(names[address(dim[0])] for dim in dataset.dims)
+        if name in further:
+            coordinates[name] = Coordinate(name, dataset[()], units, long_name, dims)
         else:
-            dims = tuple(names[address(dim[0])] for dim in dataset.dims)
             fill, lag = dataset.fillvalue.item(), int(dataset.attrs.get("lag", 0))
             variables[name] = Variable(name, dims, dataset.dtype, units, long_name, fill, lag)
     attributes = {

@@ -9,7 +9,8 @@ A file counts in *ticks*, which its attribute ``clock`` names (``day``), and hol
 of what is simulated, which its attribute ``copies`` names (``society``).
 
 ===========================  =====================================================================
-``/<coordinate>``            dimension scale, one value per index
+``/<coordinate>``            dimension scale, one value per index; or values along other dimensions,
+                             which the attribute ``coordinates`` names
 ``/<variable>``              the series, dimension scales attached
 ``/ticks_committed``         int64; ticks up to this one are complete
 ``/events/<table>``          a group: columns of events, one value or row of values for each
@@ -54,7 +55,9 @@ CHECKSUMS = "checksums"
 COMMITS = f"{CHECKSUMS}/commits"
 NO_TICK = -1
 _RESERVED = {COUNTER, "checkpoint", "provenance", EVENTS, CHECKSUMS}
-RESERVED_ATTRIBUTES = {LAYOUT_ATTRIBUTE, CLOCK, COPIES, TICKS}
+FURTHER = "coordinates"
+"""Attribute by which xarray knows coordinates along dimensions of other names."""
+RESERVED_ATTRIBUTES = {LAYOUT_ATTRIBUTE, CLOCK, COPIES, TICKS, FURTHER}
 
 # xarray takes a variable with one of these units for a duration (timedelta64) and one with
 # "since" for a date. The UDUNITS symbols mean the same and are left alone.
@@ -74,7 +77,7 @@ def nothing(dtype: DTypeLike) -> float | int:
 
 @dataclass(frozen=True, eq=False)
 class Coordinate:
-    """One dimension and the values along it.
+    """One dimension and the values along it, or further values along dimensions.
 
     Parameters
     ----------
@@ -84,16 +87,19 @@ class Coordinate:
         One value per index; other integers and floats are converted.
     units, long_name : str
         What xarray and a figure's axis show. No units means a pure number, ``"1"``.
+    along : tuple of str
+        Dimensions of the values, if they do not make a dimension themselves.
     """
 
     name: str
     values: NDArray[Any]
     units: str = ""
     long_name: str = ""
+    along: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         values = np.asarray(self.values)
-        if values.ndim != 1:
+        if values.ndim != max(1, len(self.along)):
             raise ValueError(f"coordinate '{self.name}' must have one dimension")
         if values.dtype.kind in "iu":
             values = values.astype(np.int64)
@@ -172,7 +178,12 @@ class Layout:
     @property
     def lengths(self) -> dict[str, int]:
         """Lengths of the dimensions."""
-        return {name: len(coordinate.values) for name, coordinate in self.coordinates.items()}
+        return {name: len(one.values) for name, one in self.coordinates.items() if not one.along}
+
+    @property
+    def further(self) -> list[Coordinate]:
+        """Coordinates along dimensions of other names."""
+        return [one for one in self.coordinates.values() if one.along]
 
     def shape(self, variable: Variable) -> tuple[int, ...]:
         """Return the lengths of the variable's dimensions."""
@@ -294,6 +305,12 @@ def declare(
         for dim in variable.dims:
             if dim not in layout.coordinates:
                 raise ValueError(f"variable '{variable.name}': no coordinate '{dim}'")
+    for coordinate in layout.further:
+        lengths = tuple(layout.lengths.get(dim, -1) for dim in coordinate.along)
+        if coordinate.values.shape != lengths:
+            raise ValueError(f"coordinate '{coordinate.name}' does not fit {coordinate.along}")
+        if any(char.isspace() for char in coordinate.name):
+            raise ValueError(f"coordinate '{coordinate.name}': a list of names has spaces")
     for name, (_, dtype) in layout.state.items():
         _check_name(name)
         if dtype.kind not in "iufb":

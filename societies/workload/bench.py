@@ -88,8 +88,12 @@ def bench(
         raise ConfigError(f"bench: {repeats} measurements are asked for; at least 1 is needed")
     chosen, _, facts = chosen_device(device)
     name = facts["device"]
+    if config.table is not None and any(one != config.table.rows for one in copies):
+        raise ConfigError(
+            f"bench: the table has {config.table.rows} rows, so there are as many copies"
+        )
     for count in copies or (workload.count(config),):
-        one = config.model_copy(update={"replicates": count})
+        one = config if config.table else config.model_copy(update={"replicates": count})
         p = workload.parameters(workload.fitted(one, chosen))
         began = time.perf_counter()
         engine: DeviceEngine[Any] | ReferenceEngine[Any]

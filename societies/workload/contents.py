@@ -18,6 +18,7 @@ from societies.output import Coordinate, ResultFile, Table, Variable
 from societies.workload.config import recorded
 from societies.workload.fields import SERIES, Field, State
 from societies.workload.measured import MEASURED
+from societies.workload.points import coordinates
 from societies.workload.protocol import Block, Contents, Workload
 
 
@@ -62,6 +63,7 @@ class SeriesAndDetail:
         result = [
             Coordinate(workload.copies, numbers, "", f"number of the {workload.copies}"),
             Coordinate(clock, ticks, unit, f"{clock}, counted from 1"),
+            *coordinates(config, workload.copies),
         ]
         if self._detail:
             meaning = f"{clock} of detail"

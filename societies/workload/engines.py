@@ -6,6 +6,7 @@ result must be the same.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -136,7 +137,22 @@ class _Base(Generic[P]):
         self.sizes = dict(workload.lengths(p))
         self._event_kinds = dict(workload.events(p))
         self.profile: Profile | None = None
+        self._changes, self._stretch = tuple(workload.changes(p)), 0
         self._stopwatch = Stopwatch(workload.timed, self.wait, self._launched)
+
+    def _enter(self, tick: int) -> None:
+        """Have the parameters that hold in a tick; the steps after the last keep those they find.
+
+        What happens at the end of a tick holds from the next one on.
+        """
+        stretch = self._stretch if tick == FINISH else bisect_left(self._changes, tick)
+        if stretch != self._stretch:
+            self._stretch = stretch
+            self._parameters_changed(tick)
+
+    def _parameters_changed(self, tick: int) -> None:
+        """Replace the parameters of all copies by those that hold in a tick."""
+        raise NotImplementedError
 
     def initial(self) -> State:
         """Return every array as it is before the first phase."""
@@ -322,7 +338,13 @@ class DeviceEngine(_Base[P]):
 
     def step(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""
+        self._enter(tick)
         self.run_step(step, tick)
+
+    def _parameters_changed(self, tick: int) -> None:
+        for name, array in self.workload.of_copies(self.parameters, tick).items():
+            if name in self.run_step.memory:  # else no kernel reads it
+                self.run_step.memory[name].set(array)
 
     def run_ticks(self, first: int, last: int) -> None:
         """Run whole ticks, at most `LOG_TICKS`, and log them."""
@@ -412,17 +434,23 @@ class ReferenceEngine(_Base[P]):
     ) -> None:
         super().__init__(workload, p, first, copies)
         self._functions = workload.reference(p)
+        self._parameters_changed(0)
         self._series = tuple(workload.series(p))
         self.copies_now = self._unpack(self.initial())
         self._logged: dict[str, list[Any]] = {}
 
     def step(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""
+        self._enter(tick)
         function = self._functions[step.phase]
-        for copy in self.copies_now:
+        for p, copy in zip(self._of_copy, self.copies_now, strict=True):
             ended = getattr(copy, ENDED, -1)
             if tick == FINISH or ended < 0 or ended == tick:  # the tick that ends it is a whole one
-                function(self.parameters, copy, tick, **step.arguments)
+                function(p, copy, tick, **step.arguments)
+
+    def _parameters_changed(self, tick: int) -> None:
+        places = range(self.copies)
+        self._of_copy = [self.workload.of_copy(self.parameters, i, tick) for i in places]
 
     def run_ticks(self, first: int, last: int) -> None:
         """Run whole ticks and log them."""

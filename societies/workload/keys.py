@@ -7,6 +7,7 @@ that one line follow its macro and its attribute.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import accumulate
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -65,7 +66,7 @@ def symbols(config: Section) -> Iterator[tuple[str, Section, str]]:
 def _walk(section: Section) -> Iterator[tuple[str, Section, str]]:
     for name, field in type(section).model_fields.items():
         extra, content = _extra(field), getattr(section, name)
-        if "kind" in extra:
+        if extra.get("kind") in (VALUE, SHAPE):
             yield extra.get("symbol", name), section, name
         elif isinstance(content, Section):
             yield from _walk(content)
@@ -97,6 +98,44 @@ def value_rows(values: Mapping[str, Number | Row]) -> list[str]:
         if isinstance(row, tuple):
             numbers = ", ".join(float(number).hex() for number in row)
             lines.append(f"__constant double {symbol}[{len(row)}] = {{{numbers}}};")
+    return lines
+
+
+VALUE_TABLE = "value_table"
+"""Kernel parameter with a row of values for each copy of a launch."""
+
+
+def table_columns(values: Mapping[str, Number | Row]) -> dict[str, int]:
+    """Return where each value, or the first of a row of values, stands in a row of the table."""
+    lengths = [len(one) if isinstance(one, tuple) else 1 for one in values.values()]
+    return dict(zip(values, accumulate(lengths, initial=0), strict=False))
+
+
+def table_row(values: Mapping[str, Number | Row]) -> list[float]:
+    """Return the values of one copy in the order of `table_columns`.
+
+    Whole numbers are exact, as they have no more than 32 bits.
+    """
+    rows = (one if isinstance(one, tuple) else (one,) for one in values.values())
+    return [float(number) for row in rows for number in row]
+
+
+def table_lookups(values: Mapping[str, Number | Row], copy: str) -> list[str]:
+    """Return lines of OpenCL C: ``P(symbol)`` and rows of values, read from the table.
+
+    The copy's place in the launch is the variable ``copy`` in scope. Only names and types of the
+    values enter, so the text is the same for all tables.
+    """
+    columns = table_columns(values)
+    width = len(table_row(values))
+    lines = ["#define P(name) P_##name"]
+    for symbol, one in values.items():
+        place = f"{VALUE_TABLE}[(size_t){copy} * {width} + {columns[symbol]}]"
+        if isinstance(one, tuple):
+            lines.append(f"#define {symbol} (&{place})")
+        else:
+            kind = "" if isinstance(one, float) else "(int)"
+            lines.append(f"#define P_{symbol} ({kind}{place})")
     return lines
 
 

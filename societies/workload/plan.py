@@ -66,7 +66,7 @@ def plan(
     saved = sum(
         math.prod(shape) * np.dtype(kind).itemsize for shape, kind in made["state"].values()
     )
-    lengths = {one.name: len(one.values) for one in made["coordinates"]}
+    lengths = {one.name: len(one.values) for one in made["coordinates"] if not one.along}
     results = sum(
         math.prod(lengths[dim] for dim in one.dims) * np.dtype(one.dtype).itemsize
         for one in made["variables"]

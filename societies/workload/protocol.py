@@ -255,6 +255,24 @@ class Workload(Generic[C, P]):
         """
         return config
 
+    def of_copy(self, p: P, place: int, tick: int) -> P:
+        """Return the parameters of the copy at a place in a tick, for the reference.
+
+        ``p`` itself, unless copies differ in their parameters (`points.points_of`).
+        """
+        return p
+
+    def of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
+        """Return the arguments of kernels that have an entry for each copy, (copy, ...), in a tick.
+
+        They are among those of `source` as well, as they are before the first tick.
+        """
+        return {}
+
+    def changes(self, p: P) -> Sequence[int]:
+        """Return the ticks after which `of_copy` and `of_copies` are others, ascending."""
+        return ()
+
     def ticks(self, config: C) -> int:
         """Return the most ticks of a run. Default: the key that has the clock's name, ``days``."""
         return int(getattr(config, self.ticks_key))

@@ -25,6 +25,10 @@ from societies.output.trust import opened
 from societies.version import package_version
 from societies.words import plural
 
+TABLE = "table_sha256"
+VARIED = "varied"
+"""Attributes of a file whose copies have the parameters of a table: its hash, and its keys."""
+
 LONGER_AT_MOST, LONG = 2, 1 << 16
 """Reading YAML takes seconds for some 100 kB: how much longer than ours a text may be to be read,
 as a factor and in characters beyond it."""
@@ -42,6 +46,11 @@ def origin(config: WorkloadConfig, model_version: str) -> dict[str, str]:
         "created": now(),
         "python": platform.python_version(),
         **{f"{key}_sha256": digest for key, digest in _digests(config).items()},
+        **(
+            {}
+            if config.table is None
+            else {TABLE: config.table.sha256, VARIED: ", ".join(config.table.columns)}
+        ),
     }
 
 
@@ -159,6 +168,7 @@ def _require_origin(
             f"{new} here{more}\nresume it with the configuration and options that made it"
         )
 
+    _require_table(path, attributes.get(TABLE), config.table)
     for key, digest in _digests(config).items():
         if key not in but and str(attributes.get(f"{key}_sha256")) != digest:
             raise OutputError(
@@ -166,6 +176,22 @@ def _require_origin(
                 f"{config.inputs()[key]} have changed\n"
                 f"put the former one back, or run it anew into another file, with {option('out')}"
             )
+
+
+def _require_table(path: Path, there: Any, table: Any) -> None:
+    """Raise OutputError unless a file was made with this table of parameters."""
+    digest = None if table is None else table.sha256
+    if there == digest:
+        return
+    if there is None or table is None:
+        one, other = ("without", "with") if there is None else ("with", "without")
+        why = f"{one} a table of parameters, this is {other} one"
+    else:
+        why = "with another table of parameters: some keys or numbers differ"
+    raise OutputError(
+        f"{path} was made {why}\nresume it with the configuration and options that made it "
+        f"({option('table')})"
+    )
 
 
 def _digests(config: WorkloadConfig) -> dict[str, str]:

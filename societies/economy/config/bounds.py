@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 from societies.economy.config.keys import EconomyKeys
 
@@ -12,6 +12,44 @@ CONCENTRATION = 64
 """How many times what it can extract in a lifetime of its units an agent could hold by trade."""
 USUAL_CONCENTRATION = 4
 """The same as a mean over a long run."""
+
+
+Config = TypeVar("Config", bound=EconomyKeys)
+
+
+def envelope(configs: Sequence[Config]) -> Config:
+    """Return a configuration whose bounds are not below those of any of these, or all in turn.
+
+    It is one to calculate with: nobody checks whether it could be run.
+    """
+    first = configs[0]
+
+    def extreme(choose: Callable[[Iterator[float]], float], section: str, name: str) -> float:
+        return choose(number for config in configs for number in _numbers(config, section, name))
+
+    def largest(section: str) -> Any:
+        rows = [getattr(config.device, section) for config in configs]
+        names = type(rows[0]).model_fields
+        return rows[0].model_copy(
+            update={name: max(getattr(row, name) for row in rows) for name in names}
+        )
+
+    def least_effort(section: str) -> Any:
+        least = extreme(min, section, "min_effort")
+        return getattr(first, section).model_copy(update={"min_effort": least})
+
+    longest = extreme(max, "consumption", "resource_lifetime")
+    return first.model_copy(
+        update={
+            "day_length": max(config.day_length for config in configs),
+            "groups": (),
+            "extraction": least_effort("extraction"),
+            "consumption": first.consumption.model_copy(update={"resource_lifetime": longest}),
+            "device": least_effort("device").model_copy(
+                update={name: largest(name) for name in ("factor", "lifetime")}
+            ),
+        }
+    )
 
 
 def units_a_day(config: EconomyKeys) -> int:

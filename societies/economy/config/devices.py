@@ -13,6 +13,7 @@ from societies.config.model import (
     Section,
     key,
     shape,
+    tabulated,
     value,
 )
 from societies.economy.config.ranges import (
@@ -166,9 +167,9 @@ class DeviceConfig(Section):
         ge=2,
         le=MOST_RESOURCES,
     )
-    max_effort: PerResource[Positive] = key(27.0, MAX_DEVICE_EFFORT, "min/device")
-    min_effort: PerResource[Positive] = key(9.0, MIN_DEVICE_EFFORT, "min/device")
-    max_experience: PerResource[Experience] = key(40.0, MAX_DEVICE_EXPERIENCE, "1")
+    max_effort: PerResource[Positive] = tabulated(27.0, MAX_DEVICE_EFFORT, "min/device")
+    min_effort: PerResource[Positive] = tabulated(9.0, MIN_DEVICE_EFFORT, "min/device")
+    max_experience: PerResource[Experience] = tabulated(40.0, MAX_DEVICE_EXPERIENCE, "1")
     inventor_experience: float = value(
         6.0, "Experience that an invention gives its inventor", "1", ge=2, le=LARGEST_REAL
     )

@@ -14,6 +14,7 @@ from societies.config.model import (
     PerResource,
     Section,
     key,
+    tabulated,
 )
 from societies.economy.config import devices, resources
 from societies.economy.config.ranges import AtLeastOne, Experience, MoreThanOne, Positive
@@ -22,16 +23,16 @@ from societies.economy.config.ranges import AtLeastOne, Experience, MoreThanOne,
 class UtilityOverrides(Section):
     """What a group has instead of the keys of `utility`."""
 
-    scale: PerResource[Positive] | None = key(None, resources.SCALE, "util")
-    exponent: PerResource[MoreThanOne] | None = key(None, resources.EXPONENT, "1")
+    scale: PerResource[Positive] | None = tabulated(None, resources.SCALE, "util")
+    exponent: PerResource[MoreThanOne] | None = tabulated(None, resources.EXPONENT, "1")
 
 
 class ExtractionOverrides(Section):
     """What a group has instead of the keys of `extraction`."""
 
-    max_effort: PerResource[Positive] | None = key(None, resources.MAX_EFFORT, "min/unit")
-    min_effort: PerResource[Positive] | None = key(None, resources.MIN_EFFORT, "min/unit")
-    max_experience: PerResource[Experience] | None = key(
+    max_effort: PerResource[Positive] | None = tabulated(None, resources.MAX_EFFORT, "min/unit")
+    min_effort: PerResource[Positive] | None = tabulated(None, resources.MIN_EFFORT, "min/unit")
+    max_experience: PerResource[Experience] | None = tabulated(
         None, resources.MAX_EXPERIENCE, "units extracted"
     )
 
@@ -39,7 +40,7 @@ class ExtractionOverrides(Section):
 class ConsumptionOverrides(Section):
     """What a group has instead of the keys of `consumption`."""
 
-    resource_lifetime: PerResource[AtLeastOne] | None = key(
+    resource_lifetime: PerResource[AtLeastOne] | None = tabulated(
         None, resources.RESOURCE_LIFETIME, "day"
     )
 
@@ -47,9 +48,15 @@ class ConsumptionOverrides(Section):
 class DeviceOverrides(Section):
     """What a group has instead of the keys of `device`."""
 
-    max_effort: PerResource[Positive] | None = key(None, devices.MAX_DEVICE_EFFORT, "min/device")
-    min_effort: PerResource[Positive] | None = key(None, devices.MIN_DEVICE_EFFORT, "min/device")
-    max_experience: PerResource[Experience] | None = key(None, devices.MAX_DEVICE_EXPERIENCE, "1")
+    max_effort: PerResource[Positive] | None = tabulated(
+        None, devices.MAX_DEVICE_EFFORT, "min/device"
+    )
+    min_effort: PerResource[Positive] | None = tabulated(
+        None, devices.MIN_DEVICE_EFFORT, "min/device"
+    )
+    max_experience: PerResource[Experience] | None = tabulated(
+        None, devices.MAX_DEVICE_EXPERIENCE, "1"
+    )
 
 
 def _printable(name: Any) -> Any:
@@ -85,7 +92,7 @@ class GroupConfig(Section):
     consumption: ConsumptionOverrides | None = key(
         None, "Keys of consumption that differ in this group"
     )
-    trade_power: float = key(
+    trade_power: float = tabulated(
         1.0,
         "Bargaining power: the price moves towards what the stronger partner wants",
         "1",
@@ -93,14 +100,14 @@ class GroupConfig(Section):
         le=LARGEST_REAL,
     )
     device: DeviceOverrides | None = key(None, "Keys of device that differ in this group")
-    device_trade_power: float = key(
+    device_trade_power: float = tabulated(
         1.0,
         "Bargaining power in device trade",
         "1",
         ge=SMALLEST_REAL,
         le=LARGEST_REAL,
     )
-    inventiveness: float = key(
+    inventiveness: float = tabulated(
         1.0,
         "How many times likelier inventions are to an agent of this group",
         "1",

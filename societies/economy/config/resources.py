@@ -12,8 +12,8 @@ from societies.config.model import (
     SMALLEST_REAL,
     PerResource,
     Section,
-    key,
     shape,
+    tabulated,
     value,
 )
 from societies.economy.config.ranges import (
@@ -40,8 +40,8 @@ RESOURCE_LIFETIME = (
 class UtilityConfig(Section):
     """How much a unit is worth. Lists give one number per resource."""
 
-    scale: PerResource[Positive] = key(600.0, SCALE, "util")
-    exponent: PerResource[MoreThanOne] = key(2.5, EXPONENT, "1")
+    scale: PerResource[Positive] = tabulated(600.0, SCALE, "util")
+    exponent: PerResource[MoreThanOne] = tabulated(2.5, EXPONENT, "1")
     min_marginal: float = value(
         1.0,
         "Floor of marginal utility; less than every scale",
@@ -54,9 +54,9 @@ class UtilityConfig(Section):
 class ExtractionConfig(Section):
     """How many minutes a unit takes, and how practice shortens them."""
 
-    max_effort: PerResource[Positive] = key(9.0, MAX_EFFORT, "min/unit")
-    min_effort: PerResource[Positive] = key(3.0, MIN_EFFORT, "min/unit")
-    max_experience: PerResource[Experience] = key(600.0, MAX_EXPERIENCE, "units extracted")
+    max_effort: PerResource[Positive] = tabulated(9.0, MAX_EFFORT, "min/unit")
+    min_effort: PerResource[Positive] = tabulated(3.0, MIN_EFFORT, "min/unit")
+    max_experience: PerResource[Experience] = tabulated(600.0, MAX_EXPERIENCE, "units extracted")
     daily_experience_penalty: float = value(
         3.0,
         "Experience lost on every day on which the resource is not extracted",
@@ -77,7 +77,7 @@ class ExtractionConfig(Section):
 class ConsumptionConfig(Section):
     """How fast holdings disappear."""
 
-    resource_lifetime: PerResource[AtLeastOne] = key(5.0, RESOURCE_LIFETIME, "day")
+    resource_lifetime: PerResource[AtLeastOne] = tabulated(5.0, RESOURCE_LIFETIME, "day")
 
 
 class TradingConfig(Section):

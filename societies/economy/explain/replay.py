@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from reference_py.economy.parameters import Parameters
 from societies.economy import schedule
+from societies.economy.ensemble import Ensemble
 from societies.economy.explain.events import Bargain, DeviceTry, Proposal, complete
 from societies.economy.schedule import Step
 from societies.economy.state import state_fields
@@ -28,6 +29,8 @@ from societies.workload.verify import first_difference
 
 def parameters_of_one(p: Parameters, number: int) -> Parameters:
     """Return the parameters of society ``number`` alone, which lives as it does among others."""
+    if isinstance(p, Ensemble):
+        return p.only(number)
     return dataclasses.replace(p, first_society=number, societies=1)
 
 
@@ -119,13 +122,14 @@ def replay(
     engine.load(before)
     society = engine.copies_now[0]
     society.listener = listener.receive
+    of_the_day = workload.of_copy(p, 0, day)
     if listener.agent is not None:
-        report_utility(p, society, listener.agent)
+        report_utility(of_the_day, society, listener.agent)
     for step in schedule.day_schedule(p, day):
         listener.begin(step, society)
         engine.step(step, day)
         if listener.agent is not None:
-            report_utility(p, society, listener.agent)
+            report_utility(of_the_day, society, listener.agent)
         listener.end(society)
     return engine.state()
 

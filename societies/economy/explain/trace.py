@@ -17,7 +17,6 @@ from societies.economy.explain.replay import (
     require_same,
     state_of_one,
 )
-from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 from societies.errors import ConfigError, option, override
 from societies.opencl import Device
@@ -74,7 +73,7 @@ def trace(
     """
     number = config.first_society if society is None else society
     _require(config, day, agent, number)
-    whole = parameters(config)
+    whole = workload.parameters(config)
     p = parameters_of_one(whole, number)
     _require_phase(p, day, phase)
     begin, state, reached = 0, None, ""
@@ -112,7 +111,7 @@ def trace(
         reached = f"{reached}, " if reached else ""
         reached += f"by {days} on {name}"
     return Trace(
-        parameters=p,
+        parameters=workload.of_copy(p, 0, day),
         society=number,
         day=day,
         agent=agent,

@@ -1,0 +1,285 @@
+"""What are the parameters of societies that differ in them: rows of values, and curves they share?
+
+Kernels read the values from a table with a row for each society of the launch, and a curve's number
+from tables with a part for each society. The curves lie one after the other; equal ones are there
+once. The reference is handed the `Parameters` of one society.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.economy.parameters import DeviceParameters, Parameters
+from reference_py.primitives.rng import stream_base
+from societies.economy import parameters as single
+from societies.economy.config import EconomyConfig
+from societies.economy.config.bounds import envelope, largest_holding
+from societies.economy.curves import (
+    EffortKey,
+    EffortTables,
+    UtilityTables,
+    device_effort_tables,
+    resource_effort_tables,
+    utility_tables,
+)
+from societies.workload.keys import VALUE_TABLE, shapes, table_lookups, table_row, values
+from societies.workload.points import Points
+
+Key = TypeVar("Key")
+Rows = NDArray[np.uint32]
+
+
+class Ensemble(Parameters):
+    """Parameters of societies of the same shape with different values.
+
+    It has the shapes as attributes. What may differ between societies it does not have, so fields,
+    phases and schedule cannot depend on it: reading it is an AttributeError.
+
+    Parameters
+    ----------
+    config : EconomyConfig
+    points : Points
+        The configuration of each society, by stretches of time.
+
+    Attributes
+    ----------
+    points : Points
+    bounds : Parameters
+        Of a society whose numbers become larger than those of any other.
+    """
+
+    def __init__(self, config: EconomyConfig, points: Points) -> None:
+        self._set(
+            points=points,
+            seed=config.seed,
+            stream_base=stream_base(config.seed),
+            values=MappingProxyType({}),
+            shapes=shapes(config),
+            group_of_agent=single.group_of_agent(config),
+            shocks=single.shocks(config),
+            first_society=config.first_society,
+            societies=config.replicates,
+            devices=None,
+            _groups=len(config.group_sizes()),
+            _made={},
+        )
+        self._set(**self.shapes)
+        if config.devices != "none":
+            self._set(devices=DeviceParameters(config.devices == "tools", (), (), (), ()))
+        around = envelope(points.configs)
+        self._set(bounds=single.parameters(around), largest_holding=largest_holding(around))
+
+    def _set(self, **attributes: Any) -> None:
+        for name, one in attributes.items():
+            object.__setattr__(self, name, one)
+
+    @property
+    def groups(self) -> int:
+        """How many groups of agents there are."""
+        return int(self._groups)
+
+    @property
+    def trade_power(self) -> tuple[float, ...]:
+        """Not that of an ensemble."""
+        raise AttributeError("trade_power may differ between societies")
+
+    @property
+    def tables_cut_off(self) -> bool:
+        """Whether a utility table ends before a unit is worth no more than the floor."""
+        return bool(self._utility.length.max() > self.largest_holding)
+
+    def describe_curves(self) -> str:
+        """Say how many utility tables there are, and how long they are."""
+        length = self._utility.length
+        return f"{len(length)} tables of {length.min()} to {length.max()} units"
+
+    def only(self, society: int) -> Ensemble:
+        """Return the ensemble of one society alone, by its number."""
+        place, alone = society - self.first_society, object.__new__(Ensemble)
+        alone._set(**vars(self))
+        of = self.points.of[:, [place]]
+        alone._set(points=Points(self.points.configs, of, self.points.after))
+        alone._set(first_society=society, societies=1)
+        return alone
+
+    def of(self, place: int, day: int) -> Parameters:
+        """Return the parameters by which a society lives on a day."""
+        number = int(self.points.of[self.points.stretch(day), place])
+        if number not in self._made:
+            self._made[number] = self._single(number)
+        made: Parameters = self._made[number]
+        return made
+
+    # What kernels have.
+
+    def lookups(self) -> list[str]:
+        """Return the lines of OpenCL C by which kernels read values."""
+        return table_lookups(values(self.points.configs[0]), "society")
+
+    def curves(self) -> dict[str, NDArray[Any]]:
+        """Return the tables of all curves, by the name of the kernels' parameter."""
+        utility, effort = self._utility, self._effort
+        found: dict[str, NDArray[Any]] = {
+            "group_of_agent_table": np.array(self.group_of_agent, np.int32),
+            "marginal_table": utility.marginal,
+            "total_table": utility.total,
+            "utility_start_table": utility.start,
+            "utility_length_table": utility.length,
+            "utility_floor_table": utility.floor,
+            **_of_efforts("effort", effort),
+            "max_experience_table": effort.max_experience,
+        }
+        if self._making is not None:
+            found |= {
+                "effort_total_table": effort.total,
+                **_of_efforts("making", self._making),
+                "making_total_table": self._making.total,
+                "max_making_experience_table": self._making.max_experience,
+            }
+        return found
+
+    def rows(self, day: int) -> dict[str, NDArray[Any]]:
+        """Return the tables with a part for each society, as they are on a day."""
+        of = self.points.of[self.points.stretch(day)]
+        return {name: rows[of] for name, rows in self._rows.items()}
+
+    # What is made of the points, once.
+
+    @cached_property
+    def _group_values(self) -> list[list[single.GroupValues]]:
+        return [single.groups_of(config) for config in self.points.configs]
+
+    @cached_property
+    def _utility_keys(self) -> tuple[list[Any], Rows]:
+        pairs = zip(self.points.configs, self._group_values, strict=True)
+        return _shared([single.utility_keys(config, g) for g in groups] for config, groups in pairs)
+
+    @cached_property
+    def _effort_keys(self) -> tuple[list[EffortKey], Rows]:
+        return self._efforts("extraction")
+
+    @cached_property
+    def _making_keys(self) -> tuple[list[EffortKey], Rows]:
+        return self._efforts("device")
+
+    def _efforts(self, section: str) -> tuple[list[EffortKey], Rows]:
+        return _shared(
+            [single.effort_keys(g, section) for g in groups] for groups in self._group_values
+        )
+
+    @cached_property
+    def _utility(self) -> UtilityTables:
+        return utility_tables(self._utility_keys[0], self.largest_holding)
+
+    @cached_property
+    def _effort(self) -> EffortTables:
+        return resource_effort_tables(self._effort_keys[0])
+
+    @cached_property
+    def _making(self) -> EffortTables | None:
+        return None if self.devices is None else device_effort_tables(self._making_keys[0])
+
+    @cached_property
+    def _rows(self) -> dict[str, NDArray[Any]]:
+        """The tables with a part for each point."""
+        configs = self.points.configs
+        found: dict[str, NDArray[Any]] = {
+            VALUE_TABLE: np.array([table_row(values(config)) for config in configs]),
+            "utility_curve_table": self._utility_keys[1],
+            "effort_curve_table": self._effort_keys[1],
+            "consumption_threshold_table": np.array(
+                [single.thresholds(groups) for groups in self._group_values], np.uint64
+            ),
+            "trade_power_table": self._of_groups("trade_power"),
+        }
+        if self.devices is not None:
+            found |= {
+                "making_curve_table": self._making_keys[1],
+                "device_trade_power_table": self._of_groups("device_trade_power"),
+                "inventiveness_table": self._of_groups("inventiveness"),
+            }
+        return found
+
+    def _of_groups(self, name: str) -> NDArray[np.float64]:
+        return np.array([single.of_groups(config, name) for config in self.points.configs])
+
+    def _single(self, number: int) -> Parameters:
+        """Return the parameters of a point, whose curves are those of the ensemble."""
+        config = self.points.configs[number]
+        devices, cache = None, self._made
+        if self._making is not None:
+            making = self._making
+            devices = DeviceParameters(
+                config.devices == "tools",
+                *_own(self._making_keys[1][number], making.curve, "making", cache),
+                single.of_groups(config, "device_trade_power"),
+                single.of_groups(config, "inventiveness"),
+            )
+        utility, utility_of = _own(
+            self._utility_keys[1][number], self._utility.curve, "utility", cache
+        )
+        effort, effort_of = _own(self._effort_keys[1][number], self._effort.curve, "effort", cache)
+        return Parameters(
+            seed=config.seed,
+            values=values(config),
+            shapes=shapes(config),
+            group_of_agent=self.group_of_agent,
+            utility_curves=utility,
+            utility_curve_of=utility_of,
+            effort_curves=effort,
+            effort_curve_of=effort_of,
+            consumption_threshold=single.thresholds(self._group_values[number]),
+            trade_power=single.of_groups(config, "trade_power"),
+            shocks=self.shocks,
+            devices=devices,
+            largest_holding=self.largest_holding,
+            first_society=self.first_society,
+            societies=self.societies,
+        )
+
+
+def _of_efforts(name: str, tables: EffortTables) -> dict[str, NDArray[Any]]:
+    return {
+        f"{name}_table": tables.minutes,
+        f"{name}_start_table": tables.start,
+        f"{name}_length_table": tables.length,
+    }
+
+
+def _shared(points: Iterable[list[list[Key]]]) -> tuple[list[Key], Rows]:
+    """Return the different keys, and which of them a point has for each group and resource."""
+    different: dict[Key, int] = {}
+    rows = [
+        [[different.setdefault(key, len(different)) for key in group] for group in groups]
+        for groups in points
+    ]
+    return list(different), np.array(rows, np.uint32)
+
+
+def _own(
+    numbers: Rows, curve: Callable[[int], Any], kind: str, made: dict[Any, Any]
+) -> tuple[tuple[Any, ...], tuple[tuple[int, ...], ...]]:
+    """Return the curves of one point, (group, resource), and which of them holds where."""
+    different, of = np.unique(numbers, return_inverse=True)
+    for number in different.tolist():
+        if (kind, number) not in made:
+            made[kind, number] = curve(number)
+    curves = tuple(made[kind, number] for number in different.tolist())
+    rows = of.reshape(numbers.shape)
+    return curves, tuple(tuple(map(int, row)) for row in rows)
+
+
+def ensemble(config: EconomyConfig, points: Points) -> Ensemble:
+    """Return the parameters of a configuration's societies, which are made once."""
+    memo = config.__dict__.get("_ensemble")
+    if memo is None or memo[0] != id(config):  # a copy of a configuration has its dictionary
+        memo = (id(config), Ensemble(config, points))
+        config.__dict__["_ensemble"] = memo
+    found: Ensemble = memo[1]
+    return found

@@ -1,0 +1,132 @@
+"""What does a table of parameters say? A column for every key that varies, a row for every copy."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.config.problems import quoted
+from societies.errors import ConfigError
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Keys that differ from copy to copy.
+
+    Attributes
+    ----------
+    columns : by dotted key, (copy,) or, one number for each resource, (copy, resource) float64
+    name : what messages call it: "table", or the name of its file
+    lines : of the file's rows, None if it was no file
+    """
+
+    columns: Mapping[str, NDArray[np.float64]]
+    name: str = "table"
+    lines: Sequence[int] | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many copies the table describes."""
+        return len(next(iter(self.columns.values())))
+
+    @property
+    def sha256(self) -> str:
+        """Hash of keys and numbers, whatever the order of the columns."""
+        digest = hashlib.sha256()
+        for key in sorted(self.columns):
+            column = np.ascontiguousarray(self.columns[key], "<f8")
+            digest.update(f"{key} {column.shape}\n".encode())
+            digest.update(column.tobytes())
+        return digest.hexdigest()
+
+    def place(self, row: int) -> str:
+        """Return what messages call a row."""
+        return f"{self.name}, row {row}" if self.lines is None else f"{self.name}:{self.lines[row]}"
+
+
+def table_of(source: Any) -> Table:
+    """Return a table from a dataset of xarray, a dictionary of arrays or the name of a CSV file.
+
+    Raises
+    ------
+    ConfigError
+        If it is none, or if its columns are no finite numbers or differ in length.
+    """
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, str | PathLike):
+        return _from_file(Path(source))
+    if hasattr(source, "data_vars"):
+        source = {str(name): one.values for name, one in source.data_vars.items()}
+    if not isinstance(source, Mapping):
+        raise ConfigError(
+            "table: expected a dataset of xarray, a dictionary of arrays or the name of a CSV "
+            f"file, got {type(source).__name__}"
+        )
+    return _checked({str(key): column for key, column in source.items()}, "table", None)
+
+
+def _from_file(path: Path) -> Table:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            rows = [(reader.line_num, row) for row in reader if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(f"{path}: cannot be read as CSV ({reason})") from None
+    if len(rows) < 2:
+        raise ConfigError(f"{path}: needs a line with keys and a line of numbers for each copy")
+    head = [key.strip() for key in rows[0][1]]
+    columns: list[list[float]] = [[] for _ in head]
+    for line, row in rows[1:]:
+        if len(row) != len(head):
+            raise ConfigError(f"{path}:{line}  has {len(row)} entries for {len(head)} keys")
+        for key, column, text in zip(head, columns, row, strict=True):
+            try:
+                column.append(float(text))
+            except ValueError:
+                raise ConfigError(
+                    f"{path}:{line}  {key}: expected a number, got {quoted(text)}"
+                ) from None
+    if len(set(head)) < len(head):
+        twice = next(key for key in head if head.count(key) > 1)
+        raise ConfigError(f"{path}:{rows[0][0]}  {twice}: is there twice")
+    return _checked(
+        dict(zip(head, columns, strict=True)), str(path), [line for line, _ in rows[1:]]
+    )
+
+
+def _checked(source: Mapping[str, Any], name: str, lines: Sequence[int] | None) -> Table:
+    if not source:
+        raise ConfigError(f"{name}: has no columns; each is named by the key that it varies")
+    columns: dict[str, NDArray[np.float64]] = {}
+    for key, given in source.items():
+        array = np.asarray(given)
+        if array.ndim not in (1, 2) or array.dtype.kind not in "iuf":
+            raise ConfigError(
+                f"{name}: {key}: expected an array of numbers, one for each copy, got "
+                f"{array.dtype} {array.shape}"
+            )
+        columns[key] = array.astype(np.float64)
+    table = Table(columns, name, lines)
+    for key, column in columns.items():
+        if len(column) != table.rows:
+            first = next(iter(columns))
+            raise ConfigError(
+                f"{name}: {key} has {len(column)} rows, {first} has {table.rows}; each has one row "
+                "for each copy"
+            )
+        bad = np.flatnonzero(~np.isfinite(column.reshape(len(column), -1)).all(axis=1))
+        if len(bad):
+            raise ConfigError(f"{table.place(int(bad[0]))}: {key}: must be a finite number")
+    if not table.rows:
+        raise ConfigError(f"{name}: has no rows")
+    return table

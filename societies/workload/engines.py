@@ -76,6 +76,9 @@ class Engine(Protocol):
     def state(self) -> State:
         """Return a copy of every array of the state."""
 
+    def arrays(self, *names: str) -> State:
+        """Return copies of some arrays of the state."""
+
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Replace the kept arrays of the state."""
 
@@ -197,8 +200,11 @@ class _Base(Generic[P]):
         """Return what was measured of the ticks of the last `run_ticks`; {} if it is not timed."""
         return self._stopwatch.measured()
 
-    def _arrays(self, names: tuple[str, ...]) -> State:
+    def arrays(self, *names: str) -> State:
         """Return copies of some arrays of the state."""
+        return self._arrays(names)
+
+    def _arrays(self, names: tuple[str, ...]) -> State:
         raise NotImplementedError
 
     def steps(self, tick: int) -> Iterator[Step]:

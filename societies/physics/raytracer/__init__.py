@@ -20,8 +20,11 @@ from societies.workload import Field, Phase, Source, Step, Workload, phase
 if TYPE_CHECKING:
     import xarray as xr
 
+    from societies.opencl import Device
+    from societies.physics.raytracer.view import Look
     from societies.workload.protocol import Contents
     from societies.workload.report import RunReport
+    from societies.workload.view import View
 
 FOLDER = "physics/raytracer"
 PART = 128
@@ -197,6 +200,12 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
         from societies.physics.raytracer.figure import figure
 
         return figure(results, frame)
+
+    def view(self, config: RaytracerConfig, *, device: str | Device = "auto") -> View[Look]:
+        """Show the scene from where the mouse moves the camera, under lights that are moved."""
+        from societies.physics.raytracer.view import SceneView
+
+        return SceneView(self, config, device)
 
 
 @lru_cache(maxsize=4)

@@ -1,0 +1,250 @@
+"""How does a scene look from elsewhere, under another light? The mouse moves the camera."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.physics.raytracer.parameters import Parameters, Vector
+from societies.physics.raytracer.config import (
+    SHORTEST,
+    LightConfig,
+    RaytracerConfig,
+    length,
+)
+from societies.workload import Step
+from societies.workload.devices import chosen_device
+from societies.workload.engines import DeviceEngine, ReferenceEngine
+from societies.workload.view import (
+    Button,
+    Change,
+    Choice,
+    Control,
+    Drag,
+    Event,
+    Frame,
+    Mouse,
+    Press,
+    Slider,
+    Wheel,
+)
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
+    from societies.physics.raytracer import Raytracer
+
+PER_PIXEL, PER_NOTCH = 0.01, 0.3
+"""How far the camera moves for a pixel of a drag, and for a notch of the wheel."""
+
+REACH, FINE = 30.0, 0.001
+"""Range of the light's coordinates, and the step of their sliders."""
+
+MOST_SAMPLES, MOST_IN_GRID = 32, 16
+LAUNCH_SECONDS = 0.02
+"""Seconds of a launch to aim at; after each of them an event is looked for."""
+
+ENGINES = 4
+"""Engines that are kept, for scenes of different sizes and for both shadings."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the controls say.
+
+    Attributes
+    ----------
+    camera : its position
+    lights : position of each
+    light : which of them the sliders move
+    shading, samples : as in the configuration
+    grid : spheres along a side of the grid, None where the scene is a list
+    """
+
+    camera: Vector
+    lights: tuple[Vector, ...]
+    light: int
+    shading: str
+    samples: int
+    grid: int | None
+
+
+class SceneView:
+    """A scene under the mouse.
+
+    Parameters
+    ----------
+    workload, config : the picture
+    device : str or Device
+    """
+
+    def __init__(
+        self, workload: Raytracer, config: RaytracerConfig, device: str | Device = "auto"
+    ) -> None:
+        self._workload, self._config = workload, config
+        self._device, _, _ = chosen_device(device)
+        self._engines: OrderedDict[Any, DeviceEngine[Parameters] | ReferenceEngine[Parameters]]
+        self._engines = OrderedDict()
+        p = workload.parameters(config)
+        lights = tuple((x, y, z) for x, y, z, _ in p.scene.lights.tolist())
+        self.initial = Look(p.camera, lights, 0, config.shading, config.samples, config.scene.grid)
+        self.title = f"{p.scene.objects:,} objects, {p.width} x {p.height} pixels"
+        self._rows = max(1, p.height // 16)
+        self._engine(p)  # a kernel that does not build is reported before anything is shown
+
+    def controls(self, state: Look) -> list[Control]:
+        """Return the controls of a state."""
+        controls: list[Control] = [
+            Mouse(drag="camera left, right, up, down", wheel="camera forward, back")
+        ]
+        if len(state.lights) > 1:
+            words = [str(number + 1) for number in range(len(state.lights))]
+            controls.append(Choice("light", "light to move", words[state.light], words))
+        if state.lights:
+            for name, at in zip("xyz", state.lights[state.light], strict=True):
+                reach = max(REACH, abs(at))
+                controls.append(Slider(name, f"light {name}", at, -reach, reach, FINE))
+        if state.grid is not None:
+            most = max(MOST_IN_GRID, self.initial.grid or 0)
+            controls.append(
+                Slider("grid", "spheres along a side of the grid", state.grid, 1, most, 1)
+            )
+        samples = "samples along a side of a pixel"
+        return [
+            *controls,
+            Slider("samples", samples, state.samples, 1, MOST_SAMPLES, 1),
+            Choice("shading", "shading", state.shading, ("seed", "whitted")),
+            Button("reset", "Reset"),
+        ]
+
+    def take(self, state: Look, event: Event[Look]) -> Look:
+        """Return the state after an event."""
+        match event:
+            case Drag():
+                x, y, z = event.began.camera
+                return self._seen_from(
+                    event.began, (x, y + PER_PIXEL * event.dx, z + PER_PIXEL * event.dy)
+                )
+            case Wheel():
+                x, y, z = state.camera
+                return self._seen_from(state, (x + PER_NOTCH * event.turns, y, z))
+            case Change("light", str(word)):
+                return replace(state, light=int(word) - 1)
+            case Change("grid", int(value)):
+                return replace(state, grid=value)
+            case Change("samples", int(value)):
+                return replace(state, samples=value)
+            case Change("shading", str(word)):
+                return replace(state, shading=word)
+            case Change(name, float(value)):
+                at = list(state.lights[state.light])
+                at["xyz".index(name)] = round(value, 6)
+                lights = list(state.lights)
+                lights[state.light] = (at[0], at[1], at[2])
+                return replace(state, lights=tuple(lights))
+            case Press("reset"):
+                return self.initial
+        raise ValueError(f"no event of a scene: {event}")
+
+    def _seen_from(self, state: Look, camera: Vector) -> Look:
+        """Return the state with the camera elsewhere, unless it would be where it looks at."""
+        x, y, z = (round(number, 6) for number in camera)
+        ahead = self._config.look_at
+        if ahead is not None:
+            forward = [p - c for p, c in zip(ahead, (x, y, z), strict=True)]
+            up = self._config.up
+            aside = np.cross(up, forward)
+            if length(forward) < SHORTEST or length(aside) < SHORTEST * length(forward) * length(
+                up
+            ):
+                return state
+        return replace(state, camera=(x, y, z))
+
+    def frames(self, state: Look) -> Iterator[Frame | None]:
+        """Yield the picture after each sample, and None after each launch."""
+        p = self._workload.parameters(self.configuration(state))
+        engine = self._engine(p)
+        for number in range(p.samples):
+            row = 0
+            while row < p.height:
+                until = min(row + self._rows, p.height)
+                began = time.perf_counter()
+                engine.step(_step("trace", row=row, until=until, number=number), number + 1)
+                engine.wait()
+                self._adapt(until - row, time.perf_counter() - began, p.height)
+                row = until
+                yield None
+            engine.step(_step("show", number=number), number + 1)
+            yield Frame(_opaque(engine.arrays("picture")["picture"][0]), _caption(state, number))
+
+    def _adapt(self, rows: int, seconds: float, height: int) -> None:
+        """Find out how many rows the next launch may have."""
+        fitting = int(rows * LAUNCH_SECONDS / max(seconds, 1e-9))
+        self._rows = max(1, min(height, 4 * rows, fitting))
+
+    def _engine(self, p: Parameters) -> DeviceEngine[Parameters] | ReferenceEngine[Parameters]:
+        """Return an engine that is about to trace the first sample.
+
+        What only moved is uploaded; an engine is made anew where sizes or kernels are others.
+        """
+        scene = p.scene
+        key = (p.shading, p.form, p.side, len(scene.spheres), len(scene.planes), len(scene.lights))
+        if key not in self._engines:
+            if self._device is None:
+                self._engines[key] = ReferenceEngine(self._workload, p)
+            else:
+                self._engines[key] = DeviceEngine(self._workload, p, self._device)
+            if len(self._engines) > ENGINES:
+                self._engines.popitem(last=False)
+        self._engines.move_to_end(key)
+        engine = self._engines[key]
+        engine.parameters = p
+        engine.start()
+        if isinstance(engine, DeviceEngine):
+            given: Mapping[str, Any] = self._workload.source(p).arguments
+            for name, values in given.items():
+                if name in engine.run_step.memory:
+                    engine.run_step.memory[name].set(values)
+        return engine
+
+    def configuration(self, state: Look) -> RaytracerConfig:
+        """Return the configuration of the picture of a state."""
+        config = self._config
+        scene: dict[str, Any] = {"grid": state.grid}
+        if state.lights != self.initial.lights:
+            old = config.scene.lights or (LightConfig(position=(0.0, 0.0, 0.0)),)
+            scene["lights"] = tuple(
+                one.model_copy(update={"position": at})
+                for one, at in zip(old, state.lights, strict=True)
+            )
+        changed: dict[str, Any] = {
+            "camera": state.camera,
+            "scene": config.scene.model_copy(update=scene),
+            "samples": state.samples,
+            "shading": state.shading,
+        }
+        if state.shading != config.shading:  # what the other shading does not have
+            changed |= {"fog": None, "background": None}
+        return config.model_copy(update=changed)
+
+
+def _step(phase: str, **arguments: int) -> Step:
+    return Step(phase, arguments=arguments)
+
+
+def _opaque(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the pixels with alpha; (row, column, 4) uint8."""
+    pixels = np.full((*picture.shape[:2], 4), 255, np.uint8)
+    pixels[:, :, :3] = picture
+    return pixels
+
+
+def _caption(state: Look, number: int) -> str:
+    """Return where the camera is, and which sample this is of how many."""
+    camera = ", ".join(f"{x:g}" for x in state.camera)
+    return f"camera ({camera}), sample {number + 1} of {state.samples**2}"

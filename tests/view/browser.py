@@ -13,7 +13,7 @@ import urllib.request
 from websockets.sync.client import connect
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-MISSING = "there is no Chromium (Debian: apt install chromium)"
+MISSING = "needs Chromium (Debian: apt install chromium)"
 
 
 def found():
@@ -104,8 +104,17 @@ class Window:
         return found["result"].get("value")
 
     def until(self, condition, seconds=20.0):
-        """Wait until an expression is true; return its value."""
-        return until(lambda: self.js(condition), condition, seconds)
+        """Wait until an expression is true; while the page is being read, it is an error."""
+        tried = f"(() => {{ try {{ return Boolean({condition}); }} catch {{ return false; }} }})()"
+        until(lambda: self.js(tried), condition, seconds)
+
+    def reads(self, name, text):
+        """Wait until an element has a text, or one that begins so and ends with '...'."""
+        place = f"document.getElementById('{name}').textContent"
+        begins = json.dumps(text.removesuffix("..."))
+        self.until(
+            f"{place}.startsWith({begins})" if text.endswith("...") else f"{place} === {begins}"
+        )
 
     def text(self, name):
         """Return the text of an element."""
@@ -139,6 +148,10 @@ class Window:
         """Return red, green and blue of a pixel of the picture."""
         read = f"document.getElementById('picture').getContext('2d').getImageData({x}, {y}, 1, 1)"
         return self.js(f"Array.from({read}.data.slice(0, 3))")
+
+    def front(self):
+        """Put the window in front of the others; a browser draws nothing in those behind."""
+        self.call("Page.bringToFront")
 
     def screenshot(self, path):
         """Write what the window shows as PNG."""

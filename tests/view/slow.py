@@ -13,8 +13,8 @@ class SlowView:
 
     title, initial = "slow", 0
 
-    def __init__(self, launch=0.002, launches=(2, 2, 2)):
-        self.launch, self.launches = launch, launches
+    def __init__(self, launch=0.002, launches=(2, 2, 2), shape=(2, 3)):
+        self.launch, self.launches, self.shape = launch, launches, shape
         self.launched = []
         self._rendering = threading.Lock()
 
@@ -45,7 +45,7 @@ class SlowView:
                 if launch < launches - 1:
                     yield None
             caption = f"{sample + 1} of {len(self.launches)}"
-            yield Frame(np.full((2, 3, 4), state % 256, np.uint8), caption)
+            yield Frame(np.full((*self.shape, 4), state % 256, np.uint8), caption)
 
     def configuration(self, state):
         raise NotImplementedError

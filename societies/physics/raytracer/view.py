@@ -37,7 +37,7 @@ from societies.workload.view import (
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.physics.raytracer import Raytracer
+    from societies.workload import Workload
 
 PER_PIXEL, PER_NOTCH = 0.01, 0.3
 """How far the camera moves for a pixel of a drag, and for a notch of the wheel."""
@@ -84,7 +84,10 @@ class SceneView:
     """
 
     def __init__(
-        self, workload: Raytracer, config: RaytracerConfig, device: str | Device = "auto"
+        self,
+        workload: Workload[RaytracerConfig, Parameters],
+        config: RaytracerConfig,
+        device: str | Device = "auto",
     ) -> None:
         self._workload, self._config = workload, config
         self._device, _, _ = chosen_device(device)

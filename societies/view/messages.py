@@ -174,8 +174,15 @@ def described(control: Control) -> dict[str, Any]:
     return {"kind": type(control).__name__.lower(), **asdict(control)}
 
 
-def frame(one: Numbered[Any], *, raw: bool) -> bytes:
-    """Return a frame as the page has it: its pixels, or a WebP file."""
+def frame(one: Numbered[Any], *, raw: bool, state: int = 0) -> bytes:
+    """Return a frame as the page has it: its pixels, or a WebP file.
+
+    Parameters
+    ----------
+    one : the frame
+    raw : whether pixels are sent
+    state : number of the state that it shows, -1 if it is an older one than the newest
+    """
     rows, columns = one.frame.pixels.shape[:2]
     header: Mapping[str, Any] = {
         "number": one.number,
@@ -184,6 +191,7 @@ def frame(one: Numbered[Any], *, raw: bool) -> bytes:
         "caption": one.frame.caption,
         "seconds": one.seconds,
         "webp": not raw,
+        "state": state,
     }
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 4)

@@ -173,10 +173,11 @@ class Page:
                     later = loop.time() + NEWS_SECONDS
                     await websocket.send_json(news)
                 if (one := self._session.frame(viewer)) is not None:
+                    state = self._session.number_of(one.state)
                     if raw:
-                        data = messages.frame(one, raw=True)
+                        data = messages.frame(one, raw=True, state=state)
                     else:
-                        data = await asyncio.to_thread(messages.frame, one, raw=False)
+                        data = await asyncio.to_thread(messages.frame, one, raw=False, state=state)
                     await websocket.send_bytes(data)
 
 

@@ -164,7 +164,12 @@ class Session(Generic[S]):
             "viewers": len(self._viewers),
             "error": viewer.error,
             "seq": viewer.seq,
+            "state": self._states,
         }
+
+    def number_of(self, state: S) -> int:
+        """Return how many states there were before this one, -1 if it is not the newest."""
+        return self._states if state == self.state else -1
 
     def frame(self, viewer: Viewer[S]) -> Numbered[S] | None:
         """Return the newest frame if it is to be sent: when the one before has been drawn."""

@@ -52,6 +52,11 @@ class Browser:
         self._port = int(port.read_text().split()[0])
         self._windows = []
 
+    @property
+    def pid(self):
+        """Number of the process that has started all others."""
+        return self._process.pid
+
     def open(self, address):
         """Return a new window that shows an address."""
         request = f"http://127.0.0.1:{self._port}/json/new?about:blank"

@@ -47,6 +47,7 @@ def shows(window, state, caption="3 of 3"):
     """Wait until a window shows the last sample of a state."""
     window.reads("caption", caption)
     until(lambda: window.pixel(5, 5) == [state % 256] * 3, f"state {state}")
+    window.until("document.body.dataset.current === 'true'")
 
 
 def middle(window):

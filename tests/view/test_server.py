@@ -314,7 +314,10 @@ def test_a_message_that_is_too_long_closes_its_connection(page):
     with Viewer(page) as viewer:
         viewer.socket.send(" " * (1 << 17))
         until(lambda: viewer.socket.close_code, "the connection to be closed")
-        assert viewer.socket.close_code == 1009
+        # The server ends the connection while the rest is on its way: its reason may get lost.
+        assert viewer.socket.close_code in (1006, 1009)
+    with Viewer(page) as viewer:
+        until(lambda: viewer.news and viewer.frames, "the page")
 
 
 def test_bytes_that_are_no_protocol_are_one_line_at_most(page):

@@ -7,6 +7,13 @@
 "use strict";
 
 const by = (id) => document.getElementById(id);
+
+// Changes a property if it is another: a browser draws the page anew for one that is set again.
+function put(object, name, value) {
+  if (object[name] !== value) object[name] = value;
+}
+
+const write = (id, text) => put(by(id), "textContent", text);
 const canvas = by("picture"), context = canvas.getContext("2d", { alpha: false });
 const RETRY = 1000; // milliseconds from a lost connection to the next attempt
 const SMALLEST = 640; // pixels of the screen to which a smaller picture is enlarged
@@ -14,6 +21,7 @@ const SMALLEST = 640; // pixels of the screen to which a smaller picture is enla
 let socket = null, seq = 0, controlling = false;
 let waiting = null, drawn = 0, times = [], count = 0;
 let drag = null, drags = 0, takes = { drag: "", wheel: "" };
+let known = { seq: -1, state: -1 }, shown = -1; // of the newest state, and of the picture
 let structure = "", inputs = new Map();
 
 // ------------------------------------------------------------------------------------ connection
@@ -25,7 +33,7 @@ function connect() {
   let opened = false;
   socket = new WebSocket(address);
   socket.binaryType = "arraybuffer";
-  socket.onopen = () => { opened = true; seq = 0; drawn = 0; waiting = null; };
+  socket.onopen = () => { opened = true; seq = drawn = 0; shown = -1; waiting = null; };
   socket.onmessage = (message) => {
     if (typeof message.data === "string") inform(JSON.parse(message.data));
     else receive(message.data);
@@ -53,13 +61,15 @@ function send(message) {
 }
 
 function act(message) {
-  if (controlling) send({ seq: ++seq, ...message });
+  if (!controlling) return;
+  send({ seq: ++seq, ...message });
+  compare();
 }
 
 function say(kind, text) {
-  by("status").textContent = text;
-  by("status").dataset.kind = kind;
-  document.body.className = kind;
+  write("status", text);
+  put(by("status").dataset, "kind", kind);
+  put(document.body, "className", kind);
 }
 
 // ---------------------------------------------------------------------------------------- frames
@@ -79,7 +89,7 @@ async function draw() {
   let picture = null;
   if (frame.webp) {
     try { picture = await createImageBitmap(new Blob([frame.data], { type: "image/webp" })); }
-    catch { by("error").textContent = "this browser shows no WebP"; return; }
+    catch { write("error", "this browser shows no WebP"); return; }
   }
   if (frame.number > drawn) { // decoding takes a while: a newer one may be there
     if (canvas.width !== frame.width || canvas.height !== frame.height) {
@@ -93,17 +103,24 @@ async function draw() {
       context.putImageData(new ImageData(pixels, frame.width, frame.height), 0, 0);
     }
     drawn = frame.number;
-    by("caption").textContent = frame.caption;
+    write("caption", frame.caption);
     Object.assign(document.body.dataset, { number: drawn, shown: ++count });
+    shown = frame.state;
+    compare();
     times.push(performance.now());
   }
   send({ shown: frame.number });
 }
 
+// Notes whether the picture shows all that was done here.
+function compare() {
+  put(document.body.dataset, "current", String(known.seq === seq && known.state === shown));
+}
+
 function rate() {
   const now = performance.now();
   times = times.filter((time) => now - time < 1000);
-  by("rate").textContent = times.length > 1 ? times.length + " frames/s" : "";
+  write("rate", times.length > 1 ? times.length + " frames/s" : "");
 }
 
 // Enlarges a small picture by a whole number, and lets a large one fill the width at most.
@@ -116,32 +133,36 @@ function fit() {
 // -------------------------------------------------------------------------------------- controls
 
 function inform(news) {
+  known = news;
+  compare();
   controlling = news.controlling;
-  by("title").textContent = document.title = news.title;
-  by("error").textContent = news.error;
-  const others = news.viewers - 1;
+  write("title", news.title);
+  put(document, "title", news.title);
+  write("error", news.error);
+  const watching = news.viewers - 1;
   if (!controlling) say("watching", "watching: another window controls");
-  else say("controlling", others ? "controlling; " + others + " watching" : "connected");
+  else say("controlling", watching ? "controlling; " + watching + " watching" : "connected");
   const mouse = news.controls.find((one) => one.kind === "mouse");
   takes = { drag: mouse ? mouse.drag : "", wheel: mouse ? mouse.wheel : "" };
   canvas.classList.toggle("dragged", controlling && takes.drag !== "");
-  by("mouse").textContent = [takes.drag && "drag: " + takes.drag, takes.wheel && "wheel: " + takes.wheel]
-    .filter(Boolean).join("; ");
-  const others_ = news.controls.filter((one) => one.kind !== "mouse");
-  const wanted = JSON.stringify(others_.map(({ value, ...rest }) => rest));
-  if (wanted !== structure) build(others_);
+  const does = ["drag", "wheel"].filter((name) => takes[name]);
+  write("mouse", does.map((name) => name + ": " + takes[name]).join("; "));
+  const controls = news.controls.filter((one) => one.kind !== "mouse");
+  const wanted = JSON.stringify(controls.map(({ value, ...rest }) => rest));
+  if (wanted !== structure) build(controls);
   structure = wanted;
   enable();
   if (news.seq < seq) return; // what was done here since then is not in it
-  for (const one of others_) {
+  for (const one of controls) {
     for (const input of inputs.get(one.name) || []) {
-      if (input !== document.activeElement || input.type !== "number") input.value = one.value;
+      const typing = input === document.activeElement && input.type === "number";
+      if (!typing) put(input, "value", String(one.value));
     }
   }
 }
 
 function enable() {
-  by("controls").disabled = !controlling;
+  put(by("controls"), "disabled", !controlling);
 }
 
 function build(controls) {
@@ -239,7 +260,7 @@ by("copy").onclick = async () => {
     text = await answer.text();
     if (!answer.ok) throw new Error(text.trim());
   } catch (error) {
-    by("error").textContent = "no configuration: " + error.message;
+    write("error", "no configuration: " + error.message);
     return;
   }
   by("text").value = text;
@@ -247,9 +268,9 @@ by("copy").onclick = async () => {
   by("text").select();
   try {
     await navigator.clipboard.writeText(text);
-    by("copied").textContent = "Copied. As a file, this is what societies run takes:";
+    write("copied", "Copied. As a file, this is what societies run takes:");
   } catch { // browsers allow it on this machine and over https only
-    by("copied").textContent = "Copy this into a file, which societies run takes:";
+    write("copied", "Copy this into a file, which societies run takes:");
   }
 };
 by("panel").onsubmit = (event) => event.preventDefault();

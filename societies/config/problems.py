@@ -104,6 +104,11 @@ def plain_words(error: Any, written: str | None = None) -> str:
             return f"expected true or false{got}" + (" (write true or false)" if hint else "")
         case "string_type":
             return f"expected text{got}"
+        case "too_short" | "too_long" if "field_type" in limits:
+            least = error["type"] == "too_short"
+            most = limits["min_length"] if least else limits["max_length"]
+            bound = f"at {'least' if least else 'most'} {most}"
+            return f"must have {bound} entries, has {limits['actual_length']}"
         case "tuple_type" | "list_type":
             return f"expected a list{got}"
         case "model_type" | "dict_type":

@@ -28,22 +28,24 @@ TREE_FROM = 64
 """Objects from which `auto` takes the tree."""
 
 TILE = 128
+VECTORS = (
+    *("camera", "look_at", "up", "background"),
+    *("centre", "point", "normal", "position", "colour"),
+)
+"""Keys of three numbers."""
+
 SHORTEST = 1e-9
 """Length of a direction that is as good as none."""
 
-Coordinate = Annotated[float, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER, strict=False)]
-Level = Annotated[float, Field(ge=0, le=255, strict=False)]
-Share = Annotated[float, Field(ge=0, le=1, strict=False)]
-
-
-def _vector(default: object, meaning: str, unit: str = "1") -> Any:
-    return key(default, meaning, unit, min_length=3, max_length=3)
+Coordinate = Annotated[float, Field(ge=-LARGEST_NUMBER, le=LARGEST_NUMBER)]
+Level = Annotated[float, Field(ge=0, le=255)]
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class MaterialConfig(Section):
     """What an object is made of."""
 
-    colour: ListOf[Level] = _vector((200.0, 200.0, 200.0), "Red, green and blue, 0 to 255")
+    colour: ListOf[Level] = key((200.0, 200.0, 200.0), "Red, green and blue, 0 to 255")
     reflect: Share = key(0.0, "Share of light that is reflected; of seed, a mirror from above 0 on")
     transmit: Share = key(0.0, "Share of light that passes, of whitted shading")
     index: float = key(INDEX, "Refractive index", "1", ge=1, le=100)
@@ -57,21 +59,21 @@ class MaterialConfig(Section):
 class SphereConfig(MaterialConfig):
     """A sphere."""
 
-    centre: ListOf[Coordinate] = _vector(..., "Centre", "length")
+    centre: ListOf[Coordinate] = key(..., "Centre", "length")
     radius: float = key(..., "Radius", "length", ge=LEAST_RADIUS, le=LARGEST_NUMBER)
 
 
 class PlaneConfig(MaterialConfig):
     """A plane without end."""
 
-    point: ListOf[Coordinate] = _vector(..., "Any of its points", "length")
-    normal: ListOf[Coordinate] = _vector(..., "Vector at a right angle to it, of any length")
+    point: ListOf[Coordinate] = key(..., "Any of its points", "length")
+    normal: ListOf[Coordinate] = key(..., "Vector at a right angle to it, of any length")
 
 
 class LightConfig(Section):
     """A point that shines in all directions."""
 
-    position: ListOf[Coordinate] = _vector(..., "Position", "length")
+    position: ListOf[Coordinate] = key(..., "Position", "length")
     intensity: float = key(1.0, "Brightness, of whitted shading", "1", ge=0, le=1e6)
 
 
@@ -96,7 +98,7 @@ class SceneConfig(Section):
         """Return the scene as arrays."""
         lights = self.lights or ()
         if self.grid is not None:
-            at = lights[0].position if lights else (0.0, 0.0, 0.0)
+            at = _three(lights[0].position) if lights else (0.0, 0.0, 0.0)
             made = grid(self.grid, at)
             if lights:
                 made.lights[0, 3] = lights[0].intensity
@@ -141,18 +143,18 @@ class RaytracerConfig(WorkloadConfig):
     )
     repeats: int = key(1, "How often the picture is computed, to time it", "1", ge=1, le=1000)
     precision: Literal["single", "double"] = key("single", "Numbers of 32 or 64 bits")
-    camera: ListOf[Coordinate] = _vector((0.0, 0.0, 0.0), "Position of the camera", "length")
-    look_at: ListOf[Coordinate] | None = _vector(
+    camera: ListOf[Coordinate] = key((0.0, 0.0, 0.0), "Position of the camera", "length")
+    look_at: ListOf[Coordinate] | None = key(
         None, "Point straight ahead of the camera; default: along the axis x", "length"
     )
-    up: ListOf[Coordinate] = _vector((0.0, 0.0, 1.0), "Which way is up in the picture")
+    up: ListOf[Coordinate] = key((0.0, 0.0, 1.0), "Which way is up in the picture")
     view_width: float = key(1.0, "Width of the view at distance 1", "length", ge=1e-6, le=1e6)
     scene: SceneConfig = key(SceneConfig(grid=2), "What there is to see; default: {grid: 2}")
     ambient: float | None = key(
         None, "Share of a colour that is seen without light; default: seed 0.5, whitted 0.2",
         ge=0, le=1e3,
     )  # fmt: skip
-    background: ListOf[Level] | None = _vector(
+    background: ListOf[Level] | None = key(
         None, "Of whitted: what rays see that hit nothing; default: 90, 130, 180"
     )
     falloff: float | None = key(
@@ -206,6 +208,10 @@ class RaytracerConfig(WorkloadConfig):
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield what contradicts itself, and what cannot be seen or written."""
+        short = list(self._of_vectors())
+        yield from short
+        if short:
+            return  # what follows calculates with vectors
         yield from self._of_scene()
         yield from self._of_camera()
         unused = "background" if self.shading == "seed" else "fog"
@@ -214,6 +220,20 @@ class RaytracerConfig(WorkloadConfig):
             yield Conflict((unused,), message, (("shading",),))
         if self.out is not None and (problem := unwritable(Path(self.out))):
             yield Conflict(("out",), problem)
+
+    def _of_vectors(self) -> Iterator[Conflict]:
+        """Yield every vector and colour that has not three numbers."""
+        sections: list[tuple[tuple[str | int, ...], Section]] = [((), self)]
+        for name in ("spheres", "planes", "lights"):
+            for number, one in enumerate(getattr(self.scene, name) or ()):
+                sections.append((("scene", name, number), one))
+        for path, section in sections:
+            for name in VECTORS:
+                vector = getattr(section, name, None)
+                if vector is not None and len(vector) != 3:
+                    yield Conflict(
+                        (*path, name), f"three numbers are needed; these are {len(vector)}"
+                    )
 
     def _of_scene(self) -> Iterator[Conflict]:
         scene = self.scene

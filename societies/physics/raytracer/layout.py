@@ -63,7 +63,7 @@ def layout(spheres: NDArray[Any], *, tree: bool) -> Layout:
     if count:
         limits = np.array([*low.min(0), *high.max(0), spheres[:, 3].min()], num)
     else:
-        limits = np.zeros(7, num)
+        limits = np.array([*[0.0] * 6, 1.0], num)
     if tree:
         boxes, first_leaf = boxes_of(low, high, num)
     else:

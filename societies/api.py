@@ -36,6 +36,7 @@ def run(
     resume: bool = False,
     overwrite: bool = False,
     table: Any = None,
+    batch: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     profile: bool = False,
 ) -> Any:
@@ -60,6 +61,9 @@ def run(
         Parameters that differ from society to society: a variable, (society,) or (society,
         resource), named like its key (``trading.min_surplus``), with a number for each society.
         Without ``replicates`` there are as many societies as rows. Shapes cannot differ.
+    batch : int, optional
+        At most so many societies are in the device's memory at a time. Default: as many as fit.
+        No bit depends on it.
     progress : callable, optional
         Called with (days done, days). Default: a bar below the cell in a notebook, else nothing.
     profile : bool
@@ -104,6 +108,7 @@ def run(
             out=out,
             resume=resume,
             overwrite=overwrite,
+            batch=_batch(batch),
             progress=progress,
             profile=profile,
         )
@@ -115,6 +120,7 @@ def plan(
     device: str | Device = "auto",
     out: str | Path | None = None,
     table: Any = None,
+    batch: int | None = None,
 ) -> Any:
     """Say what `run` would do: shapes, memory, launches per day, output path. Writes nothing.
 
@@ -128,7 +134,8 @@ def plan(
     _require_name_of_result(out)
     from societies.workload import plan as core
 
-    made = core.plan(workload(config.workload), config, device=device, out=out)
+    chosen = workload(config.workload)
+    made = core.plan(chosen, config, device=device, out=out, batch=_batch(batch))
     return replace(made, warnings=(*config_warnings(config), *made.warnings))
 
 
@@ -267,6 +274,13 @@ def _configuration(
         f"{called}: expected a configuration, a YAML file or the name of a shipped configuration, "
         f"got {type(config).__name__}{hint}"
     )
+
+
+def _batch(batch: int | None) -> int | None:
+    """Return how many copies a batch may have, if that was said."""
+    if batch is not None and batch < 1:
+        raise ConfigError(f"{option('batch', batch)}: at least 1 is needed")
+    return batch
 
 
 def _tabled(config: WorkloadConfig, table: Any) -> WorkloadConfig:

@@ -198,6 +198,10 @@ def run(
     replicates: Replicates = None,
     table: Table = None,
     override: Override = None,
+    batch: Annotated[
+        int | None,
+        typer.Option(metavar="N", parser=from_1, help="At most N copies on the device at a time."),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted FILE.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
     dry_run: Annotated[
@@ -227,7 +231,7 @@ def run(
     settings = _load(path, override, seed=seed, ticks=ticks, replicates=replicates, table=table)
     target = out or Path(f"{path.stem}.h5")
     if dry_run or verbose:
-        plan = societies.plan(settings, device=device, out=target)
+        plan = societies.plan(settings, device=device, out=target, batch=batch)
         print_rows(plan.rows, Console(stderr=not dry_run))
         for text in plan.warnings:
             if text not in config_warnings(settings):  # shown when CONFIG was read
@@ -244,6 +248,7 @@ def run(
                 out=target,
                 resume=resume,
                 overwrite=overwrite,
+                batch=batch,
                 progress=progress,
                 profile=profile,
             )

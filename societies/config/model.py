@@ -6,7 +6,7 @@ said by its type and limits; what several keys may be together is said by `confl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -92,6 +92,13 @@ class WorkloadConfig(Section):
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield every contradiction between keys that are valid each by itself."""
+        yield from ()
+
+    def conflicts_in_turn(self, configs: Sequence[Any]) -> Iterator[Conflict]:
+        """Yield contradictions of parameters that a copy has in turn, as interventions change them.
+
+        Each configuration by itself has none.
+        """
         yield from ()
 
     def warnings(self) -> Iterator[Conflict]:

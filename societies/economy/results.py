@@ -35,8 +35,8 @@ from societies.economy.variables import (
 )
 from societies.output import Column, Coordinate, ResultFile, Table, Variable
 from societies.workload.fields import Series, State
-from societies.workload.points import coordinates
 from societies.workload.protocol import Block, Workload
+from societies.workload.varying import coordinates
 
 DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}
 

@@ -18,8 +18,8 @@ from societies.output import Coordinate, ResultFile, Table, Variable
 from societies.workload.config import recorded
 from societies.workload.fields import SERIES, Field, State
 from societies.workload.measured import MEASURED
-from societies.workload.points import coordinates
 from societies.workload.protocol import Block, Contents, Workload
+from societies.workload.varying import coordinates
 
 
 def contents_of(workload: Workload[Any, Any], config: Any) -> Contents:

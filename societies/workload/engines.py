@@ -70,6 +70,9 @@ class Engine(Protocol):
     def finish(self) -> None:
         """Run the steps after the last tick."""
 
+    block_seconds: float
+    """Seconds that a block of ticks is to take: an interruption loses no more."""
+
     def wait(self) -> None:
         """Return when everything asked for is done."""
 
@@ -123,6 +126,10 @@ class _Attributes(dict[str, Any]):
         return getattr(self._of, name)
 
 
+BLOCK_SECONDS = 0.5
+"""What a block of ticks takes where nothing is moved for it."""
+
+
 class _Base(Generic[P]):
     """What both engines know of their workload.
 
@@ -136,11 +143,13 @@ class _Base(Generic[P]):
 
     def __init__(self, workload: Workload[Any, P], p: P, first: int, copies: int) -> None:
         self.workload, self.parameters, self.first, self.copies = workload, p, first, copies
+        self.block_seconds = BLOCK_SECONDS
         self.fields = dict(workload.arrays(p))
         self.sizes = dict(workload.lengths(p))
         self._event_kinds = dict(workload.events(p))
         self.profile: Profile | None = None
-        self._changes, self._stretch = tuple(workload.changes(p)), 0
+        self._changes, self._stretch, self._tick = tuple(workload.changes(p)), 0, 0
+        self._place = 0  # of the first copy, among all those of the parameters
         self._stopwatch = Stopwatch(workload.timed, self.wait, self._launched)
 
     def _enter(self, tick: int) -> None:
@@ -150,11 +159,29 @@ class _Base(Generic[P]):
         """
         stretch = self._stretch if tick == FINISH else bisect_left(self._changes, tick)
         if stretch != self._stretch:
-            self._stretch = stretch
-            self._parameters_changed(tick)
+            self._stretch, self._tick = stretch, tick
+            self._parameters_changed()
 
-    def _parameters_changed(self, tick: int) -> None:
-        """Replace the parameters of all copies by those that hold in a tick."""
+    def at(self, place: int) -> None:
+        """Carry out other copies from now on: so many, from this place of the ensemble on.
+
+        Places after the last one are served as the last one is, with other random draws.
+        """
+        self.first += place - self._place
+        self._place = place
+        self._parameters_changed()
+
+    def _of_copies(self) -> dict[str, NDArray[Any]]:
+        """Return the tables with an entry for each copy that is carried out."""
+        places = np.arange(self._place, self._place + self.copies)
+        tables = self.workload.of_copies(self.parameters, self._tick)
+        return {
+            name: np.ascontiguousarray(table[np.minimum(places, len(table) - 1)])
+            for name, table in tables.items()
+        }
+
+    def _parameters_changed(self) -> None:
+        """Replace the parameters by those of the copies that are carried out, in this tick."""
         raise NotImplementedError
 
     def initial(self) -> State:
@@ -232,6 +259,10 @@ class _Base(Generic[P]):
 
     def _reset(self) -> None:
         self._set(self.initial())
+
+    def put(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the whole state by what `state` returned, kept or not."""
+        self._set(state)
 
     def _set(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Replace some arrays of the state."""
@@ -316,18 +347,20 @@ class DeviceEngine(_Base[P]):
             phases,
             self.program,
             arrays=self._state,
-            arguments=ChainMap(dict(source.arguments), arguments, *self._numbers()),
-            changing=workload.step_arguments,
+            arguments=ChainMap(
+                {**source.arguments, **self._of_copies()}, arguments, *self._numbers()
+            ),
+            changing=[*workload.step_arguments, f"first_{workload.copies}"],
             work_items=size,
             on_cpu=bool(source.macros.get("DEVICE_IS_CPU", device.kind == "cpu")),
             tick=workload.clock,
         )
+        self.run_step.numbers[f"first_{workload.copies}"] = first
 
     def _numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what every kernel may ask for by name: sizes, then numbers of the parameters."""
         numbers = {
             "copies": self.copies,
-            f"first_{self.workload.copies}": self.first,
             **{f"{dim}s": length for dim, length in self.sizes.items()},
         }
         return numbers, _Attributes(self.parameters)
@@ -347,8 +380,9 @@ class DeviceEngine(_Base[P]):
         self._enter(tick)
         self.run_step(step, tick)
 
-    def _parameters_changed(self, tick: int) -> None:
-        for name, array in self.workload.of_copies(self.parameters, tick).items():
+    def _parameters_changed(self) -> None:
+        self.run_step.numbers[f"first_{self.workload.copies}"] = self.first
+        for name, array in self._of_copies().items():
             if name in self.run_step.memory:  # else no kernel reads it
                 self.run_step.memory[name].set(array)
 
@@ -411,7 +445,7 @@ class DeviceEngine(_Base[P]):
                 for copy, count in enumerate(counts)
                 if log is not None and count
             ]
-            found[name] = _by_tick(rows, kind.columns)
+            found[name] = by_tick(rows, kind.columns)
         return found
 
     def _arrays(self, names: tuple[str, ...]) -> State:
@@ -433,14 +467,23 @@ class ReferenceEngine(_Base[P]):
     ----------
     workload, p, first, copies
         As for `_Base`.
+    ensemble : int
+        Copies of the whole ensemble, if these are a batch of it.
     """
 
     def __init__(
-        self, workload: Workload[Any, P], p: P, *, first: int = 0, copies: int = 1
+        self,
+        workload: Workload[Any, P],
+        p: P,
+        *,
+        first: int = 0,
+        copies: int = 1,
+        ensemble: int = 0,
     ) -> None:
         super().__init__(workload, p, first, copies)
+        self._all = ensemble or copies
         self._functions = workload.reference(p)
-        self._parameters_changed(0)
+        self._parameters_changed()
         self._series = tuple(workload.series(p))
         self.copies_now = self._unpack(self.initial())
         self._logged: dict[str, list[Any]] = {}
@@ -454,9 +497,16 @@ class ReferenceEngine(_Base[P]):
             if tick == FINISH or ended < 0 or ended == tick:  # the tick that ends it is a whole one
                 function(p, copy, tick, **step.arguments)
 
-    def _parameters_changed(self, tick: int) -> None:
-        places = range(self.copies)
-        self._of_copy = [self.workload.of_copy(self.parameters, i, tick) for i in places]
+    def at(self, place: int) -> None:
+        """Carry out other copies from now on, whose state is to be loaded."""
+        super().at(place)
+        for i, copy in enumerate(self.copies_now):
+            copy.index = self.first + i
+
+    def _parameters_changed(self) -> None:
+        places = range(self._place, min(self._place + self.copies, self._all))
+        found = [self.workload.of_copy(self.parameters, i, self._tick) for i in places]
+        self._of_copy = found + found[-1:] * (self.copies - len(found))
 
     def run_ticks(self, first: int, last: int) -> None:
         """Run whole ticks and log them."""
@@ -487,7 +537,7 @@ class ReferenceEngine(_Base[P]):
                 for place, copy in enumerate(self.copies_now)
                 for row in getattr(copy, name)
             ]
-            found[name] = _by_tick(rows, kind.columns)
+            found[name] = by_tick(rows, kind.columns)
         return found
 
     def _arrays(self, names: tuple[str, ...]) -> State:
@@ -530,7 +580,7 @@ class ReferenceEngine(_Base[P]):
         ]
 
 
-def _by_tick(rows: list[NDArray[np.int32]], columns: int) -> NDArray[np.int32]:
+def by_tick(rows: list[NDArray[np.int32]], columns: int = 0) -> NDArray[np.int32]:
     """Return all rows by tick, those of a tick by copy."""
     if not rows:
         return np.empty((0, columns + 1), np.int32)

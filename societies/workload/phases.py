@@ -261,6 +261,7 @@ class BoundPhases:
     Attributes
     ----------
     launches : dict of phase to list of BoundLaunch
+    numbers : dict of name to number that steps carry now, whatever they are
     memory : dict of name to array on the device: scratch memory, and copies of ``arguments``
 
     Raises
@@ -283,6 +284,7 @@ class BoundPhases:
     ) -> None:
         self._phases, self._program, self._arrays = phases, program, arrays
         self._arguments, self._work_items, self._on_cpu = arguments, work_items, on_cpu
+        self.numbers: dict[str, int] = {}
         self._tick, self._changing = tick, (TICK, tick, *changing)
         self._swapping = {name for one in phases.values() for pair in one.swaps for name in pair}
         self.memory: dict[str, DeviceArray] = {
@@ -296,7 +298,7 @@ class BoundPhases:
 
     def __call__(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""
-        values = {TICK: tick, self._tick: tick, **step.arguments}
+        values = {TICK: tick, self._tick: tick, **self.numbers, **step.arguments}
         for launch in self.launches[step.phase]:
             launch(tick, values)
         phase = self._phases[step.phase]

@@ -13,6 +13,7 @@ from societies.config.model import WorkloadConfig
 from societies.opencl import Device
 from societies.output.checkpoints import interval
 from societies.words import plural
+from societies.workload.batches import Room, batch_size
 from societies.workload.config import recorded
 from societies.workload.contents import contents_of
 from societies.workload.devices import chosen_device
@@ -54,6 +55,7 @@ def plan(
     *,
     device: str | Device = "auto",
     out: str | Path | None = None,
+    batch: int | None = None,
 ) -> Plan:
     """Say what a run would do, without building or writing anything; see `societies.plan`."""
     chosen, name, _ = chosen_device(device)
@@ -78,13 +80,18 @@ def plan(
         (plural(clock), str(workload.ticks(config))),
         ("device", name if chosen else f"{name} (plain Python)"),
     ]
+    room = Room(workload, p, chosen) if chosen else None
+    size = count if room is None or room.lack() else batch_size(count, room.copies, batch)
+    if chosen is None and batch:
+        size = batch_size(count, count, batch)
+    rows.append((f"{workload.copies_plural} at once", _batches(count, size, room)))
     if chosen:
         rows += [
             ("work-items per workgroup", str(workload.work_items(p, count, chosen))),
             (f"launches per {clock}", _launches(workload, p, count, workload.ticks(config))),
         ]
     asked = recorded(config, "checkpoint", "auto")
-    memory = device_bytes(workload, config) if chosen else state_bytes(workload, config)
+    memory = state_bytes(workload, config) if room is None else room.fixed + size * room.of_copy
     seconds = workload.seconds(config, chosen)
     rows += [
         ("memory on the device" if chosen else "memory of the state", byte_count(memory)),
@@ -97,12 +104,26 @@ def plan(
     lacking = room_warnings(
         chosen,
         memory,
-        count * max(field.nbytes(sizes) for field in workload.arrays(p).values()),
+        size
+        * (
+            max(f.nbytes(sizes) for f in workload.arrays(p).values())
+            if room is None
+            else room.largest
+        ),
         path,
         lambda: require_room(workload, config, contents, path, overwrite=True),
         workload.copies_plural,
     )
+    if room is not None and room.lack():
+        lacking = (room.lack(),)
     return Plan(rows, (*lacking, *time_warning(seconds)))
+
+
+def _batches(count: int, size: int, room: Room | None) -> str:
+    """Say how many copies are carried out at a time, and how many there is room for."""
+    batches = math.ceil(count / size)
+    fit = "" if room is None or room.copies >= 2**31 else f"; {room.copies:,} fit"
+    return f"all{fit}" if batches == 1 else f"{size}, in {batches} batches{fit}"
 
 
 def describe_checkpoints(asked: int | str, nbytes: int, clock: str) -> str:

@@ -8,35 +8,23 @@ one, so a hundred replicates of a parameter point are one point.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from societies.config.model import (
-    CONFLICTS_LATER,
-    SHAPE,
-    TABULATED,
-    VALUE,
-    Section,
-    WorkloadConfig,
-)
-from societies.config.problems import Path, dotted, plain_words, quoted, suggestion
+from societies.config.model import Conflict
+from societies.config.problems import Path, dotted, plain_words
 from societies.errors import ConfigError
-from societies.output import Coordinate
 from societies.words import counted
 from societies.workload.tables import Table, table_of
+from societies.workload.varying import NotVarying, changed, varying
 
 _MOST_REPORTED = 8
 """Problems of a table that are reported; there may be one in each of ten thousand rows."""
-
-
-class NotVarying(Exception):
-    """Raised for a key that cannot differ between copies; says why."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,86 +45,6 @@ class Points:
     def stretch(self, tick: int) -> int:
         """Return which stretch of time a tick lies in."""
         return bisect_left(self.after, tick)
-
-
-# ---------------------------------------------------------------- keys
-
-
-def varying(model: type[Section], data: Any, key: str) -> Path:
-    """Return the path of a key that may differ between copies, as parts.
-
-    Parameters
-    ----------
-    model : of the configuration
-    data : the configuration as plain data; a number in a key selects an entry of a list in it
-
-    Raises
-    ------
-    NotVarying
-        With the reason, if there is no such key or all copies of a launch share it.
-    """
-    path: Path = ()
-    section: Any = model
-    kind = ""
-    for part in key.split("."):
-        if isinstance(data, list | tuple):
-            if not part.isdigit() or int(part) >= len(data):
-                raise NotVarying(f"{dotted(path)} has no entry {quoted(part)}")
-            path, data = (*path, int(part)), data[int(part)]
-            continue
-        if section is None or part not in section.model_fields:
-            known = section.model_fields if section is not None else ()
-            raise NotVarying(f"unknown key{suggestion(part, known)}")
-        field = section.model_fields[part]
-        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-        kind = str(extra.get("kind", "")) or kind
-        section = _section(field.annotation)
-        path, data = (*path, part), data.get(part) if isinstance(data, dict) else None
-    if kind not in (VALUE, TABULATED) or section is not None:
-        raise NotVarying(_why_not(kind, section))
-    return path
-
-
-def coordinates(config: Any, copies: str) -> list[Coordinate]:
-    """Return the keys that differ from copy to copy, as coordinates of the file."""
-    table = config.table
-    if table is None:
-        return []
-    found = []
-    for key, column in table.columns.items():
-        unit, meaning = _described(type(config), key)
-        dims = (copies, "resource")[: column.ndim]
-        found.append(Coordinate(key, column, unit, meaning, dims))
-    return found
-
-
-def _described(model: Any, key: str) -> tuple[str, str]:
-    """Return unit and meaning of a key that may vary."""
-    unit = meaning = ""
-    for part in key.split("."):
-        if model is not None and part in model.model_fields:
-            field = model.model_fields[part]
-            unit = str((field.json_schema_extra or {}).get("unit", ""))
-            meaning, model = field.description or "", _section(field.annotation)
-    return unit, meaning
-
-
-def _why_not(kind: str, section: Any) -> str:
-    if section is not None:
-        return f"is a section; name one of its keys: {', '.join(section.model_fields)}"
-    if kind == SHAPE:
-        return "is a shape, which sizes arrays or chooses code: all copies of a launch share it"
-    return "is the same in all copies of a launch; only parameters of the model may differ"
-
-
-def _section(annotation: Any) -> Any:
-    """Return the section that a type is or holds, None if there is none."""
-    if isinstance(annotation, type) and issubclass(annotation, Section):
-        return annotation
-    return next((found for one in get_args(annotation) if (found := _section(one))), None)
-
-
-# ---------------------------------------------------------------- tables
 
 
 def with_table(config: Any, source: Any, copies: str = "society") -> Any:
@@ -170,9 +78,6 @@ def with_table(config: Any, source: Any, copies: str = "society") -> Any:
     return found
 
 
-# ---------------------------------------------------------------- points
-
-
 def points_of(config: Any) -> Points | None:
     """Return the parameters of an ensemble's copies; None if all have those of the configuration.
 
@@ -181,37 +86,37 @@ def points_of(config: Any) -> Points | None:
     ConfigError
         If a key of the table cannot vary, or a value is not allowed.
     """
-    table = config.table
-    if table is None:
+    if config.table is None and not interventions(config):
         return None
     memo = config.__dict__.get("_points")
     if memo is None or memo[0] != id(config):  # a copy of a configuration has its dictionary
-        memo = (id(config), _points(config, table))
+        memo = (id(config), _points(config))
         config.__dict__["_points"] = memo
     found: Points = memo[1]
     return found
 
 
-def _points(config: Any, table: Table) -> Points:
-    base = config.model_dump()
+def interventions(config: Any) -> Sequence[Any]:
+    """Return the interventions of a configuration, if its workload has any."""
+    found: Sequence[Any] = getattr(config, "interventions", ())
+    return found
+
+
+def _points(config: Any) -> Points:
+    table, base = config.table, _plain_data(config)
     paths: dict[str, Path] = {}
-    for key in table.columns:
+    for key in table.columns if table else ():
         try:
             paths[key] = varying(type(config), base, key)
         except NotVarying as why:
             raise ConfigError(f"{table.name}: {key}: {why}") from None
-    flat = np.concatenate(
-        [column.reshape(table.rows, -1) for column in table.columns.values()], axis=1
-    )
-    _, firsts, of = np.unique(flat, axis=0, return_index=True, return_inverse=True)
-    appearance = np.argsort(firsts)  # points are in the order of the rows
-    of = np.argsort(appearance)[of.reshape(-1)]
+    rows, row_of = _different_rows(table, config.replicates)
     problems: list[str] = []
-    configs = []
-    for row in firsts[appearance].tolist():
-        settings = {paths[key]: _plain(column[row]) for key, column in table.columns.items()}
+    columns = table.columns.items() if table else ()
+    settings = [{paths[key]: _plain(column[row]) for key, column in columns} for row in rows]
+    for row, setting in zip(rows, settings, strict=True) if table else ():
         try:
-            configs.append(changed(config, base, settings))
+            changed(config, base, setting)
         except ValueError as error:
             number = config.first_society + row if hasattr(config, "first_society") else row
             copy = "" if number == row else f" (society {number})"
@@ -219,8 +124,133 @@ def _points(config: Any, table: Table) -> Points:
     if problems:
         more = len(problems) - _MOST_REPORTED
         rest = [f"and {more} more problems of this table"] if more > 0 else []
-        raise ConfigError("\n".join([*sorted(problems[:_MOST_REPORTED]), *rest]))
-    return Points(tuple(configs), of.reshape(1, -1))
+        raise ConfigError("\n".join([*problems[:_MOST_REPORTED], *rest]))
+    try:
+        points = _in_time(config, base, settings, row_of)
+    except ValueError as error:
+        where = f"{table.name}, with interventions" if table else "interventions"
+        raise ConfigError(
+            "\n".join(f"{where}: {line}" for line in str(error).split("\n"))
+        ) from None
+    return points
+
+
+def _different_rows(table: Table | None, copies: int) -> tuple[list[int], NDArray[np.intp]]:
+    """Return the first row of each kind, in the order of the rows, and of which kind each is."""
+    if table is None:
+        return [0], np.zeros(copies, np.intp)
+    parts = [column.reshape(table.rows, -1) for column in table.columns.values()]
+    _, firsts, of = np.unique(
+        np.concatenate(parts, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    appearance = np.argsort(firsts)
+    return firsts[appearance].tolist(), np.argsort(appearance)[of.reshape(-1)]
+
+
+def _in_time(
+    config: Any,
+    base: Mapping[str, Any],
+    settings: Sequence[Mapping[Path, Any]],
+    row_of: NDArray[np.intp],
+) -> Points:
+    """Return the points of copies that begin with their settings, as interventions change them.
+
+    Raises
+    ------
+    ValueError
+        With a line for every problem.
+    """
+    changes = sorted(interventions(config), key=lambda one: one.day)  # those of a day in order
+    after = tuple(sorted({one.day for one in changes}))
+    first = getattr(config, "first_society", 0)
+    numbers = np.arange(first, first + len(row_of))
+    concerned = np.array(
+        [np.isin(numbers, one.societies) if one.societies else numbers >= 0 for one in changes],
+        bool,
+    ).reshape(len(changes), len(numbers))
+    known: dict[Any, int] = {}
+    configs: list[Any] = []
+    of = np.zeros((len(after) + 1, len(row_of)), np.intp)
+    for stretch in range(len(after) + 1):
+        happened = np.array([one.day in after[:stretch] for one in changes], bool)
+        kinds = np.concatenate([row_of[None], concerned & happened[:, None]]).T
+        different, which = np.unique(kinds, axis=0, return_inverse=True)
+        places = []
+        for kind in different.tolist():
+            setting, newest = dict(settings[kind[0]]), None
+            for one, applies in zip(changes, kind[1:], strict=True):
+                if applies:
+                    newest = one
+                    setting |= {
+                        varying(type(config), base, key): value for key, value in one.set.items()
+                    }
+            name = repr(sorted(setting.items(), key=str))
+            if name not in known:
+                known[name] = len(configs)
+                try:
+                    configs.append(changed(config, base, setting))
+                except ValueError as error:
+                    raise _NotThen(str(error), newest) from None
+            places.append(known[name])
+        of[stretch] = np.array(places)[which.reshape(-1)]
+    # A copy's parameters follow each other: what one of them leaves meets the next.
+    for sequence in np.unique(of, axis=1).T.tolist() if changes else ():
+        lines = [
+            f"{dotted(one.path)}: {one.message}"
+            for one in config.conflicts_in_turn([configs[i] for i in sequence])
+        ]
+        if lines:
+            raise _NotThen("\n".join(f"taken together, {line}" for line in lines), None)
+    return Points(tuple(configs), of, after)
+
+
+class _NotThen(ValueError):
+    """Raised for values that are not allowed once an intervention has come, the newest by then."""
+
+    def __init__(self, lines: str, newest: Any) -> None:
+        super().__init__(lines)
+        self.newest = newest
+
+
+def intervention_conflicts(config: Any) -> Iterator[Conflict]:
+    """Yield what interventions cannot do: on which days, in which societies, to which keys."""
+    base, wrong = _plain_data(config), False
+    first, last = config.first_society, config.first_society + config.replicates - 1
+    for i, one in enumerate(interventions(config)):
+        path: Path = ("interventions", i)
+        if one.day >= config.days:
+            message = f"must be before the last day, {config.days}, got {one.day}"
+            yield Conflict((*path, "day"), message, (("days",),))
+        for s, society in enumerate(one.societies):
+            if not first <= society <= last:
+                message = f"there is no society {society}; they are numbered {first} to {last}"
+                needs: tuple[Path, ...] = (("replicates",), ("first_society",))
+                yield Conflict((*path, "societies", s), message, needs)
+        if not one.set:
+            yield Conflict((*path, "set"), "names no key that it changes")
+        for key in one.set:
+            try:
+                varying(type(config), base, key)
+            except NotVarying as why:
+                wrong = True
+                yield Conflict((*path, "set", key), str(why))
+    if wrong or not interventions(config):
+        return
+    try:
+        _in_time(config, base, [{}], np.zeros(config.replicates, np.intp))
+    except _NotThen as error:
+        path = ("interventions",)
+        for i, one in enumerate(interventions(config)):
+            path = ("interventions", i) if one is error.newest else path
+        for line in str(error).split("\n"):
+            yield Conflict(path, line)
+
+
+def _plain_data(config: Any) -> dict[str, Any]:
+    """Return the configuration as plain data, without what changes it in time."""
+    data: dict[str, Any] = config.model_dump()
+    data.pop("interventions", None)
+    return data
 
 
 def _plain(value: Any) -> Any:
@@ -228,56 +258,3 @@ def _plain(value: Any) -> Any:
     if value.ndim:
         return [_plain(one) for one in value]
     return int(value) if float(value).is_integer() and abs(value) < 2**53 else float(value)
-
-
-def changed(config: Any, base: Mapping[str, Any], settings: Mapping[Path, Any]) -> Any:
-    """Return the configuration with some keys set, as that of a single copy.
-
-    Parameters
-    ----------
-    base : the configuration as plain data
-
-    Raises
-    ------
-    ValueError
-        With a line for every problem.
-    """
-    data: Any = dict(base)
-    for path, value in settings.items():
-        _put(data, path, value)
-    model: type[WorkloadConfig] = type(config)
-    try:
-        found = model.model_validate(data, context=CONFLICTS_LATER)
-    except ValidationError as errors:
-        lines = [
-            f"{dotted(_inside(error['loc'], data))}: {plain_words(error)}"
-            for error in errors.errors(include_url=False)
-        ]
-        raise ValueError("\n".join(lines)) from None
-    lines = [f"{dotted(conflict.path)}: {conflict.message}" for conflict in found.conflicts()]
-    if lines:
-        raise ValueError("\n".join(lines))
-    return found
-
-
-def _put(data: Any, path: Path, value: Any) -> None:
-    """Set a value; sections on the way are copied, as others share them."""
-    for part, below in pairwise(path):
-        there = data[part] if isinstance(part, int) or part in data else None
-        inner = list(there) if isinstance(there, list | tuple) else dict(there or {})
-        assert isinstance(inner, list) == isinstance(below, int)
-        data[part] = inner
-        data = inner
-    data[path[-1]] = value
-
-
-def _inside(location: Sequence[str | int], data: Any) -> Path:
-    """Return pydantic's location without the names that it adds for alternatives of a type."""
-    path: Path = ()
-    for part in location:
-        inside = (isinstance(data, dict) and part in data) or (
-            isinstance(data, list | tuple) and isinstance(part, int)
-        )
-        if inside:
-            path, data = (*path, part), data[part]
-    return path

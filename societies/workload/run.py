@@ -11,13 +11,20 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from societies.config.model import WorkloadConfig
+from societies.config.model import LARGEST_INTEGER, WorkloadConfig
 from societies.opencl import Device
 from societies.output import ResultFile, open_results
+from societies.workload.batches import Batches, Room, batch_size, require_fit
 from societies.workload.config import recorded
 from societies.workload.contents import contents_of
 from societies.workload.devices import chosen_device
-from societies.workload.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
+from societies.workload.engines import (
+    BLOCK_SECONDS,
+    LOG_TICKS,
+    DeviceEngine,
+    Engine,
+    ReferenceEngine,
+)
 from societies.workload.fields import SERIES, State, kept, state_hash
 from societies.workload.file import create, require_checkpoint, require_room
 from societies.workload.interrupts import Interruption, device_failures, interrupted, interrupts
@@ -30,9 +37,6 @@ Progress = Callable[[int, int], None]
 QUANTITY = "quantity"
 """Dimension along which `Tick.dataset` has the series."""
 
-BLOCK_SECONDS = 0.5
-"""Seconds that a block of ticks is to take: an interruption loses no more."""
-
 
 def engine_of(
     workload: Workload[Any, Any],
@@ -40,14 +44,41 @@ def engine_of(
     device: str | Device,
     *,
     profiling: bool = False,
+    batch: int | None = None,
 ) -> tuple[Engine, str, dict[str, str]]:
-    """Return who carries out the steps, its name for people, and facts for the file."""
+    """Return who carries out the steps, its name for people, and facts for the file.
+
+    Parameters
+    ----------
+    batch : int, optional
+        Whole ticks are enough, and at most so many copies are on the device at a time, or as many
+        as fit. Default: all copies are there at once, so that single steps can be run.
+
+    Raises
+    ------
+    DeviceError
+        If not even one copy fits the device.
+    """
     chosen, name, facts = chosen_device(device, profiling=profiling)
     p = workload.parameters(workload.fitted(config, chosen))
     first, copies = workload.first(config), workload.count(config)
+    size = copies if batch is None else batch_size(copies, _fit(workload, p, chosen), batch)
+    inner: DeviceEngine[Any] | ReferenceEngine[Any]
     if chosen is None:
-        return ReferenceEngine(workload, p, first=first, copies=copies), name, facts
-    return DeviceEngine(workload, p, chosen, first=first, copies=copies), name, facts
+        inner = ReferenceEngine(workload, p, first=first, copies=size, ensemble=copies)
+    else:
+        inner = DeviceEngine(workload, p, chosen, first=first, copies=size)
+    engine: Engine = inner if size == copies else Batches(inner, copies)
+    return engine, name, facts
+
+
+def _fit(workload: Workload[Any, Any], p: Any, device: Device | None) -> int:
+    """Return how many copies fit a device, before anything is built on it."""
+    if device is None:
+        return LARGEST_INTEGER
+    room = Room(workload, p, device)
+    require_fit(room)
+    return room.copies
 
 
 def run(
@@ -58,6 +89,7 @@ def run(
     out: str | Path | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    batch: int | None = None,
     progress: Progress | None = None,
     profile: bool = False,
 ) -> RunReport:
@@ -86,8 +118,10 @@ def run(
             else:
                 with stop.building():
                     # It times launches only if asked to: that costs time itself.
-                    timed = {"profiling": True} if profile else {}
-                    engine, name, facts = engine_of(workload, config, device, **timed)
+                    timed: dict[str, Any] = {"profiling": True} if profile else {}
+                    engine, name, facts = engine_of(
+                        workload, config, device, batch=batch or LARGEST_INTEGER, **timed
+                    )
                     measured = engine.profiled() if profile else None
                 file = file or stack.enter_context(
                     create(workload, config, contents, path, facts, overwrite=overwrite)
@@ -178,7 +212,8 @@ class Simulation:
             except LeftOut as left:
                 self._save(self.tick, left.state)
                 raise KeyboardInterrupt from None
-            length = _next_length(end - self.tick, time.perf_counter() - began)
+            took = (time.perf_counter() - began) / self.engine.block_seconds
+            length = _next_length(end - self.tick, took * BLOCK_SECONDS)
             self.tick = end if ended is None else ended
             yield self.tick
         if self.tick < last and ended is None:

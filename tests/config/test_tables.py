@@ -7,8 +7,9 @@ import xarray as xr
 import societies
 from societies import SocietiesError, config_from_dict
 from societies.economy.config import EconomyConfig
-from societies.workload.points import NotVarying, points_of, varying, with_table
+from societies.workload.points import points_of, with_table
 from societies.workload.tables import table_of
+from societies.workload.varying import NotVarying, varying
 
 GROUPS = [{"name": "one", "share": 0.5}, {"name": "other", "share": 0.5}]
 

@@ -15,8 +15,9 @@ from societies.economy.ensemble import Ensemble
 from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
 from societies.workload.fields import state_hash
-from societies.workload.points import points_of, varying, with_table
+from societies.workload.points import points_of, with_table
 from societies.workload.run import engine_of
+from societies.workload.varying import varying
 
 GROUPS = [
     {"name": "able", "count": 3, "extraction": {"max_effort": 7.0}},

@@ -8,7 +8,7 @@ is wrong by itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from reference_py.economy.devices import DEVICE_TYPES, EXTRACTING
@@ -18,6 +18,7 @@ from reference_py.primitives.rng import RANDOM_STREAMS, STREAM_GAP
 from societies.config.model import Conflict, PerResource
 from societies.config.problems import Path, quoted
 from societies.economy.config.bounds import (
+    envelope,
     largest_factor,
     largest_holding,
     random_words,
@@ -25,6 +26,7 @@ from societies.economy.config.bounds import (
 )
 from societies.economy.config.groups import GroupConfig
 from societies.economy.config.keys import EconomyKeys
+from societies.workload.points import intervention_conflicts
 
 LARGEST_COUNT = 2**31 - 1  # kernels count units in 32 bits
 LARGEST_USE = 1_000_000_000  # units that one device yields in its life
@@ -47,6 +49,14 @@ def economy_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     yield from _group_conflicts(config)
     yield from _shock_conflicts(config)
     yield from _record_conflicts(config)
+    yield from intervention_conflicts(config)
+
+
+def too_large_in_turn(configs: Sequence[EconomyKeys]) -> Iterator[Conflict]:
+    """Yield what could become too large in a society that has these parameters in turn."""
+    around = envelope(configs)
+    yield from _too_large(around)
+    yield from _device_conflicts(around)
 
 
 def _too_large(config: EconomyKeys) -> Iterator[Conflict]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
@@ -77,6 +77,25 @@ class ShockConfig(Section):
     @classmethod
     def _keep_unless_said(cls, holdings: str | None, info: ValidationInfo) -> str | None:
         return "keep" if holdings is None and info.data.get("remove") == "resource" else holdings
+
+
+class InterventionConfig(Section):
+    """Values that are changed for good, in all societies or in some."""
+
+    day: int = key(
+        ...,
+        "At the end of this day, so that they hold from the next one on; 0: before the first day",
+        "day",
+        ge=0,
+        le=LARGEST_INTEGER,
+        examples=[0],
+    )
+    set: dict[str, Any] = key(
+        ..., "New values by key: any keys of the kind value", examples=[{"day_length": 600.0}]
+    )
+    societies: ListOf[Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]] = key(
+        (), "Numbers of the societies in which they change; empty: in all", "index"
+    )
 
 
 class TradeLogConfig(Section):
@@ -151,6 +170,7 @@ class EconomyKeys(WorkloadConfig):
     invention: InventionConfig = key(InventionConfig(), "How likely inventions are")
     groups: ListOf[GroupConfig] = key((), "Groups of unlike agents; empty: all are alike")
     shocks: ListOf[ShockConfig] = key((), "What is removed from the society, and when")
+    interventions: ListOf[InterventionConfig] = key((), "Which values are changed, and when")
     record: RecordConfig = key(RecordConfig(), "How much detail the output file holds")
 
     @field_validator("trading")

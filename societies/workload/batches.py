@@ -1,0 +1,229 @@
+"""How do more copies run than a device has memory for? In batches, a block of ticks at a time.
+
+All copies' states are in the memory of the host. For each block every batch in turn is put onto the
+device, runs its ticks, and is read back. So the file, its commits and its checkpoints are those of
+a run at once, and as no copy depends on another or on its place, so is every bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.errors import DeviceError
+from societies.opencl import Device
+from societies.workload.engines import (
+    ENDED,
+    LOG_TICKS,
+    DeviceEngine,
+    ReferenceEngine,
+    by_tick,
+    ended_at,
+)
+from societies.workload.fields import State, kept, state_hash
+from societies.workload.phases import Step, scratch_memory
+from societies.workload.profile import Profile
+from societies.workload.protocol import Workload
+from societies.workload.sufficiency import available_memory, byte_count
+
+SHARE_OF_GPU, SHARE_OF_FREE = 0.9, 0.5
+"""Parts of a GPU's memory, and of what is free beside a CPU, that copies may take: the display and
+the states of all copies in the host's memory need the rest."""
+
+SECONDS = 2.0
+"""Seconds that a batch runs at a time, which moving its state is to be short against."""
+
+
+class Batches:
+    """All copies, of which an engine carries out some at a time.
+
+    Parameters
+    ----------
+    inner : engine of as many copies as a batch has
+    copies : of the whole ensemble
+    """
+
+    def __init__(self, inner: DeviceEngine[Any] | ReferenceEngine[Any], copies: int) -> None:
+        self.inner, self.copies = inner, copies
+        self.fields, self.parameters = inner.fields, inner.parameters
+        self.count = math.ceil(copies / inner.copies)
+        self.block_seconds = SECONDS * self.count
+        self._parts: list[State] = []
+        self._logs: State = {}
+        self._events: dict[str, NDArray[np.int32]] = {}
+        self._measured: State = {}
+        self.profile: Profile | None = None
+
+    def _places(self) -> Iterator[tuple[int, int]]:
+        """Yield number of each batch and of its copies; the inner engine serves that batch."""
+        for number in range(self.count):
+            place = number * self.inner.copies
+            self.inner.at(place)
+            yield number, min(self.inner.copies, self.copies - place)
+
+    def start(self) -> None:
+        """Put all copies where they are before the first tick."""
+        self._parts = []
+        for _ in self._places():
+            self.inner.start()
+            self._parts.append(self.inner.state())
+
+    def load(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the kept arrays of the state."""
+        self._parts = []
+        for number, count in self._places():
+            place = number * self.inner.copies
+            part = kept(self.fields, state)
+            filled = {
+                name: self._filled(array[place : place + count]) for name, array in part.items()
+            }
+            self.inner.load(filled)
+            self._parts.append(self.inner.state())
+
+    def _filled(self, part: NDArray[Any]) -> NDArray[Any]:
+        """Return a part with as many copies as a batch has: the last one is repeated."""
+        return part[np.minimum(np.arange(self.inner.copies), len(part) - 1)]
+
+    def steps(self, tick: int) -> Iterator[Step]:
+        """Refuse to go step by step: only whole ticks are run in batches."""
+        raise NotImplementedError
+
+    def step(self, step: Step, tick: int) -> None:
+        """Refuse to go step by step: only whole ticks are run in batches."""
+        raise NotImplementedError
+
+    def run_ticks(self, first: int, last: int) -> None:
+        """Run whole ticks of all batches, and log them."""
+        logs: list[State] = []
+        events: list[dict[str, NDArray[np.int32]]] = []
+        self._measured = {}
+        for number, count in self._places():
+            self.inner.put(self._parts[number])
+            self.inner.run_ticks(first, last)
+            self._parts[number] = self.inner.state()
+            logs.append({name: log[:count] for name, log in self.inner.logs().items()})
+            events.append({})
+            for name, rows in self.inner.events().items():
+                own = rows[rows[:, 0] < count]
+                own[:, 0] += number * self.inner.copies
+                events[-1][name] = own
+            for name, values in self.inner.measured().items():
+                self._measured[name] = self._measured.get(name, 0) + values
+        self._logs = {name: np.concatenate([log[name] for log in logs]) for name in logs[0]}
+        self._events = {name: by_tick([one[name] for one in events]) for name in events[0]}
+
+    def logs(self) -> State:
+        """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
+        return self._logs
+
+    def events(self) -> dict[str, NDArray[np.int32]]:
+        """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
+        return self._events
+
+    def measured(self) -> State:
+        """Return what was measured of the ticks of the last `run_ticks`, of all batches."""
+        return self._measured
+
+    def profiled(self) -> Profile:
+        """Measure every phase of all ticks from now on, and return what will hold the result."""
+        self.profile = self.inner.profiled()
+        return self.profile
+
+    def ended(self) -> int | None:
+        """Return the tick at which the last copy ended, None while one goes on."""
+        return ended_at({ENDED: self._joined(ENDED)}) if ENDED in self.fields else None
+
+    def finish(self) -> None:
+        """Run the steps after the last tick."""
+        for number, _ in self._places():
+            self.inner.put(self._parts[number])
+            self.inner.finish()
+            self._parts[number] = self.inner.state()
+
+    def wait(self) -> None:
+        """Return when everything asked for is done."""
+        self.inner.wait()
+
+    def _joined(self, name: str) -> NDArray[Any]:
+        return np.concatenate([part[name] for part in self._parts])[: self.copies]
+
+    def state(self) -> State:
+        """Return a copy of every array of the state."""
+        return {name: self._joined(name) for name in self.fields}
+
+    def hash(self) -> str:
+        """Return the hash of the kept state."""
+        return state_hash(self.fields, self.state())
+
+
+class Room:
+    """How many copies of a workload fit a device.
+
+    Attributes
+    ----------
+    fixed, of_copy : bytes that all copies share, and of each
+    largest : bytes of a copy in the largest array
+    has, in_one : bytes that a device has for them, in all and in one array
+    """
+
+    def __init__(self, workload: Workload[Any, Any], p: Any, device: Device) -> None:
+        sizes = workload.lengths(p)
+        tables = workload.source(p).arguments.items()
+        arrays = {name: one for name, one in tables if isinstance(one, np.ndarray)}
+        rows = workload.of_copies(p, 0)
+        self.fixed = sum(one.nbytes for name, one in arrays.items() if name not in rows)
+        parts = [one.nbytes // max(1, len(one)) for one in rows.values()]
+        fields = workload.arrays(p).values()
+        parts += [field.nbytes(sizes) for field in fields]
+        parts += [LOG_TICKS * field.nbytes(sizes) for field in fields if field.logged]
+        events = workload.events(p).values()
+        parts += [4 + 4 * LOG_TICKS * one.columns * one.rows for one in events]
+        one, two = (scratch_memory(workload.phases(p, copies)) for copies in (1, 2))
+        of_scratch = [two[name].nbytes - one[name].nbytes for name in one]
+        parts += of_scratch
+        self.fixed += sum(scratch.nbytes for scratch in one.values()) - sum(of_scratch)
+        self.of_copy, self.largest = sum(parts), max(parts)
+        free = available_memory() if device.kind == "cpu" else None
+        self.has = int(
+            SHARE_OF_GPU * device.global_memory if free is None else SHARE_OF_FREE * free
+        )
+        self.in_one = device.max_alloc or self.has
+        self._device, self._copies = device, workload.copies
+
+    @property
+    def copies(self) -> int:
+        """How many fit; 0 if not even one does."""
+        if not self.has:  # a device that does not say what it has
+            return 2**31
+        fit = min((self.has - self.fixed) // self.of_copy, self.in_one // self.largest)
+        return max(0, int(fit))
+
+    def lack(self) -> str:
+        """Say what a copy needs and the device has, if not even one fits; else nothing."""
+        if self.copies:
+            return ""
+        if self.largest > self.in_one:
+            return (
+                f"memory: one {self._copies} has an array of {byte_count(self.largest)}, "
+                f"{self._device.name} takes at most {byte_count(self.in_one)} in one"
+            )
+        return (
+            f"memory: one {self._copies} needs {byte_count(self.fixed + self.of_copy)}, "
+            f"{self._device.name} has {byte_count(self.has)} for it"
+        )
+
+
+def batch_size(copies: int, fit: int, asked: int | None) -> int:
+    """Return how many copies a batch has, nearly the same in all of them."""
+    most = min(fit, asked or copies, copies)
+    return math.ceil(copies / math.ceil(copies / most))
+
+
+def require_fit(room: Room) -> None:
+    """Raise DeviceError if not even one copy fits the device."""
+    if room.lack():
+        raise DeviceError(f"{room.lack()}\nmake it smaller, or take another device")

@@ -1,0 +1,167 @@
+"""Does a copy have the same bits however many of them the device holds at a time?"""
+
+import re
+
+import numpy as np
+import pytest
+import xarray as xr
+from small import names, small
+
+import societies
+from societies import SocietiesError
+from societies.opencl import choose_device
+from societies.workload import batches
+from societies.workload.batches import Batches, Room, batch_size
+from societies.workload.points import with_table
+from societies.workload.registry import workload
+from societies.workload.run import engine_of
+
+GROUPS = [
+    {"name": "able", "count": 3, "extraction": {"max_effort": 7.0}},
+    {"name": "strong", "count": 2, "trade_power": 2.5, "inventiveness": 2.0},
+]
+TABLE = {"trading.min_surplus": np.linspace(0, 3, 7), "utility.exponent": [2, 3, 2, 3, 2, 3, 2.5]}
+
+
+def same_files(one, other):
+    with xr.open_dataset(one) as a, xr.open_dataset(other) as b:
+        xr.testing.assert_identical(a.drop_attrs(deep=False), b.drop_attrs(deep=False))
+    for name in ("inventions",):
+        inside = [xr.open_dataset(path, group=f"events/{name}") for path in (one, other)]
+        xr.testing.assert_identical(*inside)
+        for dataset in inside:
+            dataset.close()
+
+
+def ensemble(**more):
+    """An ensemble whose kernels other tests of tables have, too."""
+    return small("economy", groups=GROUPS, **more)
+
+
+@pytest.mark.parametrize("table", [None, TABLE], ids=["literals", "table"])
+def test_batches_change_nothing(tmp_path, table):
+    """Seven societies at once, one by one, and three at a time, where the last batch has two."""
+    config = ensemble(replicates=7)
+    straight = tmp_path / "straight.h5"
+    at_once = societies.run(config, table=table, out=straight).state_sha256
+    for batch in (1, 3):
+        out = tmp_path / f"{batch}.h5"
+        report = societies.run(config, table=table, out=out, batch=batch)
+        assert report.state_sha256 == at_once
+        same_files(out, straight)
+
+
+def test_batches_of_the_reference_change_nothing():
+    table = {key: numbers[2:5] for key, numbers in TABLE.items()}
+    config = with_table(ensemble(days=5), table)
+    hashes = set()
+    for device, batch in (("reference", 2), ("reference", None), ("auto", None)):
+        engine, _, _ = engine_of(workload("economy"), config, device, batch=batch)
+        engine.start()
+        engine.run_ticks(1, 2)
+        engine.run_ticks(3, 5)
+        hashes.add((engine.hash(), engine.logs()["series"].tobytes()))
+    assert len(hashes) == 1
+
+
+def test_sixty_four_societies_in_batches_of_seven():
+    config = ensemble(replicates=64, days=4)
+    engine, _, _ = engine_of(workload("economy"), config, "auto", batch=7)
+    assert isinstance(engine, Batches)
+    assert engine.count == 10
+    whole, _, _ = engine_of(workload("economy"), config, "auto")
+    for one in (engine, whole):
+        one.start()
+        one.run_ticks(1, 2)
+        one.run_ticks(3, 4)
+    assert engine.hash() == whole.hash()
+    for name, log in whole.logs().items():
+        assert engine.logs()[name].tobytes() == log.tobytes()
+    for name, events in whole.events().items():
+        assert np.array_equal(engine.events()[name], events)
+
+
+def test_a_run_in_batches_is_resumed_in_others(tmp_path):
+    config, out = ensemble(replicates=7), tmp_path / "run.h5"
+    straight = societies.run(config, table=TABLE, out=tmp_path / "all.h5").state_sha256
+
+    def stop(day, days):
+        if day >= 6:
+            raise KeyboardInterrupt
+
+    with pytest.raises(SocietiesError):
+        societies.run(config, table=TABLE, out=out, batch=2, progress=stop)
+    resumed = societies.run(config, table=TABLE, out=out, batch=4, resume=True)
+    assert resumed.state_sha256 == straight
+    same_files(out, tmp_path / "all.h5")
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name != "economy"])
+def test_every_workload_runs_in_batches(name):
+    config = small(name)
+    chosen = workload(name)
+    if chosen.count(config) == 1 and "replicates" in type(config).model_fields:
+        config = small(name, replicates=3)
+    whole, _, _ = engine_of(chosen, config, "auto")
+    engine = Batches(engine_of(chosen, config, "auto")[0], chosen.count(config))
+    if chosen.count(config) > 1:
+        engine, _, _ = engine_of(chosen, config, "auto", batch=chosen.count(config) - 1)
+        assert isinstance(engine, Batches)
+    for one in (engine, whole):
+        one.start()
+        one.run_ticks(1, 3)
+        one.finish()
+    assert engine.hash() == whole.hash()
+
+
+def test_batches_are_of_nearly_one_size():
+    assert batch_size(1000, 10**6, None) == 1000
+    assert batch_size(1000, 400, None) == 334
+    assert batch_size(1000, 999, None) == 500
+    assert batch_size(7, 100, 3) == 3
+    assert batch_size(7, 2, 3) == 2
+    assert batch_size(1, 1, 64) == 1
+
+
+def test_more_than_fit_run_in_batches_by_themselves(tmp_path, monkeypatch):
+    config = ensemble(replicates=7)
+    p = workload("economy").parameters(config)
+    room = Room(workload("economy"), p, choose_device("auto"))
+    free = (room.fixed + 3.5 * room.of_copy) / batches.SHARE_OF_FREE
+    monkeypatch.setattr(batches, "available_memory", lambda: int(free))
+    rows = dict(societies.plan(config, device="cpu").rows)
+    assert rows["societies at once"] == "3, in 3 batches; 3 fit"
+    run = societies.run(config, device="cpu", out=tmp_path / "run.h5")
+    monkeypatch.undo()
+    assert dict(societies.plan(config, device="cpu").rows)["societies at once"].startswith("all; ")
+    whole = societies.run(config, device="cpu", out=tmp_path / "whole.h5")
+    assert run.state_sha256 == whole.state_sha256
+
+
+def test_a_society_that_does_not_fit_is_refused_before_anything_is_built(tmp_path, monkeypatch):
+    monkeypatch.setattr(batches, "available_memory", lambda: 4096)
+    message = r"memory: one society needs \d+\.\d KiB, .* has 2\.0 KiB for it"
+    plan = societies.plan(small("economy"), device="cpu")
+    assert any(re.match(message, warning) for warning in plan.warnings)
+    monkeypatch.setattr("societies.workload.run.DeviceEngine", None)
+    with pytest.raises(SocietiesError, match=message):
+        societies.run(small("economy"), device="cpu", out=tmp_path / "run.h5")
+    assert not (tmp_path / "run.h5").exists()
+
+
+def test_the_room_is_what_is_allocated():
+    """The plan counts what an engine then asks for, at every number of copies."""
+    device, chosen = choose_device("cpu"), workload("economy")
+    for table in (None, TABLE):
+        config = small("economy", replicates=7)
+        config = config if table is None else with_table(config, table)
+        room = Room(chosen, chosen.parameters(config), device)
+        from societies.workload.plan import device_bytes
+
+        assert room.fixed + 7 * room.of_copy == device_bytes(chosen, config)
+
+
+@pytest.mark.parametrize("batch", [0, -3])
+def test_a_batch_of_none_is_refused(batch):
+    with pytest.raises(SocietiesError, match=f"batch={batch}: at least 1 is needed"):
+        societies.plan(small("economy"), batch=batch)

@@ -52,6 +52,12 @@ SMALL = {
         "players": [{"depth": 3}, {"kind": "layers", "depth": 2}],
         "record": {"checkpoint": 4},
     },
+    "kalah_solve": {
+        "pits": [2, 1],
+        "stones": 3,
+        "layers": 10,
+        "record": {"checkpoint": 4},
+    },
     "laplace": {
         "side": 12,
         "steps": 60,
@@ -87,6 +93,7 @@ FORMS = {
     "kalah_match": (
         {"games": 2, "players": [{"kind": "random"}, {"kind": "bonzo"}], "replicates": 3},
     ),
+    "kalah_solve": ({"pits": [3], "stones": 1, "layers": 6},),
     "laplace": (
         {"variant": "seed"},
         {"method": "heat", "precision": "double"},

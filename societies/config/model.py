@@ -181,6 +181,12 @@ Interval = Annotated[
 
 T = TypeVar("T")
 
+Auto = Annotated[
+    Annotated[T, Tag("value")] | Annotated[Literal["auto"], Tag("word")],
+    Discriminator(lambda value: "word" if isinstance(value, str) else "value"),
+]
+"""A value, or ``auto``: as the meaning of the key says."""
+
 ListOf = Annotated[tuple[T, ...], Strict(False)]  # YAML has lists, a frozen configuration tuples
 
 PerResource = Annotated[

@@ -87,6 +87,7 @@ def plan(
     rows.append((f"{workload.copies_plural} at once", _batches(count, size, room)))
     if chosen:
         rows += [
+            *workload.device_rows(config, chosen),
             ("work-items per workgroup", str(workload.work_items(p, count, chosen))),
             (f"launches per {clock}", _launches(workload, p, count, workload.ticks(config))),
         ]

@@ -341,6 +341,10 @@ class Workload(Generic[C, P]):
         """Return further rows of `societies run --dry-run`."""
         return []
 
+    def device_rows(self, config: C, device: Device) -> list[tuple[str, str]]:
+        """Return rows of `societies run --dry-run` that say what the device has room for."""
+        return []
+
     def why_ended(self, state: Mapping[str, NDArray[Any]]) -> str:
         """Return why a run ended before its last tick, from the state at its end."""
         return ""

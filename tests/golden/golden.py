@@ -113,6 +113,7 @@ CONFIGS = {
         "configs/physics/raytracer/mirrors.yaml",
         ["width=32", "height=24", "precision=double", "samples=1"],
     ),
+    "kalah solved": ({"workload": "kalah_solve", "stones": 2}, []),
     "kalah match": (
         {
             "workload": "kalah_match",

@@ -41,7 +41,7 @@ def test_device(name):
         [
             *(*QUICK, "groups", "shocks", "1x2"),
             *("all devices", "devices, groups, shocks", "devices without trade"),
-            *("laplace in double", "heat", "kalah in layers", "kalah match"),
+            *("laplace in double", "heat", "kalah in layers", "kalah match", "kalah solved"),
             *("raytracer glass", "raytracer mirrors in double"),
         ],
     ),

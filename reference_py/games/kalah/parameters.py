@@ -146,3 +146,41 @@ class MatchParameters:
             self.plies,
             self.boards,
         )
+
+
+UNSOLVED = -32768
+"""The margin of a start position that was not solved."""
+
+
+@dataclass(frozen=True)
+class SolveParameters:
+    """Games that are solved exactly.
+
+    Attributes
+    ----------
+    pits : pits of a side of each game
+    captures : for each variant of the rules, whether it has ``empty_capture``; the games of the
+        first variant come first
+    stones : start positions with 1, 2, ... stones a pit are solved
+    table : most stones in the pits of the boards of which the value is kept
+    most_above : most boards that are looked at above the table
+    """
+
+    pits: tuple[int, ...] = (1, 2, 3)
+    captures: tuple[bool, ...] = (False, True)
+    stones: int = 6
+    table: int = 36
+    most_above: int = 10**6
+
+    @property
+    def games(self) -> tuple[Parameters, ...]:
+        """The rules of each game."""
+        return tuple(
+            Parameters(pits, empty_capture=capture)
+            for capture in self.captures
+            for pits in self.pits
+        )
+
+    def layers(self, pits: int) -> int:
+        """Return the last layer, most stones in the pits, of a game's table."""
+        return min(self.table, 2 * pits * self.stones)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters, Position
-from societies.config.model import Conflict, Interval, ListOf, Section, WorkloadConfig, key
+from societies.config.model import Auto, Conflict, Interval, ListOf, Section, WorkloadConfig, key
 from societies.games.kalah.levels import DEFAULT_BOARDS, LEAST_BOARDS
 
 MOST_NODES = 1e13
@@ -57,7 +57,7 @@ class SearchConfig(WorkloadConfig):
         False, "Whether a last stone in an own empty pit is banked if nothing faces it, too"
     )
     plies: int = key(4, "Of expanded: plies that a work-item searches", "plies", ge=1, le=8)
-    boards: Literal["auto"] | BoardCount = key(
+    boards: Auto[BoardCount] = key(
         "auto",
         "Most boards of a level of a game that are kept at a time; a level that has more is done "
         "in batches; auto: as many as there is memory for on the device, at most 1,048,576 on a "

@@ -320,7 +320,7 @@ BAD = [
     ({"to_move": "left"}, "to_move: "),
     ({"depth": -1}, "depth: "),
     ({"pits": 8, "depth": 4, "plies": 8}, "plies: 8 plies with 8 pits a side are up to 16,777,216"),
-    ({"boards": 63}, "boards: "),
+    ({"boards": 63}, "boards: must be at least 64, got 63"),
     ({"depth": 21}, "depth: 21 plies are about 2e\\+14 boards to look at; at most 1e\\+13"),
     ({"form": "layers", "split": [0, 5, 4]}, r"split: 0 \+ 5 \+ 4 - 1 = 8 plies, and depth is 6"),
     ({"form": "layers", "split": [1, 1]}, "split: three numbers are needed"),

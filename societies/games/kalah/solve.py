@@ -1,0 +1,174 @@
+"""Small games of Kalah, solved: what is declared of it.
+
+A table has the value of every board, layer after layer: the boards with one stone in the pits, with
+two, and so on. It is filled backwards from the end of the games, so nothing is ever searched that
+has its value already; only starts with more stones than the table are searched, down to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reference_py.copies import Copy
+from reference_py.games.kalah import above, fill, margins
+from reference_py.games.kalah.layer import layer_boards, most_potential
+from reference_py.games.kalah.parameters import UNSOLVED, SolveParameters
+from societies.games.kalah.search import FOLDER, PART
+from societies.games.kalah.solve_config import MOST_STONES, KalahSolveConfig
+from societies.workload import Field, Launch, Phase, Slices, Source, Step, Workload, phase
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
+    from societies.workload.report import RunReport
+
+MEMORY_SHARE = 2
+"""One part in so many of a device's memory is for the tables of all games."""
+
+
+class KalahSolve(Workload[KalahSolveConfig, SolveParameters]):
+    """Games with few pits and stones, of which every board is given its exact value."""
+
+    name = "kalah_solve"
+    summary = "small games of Kalah solved exactly, by a table of all boards"
+    config = KalahSolveConfig
+    clock, copies, work = "layer", "game", "board"
+    counted_by, timed = "boards", True
+    step_arguments = ("wanted", "most")
+    numpy = True
+
+    def parameters(self, config: KalahSolveConfig) -> SolveParameters:
+        """Return what the reference is handed."""
+        return config.parameters()
+
+    def ticks(self, config: KalahSolveConfig) -> int:
+        """Return the last layer of the largest table."""
+        return config.parameters().table
+
+    def count(self, config: KalahSolveConfig) -> int:
+        """Return how many games are solved: all that are configured, unless it is said."""
+        every = len(config.pits) * len(config.empty_capture)
+        return int(getattr(config, "replicates", every))
+
+    def sizes(self, p: SolveParameters) -> dict[str, int]:
+        """Return the boards of the largest table, and starts."""
+        entries = max(comb(p.layers(pits) + 2 * pits, 2 * pits) for pits in p.pits)
+        return {"entry": entries, "start": p.stones}
+
+    def fields(self, p: SolveParameters) -> Mapping[str, Field]:
+        """Return the table and what it says of the starts."""
+        won = "stones by which the side to move wins what is in the pits"
+        return {
+            "values": Field(("entry",), "int8", "stones", won),
+            "margin": Field(
+                ("start",),
+                "int16",
+                "stones",
+                "by which the first player wins with 1, 2, ... stones a pit; -32768: not solved",
+                initial=UNSOLVED,
+                final=True,
+            ),
+            "pits_a_side": Field((), "uint8", "pits", "pits of a side of the game", final=True),
+            "captures_empty": Field(
+                (), "uint8", "1", "whether the game has the rule empty_capture", final=True
+            ),
+            "boards": Field((), "int64", "boards", "boards of the layer", logged=True),
+        }
+
+    def phases(self, p: SolveParameters, copies: int) -> Mapping[str, Phase]:
+        """Return the kernels of every phase, and the host's search above the table."""
+        given = {"value_count": self.sizes(p)["entry"]}
+        filling = Launch(
+            f"{FOLDER}/fill.cl",
+            lambda step: copies * -(-step["most"] // PART),
+            items=PART,
+            arguments=given,
+            slices=Slices("first_group", lambda step: float(PART)),
+        )
+        reading = phase(f"{FOLDER}/margins.cl", global_size=copies, arguments=given)
+
+        def search(arrays: Mapping[str, Any], tick: int) -> None:
+            now = {name: arrays[name].get() for name in self.fields(p)}
+            for game in range(copies):
+                state = {name: array[game] for name, array in now.items()}
+                one = Copy(game, state)
+                above.above(p, one, tick)
+            arrays["margin"].set(now["margin"])
+
+        top = {"above": Phase(host=search)} if self._has_more(p) else {}
+        return {"fill": Phase((filling,)), "margins": reading, **top}
+
+    def _has_more(self, p: SolveParameters) -> bool:
+        """Return whether a start has more stones than its table."""
+        return any(p.layers(pits) < 2 * pits * p.stones for pits in p.pits)
+
+    def schedule(self, p: SolveParameters, tick: int, seen: Any) -> Iterator[Step]:
+        """Yield the steps of a layer: boards from which less can happen within it come first."""
+        if not tick:
+            return
+        here = [pits for pits in p.pits if tick <= p.layers(pits)]
+        most = max(layer_boards(2 * pits, tick) for pits in here)
+        for wanted in range(max(most_potential(pits, tick) for pits in here) + 1):
+            yield Step("fill", f"potential {wanted}", {"wanted": wanted, "most": most})
+        yield Step("margins")
+        if tick == p.table and self._has_more(p):
+            yield Step("above")
+
+    def part(self, step: Step, tick: int) -> str:
+        """Return the phase."""
+        return step.phase
+
+    def source(self, p: SolveParameters) -> Source:
+        """Return macros, binomial coefficients and the games."""
+        cells, stones = 2 * max(p.pits), p.table
+        rows = [[comb(n, k) for k in range(cells + 1)] for n in range(stones + cells + 1)]
+        arguments = {
+            "binomials": np.array(rows, np.uint64),
+            "given": len(p.games),
+            "given_pits": np.array([one.pits for one in p.games], np.uint32),
+            "given_captures": np.array([one.empty_capture for one in p.games], np.uint32),
+        }
+        return Source({"MOST_CELLS": cells, "COLUMNS": cells + 1, "PART": PART}, "", arguments)
+
+    def reference(self, p: SolveParameters) -> Mapping[str, Callable[..., None]]:
+        """Return the twin of every phase."""
+        top = {"above": above.above} if self._has_more(p) else {}
+        return {"fill": fill.fill, "margins": margins.margins, **top}
+
+    def work_items(self, p: SolveParameters, copies: int, device: Any) -> int:
+        """Return work-items of a workgroup."""
+        return PART
+
+    def plan_rows(self, config: KalahSolveConfig, p: SolveParameters) -> list[tuple[str, str]]:
+        """Return which games, and how large their tables are."""
+        tables = (
+            f"{pits} pits: {comb(p.layers(pits) + 2 * pits, 2 * pits):,} boards with at most "
+            f"{p.layers(pits)} stones"
+            for pits in p.pits
+        )
+        return [("table", one) for one in tables]
+
+    def device_rows(self, config: KalahSolveConfig, device: Device) -> list[tuple[str, str]]:
+        """Return how many stones the boards of a table may have in the memory of the device."""
+        entries = min(device.max_alloc, device.global_memory // MEMORY_SHARE) // self.count(config)
+        cells = 2 * max(config.pits)
+        most = max(n for n in range(MOST_STONES + 1) if n == 0 or comb(n + cells, cells) <= entries)
+        return [
+            (
+                "room on the device",
+                f"for tables of {max(config.pits)} pits with at most {most} stones, "
+                f"{comb(most + cells, cells):,} boards",
+            )
+        ]
+
+    def report(self, config: KalahSolveConfig, **facts: Any) -> RunReport:
+        """Return a report with the margin of every start."""
+        from societies.games.kalah.solve_report import SolveReport
+
+        return SolveReport(self, config, **facts)
+
+
+WORKLOAD = KalahSolve()

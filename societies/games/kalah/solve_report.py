@@ -1,0 +1,28 @@
+"""What does a run report that solved games of Kalah?"""
+
+from __future__ import annotations
+
+from reference_py.games.kalah.parameters import UNSOLVED
+from societies.output import open_results
+from societies.workload.report import RunReport
+
+
+class SolveReport(RunReport):
+    """The margin of every start, and then what every run tells."""
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """A row for each game: the margins with 1, 2, ... stones a pit."""
+        rows = [(name, text) for name, text in super().rows if name not in self.final]
+        games = self.workload.parameters(self.config).games
+        with open_results(self.path) as results:
+            margins = results.margin.values
+        table = [
+            (
+                f"{one.pits} pits{', empty capture' if one.empty_capture else ''}",
+                ", ".join("?" if value == UNSOLVED else f"{int(value):+d}" for value in found),
+            )
+            for one, found in zip(games, margins, strict=True)
+        ]
+        stones = ", ".join(map(str, range(1, self.config.stones + 1)))
+        return [("margin with stones a pit", stones), *table, *rows]

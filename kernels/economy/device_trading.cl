@@ -15,9 +15,9 @@
 
 // The two agents of a deal, and the type of the device.
 #define DEAL_PARAMETERS \
-    STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint device_type, \
-        const uint buyer, const uint seller
-#define DEAL STATE, TABLES, society, device_type, buyer, seller
+    STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses, const size_t society, \
+        const uint device_type, const uint buyer, const uint seller
+#define DEAL STATE, TABLES, uses, society, device_type, buyer, seller
 
 // ---------------------------------------------------------------- what is bought
 
@@ -37,7 +37,7 @@ COLLECTIVE uint worth_of_goods(DEAL_PARAMETERS, __local real *worth, __local uch
         worth[r] = 0.0;
         wanted[r] = 0;
         if (device_experience(seller, device_type, r) < 1.0 || bought(seller, r)) continue;
-        worth[r] = buyers_value(AGENT(buyer), device_type, r, INFINITY);
+        worth[r] = buyers_value(AGENT(buyer), uses, device_type, r, INFINITY);
         wanted[r] = (worth[r] > 0.0 && device_experience(buyer, device_type, r) >= 1.0) ||
                     to_make(buyer, device_type, r) > 0;
         const uint news = (worth[r] > 0.0 ? WORTH_SOMETHING : 0) | (wanted[r] ? COST_COUNTS : 0);
@@ -489,7 +489,8 @@ COLLECTIVE bool deal(DEAL_PARAMETERS)
 
 // The first buys, then the second, and so on; who succeeds may try again. When both have failed in
 // turn, nothing has changed and nothing will: the rest is left out.
-__kernel void device_trading(STATE_PARAMETERS, TABLE_PARAMETERS, const uint device_type)
+__kernel void device_trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses,
+                             const uint device_type)
 {
     const size_t society = get_group_id(0) / PAIRS;
     const uint pair = get_group_id(0) % PAIRS;

@@ -29,15 +29,15 @@ INLINED bool wants(AGENT_PARAMETERS, const uint device_type, const uint resource
 
 // Work out the benefit of each device that the agent wants, 0 for all others; `wanted` marks those
 // above 0. Returns to every work-item whether there are any.
-COLLECTIVE bool benefits(AGENT_PARAMETERS, const uint device_type, __local real *gain,
-                         __local uchar *wanted)
+COLLECTIVE bool benefits(AGENT_PARAMETERS, __global used_t *uses, const uint device_type,
+                         __local real *gain, __local uchar *wanted)
 {
     __local uint *any = local_malloc(sizeof(uint));
     __local count_t *rows = local_malloc(NEED_ROWS * NEED_ROW * sizeof(count_t));
     if (LANE < NEED_ROWS)
         for (uint r = LANE; r < resources; r += NEED_LANES) {
             gain[r] = wants(AGENT(agent), device_type, r, rows + LANE * NEED_ROW)
-                          ? benefit(AGENT(agent), device_type, r)
+                          ? benefit(AGENT(agent), uses, device_type, r)
                           : 0.0;
             wanted[r] = gain[r] > 0.0;
         }
@@ -68,7 +68,8 @@ INLINED uint best_device(const uint count, const __local uchar *wanted, const __
     return pick;
 }
 
-__kernel void own_use(STATE_PARAMETERS, TABLE_PARAMETERS, const uint device_type)
+__kernel void own_use(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses,
+                      const uint device_type)
 {
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;
@@ -79,7 +80,10 @@ __kernel void own_use(STATE_PARAMETERS, TABLE_PARAMETERS, const uint device_type
     if (!alive(agent)) return;
 
     do {
-        if (!benefits(AGENT(agent), device_type, gain, wanted)) return;
+        if (!benefits(AGENT(agent), uses, device_type, gain, wanted)) {
+            forget_uses(AGENT(agent), uses);
+            return;
+        }
         __local real *cost = local_malloc(RESOURCES * sizeof(real));
         costs(AGENT(agent), device_type, wanted, cost);
         if (LANE == 0) {
@@ -90,7 +94,10 @@ __kernel void own_use(STATE_PARAMETERS, TABLE_PARAMETERS, const uint device_type
             }
         }
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the pick, the price event
-        if (picked == NONE) return;
+        if (picked == NONE) {
+            forget_uses(AGENT(agent), uses);
+            return;
+        }
         for (uint r = LANE; r < resources; r += LANES) wanted[r] = r == picked;
         group_barrier(CLK_LOCAL_MEM_FENCE);  // what to look at, before its minutes
         __local real *spent = cost;

@@ -1,15 +1,16 @@
 // What do two agents swap when they meet: menus, ranking, offers, prices of the resource market.
 // Twin: reference_py/economy/trading.py.
 //
-// A workgroup is a pair of agents, a work-item a resource (menus) or a candidate swap (ranking).
-// An offer is made only if the one before it was refused. On a GPU the work-items work out all
-// queued offers at once and drop those that are not made; on a CPU one work-item works them out in
-// turn. A meeting draws no random numbers, and no agent is in two meetings of a round. Local
+// A workgroup is a pair of agents, a work-item a resource (menus) or a candidate swap (ranking); on
+// a CPU one work-item does it all (group.cl). An offer is made only if the one before it was
+// refused. On a GPU the work-items work out all queued offers at once and drop those that are not
+// made. A meeting draws no random numbers, and no agent is in two meetings of a round. Local
 // memory: 1 byte a resource and 4 an attempt, and the most of what menus, ranking and bargains need
 // in turn: ranking takes 4 bytes a resource and 16 a candidate up to CANDIDATE_LIMIT candidates;
 // beyond it their scores are in global memory (a slice of `scores` for each workgroup).
 #include "economy/curves.cl"
 #include "economy/menu.cl"
+#include "primitives/group.cl"
 #include "primitives/softmath.cl"
 
 #define MANY 4000000000000000000L  // more units than anybody can hold
@@ -201,18 +202,22 @@ INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
 COLLECTIVE void offer(STATE_PARAMETERS, const size_t society, const uint agent, const uchar who,
                       __local uchar *on_menu)
 {
-    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    const uint lid = LANE, lanes = LANES;
     __local real *key = local_malloc(RESOURCES * sizeof(real));
     __local uchar *mask = local_malloc(RESOURCES * sizeof(uchar));
     __local uint *menu = local_malloc(MENU_SIZE * sizeof(uint));
-    __local uint *scratch = local_malloc((RESOURCES + 1) / 2 * sizeof(uint));
     rate_holdings(STATE, society, agent, lid, lanes, key, mask);
+#if DEVICE_IS_CPU
+    n_smallest_alone(key, mask, resources, menu_size, menu);
+#else
+    __local uint *scratch = local_malloc((RESOURCES + 1) / 2 * sizeof(uint));
     barrier(CLK_LOCAL_MEM_FENCE);  // the agent's values, before they are ranked
     n_smallest(key, mask, resources, menu_size, menu, scratch);
+    local_free((RESOURCES + 1) / 2 * sizeof(uint));
+#endif
     for (uint i = lid; i < menu_size; i += lanes)
         if (menu[i] != NONE) on_menu[menu[i]] |= who;
-    barrier(CLK_LOCAL_MEM_FENCE);  // the menu is marked, before another is made
-    local_free((RESOURCES + 1) / 2 * sizeof(uint));
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // the menu is marked, before another is made
     local_free(MENU_SIZE * sizeof(uint));
     local_free(RESOURCES * sizeof(uchar));
     local_free(RESOURCES * sizeof(real));
@@ -223,7 +228,7 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
 {
     const size_t society = get_group_id(0) / PAIRS;
     const uint pair = get_group_id(0) % PAIRS;
-    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    const uint lid = LANE, lanes = LANES;
     __local uint count_a, count_b, queued, attempt, going;
 #if !DEVICE_IS_CPU
     __local uint again;
@@ -248,7 +253,7 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         for (uint r = lid; r < resources; r += lanes)
             if (on_menu[r] != (SOLD_BY_A | SOLD_BY_B)) sold[r] |= on_menu[r];
         local_free(RESOURCES * sizeof(uchar));
-        barrier(CLK_LOCAL_MEM_FENCE);  // what is for sale, before it is listed
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // what is for sale, before it is listed
 
         __local ushort *sold_by_a = local_malloc(RESOURCES * sizeof(ushort));  // ascending
         __local ushort *sold_by_b = local_malloc(RESOURCES * sizeof(ushort));
@@ -268,14 +273,14 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
             count_a = in_a;
             count_b = in_b;
         }
-        barrier(CLK_LOCAL_MEM_FENCE);  // the lists, before candidates are scored
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // the lists, before candidates are scored
         const uint candidates = count_a * count_b;  // without any, nothing is queued or tried
         for (uint c = lid; c < candidates; c += lanes) {
             const uint give = sold_by_a[c / count_b], take = sold_by_b[c % count_b];
             score_a[c] = score(STATE, TABLES, society, a, take, give);
             score_b[c] = score(STATE, TABLES, society, b, give, take);
         }
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // all scores, before the best
+        group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // all scores, before the best
 
         if (lid == 0) {
             // Queue the favourites of A and B alternately. No more than ATTEMPTS are ever tried.
@@ -297,19 +302,16 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         // Try the queued swaps in turn; `attempt` counts them. After a success the ranking is made
         // anew, unless the queue holds as many swaps as may be tried.
 #if DEVICE_IS_CPU
-        if (lid == 0) {
-            going = 0;
-            while (attempt < queued && !going) {
-                const uint give = queue_give[attempt], take = queue_take[attempt];
-                const deal_t deal = bargain(MEETING, give, take);
-                ++attempt;
-                if (deal.given > 0) {
-                    settle(MEETING, give, take, deal);
-                    going = queued < ATTEMPTS;
-                }
+        going = 0;
+        while (attempt < queued && !going) {
+            const uint give = queue_give[attempt], take = queue_take[attempt];
+            const deal_t deal = bargain(MEETING, give, take);
+            ++attempt;
+            if (deal.given > 0) {
+                settle(MEETING, give, take, deal);
+                going = queued < ATTEMPTS;
             }
         }
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // new holdings, before new menus
 #else
         // The work-items look ahead, one bargain each. Their results count up to the first success:
         // it changes the holdings from which the later ones were worked out.

@@ -298,17 +298,25 @@ typedef struct {
     real experience, time;
 } use_t;
 
-// How many levels of experience are passed completely before `end`.
-static int levels_passed(__global const real *total, const int last, const int level,
-                         const real time, const real end, const real learning)
+// How many levels of experience are passed completely before `end`. A bisection that guesses: at
+// the present effort so many levels more are passed. Efforts change slowly, so a few guesses do.
+INLINED int levels_passed(__global const real *effort_of, __global const real *total,
+                          const int last, const int level, const real time, const real end,
+                          const real learning)
 {
     int low = level, high = last;
+    real now = time;
     while (low < high) {
-        const int middle = (low + high + 1) / 2;
-        if (time + (total[middle] - total[level]) / learning < end)
+        const real guess = (end - now) * learning / effort_of[low];
+        const int ahead = guess < (real)(high - low) ? (int)guess : high - low;
+        const int middle = low + max(ahead, 1);
+        const real then = time + (total[middle] - total[level]) / learning;
+        if (then < end) {
             low = middle;
-        else
+            now = then;
+        } else {
             high = middle - 1;
+        }
     }
     return low - level;
 }
@@ -317,9 +325,9 @@ static int levels_passed(__global const real *total, const int last, const int l
 // minutes[0 .. last], total[e] is what those before e add up to. A unit takes effort / factor
 // minutes and adds learning / factor to the experience. Levels that are passed completely are
 // skipped at once if a whole number of units makes one experience.
-static use_t use(__global const real *effort_of, __global const real *total, const int last,
-                 const real experience, const real time, const real end, const real factor,
-                 const real learning)
+INLINED use_t use(__global const real *effort_of, __global const real *total, const int last,
+                  const real experience, const real time, const real end, const real factor,
+                  const real learning)
 {
     use_t done = {0, experience, time};
     const real units_a_level = factor / learning;
@@ -338,7 +346,8 @@ static use_t use(__global const real *effort_of, __global const real *total, con
         if (count == to_end) break;
         level = done.experience < (real)last ? (int)done.experience : last;
         if (units_a_level == (real)whole_from(units_a_level)) {
-            const int passed = levels_passed(total, last, level, done.time, end, learning);
+            const int passed =
+                levels_passed(effort_of, total, last, level, done.time, end, learning);
             done.units += passed * (long)units_a_level;
             done.experience += (real)passed;
             done.time += (total[level + passed] - total[level]) / learning;
@@ -347,11 +356,22 @@ static use_t use(__global const real *effort_of, __global const real *total, con
     return done;
 }
 
-// The utility of the units that one more device would extract, after those owned are used up.
-static real benefit_of_extracting(AGENT_PARAMETERS, const uint device_type, const uint resource)
+// The units that the devices of an agent and one more would extract, and all that they depend on:
+// an agent values a device many times in a day, and little of this changes in between. A row for
+// each resource of each agent; `device_type` is the type and 1, 0 where nothing is known. Nothing
+// is kept from one market to the next (`forget_uses`).
+typedef struct {
+    real experience, minutes[INDUSTRY + 1];
+    long before, units;
+    uint device_type, at_once;
+} used_t;
+
+#define used_of(agent, resource) uses[((size_t)society * AGENTS + (agent)) * RESOURCES + (resource)]
+
+// The units that are extracted with what the agent owns, the best first, and then with one more.
+static void use_all(AGENT_PARAMETERS, __global used_t *used, const uint device_type,
+                    const uint resource)
 {
-    if (stock(STATE, society, agent, device_type, resource) > P(days_to_hold) * P(day_length))
-        return 0.0;
     const uint curve = effort_curve(agent, resource);
     __global const real *effort_of = effort_table + effort_start(curve);
     __global const real *total = effort_total_table + effort_start(curve);
@@ -359,8 +379,12 @@ static real benefit_of_extracting(AGENT_PARAMETERS, const uint device_type, cons
     use_t done = {0, experience(agent, resource), 0.0};
     real owned = 0.0;
     long before = 0;
+    used->experience = done.experience;
     for (int better = INDUSTRY; better >= (int)device_type; --better) {
-        owned += device_minutes(agent, better, resource);
+        const real minutes = device_minutes(agent, better, resource);
+        used->minutes[better] = minutes;
+        owned += minutes;
+        if (!(done.time < owned)) continue;
         done = use(effort_of, total, last_level, done.experience, done.time, owned,
                    device_factor[better], 1.0);
         before += done.units;
@@ -369,10 +393,34 @@ static real benefit_of_extracting(AGENT_PARAMETERS, const uint device_type, cons
     const real time = done.time;
     done = use(effort_of, total, last_level, done.experience, time, end, device_factor[device_type],
                1.0);
+    used->before = before;
+    used->units = done.units;
+    used->at_once = !(time > owned);  // begun at the very first moment
+    used->device_type = device_type + 1;
+}
+
+// Forget an agent's rows, for the next market.
+INLINED void forget_uses(AGENT_PARAMETERS, __global used_t *uses)
+{
+    for (uint r = LANE; r < resources; r += LANES) used_of(agent, r).device_type = 0;
+}
+
+// The utility of the units that one more device would extract, after those owned are used up.
+static real benefit_of_extracting(AGENT_PARAMETERS, __global used_t *uses, const uint device_type,
+                                  const uint resource)
+{
+    if (stock(STATE, society, agent, device_type, resource) > P(days_to_hold) * P(day_length))
+        return 0.0;
+    __global used_t *used = &used_of(agent, resource);
+    bool same =
+        used->device_type == device_type + 1 && used->experience == experience(agent, resource);
+    for (int better = INDUSTRY; better >= (int)device_type; --better)
+        same &= used->minutes[better] == device_minutes(agent, better, resource);
+    if (!same) use_all(AGENT(agent), used, device_type, resource);
     const long units = held(agent, resource);
-    const long last = units + before + done.units;
-    long first = units + before;
-    if (!(time > owned)) first = min(first + 1, last);  // begun at the very first moment
+    const long last = units + used->before + used->units;
+    long first = units + used->before;
+    if (used->at_once) first = min(first + 1, last);
     const uint utility_of = utility_curve(agent, resource);
     return total_utility(TABLES, utility_of, last) - total_utility(TABLES, utility_of, first);
 }
@@ -402,20 +450,22 @@ static real benefit_of_making(AGENT_PARAMETERS, const uint device_type, const ui
 }
 
 // What one more device would bring the agent over its lifetime, in util.
-static real benefit(AGENT_PARAMETERS, const uint device_type, const uint resource)
+static real benefit(AGENT_PARAMETERS, __global used_t *uses, const uint device_type,
+                    const uint resource)
 {
     if (!available(resource)) return 0.0;
-    return is_extracting(device_type) ? benefit_of_extracting(AGENT(agent), device_type, resource)
-                                      : benefit_of_making(AGENT(agent), device_type, resource);
+    return is_extracting(device_type)
+               ? benefit_of_extracting(AGENT(agent), uses, device_type, resource)
+               : benefit_of_making(AGENT(agent), device_type, resource);
 }
 
 // The most that the agent would pay, of which `cost` is what making one costs it. Where it cannot
 // make the device, its experience being below 1, `cost` does not matter.
-static real buyers_value(AGENT_PARAMETERS, const uint device_type, const uint resource,
-                         const real cost)
+static real buyers_value(AGENT_PARAMETERS, __global used_t *uses, const uint device_type,
+                         const uint resource, const real cost)
 {
     const real time = gain_per_minute(agent) * device_lifetime[device_type];
-    const real worth = benefit(AGENT(agent), device_type, resource) - time;
+    const real worth = benefit(AGENT(agent), uses, device_type, resource) - time;
     if (worth <= 0.0) return 0.0;
     return device_experience(agent, device_type, resource) >= 1.0 && cost < worth ? cost : worth;
 }

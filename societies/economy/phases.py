@@ -48,7 +48,7 @@ def phases(p: Parameters, societies: int) -> dict[str, Phase]:
         ),
         "extraction": phase("economy/extraction.cl", agents, scratch={"rows": rows}),
         "matching": phase("economy/matching.cl", societies),
-        "trading": phase("economy/trading.cl", pairs, scratch={"scores": scores}),
+        "trading": phase("economy/trading.cl", pairs, scratch={"scores": scores}, **alone),
         "end_day": phase("economy/end_day.cl", agents, **alone),
         "refresh_values": phase("economy/end_day.cl", agents),
         "agent_statistics": Phase(_of_agents(p, societies)),
@@ -61,12 +61,14 @@ def phases(p: Parameters, societies: int) -> dict[str, Phase]:
             "shocks": phase("economy/shocks.cl", agents, each=("shock", partial(_due, p))),
         }
     if p.devices is not None:
+        # kernels/economy/valuation.cl, used_t: 64 bytes for each resource of an agent
+        uses = {"uses": Scratch((agents, p.resources, 8), shared="uses")}
         found |= {
             "start_day": phase("economy/start_day.cl", agents, **alone),
             "open_device_market": phase("economy/open_device_market.cl", societies, **alone),
             "device_matching": phase("economy/device_matching.cl", societies, **alone),
-            "device_trading": phase("economy/device_trading.cl", pairs, **alone),
-            "own_use": phase("economy/own_use.cl", agents, **alone),
+            "device_trading": phase("economy/device_trading.cl", pairs, scratch=uses, **alone),
+            "own_use": phase("economy/own_use.cl", agents, scratch=uses, **alone),
             "production": phase("economy/production.cl", agents, **alone),
             "invention": phase(
                 "economy/invention.cl",

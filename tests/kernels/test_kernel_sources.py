@@ -55,6 +55,7 @@ TWINS_ELSEWHERE = {
     "rate_holdings": "what menu() of trading.py hands to n_smallest",
     "n_smallest_alone": "n_smallest of select.py, whoever carries it out",
     "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",
+    "forget_uses": "the reference works out every use anew, and remembers none",
     "block_change": "a part of the largest change, which change() takes at once",
     "block_totals": "a part of the sums, which totals() takes at once",
     **{

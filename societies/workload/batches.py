@@ -155,6 +155,10 @@ class Batches:
         """Return a copy of every array of the state."""
         return {name: self._joined(name) for name in self.fields}
 
+    def arrays(self, *names: str) -> State:
+        """Return copies of some arrays of the state."""
+        return {name: self._joined(name) for name in names}
+
     def hash(self) -> str:
         """Return the hash of the kept state."""
         return state_hash(self.fields, self.state())

@@ -121,17 +121,19 @@ static void offer_planes(hit_t *best, const scene_t *scene, const num3 origin, c
 // left out.
 //
 // Let u be the unit roundoff, D the distance from the origin to the farthest corner of the box
-// around all spheres: |v| <= D, r <= D, and t |d| <= 2 D where a sphere is hit. Rounded, q differs
-// from b^2 - (|v|^2 - r^2) by at most 13 u |d|^2 |v|^2 + 3 u r^2: three roundings in each product
-// with d, of which b^2 has two and one of its own, four in |v|^2 - r^2, one in the difference. In
-// exact numbers the point v + t d at t = -b -+ sqrt(q) has
+// around all spheres, so that |v| + r <= D. Rounded, q differs from b^2 - (|v|^2 - r^2) by at most
+// 13 u |d|^2 |v|^2 + 3 u r^2: three roundings in each product with d, of which b^2 has two and one
+// of its own, four in |v|^2 - r^2, one in the difference. In exact numbers the point v + t d at
+// t = -b -+ sqrt(q) has
 //     |v + t d|^2 = r^2 + (q - (b^2 - (|v|^2 - r^2))) + (|d|^2 - 1) t^2,
-// so it is no farther from the centre than sqrt(r^2 + E), where
-//     E = 32 u max(1, |d|^2) D^2 + 4 ||d|^2 - 1| D^2 / |d|^2,
+// and t |d| is hardly more than |v| + r, so the point is no farther from the centre than
+// sqrt(r^2 + E), where
+//     E = (16 u max(1, |d|^2) + ||d|^2 - 1| / |d|^2) D^2,
 // and sqrt(r^2 + E) - r = E / (r + sqrt(r^2 + E)) is largest for the least radius. Rounding b, t
 // and v moves the point by at most 8 u D (1 + |d|^2), and enlarging the box by adding to the
-// origin costs u of the largest coordinate. All of it is doubled, as it is itself rounded. Where a
-// ray enters and leaves the box has a relative error of 4 u, hence SLACK.
+// origin costs u of the largest coordinate. |d|^2 is rounded three times; what else is rounded
+// here, and the second order of u, is covered by a twentieth. Where a ray enters and leaves the
+// box has a relative error of 4 u, hence SLACK.
 static num box_margin(const scene_t *scene, const num3 origin, const num3 towards)
 {
 #if !FORM_IS_TREE
@@ -143,9 +145,9 @@ static num box_margin(const scene_t *scene, const num3 origin, const num3 toward
         (num3)(max(fabs(a.x), fabs(b.x)), max(fabs(a.y), fabs(b.y)), max(fabs(a.z), fabs(b.z)));
     const num far2 = dot3(far, far), least = scene->limits[6];
     const num length2 = dot3(towards, towards);
-    const num off = fabs(length2 - NUM(1.0)) + NUM(4.0) * u;
+    const num off = fabs(length2 - NUM(1.0)) + NUM(4.0) * u * length2;
     const num most = max(length2, NUM(1.0));
-    const num error = NUM(2.0) * far2 * (NUM(32.0) * u * most + NUM_DIV(NUM(4.0) * off, length2));
+    const num error = NUM(1.05) * far2 * (NUM(16.0) * u * most + NUM_DIV(off, length2));
     if (!(error < NUM(1e30))) return NUM(1e30);  // nothing is left out
     const num margin = NUM_DIV(error, least + NUM_SQRT(least * least + error));
     const num size = (fabs(origin.x) + fabs(origin.y)) + fabs(origin.z);

@@ -77,7 +77,7 @@ def margins(limits: NDArray[Any], origins: NDArray[Any]) -> NDArray[Any]:
     """Return by how much boxes are enlarged for unit rays from some points; (point,) num.
 
     It is `box_margin` of kernels/physics/raytracer/nearest.cl, whose comment derives it, for rays
-    whose squared length differs from 1 by at most 12 roundings.
+    whose squared length differs from 1 by at most 8 roundings.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def margins(limits: NDArray[Any], origins: NDArray[Any]) -> NDArray[Any]:
     at, of = origins.astype(np.float64), limits.astype(np.float64)
     far = np.maximum(abs(at - of[:3]), abs(of[3:6] - at))
     far2 = (far * far).sum(1)
-    error = 2 * far2 * (32 * unit + 4 * 16 * unit) * (1 + 32 * unit)
+    error = 1.05 * far2 * (16 + 8) * unit
     margin = error / (of[6] + np.sqrt(of[6] ** 2 + error))
     return np.asarray(1.01 * (margin + 64 * unit * (np.sqrt(far2) + abs(at).sum(1))), limits.dtype)
 

@@ -148,6 +148,6 @@ def test_margins_of_the_host_suffice():
         found = margins(limits, origins)
         unit = 2.0**-24 if num == np.float32 else 2.0**-53
         far = np.maximum(abs(origins - limits[:3]), abs(limits[3:6] - origins)).astype(float)
-        least = np.sqrt(limits[6].astype(float) ** 2 + 48 * unit * (far**2).sum(1)) - limits[6]
+        least = np.sqrt(limits[6].astype(float) ** 2 + 23 * unit * (far**2).sum(1)) - limits[6]
         assert (found > least).all()
         assert (found < 0.05 * np.sqrt((far**2).sum(1))).all()

@@ -134,7 +134,7 @@ SPHERE = "{centre: [4, 0, 0], radius: 1}"
 BAD = {
     "scene: {spheres: [{centre: [4, 0, 0], radius: 0}]}": "scene.spheres.0.radius: ",
     "scene: {spheres: [{centre: [4, 0, 0], radius: -1}]}": "scene.spheres.0.radius: ",
-    "scene: {spheres: [{centre: [4, 0], radius: 1}]}": "scene.spheres.0.centre: 2 numbers; it takes three",
+    "scene: {spheres: [{centre: [4, 0], radius: 1}]}": "three numbers are needed; these are 2",
     "scene: {spheres: [{centre: [4, 0, .nan], radius: 1}]}": "scene.spheres.0.centre.2: ",
     "scene: {spheres: [{centre: [4, 0, .inf], radius: 1}]}": "scene.spheres.0.centre.2: ",
     "scene: {spheres: [{centre: [4, 0, 1e10], radius: 1}]}": "scene.spheres.0.centre.2: ",
@@ -154,7 +154,7 @@ BAD = {
     "scene: {grid: 102}": "scene.grid: ",
     "scene: {lights: [{position: [0, 0, 0], intensity: -1}]}": "intensity: ",
     "camera: [1, 2, 3]\nlook_at: [1, 2, 3]": "look_at: the camera is there itself",
-    "camera: [0, 1, 2, 3]": "camera: 4 numbers; it takes three",
+    "camera: [0, 1, 2, 3]": "camera: three numbers are needed; these are 4",
     "camera: [0, x, 2]": "camera.1: expected a number, got 'x'",
     "camera: 5": "camera: expected a list, got 5",
     "look_at: [0, 0, 5]": "up: the camera looks along it",

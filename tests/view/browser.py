@@ -163,5 +163,7 @@ class Window:
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
 
     def close(self):
-        """End the connection to the window."""
+        """Close the window."""
+        if self._socket.close_code is None:
+            self.call("Page.close")
         self._open.__exit__(None, None, None)

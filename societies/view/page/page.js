@@ -190,7 +190,8 @@ function make(name, properties) {
 function slider(one) {
   const range = { min: one.least, max: one.most, step: one.step };
   const bar = make("input", { type: "range", id: "c-" + one.name, ...range, value: one.value });
-  const box = make("input", { type: "number", ...range, value: one.value, ariaLabel: one.label });
+  const box = make("input", { type: "number", id: "n-" + one.name, ...range, value: one.value });
+  box.ariaLabel = one.label;
   bar.oninput = () => { box.value = bar.value; act({ change: one.name, value: Number(bar.value) }); };
   box.onchange = () => {
     if (box.value === "") return;

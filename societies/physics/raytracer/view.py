@@ -129,9 +129,10 @@ class SceneView:
         """Return the state after an event."""
         match event:
             case Drag():
-                x, y, z = event.began.camera
+                _, y, z = event.began.camera
+                x = state.camera[0]  # the wheel may turn meanwhile
                 return self._seen_from(
-                    event.began, (x, y + PER_PIXEL * event.dx, z + PER_PIXEL * event.dy)
+                    state, (x, y + PER_PIXEL * event.dx, z + PER_PIXEL * event.dy)
                 )
             case Wheel():
                 x, y, z = state.camera

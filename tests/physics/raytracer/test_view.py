@@ -48,6 +48,8 @@ def test_the_last_picture_is_that_of_a_run_of_the_copied_configuration(device, t
     state = view.take(view.initial, Wheel(2.0))
     state = view.take(state, Drag(state, 10, 10, 20, -10))
     assert state.camera == (-2.4, 0.7, 0.4)
+    turned = view.take(state, Wheel(-1.0))  # while the mouse drags on
+    assert view.take(turned, Drag(state, 10, 10, 5, 0)).camera == (-2.7, 0.75, 0.4)
     for name, value in (("x", -1.5), ("z", 2.25), ("grid", 4), ("samples", 2)):
         state = view.take(state, Change(name, value))
     assert state.lights == ((-1.5, 0.0, 2.25),)

@@ -59,7 +59,8 @@ def engine_of(device, depth, form, plies):
     config = societies.config_from_dict(
         {"workload": "kalah", "depth": depth, "form": form, "plies": plies}
     )
-    engine = DeviceEngine(WORKLOAD, WORKLOAD.parameters(config), device)
+    p = WORKLOAD.parameters(WORKLOAD.fitted(config, device))
+    engine = DeviceEngine(WORKLOAD, p, device)
     engine.start()
     engine.run_ticks(depth, depth)
     engine.wait()

@@ -37,6 +37,7 @@ class Parameters:
         breadth first, and levels, one more than plies, of the tree in local memory
     plies : of ``expanded``, plies that a work-item searches depth first
     boards : most boards of one level of a game that are kept at a time
+    alone : of ``expanded``, a search of at most so many plies is one work-item's
     """
 
     pits: int = 6
@@ -48,6 +49,7 @@ class Parameters:
     split: tuple[int, int, int] = (0, 3, 4)
     plies: int = 4
     boards: int = 2**18
+    alone: int = 0
 
     @property
     def cells(self) -> int:
@@ -111,7 +113,7 @@ class MatchParameters:
     players : the first and the second; TOP, who begins, is the first one in every other game
     opening : moves at the start of a game that are random, the same in both games of a pair
     stream_base : where the streams of the seed begin
-    pits, stones, empty_capture, plies, boards : as those of `Parameters`
+    pits, stones, empty_capture, plies, boards, alone : as those of `Parameters`
     """
 
     players: tuple[Player, Player]
@@ -122,6 +124,7 @@ class MatchParameters:
     empty_capture: bool = False
     plies: int = 4
     boards: int = 2**18
+    alone: int = 0
 
     @property
     def cells(self) -> int:
@@ -145,6 +148,7 @@ class MatchParameters:
             player.split,
             self.plies,
             self.boards,
+            self.alone,
         )
 
 

@@ -23,6 +23,7 @@ BRANCHING = 0.8
 MOST_OF_AN_ITEM = 6**8
 """Most boards that a work-item may have to look at alone: it cannot be interrupted."""
 
+Plies = Annotated[int, Field(ge=0, le=8)]
 BoardCount = Annotated[int, Field(ge=LEAST_BOARDS, le=2**24)]
 Stones = Annotated[int, Field(ge=0, le=MOST_IN_PIT)]
 SIDES = {"top": TOP, "bottom": BOTTOM}
@@ -57,6 +58,12 @@ class SearchConfig(WorkloadConfig):
         False, "Whether a last stone in an own empty pit is banked if nothing faces it, too"
     )
     plies: int = key(4, "Of expanded: plies that a work-item searches", "plies", ge=1, le=8)
+    alone: Auto[Plies] = key(
+        "auto",
+        "Of expanded: a search of at most so many plies is one work-item's, which takes less time "
+        "than the launches of a divided one; auto: 6 on a CPU, 0 elsewhere",
+        "plies",
+    )
     boards: Auto[BoardCount] = key(
         "auto",
         "Most boards of a level of a game that are kept at a time; a level that has more is done "
@@ -70,15 +77,21 @@ class SearchConfig(WorkloadConfig):
         """Most boards of a level, where no device has decided it that without one."""
         return DEFAULT_BOARDS if self.boards == "auto" else self.boards
 
+    @property
+    def alone_or_none(self) -> int:
+        """Plies of a search that is one work-item's; none, where no device has decided it."""
+        return 0 if self.alone == "auto" else self.alone
+
     def conflicts(self) -> Iterator[Conflict]:
         """Yield a contradiction if a work-item may have more to do than a launch may take."""
-        if self.pits**self.plies > MOST_OF_AN_ITEM:
-            yield Conflict(
-                ("plies",),
-                f"{self.plies} plies with {self.pits} pits a side are up to "
-                f"{self.pits**self.plies:,} boards of one work-item; at most {MOST_OF_AN_ITEM:,}",
-                (("pits",),),
-            )
+        for name, plies in (("plies", self.plies), ("alone", self.alone_or_none)):
+            if self.pits**plies > MOST_OF_AN_ITEM:
+                yield Conflict(
+                    (name,),
+                    f"{plies} plies with {self.pits} pits a side are up to {self.pits**plies:,} "
+                    f"boards of one work-item; at most {MOST_OF_AN_ITEM:,}",
+                    (("pits",),),
+                )
 
 
 def estimate(pits: int, depth: int) -> float:
@@ -186,6 +199,7 @@ class KalahConfig(SearchConfig):
             self.layers,
             self.plies,
             self.boards_at_a_time,
+            self.alone_or_none,
         )
 
     def estimate(self) -> float:

@@ -62,7 +62,7 @@ def levels(p: Parameters, depth: int) -> Levels:
         pre, seq, last = shortened(p.split, depth)
         stages = (*_stages(p, 0, pre), *_stages(p, pre, seq)) if pre else _stages(p, 0, seq)
     else:
-        last = min(depth, p.plies)
+        last = depth if depth <= p.alone else min(depth, p.plies)
         stages = _stages(p, 0, depth - last)
     stages = tuple(stages)
     bounds = [1]

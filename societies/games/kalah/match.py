@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from reference_py.games.kalah import ask, move, start
 from reference_py.games.kalah.match import FIRST, NOBODY, SECOND
 from reference_py.games.kalah.parameters import (
@@ -123,7 +125,7 @@ class KalahMatch(MatchWorkload):
             return
         yield Step("start")
         for _ in range(MOST_MOVES):
-            asked = {int(one) for one in seen["asked"].ravel()}
+            asked = set(np.unique(seen["asked"]).tolist())
             if asked == {NOBODY}:
                 return
             for number, player in enumerate(p.players):

@@ -82,6 +82,7 @@ class KalahMatchConfig(SearchConfig, MatchConfig):
             self.empty_capture,
             self.plies,
             self.boards_at_a_time,
+            self.alone_or_none,
         )
 
     def chance(self) -> bool:

@@ -39,6 +39,9 @@ FEW = 256
 PART = 64
 """Boards that a workgroup takes where a work-item takes a board."""
 
+ALONE_ON_CPU = 6
+"""Plies that a CPU searches in less time than it launches the kernels of a divided search."""
+
 MEMORY_SHARE = 4
 """One part in so many of a device's memory is for the boards in flight."""
 
@@ -214,8 +217,16 @@ def _nodes(p: Parameters, plies: int) -> float:
     return float(sum(p.pits**ply for ply in range(plies + 1)))
 
 
+def _plies_alone(pits: int) -> int:
+    """Return the most plies with no more boards than six plies of six pits have."""
+    return max(plies for plies in range(9) if pits**plies <= 6**6)
+
+
 def fitted(workload: Workload[Any, Any], config: S, device: Device | None) -> S:
     """Return a configuration with as many boards as the memory of the device has room for."""
+    if config.alone == "auto":
+        alone = ALONE_ON_CPU if device and device.kind == "cpu" else 0
+        config = config.model_copy(update={"alone": min(alone, _plies_alone(config.pits))})
     if config.boards != "auto":
         return config
     boards = MOST_BOARDS if device and device.kind != "cpu" else DEFAULT_BOARDS

@@ -57,6 +57,7 @@ FORMS = {
     "small batches": {"boards": 64, "plies": 3},
     "one ply at the end": {"plies": 1},
     "all plies at the end": {"plies": 8},
+    "few plies alone": {"alone": 5, "plies": 2},
     "layers": {"form": "layers"},
     "layers in small batches": {"form": "layers", "boards": 64},
 }

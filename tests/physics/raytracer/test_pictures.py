@@ -85,7 +85,7 @@ def test_a_repeated_picture_is_the_same(tmp_path):
 
 
 def test_samples_of_several_launches_are_those_of_one():
-    large = config_of(width=700, height=700, scene={"grid": 10}, form="brute").parameters()
+    large = config_of(width=700, height=700, scene={"grid": 16}, form="brute").parameters()
     small = config_of().parameters()
     assert rows_of_launch(large) < 700
     assert rows_of_launch(small) == 9

@@ -37,8 +37,12 @@ def run(
     overwrite: bool = False,
     table: Any = None,
     batch: int | None = None,
+    start: str | Path | None = None,
+    tick: int | None = None,
+    values: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] | None = None,
     profile: bool = False,
+    **clock: int | None,
 ) -> Any:
     """Run a configuration and write its file while running.
 
@@ -64,6 +68,14 @@ def run(
     batch : int, optional
         At most so many societies are in the device's memory at a time. Default: as many as fit.
         No bit depends on it.
+    start : path, optional
+        A result of this configuration (ticks and ``record`` may differ): the run is a branch of it,
+        a new file with the same history.
+    tick : int, optional
+        After which tick the branch begins; the clock's own word does as well (``day=300``).
+        Default: the last one of ``start``.
+    values : mapping of key to value, optional
+        Values that are changed at the end of that tick, as an intervention of the configuration.
     progress : callable, optional
         Called with (days done, days). Default: a bar below the cell in a notebook, else nothing.
     profile : bool
@@ -88,6 +100,8 @@ def run(
         If the configuration is valid but says what such a run does not reach.
     """
     config, out = _configuration("run", config, out, table)
+    tick = _ticks(workload(config.workload).clock, tick, clock)
+    config = _branch(config, start, tick, values)
     if resume and overwrite:
         raise ConfigError(
             f"run: {option('resume', True)} continues the file and {option('overwrite', True)} "
@@ -109,6 +123,8 @@ def run(
             resume=resume,
             overwrite=overwrite,
             batch=_batch(batch),
+            parent=start,
+            tick=tick,
             progress=progress,
             profile=profile,
         )
@@ -274,6 +290,29 @@ def _configuration(
         f"{called}: expected a configuration, a YAML file or the name of a shipped configuration, "
         f"got {type(config).__name__}{hint}"
     )
+
+
+def _branch(
+    config: WorkloadConfig,
+    start: str | Path | None,
+    tick: int | None,
+    values: Mapping[str, Any] | None,
+) -> WorkloadConfig:
+    """Return the configuration of a branch, whose values are changed after a tick."""
+    if start is None and (tick is not None or values):
+        said = "values" if values else "tick"
+        raise ConfigError(
+            f"run: {option(said)} is of a run that branches off another: name that with "
+            f"{option('start')}"
+        )
+    if start is None or not values:
+        return config
+    from societies.workload.branch import last_tick, with_values
+
+    changed: WorkloadConfig = with_values(
+        config, last_tick(Path(start)) if tick is None else tick, values
+    )
+    return changed
 
 
 def _batch(batch: int | None) -> int | None:

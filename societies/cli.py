@@ -198,6 +198,17 @@ def run(
     replicates: Replicates = None,
     table: Table = None,
     override: Override = None,
+    start: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Branch off a result, after its last tick or --tick N; --set holds from then on.",
+        ),
+    ] = None,
+    tick: Annotated[
+        int | None, typer.Option(metavar="N", parser=from_0, help="Of --from: after tick N.")
+    ] = None,
     batch: Annotated[
         int | None,
         typer.Option(metavar="N", parser=from_1, help="At most N copies on the device at a time."),
@@ -228,6 +239,7 @@ def run(
     if as_json and not profile:
         raise ConfigError("--json prints what --profile measures: give both")
     path = _find_config(config)
+    override, values = _of_branch(path, override) if start else (override, None)
     settings = _load(path, override, seed=seed, ticks=ticks, replicates=replicates, table=table)
     target = out or Path(f"{path.stem}.h5")
     if dry_run or verbose:
@@ -249,6 +261,9 @@ def run(
                 resume=resume,
                 overwrite=overwrite,
                 batch=batch,
+                start=start,
+                tick=tick,
+                values=values,
                 progress=progress,
                 profile=profile,
             )
@@ -802,6 +817,22 @@ def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], Source]:
 
     settings = _load(_find_config(config), None)
     return lambda macros: text(workload(settings.workload), settings, macros)
+
+
+def _of_branch(path: Path, overrides: Sequence[str] | None) -> tuple[list[str], dict[str, Any]]:
+    """Divide --set of a branch into what concerns the whole run and values changed from then on."""
+    from societies.config import read_text
+    from societies.workload.registry import load_config, workload
+
+    whole = (workload(load_config(path).workload).ticks_key, "record")
+    kept, values = [], {}
+    for text in overrides or ():
+        key, equals, value = text.partition("=")
+        if not equals or key.partition(".")[0] in whole:
+            kept.append(text)
+        else:
+            values[key.strip()] = read_text(value, "value").data
+    return kept, values
 
 
 def _load(

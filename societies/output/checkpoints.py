@@ -37,9 +37,13 @@ def interval(asked: int | str, nbytes: int) -> int:
     return int(asked)
 
 
-def slots(asked: int | str) -> int:
-    """Return for how many checkpoints a file needs room."""
-    return 0 if asked in (0, "never") else 2
+ROTATING = 2
+"""Slots that take turns; those after them hold a checkpoint each for good."""
+
+
+def slots(asked: int | str, kept: int = 0) -> int:
+    """Return for how many checkpoints a file needs room, so many of which are kept for good."""
+    return 0 if asked in (0, "never") else ROTATING + kept
 
 
 def latest(

@@ -28,7 +28,8 @@ from societies.output.trust import opened
 from societies.words import counted
 
 _MADE_WITH = (
-    *("title", "workload", "scenario", "varied", "seed", "model_version", "societies_version"),
+    *("title", "workload", "scenario", "varied", "parent", "parent_tick", "seed", "model_version"),
+    "societies_version",
     *("git_commit", "created", "device", "driver"),
 )
 """Attributes that are shown, in this order, of those that a file has."""

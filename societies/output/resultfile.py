@@ -500,7 +500,11 @@ class ResultFile:
         self._withdrawn.clear()
 
     def checkpoint(
-        self, tick: int, state: Mapping[str, NDArray[Any]], number: int | None = None
+        self,
+        tick: int,
+        state: Mapping[str, NDArray[Any]],
+        number: int | None = None,
+        keep: int | None = None,
     ) -> None:
         """Keep the full state at the end of a committed tick.
 
@@ -513,6 +517,8 @@ class ResultFile:
         number : int, optional
             Of the checkpoint, counted by the caller: slots take turns by it, so that a run that
             was interrupted ends with the same slots as one that was not. None: the oldest slot.
+        keep : int, optional
+            Number of the slot, among those that do not take turns, that keeps it for good.
 
         Raises
         ------
@@ -532,19 +538,21 @@ class ResultFile:
             if self._withdrawn:
                 self._disk.sync()
                 self._give_checksums()
-            for slot in self._slots_to_write(number):
+            turns = checkpoints.ROTATING
+            for slot in self._slots_to_write(number) if keep is None else [turns + keep]:
                 checkpoints.store(self._disk, slot, int(tick), state)
                 self._sound.add(slot)
 
     def _slots_to_write(self, number: int | None) -> list[int]:
         """Return the slots for the next checkpoint; never the only sound one to begin with."""
         there = checkpoints.ticks(self._disk, self._layout.slots, self._committed)
-        newest_last = [slot for slot in there if slot in self._sound]
-        others = [slot for slot in range(self._layout.slots) if slot not in newest_last]
+        turns = range(min(checkpoints.ROTATING, self._layout.slots))
+        newest_last = [slot for slot in there if slot in self._sound and slot in turns]
+        others = [slot for slot in turns if slot not in newest_last]
         oldest = [*others, *newest_last][0]
         if number is None:
             return [oldest]
-        slot = number % self._layout.slots
+        slot = number % len(turns)
         # Before the second checkpoint there is none but the one of an interruption to lose, and
         # then no more work than between two checkpoints.
         only = newest_last == [slot] and oldest != slot and number > 1

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from reference_py.primitives.rng import RANDOM_STREAMS, STREAM_GAP, stream_base
 from societies.config.model import (
     LARGEST_INTEGER,
     Conflict,
     Interval,
+    ListOf,
     Section,
     WorkloadConfig,
     key,
@@ -38,6 +41,15 @@ FIRST_SOCIETY: Any = key(
 """Keys of every model of societies that draws random numbers."""
 
 
+KEEP: Any = key(
+    (),
+    "Days whose full state is kept for good, so that runs can branch off there at once "
+    "(--from FILE --day N)",
+    "day",
+)
+"""Key of every section ``record`` of societies."""
+
+
 class RecordConfig(Section):
     """What is kept in the file, and how often."""
 
@@ -50,11 +62,28 @@ class RecordConfig(Section):
         "never: not at all; auto: 50, or more where it is large",
         "day",
     )
+    keep: ListOf[Annotated[int, Field(ge=1, le=MOST_DAYS)]] = KEEP
 
 
 def recorded(config: Any, name: str, default: Any) -> Any:
     """Return a key of the section ``record``, or what holds where a workload has none."""
     return getattr(getattr(config, "record", None), name, default)
+
+
+def kept_ticks(config: Any) -> list[int]:
+    """Return the ticks whose state is kept for good, ascending."""
+    return sorted(recorded(config, "keep", ()))
+
+
+def keep_conflicts(config: Any) -> Iterator[Conflict]:
+    """Yield what keeping states for good contradicts."""
+    keep = recorded(config, "keep", ())
+    for i, tick in enumerate(keep):
+        if tick in keep[:i]:
+            yield Conflict(("record", "keep", i), f"day {tick} is listed twice")
+    if keep and recorded(config, "checkpoint", "auto") in (0, "never"):
+        message = "needs checkpoints, which record.checkpoint switches off"
+        yield Conflict(("record", "keep"), message, (("record", "checkpoint"),))
 
 
 class DailyConfig(WorkloadConfig):
@@ -82,6 +111,7 @@ class DailyConfig(WorkloadConfig):
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield a contradiction if the configuration needs more streams than there are."""
+        yield from keep_conflicts(self)
         streams = (self.first_society + self.replicates) * self.streams()
         if streams > RANDOM_STREAMS:
             names = ("replicates", "first_society")

@@ -14,7 +14,7 @@ from societies.output.checkpoints import slots
 from societies.output.files import require_allowed, require_target
 from societies.output.layout import declare
 from societies.output.ranges import Expected, Within, refusal, require_state
-from societies.workload.config import recorded
+from societies.workload.config import kept_ticks, recorded
 from societies.workload.engines import ENDED, ended_at
 from societies.workload.fields import Field
 from societies.workload.protocol import Contents, Workload
@@ -37,7 +37,7 @@ def parts(workload: Workload[Any, Any], config: Any, contents: Contents) -> dict
         "clock": workload.clock,
         "copies": workload.copies,
         "ticks": workload.ticks(config),
-        "slots": slots(recorded(config, "checkpoint", "auto")),
+        "slots": slots(recorded(config, "checkpoint", "auto"), len(kept_ticks(config))),
     }
 
 

@@ -70,7 +70,7 @@ def reopen(path: Path, config: WorkloadConfig, model_version: str) -> ResultFile
         )
     file = ResultFile.resume(path)
     try:
-        _require_origin(path, file.attributes, config, model_version)
+        require_origin(path, file.attributes, config, model_version)
         for damage in file.damages:
             text = f"{path}: damaged: {damage}; the run goes on without it"
             warnings.warn(text, DamageWarning, stacklevel=2)
@@ -113,7 +113,7 @@ def checkpoint_of(
             clock = seal.clock
         finally:
             os.close(descriptor)
-    _require_origin(path, attributes, config, model_version, but)
+    require_origin(path, attributes, config, model_version, but)
     clock, key = seal.clock, but[0]
     if found is None and last is not None and there:
         which = f"that of {clock} {there[0]}"
@@ -137,7 +137,7 @@ def checkpoint_of(
     return found[1:]
 
 
-def _require_origin(
+def require_origin(
     path: Path,
     attributes: Mapping[str, Any],
     config: WorkloadConfig,

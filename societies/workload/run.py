@@ -15,7 +15,8 @@ from societies.config.model import LARGEST_INTEGER, WorkloadConfig
 from societies.opencl import Device
 from societies.output import ResultFile, open_results
 from societies.workload.batches import Batches, Room, batch_size, require_fit
-from societies.workload.config import recorded
+from societies.workload.branch import Parent, copy_history, parent_of, require_other
+from societies.workload.config import kept_ticks, recorded
 from societies.workload.contents import contents_of
 from societies.workload.devices import chosen_device
 from societies.workload.engines import (
@@ -90,6 +91,8 @@ def run(
     resume: bool = False,
     overwrite: bool = False,
     batch: int | None = None,
+    parent: str | Path | None = None,
+    tick: int | None = None,
     progress: Progress | None = None,
     profile: bool = False,
 ) -> RunReport:
@@ -100,6 +103,7 @@ def run(
     last = workload.ticks(config)
     fields = workload.arrays(workload.parameters(config))
     file, start, means, measured = None, None, None, None
+    branch: Parent | None = None
     with ExitStack() as stack:
         stop = stack.enter_context(interrupts())
         # A file that cannot be made is reported before any kernel is built.
@@ -109,6 +113,10 @@ def run(
             if start:
                 require_checkpoint(workload, config, path, *start)
         else:
+            if parent is not None:
+                require_other(path, Path(parent))
+                branch = stack.enter_context(parent_of(workload, config, Path(parent), tick))
+                start = (branch.begin, branch.state) if branch.state is not None else None
             require_room(workload, config, contents, path, overwrite=overwrite)
         first = start[0] + 1 if start else 1
         try:
@@ -123,9 +131,13 @@ def run(
                         workload, config, device, batch=batch or LARGEST_INTEGER, **timed
                     )
                     measured = engine.profiled() if profile else None
-                file = file or stack.enter_context(
-                    create(workload, config, contents, path, facts, overwrite=overwrite)
-                )
+                if file is None:
+                    about = facts | (branch.attributes if branch else {})
+                    file = stack.enter_context(
+                        create(workload, config, contents, path, about, overwrite=overwrite)
+                    )
+                    if branch:
+                        copy_history(branch, file)
                 file.log_session(session(workload.clock, first, facts))
                 with device_failures(workload.clock, file, last):
                     if start:
@@ -175,6 +187,7 @@ class Simulation:
     ) -> None:
         self.workload, self.engine, self.file, self.contents = workload, engine, file, contents
         self.every = file.checkpoint_interval(recorded(config, "checkpoint", "auto"))
+        self.keep = kept_ticks(config)
         self.p = workload.parameters(config)
         self.fields = workload.arrays(self.p)
         self.stop = stop
@@ -192,7 +205,8 @@ class Simulation:
         KeyboardInterrupt
             After Ctrl-C; the state is saved.
         """
-        stops, length, self.tick = self.contents.stops(), 1, tick
+        stops = {*self.contents.stops(), *self.keep}
+        length, self.tick = 1, tick
         self.contents.begin(self.file, tick, self.engine.state)
         self.file.rewind(tick)
         yield tick
@@ -245,6 +259,9 @@ class Simulation:
         else:
             self.why = self.workload.why_ended(state())
             self.file.end(end, self.why)
+        if end in self.keep:
+            saved = kept(self.fields, state())
+            self.file.checkpoint(end, saved, keep=self.keep.index(end))
         # This is done last: with the checkpoint of the last tick a file counts as complete.
         if over or (self.every and end % self.every == 0):
             self._save(end, state())

@@ -98,7 +98,10 @@ def test_before_the_first_day_is_as_from_the_start():
     assert run(config, "auto", 1, 3)[1] == run(always, "reference", 1, 3)[1]
 
 
-@pytest.mark.parametrize("day", [4, 5, 10])
+@pytest.mark.parametrize(
+    "day",
+    [pytest.param(4, marks=pytest.mark.thorough), 5, pytest.param(10, marks=pytest.mark.thorough)],
+)
 def test_a_run_is_resumed_on_both_sides_of_it(tmp_path, day):
     """The newest checkpoint is that of day 4 or 8: it meets the values of its own time."""
     config, out = ensemble(interventions=CHANGES), tmp_path / "run.h5"

@@ -38,7 +38,9 @@ def ensemble(**more):
     return small("economy", groups=GROUPS, **more)
 
 
-@pytest.mark.parametrize("table", [None, TABLE], ids=["literals", "table"])
+@pytest.mark.parametrize(
+    "table", [pytest.param(None, marks=pytest.mark.thorough), TABLE], ids=["literals", "table"]
+)
 def test_batches_change_nothing(tmp_path, table):
     """Seven societies at once, one by one, and three at a time, where the last batch has two."""
     config = ensemble(replicates=7)

@@ -26,6 +26,7 @@ from societies.economy.config.bounds import (
 )
 from societies.economy.config.groups import GroupConfig
 from societies.economy.config.keys import EconomyKeys
+from societies.workload.config import keep_conflicts
 from societies.workload.points import intervention_conflicts
 
 LARGEST_COUNT = 2**31 - 1  # kernels count units in 32 bits
@@ -316,6 +317,7 @@ def _record_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
             f"{every} days are more than the run has ({config.days}); nothing would be recorded"
         )
         yield Conflict(("record", "society"), message, (("days",),))
+    yield from keep_conflicts(config)
     log = config.record.trade_log
     for i, day in enumerate(log.days):
         if day in log.days[:i]:
@@ -338,6 +340,10 @@ def economy_warnings(config: EconomyKeys) -> Iterator[Conflict]:
         if every > days:
             message = f"{every} days are more than the run has ({days}): none of this is recorded"
             yield Conflict(("record", name), message)
+    for i, day in enumerate(config.record.keep):
+        if day > days:
+            message = f"day {day} is after the last day, {days}: its state is not kept"
+            yield Conflict(("record", "keep", i), message)
     for i, day in enumerate(config.record.trade_log.days):
         if day > days:
             message = f"day {day} is after the last day, {days}: its trades are not recorded"

@@ -37,7 +37,7 @@ from societies.economy.config.resources import (
     TradingConfig,
     UtilityConfig,
 )
-from societies.workload.config import FIRST_SOCIETY, MOST_DAYS, REPLICATES, SEED
+from societies.workload.config import FIRST_SOCIETY, KEEP, MOST_DAYS, REPLICATES, SEED
 
 
 def _the_word_random(word: str) -> str:
@@ -139,6 +139,7 @@ class RecordConfig(Section):
         "never: not at all; auto: 50, or more where it is large",
         "day",
     )
+    keep: ListOf[Annotated[int, Field(ge=1, le=MOST_DAYS)]] = KEEP
     trade_log: TradeLogConfig = key(
         TradeLogConfig(), "Every single trade of chosen days, of resources and of devices"
     )

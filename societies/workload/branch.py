@@ -1,0 +1,228 @@
+"""How does a run branch off another: the same history up to a tick, and what follows anew?
+
+A branch is a run of a configuration like any other. What its history has in common with its
+parent's is copied from the parent's file, up to the newest checkpoint before the tick at which they
+part; from there it is computed. So its file is that of a straight run of its configuration.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.config import read_text
+from societies.errors import ConfigError, OutputError, option, override
+from societies.output import ResultFile, checkpoints, checksums, opening
+from societies.output.building import read_layout
+from societies.output.disk import Disk
+from societies.output.files import READING, explained
+from societies.output.layout import LAYOUT_VERSION, Layout, require_ours
+from societies.output.seal import Seal
+from societies.output.trust import opened
+from societies.words import plural
+from societies.workload.file import require_checkpoint
+from societies.workload.protocol import Workload
+from societies.workload.provenance import require_origin
+
+PARENT, PARENT_TICK = "parent", "parent_tick"
+"""Attributes of a branch: the file from which it comes, and the last tick of their history."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parent:
+    """The file from which a run branches off.
+
+    Attributes
+    ----------
+    path : of the file
+    tick : up to which both have one history
+    begin : tick of the checkpoint from which the branch is computed; 0: from the start
+    state : at that tick, None at the start
+    """
+
+    path: Path
+    tick: int
+    begin: int
+    state: dict[str, NDArray[Any]] | None
+    disk: Disk
+    layout: Layout
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Attributes of the branch's file that name its parent."""
+        created = str(self.layout.attributes.get("created", ""))
+        return {PARENT: f"{self.path.name}, created {created}", PARENT_TICK: str(self.tick)}
+
+
+@contextmanager
+def parent_of(
+    workload: Workload[Any, Any], config: Any, path: Path, tick: int | None
+) -> Iterator[Parent]:
+    """Open the file from which a run branches off after a tick; default: its last.
+
+    Raises
+    ------
+    ConfigError
+        If the run has no tick after that.
+    OutputError
+        If the file is of another configuration or version, ends earlier, or is damaged.
+    """
+    clock = workload.clock
+    with explained(path, READING):
+        descriptor = opening.descriptor_of(path)
+    try:
+        with explained(path, READING):
+            whole = opening.sealed(path, descriptor, LAYOUT_VERSION)
+            assert whole is not None  # older layouts are refused
+            disk, seal = whole
+            with opened(path) as file:
+                require_ours(file, path, LAYOUT_VERSION)
+                layout = read_layout(file)
+            commits = checksums.commits(disk, seal)
+            wrong = [one for one in checksums.damages(disk, seal, commits) if not one.unfinished]
+            if not all(one.harmless for one in wrong):
+                raise opening.damaged(path, disk, seal, wrong)
+        there = commits.tick
+        tick = there if tick is None else tick
+        if not 0 <= tick <= there:
+            raise OutputError(
+                f"{path}: ends with {clock} {there}, so nothing can branch off after {clock} {tick}"
+                f"\nchoose a {clock} up to {there}, or let that run go on"
+            )
+        if tick >= workload.ticks(config):
+            raise ConfigError(
+                f"{option(clock, tick)}: the run has {workload.ticks(config)} "
+                f"{plural(clock)}, none after that; raise it with "
+                f"{override(f'{workload.ticks_key}={2 * max(1, tick)}')}"
+            )
+        but = (workload.ticks_key, "record", "interventions")
+        require_origin(path, layout.attributes, config, workload.version, but)
+        _require_same_past(path, layout.attributes, config, tick, clock)
+        begin, state = _begin(workload, config, path, tick, disk, seal, layout)
+        yield Parent(path, tick, begin, state, disk, layout)
+    finally:
+        os.close(descriptor)
+
+
+def _begin(
+    workload: Workload[Any, Any],
+    config: Any,
+    path: Path,
+    tick: int,
+    disk: Disk,
+    seal: Seal,
+    layout: Layout,
+) -> tuple[int, dict[str, NDArray[Any]] | None]:
+    """Return the tick and state from which the branch is computed, after checking the state."""
+    there = _configuration(layout.attributes)
+    if _recorded_of(there) != _recorded_of(config.model_dump(mode="json")):
+        return 0, None  # the parent lacks some of what is recorded here
+    committed = checksums.commits(disk, seal).tick
+    found = checkpoints.latest(disk, seal.slots, committed, tick)
+    if found is None:
+        return 0, None
+    require_checkpoint(workload, config, path, found[1], found[2])
+    return found[1], found[2]
+
+
+def _recorded_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a configuration records, without what concerns checkpoints alone."""
+    record = dict(data.get("record", {}))
+    return {name: one for name, one in record.items() if name not in ("checkpoint", "keep")}
+
+
+def _configuration(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    data = read_text(str(attributes["configuration"]), "configuration").data
+    assert isinstance(data, dict)  # it was compared
+    return data
+
+
+def _require_same_past(
+    path: Path, attributes: Mapping[str, Any], config: Any, tick: int, clock: str
+) -> None:
+    """Raise OutputError if interventions before the tick are others than those of the file."""
+
+    def past(data: Mapping[str, Any]) -> list[Any]:
+        return [one for one in data.get("interventions") or [] if one["day"] < tick]
+
+    before, now = past(_configuration(attributes)), past(config.model_dump(mode="json"))
+    if before != now:
+        other = next((one for one in now if one not in before), None) or before[0]
+        raise OutputError(
+            f"{path}: has other interventions before {clock} {tick}, such as that of {clock} "
+            f"{other['day']}; what is past cannot be changed\n"
+            f"branch off earlier, with {option(clock, other['day'])}"
+        )
+
+
+def require_other(path: Path, parent: Path) -> None:
+    """Raise OutputError if a branch would replace the file that it comes from."""
+    if path.exists() and parent.exists() and path.samefile(parent):
+        raise OutputError(
+            f"{path}: is the file from which the run branches off\n"
+            f"name another one with {option('out')}"
+        )
+
+
+def copy_history(parent: Parent, file: ResultFile) -> None:
+    """Write everything up to the parent's checkpoint into the new file, and commit it."""
+    tick, clock = parent.begin, parent.layout.clock
+    if not tick:
+        return
+    for name, variable in file.variables.items():
+        axis = parent.layout.axis(variable)
+        if axis is None:
+            continue  # written when the run goes on
+        dim = variable.dims[axis]
+        ticks = parent.layout.coordinates[dim].values
+        rows = int(np.count_nonzero(ticks + variable.lag <= tick))
+        if rows:
+            part = parent.disk.read(name, *[slice(None)] * axis, slice(0, rows))
+            file.write(name, part, **{dim: slice(0, rows)})
+    for name, table in parent.layout.tables.items():
+        ticks = parent.disk.read(f"{table.place}/{clock}")
+        rows = int(np.count_nonzero((ticks >= 0) & (ticks <= tick)))
+        columns = {
+            column.name: parent.disk.read(f"{table.place}/{column.name}", slice(0, rows))
+            for column in table.columns
+        }
+        file.append(name, columns)
+    file.commit(tick)
+
+
+def last_tick(path: Path) -> int:
+    """Return the last complete tick of a file."""
+    with explained(path, READING):
+        descriptor = opening.descriptor_of(path)
+        try:
+            whole = opening.sealed(path, descriptor, LAYOUT_VERSION)
+            assert whole is not None  # older layouts are refused
+            return checksums.commits(*whole).tick
+        finally:
+            os.close(descriptor)
+
+
+def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
+    """Return the configuration whose values are changed at the end of a tick, as an intervention.
+
+    Raises
+    ------
+    ConfigError
+        If a value cannot be changed.
+    """
+    if "interventions" not in type(config).model_fields:
+        raise ConfigError(f"{config.workload} has no interventions; only the economy has")
+    from societies.workload.registry import config_from_dict
+
+    data = config.model_dump(mode="json")
+    data["interventions"] = [*data["interventions"], {"day": tick, "set": dict(values)}]
+    changed = config_from_dict(data)
+    changed._table = config.table
+    return changed

@@ -252,6 +252,17 @@ class _Base(Generic[P]):
             self._reset()
         self._set(kept(self.fields, state))
 
+    def renew(self, p: P) -> None:
+        """Have other parameters with arrays of the same shapes: set constant arrays that differ.
+
+        All else stays as it is, and is of no importance to whoever begins with the first tick.
+        """
+        fields = {name: field for name, field in self.fields.items() if field.constant}
+        before = initial_state(fields, self.sizes, self.copies, self.parameters)
+        after = initial_state(fields, self.sizes, self.copies, p)
+        self.parameters = p
+        self._set({k: new for k, new in after.items() if not np.array_equal(new, before[k])})
+
     def finish(self) -> None:
         """Run the steps after the last tick."""
         for step in self.workload.finish(self.parameters):

@@ -194,7 +194,7 @@ class SceneView:
     def _engine(self, p: Parameters) -> DeviceEngine[Parameters] | ReferenceEngine[Parameters]:
         """Return an engine that is about to trace the first sample.
 
-        What only moved is uploaded; an engine is made anew where sizes or kernels are others.
+        Only what has changed is uploaded; an engine is made anew where sizes or kernels are others.
         """
         scene = p.scene
         key = (p.shading, p.form, p.side, len(scene.spheres), len(scene.planes), len(scene.lights))
@@ -207,13 +207,14 @@ class SceneView:
                 self._engines.popitem(last=False)
         self._engines.move_to_end(key)
         engine = self._engines[key]
-        engine.parameters = p
-        engine.start()
         if isinstance(engine, DeviceEngine):
+            before = self._workload.source(engine.parameters).arguments
             given: Mapping[str, Any] = self._workload.source(p).arguments
             for name, values in given.items():
-                if name in engine.run_step.memory:
+                changed = not np.array_equal(values, before[name])
+                if changed and name in engine.run_step.memory:
                     engine.run_step.memory[name].set(values)
+        engine.renew(p)
         return engine
 
     def configuration(self, state: Look) -> RaytracerConfig:

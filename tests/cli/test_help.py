@@ -133,7 +133,7 @@ def test_every_key_that_is_completed_is_one(tmp_path):
 
 
 def test_the_words_of_the_clock_and_of_the_workload_are_completed():
-    assert completed("run", "economy/quickstart", "--da") == ["--days"]
+    assert completed("run", "economy/quickstart", "--da") == ["--days", "--day"]
     assert completed("schema", "ec") == ["economy"]
     assert completed("trace", "economy/quickstart", "--ag") == ["--agent"]
     assert completed("trace", "nowhere", "--ag") == []

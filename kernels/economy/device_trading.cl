@@ -15,9 +15,9 @@
 
 // The two agents of a deal, and the type of the device.
 #define DEAL_PARAMETERS \
-    STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses, const size_t society, \
-        const uint device_type, const uint buyer, const uint seller
-#define DEAL STATE, TABLES, uses, society, device_type, buyer, seller
+    STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses, __global menu_t *menus, \
+        const size_t society, const uint device_type, const uint buyer, const uint seller
+#define DEAL STATE, TABLES, uses, menus, society, device_type, buyer, seller
 
 // ---------------------------------------------------------------- what is bought
 
@@ -139,17 +139,11 @@ COLLECTIVE real sellers_cost(DEAL_PARAMETERS, const uint resource)
 // The resources that the buyer offers, ascending. Returns how many.
 COLLECTIVE uint list_offers(DEAL_PARAMETERS, __local uint *offered)
 {
-    __local real *key = local_malloc(RESOURCES * sizeof(real));
-    __local uchar *mask = local_malloc(RESOURCES * sizeof(uchar));
-    __local uint *least = local_malloc(MENU_SIZE * sizeof(uint));
-    rate_holdings(STATE, society, buyer, LANE, LANES, key, mask);
 #if DEVICE_IS_CPU
-    n_smallest_alone(key, mask, resources, menu_size, least);
+    __global const uint *least = menu_of(STATE, menus, society, buyer);
 #else
-    __local uint *scratch = local_malloc((RESOURCES + 1) / 2 * sizeof(uint));
-    barrier(CLK_LOCAL_MEM_FENCE);  // the buyer's values, before they are ranked
-    n_smallest(key, mask, resources, menu_size, least, scratch);
-    local_free((RESOURCES + 1) / 2 * sizeof(uint));
+    __local uint *least = local_malloc(MENU_SIZE * sizeof(uint));
+    choose_menu(STATE, society, buyer, least);
 #endif
     uint count = 0;
     while (count < menu_size && least[count] != NONE) ++count;
@@ -159,9 +153,9 @@ COLLECTIVE uint list_offers(DEAL_PARAMETERS, __local uint *offered)
         offered[place] = least[i];
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // the menu in order, before it is read
+#if !DEVICE_IS_CPU
     local_free(MENU_SIZE * sizeof(uint));
-    local_free(RESOURCES * sizeof(uchar));
-    local_free(RESOURCES * sizeof(real));
+#endif
     return count;
 }
 
@@ -490,7 +484,7 @@ COLLECTIVE bool deal(DEAL_PARAMETERS)
 // The first buys, then the second, and so on; who succeeds may try again. When both have failed in
 // turn, nothing has changed and nothing will: the rest is left out.
 __kernel void device_trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses,
-                             const uint device_type)
+                             __global menu_t *menus, const uint device_type)
 {
     const size_t society = get_group_id(0) / PAIRS;
     const uint pair = get_group_id(0) % PAIRS;

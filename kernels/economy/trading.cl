@@ -199,32 +199,25 @@ INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
 
 // Put on the menu, as offers of `who`, the held resources that the agent remembers as least
 // valuable.
-COLLECTIVE void offer(STATE_PARAMETERS, const size_t society, const uint agent, const uchar who,
-                      __local uchar *on_menu)
+COLLECTIVE void offer(STATE_PARAMETERS, __global menu_t *menus, const size_t society,
+                      const uint agent, const uchar who, __local uchar *on_menu)
 {
-    const uint lid = LANE, lanes = LANES;
-    __local real *key = local_malloc(RESOURCES * sizeof(real));
-    __local uchar *mask = local_malloc(RESOURCES * sizeof(uchar));
-    __local uint *menu = local_malloc(MENU_SIZE * sizeof(uint));
-    rate_holdings(STATE, society, agent, lid, lanes, key, mask);
 #if DEVICE_IS_CPU
-    n_smallest_alone(key, mask, resources, menu_size, menu);
+    __global const uint *menu = menu_of(STATE, menus, society, agent);
 #else
-    __local uint *scratch = local_malloc((RESOURCES + 1) / 2 * sizeof(uint));
-    barrier(CLK_LOCAL_MEM_FENCE);  // the agent's values, before they are ranked
-    n_smallest(key, mask, resources, menu_size, menu, scratch);
-    local_free((RESOURCES + 1) / 2 * sizeof(uint));
+    __local uint *menu = local_malloc(MENU_SIZE * sizeof(uint));
+    choose_menu(STATE, society, agent, menu);
 #endif
-    for (uint i = lid; i < menu_size; i += lanes)
+    for (uint i = LANE; i < menu_size; i += LANES)
         if (menu[i] != NONE) on_menu[menu[i]] |= who;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // the menu is marked, before another is made
+#if !DEVICE_IS_CPU
     local_free(MENU_SIZE * sizeof(uint));
-    local_free(RESOURCES * sizeof(uchar));
-    local_free(RESOURCES * sizeof(real));
+#endif
 }
 
 __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
-                      const uint market_round)
+                      __global menu_t *menus, const uint market_round)
 {
     const size_t society = get_group_id(0) / PAIRS;
     const uint pair = get_group_id(0) % PAIRS;
@@ -247,7 +240,7 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         __local uchar *on_menu = local_malloc(RESOURCES * sizeof(uchar));
         for (uint r = lid; r < resources; r += lanes) on_menu[r] = 0;
         for (uint who = SOLD_BY_A; who <= SOLD_BY_B; ++who)
-            offer(STATE, society, who == SOLD_BY_A ? a : b, who, on_menu);
+            offer(STATE, menus, society, who == SOLD_BY_A ? a : b, who, on_menu);
 
         // A resource is for sale if one of the two offers it and the other does not.
         for (uint r = lid; r < resources; r += lanes)

@@ -37,6 +37,9 @@ def phases(p: Parameters, societies: int) -> dict[str, Phase]:
     agents, pairs = societies * p.agents, societies * (p.agents // 2)
     scores = Scratch((pairs, source.scores_in_global_memory(p)))
     rows = Scratch((agents, source.extraction_in_global_memory(p)))
+    # kernels/economy/menu.cl, menu_t: a real for each resource, a word for each entry and one more
+    menu = p.resources + (p.menu_size + 2) // 2
+    menus = {"menus": Scratch((agents, menu), shared="menus")}
     # With a single work-item for each workgroup these phases are faster on CPUs.
     alone = {"alone_on_cpu": True}
 
@@ -46,14 +49,14 @@ def phases(p: Parameters, societies: int) -> dict[str, Phase]:
             global_size=societies * (p.agents + 1) * PURPOSE_COUNT,
             arguments={"societies": societies},
         ),
-        "extraction": phase("economy/extraction.cl", agents, scratch={"rows": rows}),
+        "extraction": phase("economy/extraction.cl", agents, scratch={"rows": rows}, **alone),
         "matching": phase("economy/matching.cl", societies),
-        "trading": phase("economy/trading.cl", pairs, scratch={"scores": scores}, **alone),
+        "trading": phase("economy/trading.cl", pairs, scratch={"scores": scores, **menus}, **alone),
         "end_day": phase("economy/end_day.cl", agents, **alone),
         "refresh_values": phase("economy/end_day.cl", agents),
         "agent_statistics": Phase(_of_agents(p, societies)),
         "society_statistics": Phase(_of_societies(p, societies)),
-        "consumption": phase("economy/consumption.cl", agents),
+        "consumption": phase("economy/consumption.cl", agents, **alone),
     }
     if p.shocks:
         found |= {
@@ -67,7 +70,9 @@ def phases(p: Parameters, societies: int) -> dict[str, Phase]:
             "start_day": phase("economy/start_day.cl", agents, **alone),
             "open_device_market": phase("economy/open_device_market.cl", societies, **alone),
             "device_matching": phase("economy/device_matching.cl", societies, **alone),
-            "device_trading": phase("economy/device_trading.cl", pairs, scratch=uses, **alone),
+            "device_trading": phase(
+                "economy/device_trading.cl", pairs, scratch=uses | menus, **alone
+            ),
             "own_use": phase("economy/own_use.cl", agents, scratch=uses, **alone),
             "production": phase("economy/production.cl", agents, **alone),
             "invention": phase(

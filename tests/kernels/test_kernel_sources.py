@@ -52,7 +52,8 @@ WITHOUT_TWIN = {
 }
 WITH_TWIN = [name for name in FILES if name not in WITHOUT_TWIN]
 TWINS_ELSEWHERE = {
-    "rate_holdings": "what menu() of trading.py hands to n_smallest",
+    "menu_of": "menu() of trading.py, kept while nothing changes",
+    "choose_menu": "menu() of trading.py, by many work-items",
     "n_smallest_alone": "n_smallest of select.py, whoever carries it out",
     "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",
     "forget_uses": "the reference works out every use anew, and remembers none",

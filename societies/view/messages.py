@@ -38,8 +38,8 @@ MOST_TURNS = 100.0
 FARTHEST = 1e6
 """Pixels from the picture that a mouse can be."""
 
-QUALITY = 90
-"""Of WebP, of 100."""
+WEBP = {"quality": 90, "method": 2}
+"""Quality of 100, and effort: the default of 4 takes twice as long for files 4 percent smaller."""
 
 
 class Nonsense(Exception):
@@ -205,5 +205,5 @@ def picture(one: Numbered[Any], kind: str) -> bytes:
 
     file = io.BytesIO()
     pixels = one.frame.pixels[:, :, :3]
-    Image.fromarray(pixels).save(file, kind, quality=QUALITY)
+    Image.fromarray(pixels).save(file, kind, **(WEBP if kind == "WEBP" else {}))
     return file.getvalue()

@@ -222,6 +222,13 @@ def test_the_last_of_many_moves_is_shown(page, window):
     assert page.session.newest.state == page.session.state == 61
 
 
+def test_a_long_caption_moves_nothing(page, window):
+    left = window.box("panel")[0]
+    x, _, width, _ = window.box("picture")
+    window.js("document.getElementById('caption').textContent = 'word '.repeat(60)")
+    assert window.box("panel")[0] == left == pytest.approx(x + width + 16, abs=2)
+
+
 def test_a_narrow_window_shows_all_of_it(chromium, page):
     window = chromium.open(page.address)
     size = {"width": 400, "height": 700, "deviceScaleFactor": 1, "mobile": False}

@@ -1,13 +1,17 @@
 """A scene of the ray tracer in a browser, with a real mouse, pixel by pixel."""
 
 import base64
+import io
+import urllib.request
 
 import numpy as np
 import pytest
+from PIL import Image
 
+import societies
 from societies import config_from_dict
 from societies.config import to_yaml
-from societies.workload.registry import workload
+from societies.workload.registry import load_config, workload
 from tests.view.browser import until
 from tests.view.serving import served
 
@@ -63,4 +67,24 @@ def test_the_mouse_moves_camera_and_light(chromium):
         window.until("document.getElementById('yaml').open")
         text = window.js("document.getElementById('text').value")
         assert text == to_yaml(page.session.view.configuration(page.session.state))
+        window.close()
+
+
+def test_samples_are_added_until_the_picture_is_that_of_a_run(chromium, tmp_path):
+    with served(view()) as page:
+        window = chromium.open(page.address)
+        shows(window, page)
+        window.js("(n => { n.value = '3'; n.onchange(); })(document.getElementById('n-samples'))")
+        window.until("document.getElementById('caption').textContent.endsWith('sample 9 of 9')")
+        (tmp_path / "copied.yaml").write_text(
+            to_yaml(page.session.view.configuration(page.session.state))
+        )
+        config = load_config(tmp_path / "copied.yaml")
+        assert config.samples == 3
+        societies.run(config, out=tmp_path / "copied.h5")
+        with societies.open_results(tmp_path / "copied.h5") as results:
+            picture = results.picture[0].values
+        assert np.array_equal(pixels(window)[:, :, :3], picture)
+        with urllib.request.urlopen(page.path("picture.png"), timeout=20) as answer:
+            assert np.array_equal(np.array(Image.open(io.BytesIO(answer.read()))), picture)
         window.close()

@@ -1,6 +1,11 @@
 """How fast is Kalah's whole tree, beside the same rules in C on one core, in one run?
 
     python benchmarks/kalah.py [--device D] [--depths 4 6 8 10] [--forms expanded] [--append CSV]
+    python benchmarks/kalah.py --games 65536 [--device D] [--append CSV]
+
+With --games, random games instead, side by side, beside those of OpenSpiel's mancala (`pip install
+open-spiel`), one after the other from Python: another rule of capture, so speed alone is compared;
+nodes are then moves.
 
 The peer is kalah.c, compiled here with ``cc -O3 -march=native``. Both search the start position to
 one depth; they take turns, and each row of the table is one measurement. Processor seconds add up
@@ -11,6 +16,7 @@ and number of nodes, the benchmark ends.
 import argparse
 import csv
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -54,6 +60,39 @@ def time_ours(engine, depth):
     return (found["score"], found["pit"], found["nodes"]), seconds / times, used / times
 
 
+def time_open_spiel(games):
+    """Return moves, seconds and processor seconds of so many random games of OpenSpiel."""
+    import pyspiel
+
+    game, chance, moves = pyspiel.load_game("mancala"), random.Random(1), 0
+    began, used = time.perf_counter(), time.process_time()
+    for _ in range(games):
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            state.apply_action(chance.choice(state.legal_actions()))
+            moves += 1
+    return (0, 0, moves), time.perf_counter() - began, time.process_time() - used
+
+
+def time_games(device, games):
+    """Return the same of random games on a device; the kernels are warm."""
+    from societies.games.kalah.match import WORKLOAD as MATCH
+
+    players = [{"kind": "random"}] * 2
+    config = societies.config_from_dict(
+        {"workload": "kalah_match", "games": 8, "replicates": games, "players": players}
+    )
+    engine = DeviceEngine(MATCH, MATCH.parameters(config), device, copies=games)
+    engine.start()
+    engine.run_ticks(1, 1)
+    engine.wait()
+    began, used = time.perf_counter(), time.process_time()
+    engine.run_ticks(2, 8)
+    engine.wait()
+    seconds, used = time.perf_counter() - began, time.process_time() - used
+    return (0, 0, int(engine.logs()["moves_made"].sum())), seconds, used
+
+
 def engine_of(device, depth, form, plies):
     """Return an engine whose kernels have been launched once."""
     config = societies.config_from_dict(
@@ -74,6 +113,7 @@ def main():
     parser.add_argument("--forms", nargs="+", default=["expanded", "layers"])
     parser.add_argument("--plies", type=int, default=4)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--games", type=int, default=0)
     parser.add_argument("--append", type=Path, metavar="CSV")
     options = parser.parse_args()
     device = societies.choose_device(options.device)
@@ -88,6 +128,11 @@ def main():
         print(f"{program:14} depth {depth:2}  {seconds:.6f} s  {rates}", flush=True)
         return found
 
+    if options.games:
+        options.depths = []
+        for _ in range(options.repeats):
+            note("OpenSpiel", 0, time_open_spiel(2000))
+            note("random games", 0, time_games(device, options.games))
     with tempfile.TemporaryDirectory() as folder:
         program = peer(folder)
         for depth in options.depths:

@@ -1,7 +1,8 @@
-// Which move is made, and what becomes of the game?
+// Which moves are made, and what becomes of the game?
 // Twin: reference_py/games/kalah/move.py.
 //
-// A work-item is a match. No local memory, no barriers.
+// A work-item is a match. Moves are made until the game is over or a player has to search; the
+// board is in registers meanwhile. No local memory, no barriers.
 #include "games/kalah/match.cl"
 
 // Bonzo's pit: the nearest to the own store whose stones reach exactly the store, or else the
@@ -18,16 +19,20 @@ static uint bonzo(const view_t board)
 }
 
 // Any pit that is not empty, each with the same probability.
-static uint any_move(const view_t board, __global ulong *stream)
+static uint any_move(const view_t board, rng_t *rng)
 {
-    rng_t rng = rng_load(*stream);
     uint count = 0u, i = 0u;
     for (uint k = 0; k < PITS; ++k) count += STONES(board.own, k) > 0u ? 1u : 0u;
-    uint left = rng_below(&rng, count);
-    *stream = rng_pack(rng);
+    uint left = rng_below(rng, count);
     for (; i + 1u < PITS; ++i)
         if (STONES(board.own, i) > 0u && left-- == 0u) break;
     return i;
+}
+
+// The kind of player who is asked for a move.
+static uint kind_asked(const uchar asked, const uint first_kind, const uint second_kind)
+{
+    return asked == CHANCE ? RANDOM : asked == FIRST ? first_kind : second_kind;
 }
 
 __kernel void move(__global uchar *board, __global uchar *to_move, __global uchar *asked,
@@ -39,38 +44,51 @@ __kernel void move(__global uchar *board, __global uchar *to_move, __global ucha
 {
     const size_t match = get_global_id(0);
     if (match >= copies || asked[match] == NOBODY) return;
-    const int side = to_move[match];
-    const uint player = player_of(side, tick), start = side == TOP ? PITS + 1u : 0u;
-    const uint own_kind = player == 0u ? first_kind : second_kind;
-    const uint kind = asked[match] == CHANCE ? RANDOM : own_kind;
-    const view_t before = view_of(board + match * CELLS, side);
-    uint i;
-    if (kind == RANDOM)
-        i = any_move(before, stream + match);
-    else if (kind == BONZO)
-        i = bonzo(before);
-    else {
-        i = (uint)pit[match] - start;
-        searched[2u * match + player] += nodes[match];
-    }
-    const moved_t after = play(before, i);
-    put_board(board + match * CELLS, board + match * CELLS, side, after);
-    const int next = after.again ? side : BOTTOM - side, made = moves_made[match];
-    to_move[match] = next;
-    moves[match * MOST_MOVES + made] = (char)(start + i);
-    moves_made[match] = made + 1;
-    if (is_over(next_view(after)) || made + 1 == MOST_MOVES) {
-        int ahead = 0;  // TOP's stones minus BOTTOM's: pits and stores
-        for (uint k = 0; k <= PITS; ++k) {
-            ahead += board[match * CELLS + PITS + 1u + k];
-            ahead -= board[match * CELLS + k];
+    __global uchar *cells = board + match * CELLS;
+    int side = to_move[match], made = moves_made[match];
+    uchar who = asked[match];
+    view_t now = view_of(cells, side);
+    uint banked[2] = {cells[CELLS - 1], cells[PITS]};  // by side
+    rng_t rng = rng_load(stream[match]);
+    uint kind = kind_asked(who, first_kind, second_kind);
+    do {
+        const uint player = player_of(side, tick), start = side == TOP ? PITS + 1u : 0u;
+        uint i;
+        if (kind == RANDOM)
+            i = any_move(now, &rng);
+        else if (kind == BONZO)
+            i = bonzo(now);
+        else {
+            i = (uint)pit[match] - start;
+            searched[2u * match + player] += nodes[match];
         }
-        margin[match] = (short)(player_of(TOP, tick) == 0u ? ahead : -ahead);
-        asked[match] = NOBODY;
-    } else {
-        const uint number = first_match + (uint)match;
-        if (made + 1 == opening)
-            stream[match] = rng_pack(stream_of(stream_base, number, tick, made + 1, opening));
-        asked[match] = asked_next(next, tick, made + 1, opening);
+        const moved_t after = play(now, i);
+        banked[side] += after.banked;
+        moves[match * MOST_MOVES + made] = (char)(start + i);
+        ++made;
+        side = after.again ? side : BOTTOM - side;
+        now = next_view(after);
+        if (is_over(now) || made == MOST_MOVES)
+            who = NOBODY;
+        else {
+            if (made == opening)
+                rng = stream_of(stream_base, first_match + (uint)match, tick, made, opening);
+            who = asked_next(side, tick, made, opening);
+        }
+        kind = kind_asked(who, first_kind, second_kind);
+    } while (who != NOBODY && (kind == RANDOM || kind == BONZO));
+    int ahead = (int)banked[TOP] - (int)banked[BOTTOM];
+    for (uint k = 0; k < PITS; ++k) {
+        const uint own = STONES(now.own, k), other = STONES(now.other, k);
+        cells[k] = (uchar)(side == TOP ? other : own);
+        cells[PITS + 1u + k] = (uchar)(side == TOP ? own : other);
+        ahead += (int)cells[PITS + 1u + k] - (int)cells[k];
     }
+    cells[PITS] = (uchar)banked[BOTTOM];
+    cells[CELLS - 1] = (uchar)banked[TOP];
+    to_move[match] = side;
+    moves_made[match] = made;
+    stream[match] = rng_pack(rng);
+    asked[match] = who;
+    if (who == NOBODY) margin[match] = (short)(player_of(TOP, tick) == 0u ? ahead : -ahead);
 }

@@ -1,8 +1,9 @@
-"""Which move is made, and what becomes of the game?
+"""Which moves are made, and what becomes of the game?
 
-A search was done before. The other players are Bonzo, who takes the pit nearest to the own store
-whose stones reach exactly the store or else the nearest that is not empty, and chance. Device
-twin: ``kernels/games/kalah/move.cl``.
+A player who searches has done so before; then moves are made until a search is needed again. The
+other players are Bonzo, who takes the pit nearest to the own store whose stones reach exactly the
+store or else the nearest that is not empty, and chance. Device twin:
+``kernels/games/kalah/move.cl``.
 """
 
 from reference_py.games.kalah.match import CHANCE, NOBODY, asked_next, player_of, stream_of
@@ -26,20 +27,23 @@ def any_move(p, match, board, side):
     return pit
 
 
-def move(p, match, tick):
+def kind_asked(p, match, tick):
+    """Return the kind of player who is asked for a move."""
+    if match.asked == CHANCE:
+        return RANDOM
+    return p.players[player_of(match.to_move, tick)].kind
+
+
+def make_move(p, match, tick, kind):
     """Make the move of whoever is asked for it, record it, and see who is asked next."""
-    if match.asked == NOBODY:
-        return
     board, side = match.board.tolist(), int(match.to_move)
-    player = player_of(side, tick)
-    kind = RANDOM if match.asked == CHANCE else p.players[player].kind
     if kind == RANDOM:
         pit = any_move(p, match, board, side)
     elif kind == BONZO:
         pit = bonzo(p, board, side)
     else:
         pit = int(match.pit)
-        match.searched[player] += match.nodes
+        match.searched[player_of(side, tick)] += match.nodes
     board, match.to_move, _ = play(p, board, side, pit)
     match.board[:] = board
     match.moves[match.moves_made] = pit
@@ -52,3 +56,11 @@ def move(p, match, tick):
         if match.moves_made == p.opening:
             match.stream = stream_of(p, match, tick)
         match.asked = asked_next(p, match, tick)
+
+
+def move(p, match, tick):
+    """Make moves until the game is over or a player has to search."""
+    while match.asked != NOBODY:
+        make_move(p, match, tick, kind_asked(p, match, tick))
+        if match.asked != NOBODY and kind_asked(p, match, tick) not in (BONZO, RANDOM):
+            return

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from boards import flipped
 from oracles import FUZZ, MOVES, RULES, START, initial, solved
 
 from reference_py.games.kalah import parallel, rules
@@ -36,12 +37,6 @@ def test_random_boards(depth):
         )
         assert found.score == expected["score"]
         assert (found.pit, found.nodes) == (expected["move"], expected["nodes"])
-
-
-def flipped(p, board):
-    """Return the board as the other side sees it."""
-    half = p.pits + 1
-    return [*board[half:], *board[:half]]
 
 
 def random_board(generator, p, stones):

@@ -1,56 +1,19 @@
 """Does every form of the search, however it is cut, find what the reference and others found?"""
 
 import itertools
-import random
 
-import numpy as np
 import pytest
+from boards import RESULTS, config, fuzz, given, searched, splits
 from oracles import FUZZ, RULES, START, initial
 
 from reference_py.games.kalah.descend import minimax
 from reference_py.games.kalah.parameters import TOP, Parameters
 from reference_py.games.kalah.rules import evaluate
-from societies import config_from_dict, open_results, run, verify
+from societies import open_results, run, verify
 from societies.games.kalah import WORKLOAD
 from societies.games.kalah.levels import levels, shortened
 from societies.workload import slices
 from societies.workload.engines import DeviceEngine, ReferenceEngine
-
-SIDES = ("top", "bottom")
-RESULTS = ("score", "pit", "nodes", "leaves", "finished")
-
-
-def config(depth, **settings):
-    return config_from_dict({"workload": "kalah", "depth": depth, **settings})
-
-
-def given(boards):
-    """Return boards, (cells, side) each, as a configuration has them."""
-    return [{"board": list(board), "to_move": SIDES[side]} for board, side in boards]
-
-
-def searched(settings, device, ticks=None):
-    """Return what a device finds at each depth, of all games: name -> (game, depth)."""
-    p = WORKLOAD.parameters(settings)
-    engine = DeviceEngine(WORKLOAD, p, device, copies=WORKLOAD.count(settings))
-    found = {name: [] for name in RESULTS}
-    engine.start()
-    for tick in ticks or range(1, settings.depth + 1):
-        engine.run_ticks(tick, tick)
-        for name, log in engine.logs().items():
-            if name in found:
-                found[name].append(log[:, 0])
-    return {name: np.stack(rows, axis=1) for name, rows in found.items()}
-
-
-def splits(depth, most=4):
-    """Return every split of a depth whose tree has so many levels at most."""
-    return [
-        (pre, depth - pre - par + 1, par)
-        for par in range(1, most + 1)
-        for pre in range(depth - par + 2)
-    ]
-
 
 FORMS = {
     "expanded": {},
@@ -113,36 +76,13 @@ def test_every_split(device, split):
             assert found["nodes"][game, depth - 1] == expected.nodes
 
 
-def plausible(generator, p, stones):
-    """Return a board that is not over, and a side."""
-    while True:
-        board = [0] * p.cells
-        for _ in range(stones):
-            board[generator.randrange(p.cells)] += 1
-        if sum(board[: p.pits]) and sum(board[p.pits + 1 : -1]):
-            return board, generator.randrange(2)
-
-
-def fuzz(seed, count, p):
-    """Return boards of all kinds: usual numbers of stones, few, and nearly all in one pit."""
-    generator = random.Random(seed)
-    boards = [plausible(generator, p, generator.choice([48, 48, 48, 9, 24])) for _ in range(count)]
-    pits = [pit for pit in range(p.cells) if pit % (p.pits + 1) != p.pits]
-    for pit in pits:
-        alone, heap = [0] * p.cells, [0] * p.cells
-        alone[pit] = 1
-        heap[pit], heap[(pit + p.pits + 1) % p.cells] = 47, 1
-        boards += [(alone, pit > p.pits), (heap, pit < p.pits)]
-    return boards
-
-
 @pytest.mark.parametrize("empty_capture", [False, True])
 @pytest.mark.parametrize("form", ["expanded", "layers"])
 def test_random_boards(device, form, empty_capture):
     seed = 11 + empty_capture
     print("seed", seed)
     p = Parameters(empty_capture=empty_capture)
-    boards = fuzz(seed, 128, p)
+    boards = fuzz(seed, 256, p)
     settings = config(
         3, positions=given(boards), form=form, empty_capture=empty_capture, boards=256, plies=2
     )

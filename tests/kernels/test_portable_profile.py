@@ -94,7 +94,7 @@ LONG = (
 def test_shipped_and_large_sizes_fit_the_portable_profile(name, on_cpu):
     chosen, _, p, copies = loaded(SIZES[name])
     needs = planned(SIZES[name], on_cpu)
-    if needs or chosen.name != "raytracer":  # only one of its forms has local memory
+    if needs or chosen.name not in ("raytracer", "kalah_solve"):  # no form, or one, has some
         assert kernels_of(chosen, p, copies) <= set(needs)
     assert {name: n for name, n in needs.items() if n > PORTABLE_LOCAL_MEMORY} == {}
     for one in DEVICES:

@@ -6,7 +6,8 @@
 - splits: for a split (PRE, SEQ, PAR) of depth 13 and 14, seconds, launches, boards per launch;
 - speedup: seconds of a search of depth 4 to 14 by the reference, by C on one core
   (benchmarks/kalah.c), by the device in both forms;
-- sweep (with --only sweep): of `expanded`, plies of a work-item, boards in flight and workgroups, at one depth.
+- sweep (with --only sweep): of `expanded`, plies of a work-item, boards in flight and workgroups,
+  at one depth.
 
 Each measurement is appended to results/DEVICE.csv, and is not made again unless --again is given:
 an interrupted run goes on where it was. A measurement that would take longer than --seconds, by the

@@ -16,6 +16,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
+import numpy as np
+
 from societies.view.renderer import Numbered
 from societies.workload.view import (
     Button,
@@ -195,7 +197,8 @@ def frame(one: Numbered[Any], *, raw: bool, state: int = 0) -> bytes:
     }
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 4)
-    data = one.frame.pixels.tobytes() if raw else picture(one, "WEBP")
+    pixels = np.ascontiguousarray(one.frame.pixels)
+    data = pixels.data.cast("B") if raw else picture(one, "WEBP")
     return b"".join((struct.pack("<I", len(text)), text, data))
 
 

@@ -122,7 +122,7 @@ def test_the_latest_event_wins(gaps, launches):
 
 
 @pytest.mark.thorough
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(
     st.lists(st.sampled_from([0.0, 0.0005, 0.002, 0.005, 0.015, 0.05]), min_size=1, max_size=120),
     launches,

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from societies.config.model import Conflict
 from societies.config.problems import Path, dotted, plain_words
-from societies.errors import ConfigError
+from societies.errors import ConfigError, override
 from societies.words import counted
 from societies.workload.tables import Table, table_of
 from societies.workload.varying import NotVarying, changed, varying
@@ -70,7 +70,8 @@ def with_table(config: Any, source: Any, copies: str = "society") -> Any:
     if config.replicates != table.rows:
         there, asked = counted(table.rows, "row"), counted(config.replicates, copies)
         raise ConfigError(
-            f"{table.name}: has {there} for {asked} (replicates); each {copies} needs one"
+            f"{table.name}: has {there} for {asked} (replicates); each {copies} needs one\n"
+            f"give both the same number, such as {override(f'replicates={table.rows}')}"
         )
     found = config.model_copy()
     found._table = table
@@ -114,9 +115,10 @@ def _points(config: Any) -> Points:
     problems: list[str] = []
     columns = table.columns.items() if table else ()
     settings = [{paths[key]: _plain(column[row]) for key, column in columns} for row in rows]
+    made: dict[str, Any] = {}
     for row, setting in zip(rows, settings, strict=True) if table else ():
         try:
-            changed(config, base, setting)
+            made[_name(setting)] = changed(config, base, setting)
         except ValueError as error:
             number = config.first_society + row if hasattr(config, "first_society") else row
             copy = "" if number == row else f" (society {number})"
@@ -126,7 +128,7 @@ def _points(config: Any) -> Points:
         rest = [f"and {more} more problems of this table"] if more > 0 else []
         raise ConfigError("\n".join([*problems[:_MOST_REPORTED], *rest]))
     try:
-        points = _in_time(config, base, settings, row_of)
+        points = _in_time(config, base, settings, row_of, made)
     except ValueError as error:
         where = f"{table.name}, with interventions" if table else "interventions"
         raise ConfigError(
@@ -152,8 +154,11 @@ def _in_time(
     base: Mapping[str, Any],
     settings: Sequence[Mapping[Path, Any]],
     row_of: NDArray[np.intp],
+    made: Mapping[str, Any],
 ) -> Points:
     """Return the points of copies that begin with their settings, as interventions change them.
+
+    ``made`` has configurations that were checked before, by the name of their settings.
 
     Raises
     ------
@@ -184,11 +189,11 @@ def _in_time(
                     setting |= {
                         varying(type(config), base, key): value for key, value in one.set.items()
                     }
-            name = repr(sorted(setting.items(), key=str))
+            name = _name(setting)
             if name not in known:
                 known[name] = len(configs)
                 try:
-                    configs.append(changed(config, base, setting))
+                    configs.append(made.get(name) or changed(config, base, setting))
                 except ValueError as error:
                     raise _NotThen(str(error), newest) from None
             places.append(known[name])
@@ -202,6 +207,11 @@ def _in_time(
         if lines:
             raise _NotThen("\n".join(f"taken together, {line}" for line in lines), None)
     return Points(tuple(configs), of, after)
+
+
+def _name(setting: Mapping[Path, Any]) -> str:
+    """Return a text that is the same for the same values of the same keys."""
+    return repr(sorted(setting.items(), key=str))
 
 
 class _NotThen(ValueError):
@@ -237,7 +247,7 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
     if wrong or not interventions(config):
         return
     try:
-        _in_time(config, base, [{}], np.zeros(config.replicates, np.intp))
+        _in_time(config, base, [{}], np.zeros(config.replicates, np.intp), {})
     except _NotThen as error:
         path = ("interventions",)
         for i, one in enumerate(interventions(config)):

@@ -42,6 +42,11 @@ INVENTIVE = {
 }
 
 
+CHANGES = [
+    {"day": 10, "set": {"device.factor.tool": 4.0, "trading.min_surplus": 1.0}},
+    {"day": 20, "set": {"utility.exponent": 2.2, "day_length": 650.0}, "societies": [0, 2]},
+]
+
 BARS = [
     {"rows": [2, 3], "columns": [4, 9]},
     {"rows": [3, 5], "columns": [5, 5], "value": -2.0},
@@ -90,6 +95,11 @@ CONFIGS = {
     ),
     "devices without trade": (
         _small(agents=4, resources=8, days=30, devices="all", trade=False, **INVENTIVE),
+        [],
+    ),
+    "interventions": (
+        _small(agents=6, resources=9, days=30, devices="all", replicates=3, interventions=CHANGES)
+        | INVENTIVE,
         [],
     ),
     "laplace of the seed's form": ("configs/physics/laplace/quickstart.yaml", ["variant=seed"]),

@@ -42,6 +42,7 @@ from societies.economy.engine import DeviceEngine, ReferenceEngine  # noqa: E402
 from societies.economy.parameters import parameters  # noqa: E402
 from societies.economy.schedule import Step  # noqa: E402
 from societies.economy.series import SERIES  # noqa: E402
+from societies.economy.workload import WORKLOAD as ECONOMY  # noqa: E402
 from societies.errors import SocietiesError  # noqa: E402
 from societies.kerneltext import source as kernel_source  # noqa: E402
 from societies.kerneltext.source import without_comments  # noqa: E402
@@ -86,6 +87,11 @@ SHOCKS = [
     {"day": 2, "remove": "resource", "index": "random", "holdings": "keep"},
     {"day": 2, "remove": "agent", "index": "random"},
 ]
+CHANGES = [
+    {"day": 1, "set": {"trading.min_surplus": 0.0, "extraction.near_best_band": 1.0}},
+    {"day": 2, "set": {"utility.exponent": 2.2}, "societies": [1]},
+]
+"""Values then come from tables with a row for each society."""
 # name: settings, days, workgroup sizes (the first one only with --quick)
 SMALL_MENU = {"menu_size": 1, "rounds": 3}  # somebody then has what the other has not: trade
 SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
@@ -104,6 +110,18 @@ SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
         {"agents": 5, "resources": 7, "groups": GROUPS, "trading": SMALL_MENU},
         3,
         (3, 8),
+    ),
+    "values that change and differ": (
+        {
+            "agents": 3,
+            "resources": 5,
+            "trading": SMALL_MENU,
+            "replicates": 2,
+            "groups": [GROUPS[0] | {"share": 1.0}],
+        }
+        | {"interventions": CHANGES},
+        3,
+        (5, 8),
     ),
     "inverse price": (
         {
@@ -207,7 +225,8 @@ def economy(checks: Checks, *, quick: bool) -> None:
 def one_society(checks: Checks, name: str, kinds: tuple[str, ...], *, quick: bool) -> None:
     """Run one society in the variants of some kinds of devices, at its workgroup sizes."""
     settings, days, workgroups = SOCIETIES[name]
-    p = parameters(config_from_dict({"workload": "economy", "days": days, "seed": 10, **settings}))
+    asked = {"workload": "economy", "days": days, "seed": 10, **settings}
+    p = ECONOMY.parameters(config_from_dict(asked))
     reference = ReferenceEngine(p)
     reference.start()
     series = reference.run_days(1, days)

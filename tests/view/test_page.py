@@ -222,6 +222,13 @@ def test_the_last_of_many_moves_is_shown(page, window):
     assert page.session.newest.state == page.session.state == 61
 
 
+def test_a_picture_that_cannot_be_shown_is_said_so(page, window):
+    window.js("context.putImageData = () => { throw new Error('too large'); }")
+    window.drag(middle(window), (SCALE, 0))
+    window.reads("error", "this browser cannot show the picture: too large")
+    until(lambda: page.session._viewers[0].shown >= 4, "the acknowledgement")
+
+
 def test_a_long_caption_moves_nothing(page, window):
     left = window.box("panel")[0]
     x, _, width, _ = window.box("picture")

@@ -86,11 +86,17 @@ async function draw() {
   const frame = waiting;
   waiting = null;
   if (frame === null || frame.socket !== socket) return;
-  let picture = null;
-  if (frame.webp) {
-    try { picture = await createImageBitmap(new Blob([frame.data], { type: "image/webp" })); }
-    catch { write("error", "this browser shows no WebP"); return; }
+  try {
+    await paint(frame);
+  } catch (error) { // of a picture that is too large for a canvas, for instance
+    write("error", "this browser cannot show the picture: " + error.message);
   }
+  send({ shown: frame.number });
+}
+
+async function paint(frame) {
+  let picture = null;
+  if (frame.webp) picture = await createImageBitmap(new Blob([frame.data], { type: "image/webp" }));
   if (frame.number > drawn) { // decoding takes a while: a newer one may be there
     if (canvas.width !== frame.width || canvas.height !== frame.height) {
       [canvas.width, canvas.height] = [frame.width, frame.height];
@@ -104,12 +110,11 @@ async function draw() {
     }
     drawn = frame.number;
     write("caption", frame.caption);
-    Object.assign(document.body.dataset, { number: drawn, shown: ++count });
+    document.body.dataset.shown = ++count;
     shown = frame.state;
     compare();
     times.push(performance.now());
   }
-  send({ shown: frame.number });
 }
 
 // Notes whether the picture shows all that was done here.
@@ -244,7 +249,7 @@ canvas.onpointerup = canvas.onpointercancel = (event) => {
   drag = null;
 };
 canvas.addEventListener("wheel", (event) => {
-  if (!takes.wheel) return;
+  if (!controlling || !takes.wheel) return;
   event.preventDefault();
   // A notch is 120 here in every browser; deltaY has other units in each.
   const turns = event.wheelDeltaY ? event.wheelDeltaY / 120 : -Math.sign(event.deltaY);

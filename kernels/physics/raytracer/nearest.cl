@@ -78,10 +78,24 @@ static void offer_sphere(hit_t *best, const num b, const num q, const int number
 #endif
 }
 
+// One sphere of several in memory: 8 nums lie between its coordinates and the square of its radius.
+#define OFFER_SPHERE_AT(best, sphere, number, origin, towards, ignored) \
+    do { \
+        const num3 v = (origin) - (num3)((sphere)[0], (sphere)[8], (sphere)[16]); \
+        const num b = dot3(v, towards); \
+        const num q = b * b - (dot3(v, v) - (sphere)[24]); \
+        if (q >= NUM(0.0)) offer_sphere(best, b, q, number, ignored); \
+    } while (0)
+
 // The eight spheres of a group.
 static void offer_group(hit_t *best, __global const num8 *group, __global const int *numbers,
                         const num3 origin, const num3 towards, const int ignored)
 {
+#if NUM_IS_DOUBLE  // PoCL 3.0 does not compile comparisons of double8, or takes minutes
+    __global const num *spheres = (__global const num *)group;
+    for (uint lane = 0; lane < 8; ++lane)
+        OFFER_SPHERE_AT(best, spheres + lane, numbers[lane], origin, towards, ignored);
+#else
     const num8 x = origin.x - group[0], y = origin.y - group[1], z = origin.z - group[2];
     const num8 b = (x * towards.x + y * towards.y) + z * towards.z;
     const num8 q = b * b - (((x * x + y * y) + z * z) - group[3]);
@@ -97,6 +111,7 @@ static void offer_group(hit_t *best, __global const num8 *group, __global const 
     OFFER_LANE(s6, 6);
     OFFER_LANE(s7, 7);
 #undef OFFER_LANE
+#endif
 }
 
 static void offer_planes(hit_t *best, const scene_t *scene, const num3 origin, const num3 towards,
@@ -167,6 +182,20 @@ static num inverse(const num x)
     return NUM_DIV(NUM(1.0), x);
 }
 
+// Let a node wait on the stack, nearer ones of the same parent, from `base` on, above it.
+static uint push(uint *node_of, num *near_of, const uint base, const uint waiting, const uint node,
+                 const num near)
+{
+    uint at = waiting;
+    for (; at > base && near_of[at - 1] < near; --at) {
+        near_of[at] = near_of[at - 1];
+        node_of[at] = node_of[at - 1];
+    }
+    near_of[at] = near;
+    node_of[at] = node;
+    return waiting + 1;
+}
+
 // Spheres of those groups whose boxes the ray meets before the best hit so far; of the children of
 // a node the nearest is looked at first. `any_will_do` ends with the first hit.
 static void offer_tree(hit_t *best, const scene_t *scene, const num3 origin, const num3 towards,
@@ -194,24 +223,29 @@ static void offer_tree(hit_t *best, const scene_t *scene, const num3 origin, con
             if (any_will_do && best->number != NOTHING) return;
             continue;
         }
+        const uint base = waiting, child = tree_child(8, node, 0);
         __global const num8 *box = scene->boxes + 6 * node;
+#if NUM_IS_DOUBLE
+        for (uint lane = 0; lane < 8; ++lane) {
+            __global const num *side = (__global const num *)box + lane;
+            const num near =
+                max(max((side[8 * dx] - in.x) * slow.x, (side[8 + 8 * dy] - in.y) * slow.y),
+                    (side[16 + 8 * dz] - in.z) * slow.z);
+            const num far =
+                min(min((side[24 - 8 * dx] - out.x) * slow.x, (side[32 - 8 * dy] - out.y) * slow.y),
+                    (side[40 - 8 * dz] - out.z) * slow.z);
+            if (far >= NUM(0.0) && near <= far * SLACK && near <= best->t * SLACK)
+                waiting = push(node_of, near_of, base, waiting, child + lane, near);
+        }
+#else
         const num8 near = max(max((box[dx] - in.x) * slow.x, (box[1 + dy] - in.y) * slow.y),
                               (box[2 + dz] - in.z) * slow.z);
         const num8 far = min(min((box[3 - dx] - out.x) * slow.x, (box[4 - dy] - out.y) * slow.y),
                              (box[5 - dz] - out.z) * slow.z);
-        const mask8_t met = (far >= NUM(0.0)) & (near <= far * SLACK) & (near <= best->t * SLACK);
+        const int8 met = (far >= NUM(0.0)) & (near <= far * SLACK) & (near <= best->t * SLACK);
         if (!any(met)) continue;
-        const uint base = waiting, child = tree_child(8, node, 0);
 #define PUSH_LANE(lane, place) \
-    if (met.lane) { \
-        uint at = waiting++; \
-        for (; at > base && near_of[at - 1] < near.lane; --at) { \
-            near_of[at] = near_of[at - 1]; \
-            node_of[at] = node_of[at - 1]; \
-        } \
-        near_of[at] = near.lane; \
-        node_of[at] = child + place; \
-    }
+    if (met.lane) waiting = push(node_of, near_of, base, waiting, child + place, near.lane)
         PUSH_LANE(s0, 0);
         PUSH_LANE(s1, 1);
         PUSH_LANE(s2, 2);
@@ -221,6 +255,7 @@ static void offer_tree(hit_t *best, const scene_t *scene, const num3 origin, con
         PUSH_LANE(s6, 6);
         PUSH_LANE(s7, 7);
 #undef PUSH_LANE
+#endif
     }
 }
 
@@ -268,11 +303,8 @@ COLLECTIVE hit_t first_seen(const scene_t *scene, const bool active, const num3 
             for (uint g = 0; g < groups; ++g)
                 for (uint lane = 0; lane < 8; ++lane) {
                     __local const num *sphere = tile + 32 * g + lane;
-                    const num3 v = origin - (num3)(sphere[0], sphere[8], sphere[16]);
-                    const num b = dot3(v, towards);
-                    const num q = b * b - (dot3(v, v) - sphere[24]);
                     const int number = (int)(8 * (first + g) + lane);
-                    if (q >= NUM(0.0)) offer_sphere(&best, b, q, number, ignored);
+                    OFFER_SPHERE_AT(&best, sphere, number, origin, towards, ignored);
                 }
         group_barrier(CLK_LOCAL_MEM_FENCE);  // the last look at the tile, before the next one
         first += TILE / 8;

@@ -13,12 +13,10 @@
 typedef double2 num2;
 typedef double3 num3;
 typedef double8 num8;
-typedef long8 mask8_t;  // of comparisons of num8
 #else
 typedef float2 num2;
 typedef float3 num3;
 typedef float8 num8;
-typedef int8 mask8_t;
 #endif
 
 static num dot3(const num3 a, const num3 b)

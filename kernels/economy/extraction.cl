@@ -22,33 +22,36 @@
 // one that has it (the only one, if there is one).
 typedef struct {
     real gain;
-    uint count, which;
+    uint ties;  // COUNT_ONE for each leaf that has the gain, and the number of one of them
 } best_t;
+
+#define COUNT_ONE 0x10000u
+#define how_many(ties) ((ties) / COUNT_ONE)
+#define one_of(ties) ((ties) % COUNT_ONE)
 
 static best_t better_node(const best_t x, const best_t y)
 {
     best_t z;
     z.gain = x.gain >= y.gain ? x.gain : y.gain;
-    z.count = (x.gain >= y.gain ? x.count : 0) + (y.gain >= x.gain ? y.count : 0);
-    z.which = x.gain >= y.gain ? x.which : y.which;
+    z.ties = x.gain >= y.gain ? x.ties : y.ties;
+    z.ties += x.gain == y.gain ? y.ties - one_of(y.ties) : 0;
     return z;
 }
 
 // Node i has the children 2i and 2i + 1; the leaf of resource r is LEAVES + r.
-#define TREE_PARAMETERS __local real *gain, __local ushort *count, __local ushort *which
-#define TREE gain, count, which
+#define TREE_PARAMETERS __local real *gain, __local uint *ties
+#define TREE gain, ties
 
 INLINED best_t read_node(TREE_PARAMETERS, const uint node)
 {
-    const best_t x = {gain[node], count[node], which[node]};
+    const best_t x = {gain[node], ties[node]};
     return x;
 }
 
 INLINED void write_node(TREE_PARAMETERS, const uint node, const best_t x)
 {
     gain[node] = x.gain;
-    count[node] = x.count;
-    which[node] = x.which;
+    ties[node] = x.ties;
 }
 
 // Give a leaf a new gain and return the root. The brothers on the way up are read first, all at
@@ -59,7 +62,7 @@ INLINED best_t update(TREE_PARAMETERS, const uint resource, const real new_gain)
 #pragma unroll
     for (uint level = 0; level < LEVELS; ++level)
         brothers[level] = read_node(TREE, ((LEAVES + resource) >> level) ^ 1);
-    best_t x = {new_gain, 1, resource};
+    best_t x = {new_gain, COUNT_ONE + resource};
     gain[LEAVES + resource] = new_gain;
 #pragma unroll
     for (uint level = 0; level < LEVELS; ++level) {
@@ -83,13 +86,13 @@ COLLECTIVE void fill_tree(TREE_PARAMETERS, const uint leaves)
 }
 
 // The pick-th (ascending) of the resources that have the largest gain.
-INLINED uint pick_best(const __local real *gain, const __local ushort *count, uint pick)
+INLINED uint pick_best(const __local real *gain, const __local uint *ties, uint pick)
 {
     const real best = gain[1];
     uint node = 1;
     while (node < LEAVES) {
         node *= 2;
-        const uint left = gain[node] == best ? count[node] : 0;
+        const uint left = gain[node] == best ? how_many(ties[node]) : 0;
         if (pick >= left) {
             pick -= left;
             ++node;
@@ -123,7 +126,8 @@ INLINED uint choose(TREE_PARAMETERS, const best_t best, const real band, rng_t *
 #if NEAR_BEST_BAND
     if (band > 0.0) return pick_near_best(gain, band, rng_below(rng, count_near_best(gain, band)));
 #endif
-    return best.count == 1 ? best.which : pick_best(gain, count, rng_below(rng, best.count));
+    const uint count = how_many(best.ties);
+    return count == 1 ? one_of(best.ties) : pick_best(gain, ties, rng_below(rng, count));
 }
 
 // ---------------------------------------------------------------- the day of an agent
@@ -216,7 +220,7 @@ COLLECTIVE void look_at_all(WORK_PARAMETERS, TREE_PARAMETERS)
             const real now = look(WORK, r);
             if (available(r)) best = now;
         }
-        write_node(TREE, LEAVES + r, (best_t){best, 1, r});
+        write_node(TREE, LEAVES + r, (best_t){best, COUNT_ONE + r});
     }
     // Leaves of all work-items, before their parents are formed; rows, before one work-item works.
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -301,8 +305,7 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *rows
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;
     __local real *gain = local_malloc(2 * LEAVES * sizeof(real));
-    __local ushort *count = local_malloc(2 * LEAVES * sizeof(ushort));
-    __local ushort *which = local_malloc(2 * LEAVES * sizeof(ushort));
+    __local uint *ties = local_malloc(2 * LEAVES * sizeof(uint));
 #if RESOURCES <= ROW_LIMIT
     __local real *minutes_next = local_malloc(RESOURCES * sizeof(real));
     __local real *experienced = local_malloc(RESOURCES * sizeof(real));

@@ -29,7 +29,7 @@ from societies.economy.curves import (
     utility_tables,
 )
 from societies.workload.keys import VALUE_TABLE, shapes, table_lookups, table_row, values
-from societies.workload.points import Points
+from societies.workload.points import Points, once
 
 Key = TypeVar("Key")
 Rows = NDArray[np.uint32]
@@ -277,9 +277,4 @@ def _own(
 
 def ensemble(config: EconomyConfig, points: Points) -> Ensemble:
     """Return the parameters of a configuration's societies, which are made once."""
-    memo = config.__dict__.get("_ensemble")
-    if memo is None or memo[0] != id(config):  # a copy of a configuration has its dictionary
-        memo = (id(config), Ensemble(config, points))
-        config.__dict__["_ensemble"] = memo
-    found: Ensemble = memo[1]
-    return found
+    return once(config, "ensemble", lambda one: Ensemble(one, points))

@@ -7,10 +7,11 @@ one, so a hundred replicates of a parameter point are one point.
 
 from __future__ import annotations
 
+import weakref
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,10 @@ from societies.errors import ConfigError, override
 from societies.words import counted
 from societies.workload.tables import Table, table_of
 from societies.workload.varying import NotVarying, changed, varying
+
+Made = TypeVar("Made")
+_MADE: dict[int, dict[str, Any]] = {}
+"""What was made of configurations that are in use, by their identity."""
 
 _MOST_REPORTED = 8
 """Problems of a table that are reported; there may be one in each of ten thousand rows."""
@@ -89,11 +94,21 @@ def points_of(config: Any) -> Points | None:
     """
     if config.table is None and not interventions(config):
         return None
-    memo = config.__dict__.get("_points")
-    if memo is None or memo[0] != id(config):  # a copy of a configuration has its dictionary
-        memo = (id(config), _points(config))
-        config.__dict__["_points"] = memo
-    found: Points = memo[1]
+    return once(config, "points", _points)
+
+
+def once(config: Any, name: str, make: Callable[[Any], Made]) -> Made:
+    """Return what is made of a configuration, which is kept under a name as long as it is.
+
+    It is not kept in the configuration: copies of that, of which some are pickled, would have it.
+    """
+    kept = _MADE.get(id(config))
+    if kept is None:
+        kept = _MADE[id(config)] = {}
+        weakref.finalize(config, _MADE.pop, id(config), None)
+    if name not in kept:
+        kept[name] = make(config)
+    found: Made = kept[name]
     return found
 
 

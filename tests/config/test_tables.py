@@ -1,5 +1,8 @@
 """What may a table of parameters say, and in which words is refused what it may not?"""
 
+import gc
+import pickle
+
 import numpy as np
 import pytest
 import xarray as xr
@@ -7,7 +10,7 @@ import xarray as xr
 import societies
 from societies import SocietiesError, config_from_dict
 from societies.economy.config import EconomyConfig
-from societies.workload.points import points_of, with_table
+from societies.workload.points import _MADE, points_of, with_table
 from societies.workload.tables import table_of
 from societies.workload.varying import NotVarying, varying
 
@@ -152,6 +155,22 @@ def test_a_workload_without_such_keys_says_so():
     plate = config_from_dict({"workload": "laplace", "side": 8, "steps": 3})
     with pytest.raises(SocietiesError, match="laplace"):
         with_table(plate, {"steps": [1, 2]})
+
+
+def test_a_copy_of_a_configuration_has_a_table_of_its_own():
+    """What is made of a configuration is kept as long as it is, and no copy has it."""
+    config = with_table(economy(), {"day_length": [500.0, 600.0]})
+    assert points_of(config) is points_of(config)
+    other = with_table(config, {"day_length": [700.0, 600.0]})
+    assert [one.day_length for one in points_of(other).configs] == [700.0, 600.0]
+    assert [one.day_length for one in points_of(config).configs] == [500.0, 600.0]
+    for copy in (other.model_copy(), pickle.loads(pickle.dumps(other))):
+        assert points_of(copy) is not points_of(other)
+        assert points_of(copy).configs == points_of(other).configs
+    there = len(_MADE)
+    del config, other, copy
+    gc.collect()
+    assert len(_MADE) <= there - 3  # nothing is kept longer than the configuration
 
 
 def test_every_value_may_vary_and_no_shape():

@@ -79,6 +79,7 @@ def test_a_kept_state_begins_a_branch(tmp_path, parent, straight):
     assert not inspect(out, check=True).damages
 
 
+@pytest.mark.thorough
 def test_the_days_since_an_earlier_checkpoint_are_computed_anew(tmp_path, parent):
     out, other = tmp_path / "branch.h5", tmp_path / "straight.h5"
     report = run(ensemble(), out, start=parent, day=9, values=VALUES)

@@ -40,6 +40,10 @@ HEADERS = {
 NEWS_SECONDS = 1 / 60
 """Shortest time from one message about the controls to the next."""
 
+PING_SECONDS, SILENT_SECONDS = 5.0, 10.0
+"""How often a browser is asked whether it is there, and after how long without an answer it is
+gone: a computer that was put to sleep must not keep control."""
+
 LONGEST_MESSAGE = 1 << 16
 """Bytes of the longest message that is read; the page's have some hundred."""
 
@@ -223,6 +227,8 @@ class Server(uvicorn.Server):
                 app,
                 ws="websockets-sansio",
                 ws_max_size=LONGEST_MESSAGE,
+                ws_ping_interval=PING_SECONDS,
+                ws_ping_timeout=SILENT_SECONDS,
                 ws_per_message_deflate=False,  # slower than the pixels' way on any network
                 log_config=None,
                 access_log=False,

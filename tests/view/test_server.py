@@ -320,15 +320,31 @@ def test_a_message_that_is_too_long_closes_its_connection(page):
         until(lambda: viewer.news and viewer.frames, "the page")
 
 
-def test_bytes_that_are_no_protocol_are_one_line_at_most(page):
-    page.errors.clear()
-    generator = random.Random(1)
-    upgrade = (
+def upgrade(page):
+    """Return the bytes with which a browser asks for a WebSocket."""
+    return (
         f"GET /socket HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\nUpgrade: websocket\r\n"
         "Connection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
         "Sec-WebSocket-Version: 13\r\n\r\n"
     ).encode()
-    for first in (b"", b"GET / HTTP/9\r\n\r\n", b"GET /socket HTTP/1.1\r\n", upgrade):
+
+
+@pytest.mark.thorough
+def test_who_does_not_answer_loses_control(page):
+    page.errors.clear()
+    with socket.create_connection(("127.0.0.1", page.port)) as silent:
+        silent.sendall(upgrade(page))
+        until(lambda: page.session._viewers, "the silent viewer")
+        with Viewer(page) as viewer:
+            until(lambda: viewer.news and not viewer.news[-1]["controlling"], "the controls")
+            until(lambda: viewer.news[-1]["controlling"], "control", seconds=40)
+    assert not page.errors
+
+
+def test_bytes_that_are_no_protocol_are_one_line_at_most(page):
+    page.errors.clear()
+    generator = random.Random(1)
+    for first in (b"", b"GET / HTTP/9\r\n\r\n", b"GET /socket HTTP/1.1\r\n", upgrade(page)):
         with socket.create_connection(("127.0.0.1", page.port), timeout=5) as one:
             one.sendall(first + generator.randbytes(500))
             one.settimeout(0.2)

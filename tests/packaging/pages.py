@@ -56,7 +56,7 @@ NOT_EXECUTED = {
     ".venv/bin/pip install -e": "would run these tests again; .ci/run executes it",
     "apt install oclgrind": "needs root and the network; .ci/run does it",
     "pip install 'societies[view]'": "needs the network; .ci/run installs the same with the tests",
-    "societies view ": "serves until Ctrl-C; tests/cli/test_view.py and tests/view do that",
+    "societies view ": "serves until Ctrl-C; tests/cli/test_page_command.py and tests/view do that",
     "ssh -L ": "the same on another machine",
     "python tests/races/check.py": "takes minutes; .ci/run executes it, tests/races its options",
 }

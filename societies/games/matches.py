@@ -23,6 +23,8 @@ from societies.workload import Field, Workload
 from societies.workload.config import SEED
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from societies.workload.report import RunReport
 
 NORMAL_975 = 1.959963984540054
@@ -201,6 +203,18 @@ class MatchWorkload(Workload[Any, Any]):
     def standing(self, margins: ArrayLike) -> Standing:
         """Return what the games of a run say of the first player."""
         return standing(margins)
+
+    def figure(self, results: xr.Dataset, *, match: int = 0) -> Any:
+        """Draw the points of the first player, game after game, and the margins.
+
+        Parameters
+        ----------
+        match : int
+            Which match of the file, from 0.
+        """
+        from societies.games.match_figure import figure
+
+        return figure(results, match, wilson)
 
     def record_fields(self, unit: str, move: str) -> dict[str, Field]:
         """Return what is recorded of a game; sizes have the most moves as ``move``."""

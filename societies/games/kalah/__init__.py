@@ -18,6 +18,8 @@ from societies.games.kalah.levels import levels
 from societies.workload import Field, Phase, Source, Step, Workload, phase
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from societies.opencl import Device
 
 
@@ -95,6 +97,18 @@ class Kalah(Workload[KalahConfig, Parameters]):
     def work_items(self, p: Parameters, copies: int, device: Any) -> int:
         """Return work-items of a workgroup: two warps, so that many boards are under way."""
         return search.PART
+
+    def figure(self, results: xr.Dataset, *, game: int = 0) -> Any:
+        """Draw how the tree of a game grows with depth, and what is found.
+
+        Parameters
+        ----------
+        game : int
+            Which game of the file, from 0.
+        """
+        from societies.games.kalah.figure import figure
+
+        return figure(results, game)
 
     def play(
         self,

@@ -8,6 +8,8 @@ from reference_py.games.kalah.move import bonzo
 from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters
 from societies import config_from_dict, open_results, run, verify
 from societies.errors import ConfigError
+from societies.games.kalah import WORKLOAD as SEARCHED
+from societies.games.kalah.match import WORKLOAD as MATCH
 from societies.games.matches import records
 
 SMALL = {"workload": "kalah_match", "pits": 4, "stones": 3, "boards": 64, "plies": 2}
@@ -133,3 +135,22 @@ def test_games_that_are_only_repeated_are_warned_of():
     assert [found.path for found in config(SEARCH, BONZO, games=4).warnings()] == [("games",)]
     assert not list(config(SEARCH, RANDOM, games=4).warnings())
     assert not list(config(SEARCH, BONZO, games=4, opening=1).warnings())
+
+
+def test_figures_are_drawn(tmp_path):
+    """Of a match, and of a search, also where some of it is missing."""
+    played(config(RANDOM, BONZO, games=6, replicates=2), tmp_path / "match.h5")
+    with open_results(tmp_path / "match.h5") as results:
+        left, right = MATCH.figure(results, match=1).axes
+        share = ((results.margin.values[1] > 0) + (results.margin.values[1] == 0) / 2).mean()
+        assert left.lines[0].get_ydata()[-1] == share
+        assert sum(bar.get_height() for bar in right.patches) == 6
+        with pytest.raises(ConfigError, match="match=2: the matches are 0 to 1"):
+            MATCH.figure(results, match=2)
+    run(config_from_dict({"workload": "kalah", "depth": 4}), out=tmp_path / "search.h5")
+    with open_results(tmp_path / "search.h5") as results:
+        left, right = SEARCHED.figure(results.where(results.depth < 4)).axes
+        assert left.lines[0].get_ydata()[:3].tolist() == [7, 42, 227]
+        assert [text.get_text() for text in right.texts] == ["9", "9", "9"]
+        with pytest.raises(ConfigError, match="game=1: the games are 0 to 0"):
+            SEARCHED.figure(results, game=1)

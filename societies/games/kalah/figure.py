@@ -1,0 +1,61 @@
+"""What does a search of Kalah look like: how its tree grows, and what it finds, by depth?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from societies.errors import ConfigError, option
+from societies.workload.figure import clock_and_copies, numbers
+
+
+def figure(results: Any, game: int) -> Any:
+    """Return a figure of one game: boards looked at, and score, by depth.
+
+    Parameters
+    ----------
+    results : xarray.Dataset
+        As `societies.open_results` returns it.
+    game : int
+        Place of the game among those of the file.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ConfigError
+        If there is no such game.
+    OutputError
+        If what is to be drawn is not what a run writes.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    clock_and_copies(results)
+    found = {
+        name: numbers(results, name, "game", "depth")
+        for name in ("nodes", "leaves", "score", "pit")
+    }
+    games = results.sizes["game"]
+    if not 0 <= game < games:
+        raise ConfigError(f"{option('game', game)}: the games are 0 to {games - 1}")
+    one = {name: array[game].values for name, array in found.items()}
+    depths = results.depth.values
+    drawing = Figure(figsize=(10, 4), layout="constrained")
+    left, right = drawing.subplots(1, 2)
+    left.plot(depths, one["nodes"], "o-", color="#0072B2", label="boards looked at")
+    left.plot(depths, one["leaves"], ".--", color="#56B4E9", label="of these at full depth")
+    left.set(xlabel="depth [plies]", ylabel="boards", yscale="log")
+    left.legend()
+    right.step(depths, one["score"], "o-", where="mid", color="#D55E00")
+    for depth, score, pit in zip(depths, one["score"], one["pit"], strict=True):
+        if score == score and pit >= 0:  # what is not finished is missing
+            right.annotate(f"{pit:.0f}", (depth, score), (0, 7), textcoords="offset points")
+    right.set(xlabel="depth [plies]", ylabel="score, as TOP sees it")
+    right.set_title("numbers: cell of the best move", fontsize="medium")
+    right.margins(y=0.15)
+    for axes in (left, right):
+        axes.grid(alpha=0.3)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    return drawing

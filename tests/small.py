@@ -66,9 +66,9 @@ SMALL = {
         "record": {"series": 2, "detail": 8, "checkpoint": 5},
     },
     "raytracer": {
-        "width": 12,
-        "height": 9,
-        "samples": 4,
+        "width": 6,
+        "height": 5,
+        "samples": 3,
         "shading": "whitted",
         "form": "tree",
         "scene": {

@@ -285,13 +285,14 @@ static hit_t first_hit(const scene_t *scene, const num3 origin, const num3 towar
 
 // The same for a workgroup's rays of seed shading, together. All work-items take part; those whose
 // ray is not `active` get nothing. Local memory: TILE spheres of 4 nums.
-COLLECTIVE hit_t first_seen(const scene_t *scene, const bool active, const num3 origin,
-                            const num3 towards, const num margin, const int ignored,
-                            const num limit, const bool any_will_do)
+COLLECTIVE void first_seen(hit_t *best, const scene_t *scene, const bool active, const num3 origin,
+                           const num3 towards, const num margin, const int ignored, const num limit,
+                           const bool any_will_do)
 {
     __local num *tile = local_malloc(4 * TILE * sizeof(num));
-    hit_t best = {limit < FAR ? limit : FAR, NOTHING};
-    if (active) offer_planes(&best, scene, origin, towards, ignored);
+    best->t = limit < FAR ? limit : FAR;
+    best->number = NOTHING;
+    if (active) offer_planes(best, scene, origin, towards, ignored);
     uint first = 0;
     do {
         const uint left = scene->group_count - first;
@@ -299,29 +300,28 @@ COLLECTIVE hit_t first_seen(const scene_t *scene, const bool active, const num3 
         __global const num *numbers = (__global const num *)(scene->groups + 4 * first);
         for (uint i = LANE; i < 32 * groups; i += LANES) tile[i] = numbers[i];
         group_barrier(CLK_LOCAL_MEM_FENCE);  // the tile, before rays meet its spheres
-        if (active && !(any_will_do && best.number != NOTHING))
+        if (active && !(any_will_do && best->number != NOTHING))
             for (uint g = 0; g < groups; ++g)
                 for (uint lane = 0; lane < 8; ++lane) {
                     __local const num *sphere = tile + 32 * g + lane;
                     const int number = (int)(8 * (first + g) + lane);
-                    OFFER_SPHERE_AT(&best, sphere, number, origin, towards, ignored);
+                    OFFER_SPHERE_AT(best, sphere, number, origin, towards, ignored);
                 }
         group_barrier(CLK_LOCAL_MEM_FENCE);  // the last look at the tile, before the next one
         first += TILE / 8;
     } while (first < scene->group_count);
     local_free(4 * TILE * sizeof(num));
-    return best;
 }
 
 #else
 
-COLLECTIVE hit_t first_seen(const scene_t *scene, const bool active, const num3 origin,
-                            const num3 towards, const num margin, const int ignored,
-                            const num limit, const bool any_will_do)
+COLLECTIVE void first_seen(hit_t *best, const scene_t *scene, const bool active, const num3 origin,
+                           const num3 towards, const num margin, const int ignored, const num limit,
+                           const bool any_will_do)
 {
-    hit_t best = {FAR, NOTHING};
-    if (active) best = first_hit(scene, origin, towards, margin, ignored, limit, any_will_do);
-    return best;
+    best->t = FAR;
+    best->number = NOTHING;
+    if (active) *best = first_hit(scene, origin, towards, margin, ignored, limit, any_will_do);
 }
 
 #endif

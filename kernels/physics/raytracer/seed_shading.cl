@@ -17,7 +17,8 @@ COLLECTIVE num light_share(const scene_t *scene, const num3 light, const num mar
     e = over3(e, apart);
     const num slope = dot3(e, normal);
     const bool faces = active && slope >= NUM(0.0);
-    const hit_t blocker = first_seen(scene, faces, light, -e, margin, hit, apart, true);
+    hit_t blocker;
+    first_seen(&blocker, scene, faces, light, -e, margin, hit, apart, true);
     const bool lit = faces && blocker.number == NOTHING;
     return lit ? NUM_DIV(slope * faded(apart, scene->falloff), (num)scene->light_count) : NUM(0.0);
 }
@@ -28,8 +29,8 @@ COLLECTIVE num3 seed_colours(const scene_t *scene, const bool inside, const num3
                              const num3 towards)
 {
     const num3 black = (num3)(NUM(0.0), NUM(0.0), NUM(0.0));
-    const hit_t hit =
-        first_seen(scene, inside, origin, towards, scene->margins[0], NOTHING, FAR, false);
+    hit_t hit;
+    first_seen(&hit, scene, inside, origin, towards, scene->margins[0], NOTHING, FAR, false);
     const bool seen = inside && hit.number != NOTHING;
     const num3 point = origin + towards * hit.t;
     num3 normal = black;
@@ -42,8 +43,8 @@ COLLECTIVE num3 seed_colours(const scene_t *scene, const bool inside, const num3
     const num3 reflected = towards - (NUM(2.0) * dot3(towards, normal)) * normal;
     num margin = NUM(0.0);
     if (mirror) margin = box_margin(scene, point, reflected);
-    const hit_t behind =
-        first_seen(scene, mirror, point, reflected, margin, hit.number, FAR, false);
+    hit_t behind;
+    first_seen(&behind, scene, mirror, point, reflected, margin, hit.number, FAR, false);
     const bool coloured = seen && !(mirror && behind.number == NOTHING);
     if (mirror && coloured) material = scene->materials + 6 * (size_t)behind.number;
 

@@ -38,7 +38,7 @@ __kernel void trace(__global num *sum, __global const num *view, __global const 
     scene.numbers = numbers;
     scene.boxes = boxes;
     scene.limits = limits;
-    scene.margins = margins + (size_t)(1 + light_count) * frame;
+    scene.margins = margins;
     scene.sphere_count = sphere_count;
     scene.plane_count = plane_count;
     scene.light_count = light_count;

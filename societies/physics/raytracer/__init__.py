@@ -182,9 +182,11 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
 
     def plan_rows(self, config: RaytracerConfig, p: Parameters) -> list[tuple[str, str]]:
         """Return what is seen, and how a sample is divided."""
+        from societies.physics.raytracer.picture import seen
+
         launches = -(-p.height // rows_of_launch(p))
         return [
-            ("scene", f"{p.scene.objects:,} objects, {len(p.scene.lights)} lights"),
+            ("scene", seen(p)),
             ("form", p.form),
             ("launches of a sample", f"{launches}, of {rows_of_launch(p)} rows"),
         ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from societies.errors import ConfigError, OutputError, option
 from societies.workload.figure import clock_and_copies, numbers, words
 
@@ -41,7 +43,8 @@ def figure(results: Any, frame: int = 0) -> Any:
         raise OutputError("'picture' holds no pixels, so it cannot be drawn")
     drawing = Figure(figsize=(10, 4.8), layout="constrained")
     left, right = drawing.subplots(1, 2, width_ratios=(1.4, 1))
-    left.imshow(pictures[frame].values, interpolation="nearest")
+    left.imshow(pictures[frame].values.astype(np.uint8), interpolation="nearest")
+    left.grid(visible=False)
     left.set(title=words(results.attrs.get("title", "")), xlabel="column", ylabel="row")
     right.plot(results["sample"].values, 1000 * seconds.values, color="#0072B2", marker=".")
     right.set(xlabel="sample", ylabel="time of a sample [ms]", ylim=(0, None))

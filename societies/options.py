@@ -107,12 +107,10 @@ class ConfigCommand(typer.core.TyperCommand):
         clocks = {f"--{word}" for clock in _clocks() for word in (clock, plural(clock))}
         for word in strange:
             if word in clocks:
-                own = [
-                    opt
-                    for parameter in self.params
-                    if {ONE, MANY} & set(parameter.opts)
-                    for opt in parameter.opts
-                ]
+                number = MANY if word in {f"--{plural(clock)}" for clock in _clocks()} else ONE
+                ticks = [one.opts for one in self.params if {ONE, MANY} & set(one.opts)]
+                alike = [opts for opts in ticks if number in opts]
+                own = [opt for opts in alike or ticks for opt in opts]
                 hint = f"give {' or '.join(own)}" if own else "this command takes no ticks"
                 raise ConfigError(f"{word}: the clock of {found.name} is the {found.clock}; {hint}")
 

@@ -206,7 +206,7 @@ def test_an_array_larger_than_the_device_allows(shell, monkeypatch):
         self.max_alloc = 100
 
     monkeypatch.setattr(Device, "__init__", small)
-    assert_said(shell("run", "run.yaml"), "is larger than", "in one array")
+    assert_said(shell("run", "run.yaml"), "one society has an array of", "takes at most 100 B")
 
 
 # -- kernels that do not build -------------------------------------------------------------------

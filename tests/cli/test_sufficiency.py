@@ -46,7 +46,7 @@ def test_too_little_memory_of_the_device(monkeypatch):
     assert line.endswith(f" are needed, {device.name} has 1000 B: run fewer societies at once")
     monkeypatch.setattr(device, "max_alloc", 100)
     (line,) = societies.plan("small.yaml", device=device).warnings
-    assert "one array needs" in line
+    assert "one society has an array of" in line
     assert "at most 100 B in one" in line
 
 

@@ -54,7 +54,7 @@ def test_a_run_takes_ticks_by_either_word(config, clock, words, shell):
         (["run", "plate.yaml", "--days", "3"], "--days: the clock of laplace is the step; give "),
         (["run", "--days", "3", "plate.yaml"], "give --steps or --ticks\n"),
         (["verify", "plate.yaml", "--days=3"], "give --steps or --ticks\n"),
-        (["capture", "plate.yaml", "--phase", "sweep", "--day", "3"], "give --step or --tick "),
+        (["capture", "plate.yaml", "--phase", "sweep", "--day", "3"], "give --step or --tick\n"),
         (["bench", "society.yaml", "--steps", "3"], "the clock of economy is the day; give --days"),
         (["check", "plate.yaml", "--days", "3"], "this command takes no ticks\n"),
         (["run", "society.yaml", "--days", "x"], "'--days': expected a whole number, got x"),

@@ -93,7 +93,7 @@ FORMS = {
     "kalah_match": (
         {"games": 2, "players": [{"kind": "random"}, {"kind": "bonzo"}], "replicates": 3},
     ),
-    "kalah_solve": ({"pits": [3], "stones": 1, "layers": 6},),
+    "kalah_solve": ({"pits": [2], "stones": 1, "layers": 4},),
     "laplace": (
         {"variant": "seed"},
         {"method": "heat", "precision": "double"},

@@ -261,6 +261,7 @@ class _Base(Generic[P]):
         before = initial_state(fields, self.sizes, self.copies, self.parameters)
         after = initial_state(fields, self.sizes, self.copies, p)
         self.parameters = p
+        self._parameters_changed()
         self._set({k: new for k, new in after.items() if not np.array_equal(new, before[k])})
 
     def finish(self) -> None:

@@ -126,7 +126,7 @@ class Match:
     def hint(self) -> Hint:
         """Search for the best move; the kernels stay as they are, only the board is another."""
         engine = self._engine
-        engine.parameters = replace(self._p, positions=(Position(tuple(self.board), self.side),))
+        engine.renew(replace(self._p, positions=(Position(tuple(self.board), self.side),)))
         if isinstance(engine, DeviceEngine):
             memory = engine.run_step.memory
             memory["given_boards"].set(np.array([self.board], np.uint8))

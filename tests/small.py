@@ -101,7 +101,7 @@ FORMS = {
     "raytracer": (
         {"samples": 1, "form": "brute", "precision": "double"},
         {"samples": 1, "form": "tree", "shading": "seed"},
-        {"samples": 1, "form": "brute", "shading": "seed", "tile": 8},
+        {"samples": 1, "form": "brute", "shading": "seed", "tile": 8, "scene": {"grid": 2}},
     ),
 }
 """Changes of the small configuration that compile and launch other text; by default none."""

@@ -43,8 +43,7 @@ FIRST_SOCIETY: Any = key(
 
 KEEP: Any = key(
     (),
-    "Days whose full state is kept for good, so that runs can branch off there at once "
-    "(--from FILE --day N)",
+    "Days whose full state is kept for good, so that other runs can branch off there at once",
     "day",
 )
 """Key of every section ``record`` of societies."""

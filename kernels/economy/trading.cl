@@ -4,10 +4,11 @@
 // A workgroup is a pair of agents, a work-item a resource (menus) or a candidate swap (ranking); on
 // a CPU one work-item does it all (group.cl). An offer is made only if the one before it was
 // refused. On a GPU the work-items work out all queued offers at once and drop those that are not
-// made. A meeting draws no random numbers, and no agent is in two meetings of a round. Local
-// memory: 1 byte a resource and 4 an attempt, and the most of what menus, ranking and bargains need
-// in turn: ranking takes 4 bytes a resource and 16 a candidate up to CANDIDATE_LIMIT candidates;
-// beyond it their scores are in global memory (a slice of `scores` for each workgroup).
+// made; ladders of offers that are long are then walked by all work-items together. A meeting draws
+// no random numbers, and no agent is in two meetings of a round. Local memory: 1 byte a resource
+// and 4 an attempt, and the most of what menus, ranking and bargains need in turn: ranking takes 4
+// bytes a resource and 16 a candidate up to CANDIDATE_LIMIT candidates; beyond it their scores are
+// in global memory (a slice of `scores` for each workgroup).
 #include "economy/curves.cl"
 #include "economy/menu.cl"
 #include "primitives/group.cl"
@@ -21,6 +22,30 @@
 #endif
 #define SOLD_BY_A 1
 #define SOLD_BY_B 2
+
+// On a GPU, where all devices make holdings and so ladders of offers long, a work-item takes so
+// many steps of a ladder alone; all work-items together take a longer one, LADDER_LANES steps at a
+// time. Short ladders are faster alone. (PoCL 3.0 and 3.1 compile this to a loop that never ends,
+// with more than one work-item; tests of this form on PoCL set LADDERS_TOGETHER to 0, the race
+// check and GPUs run it.)
+#ifndef LADDERS_TOGETHER
+#if DEVICE_IS_CPU || !DEVICES
+#define LADDERS_TOGETHER 0
+#else
+#define LADDERS_TOGETHER !TOOLS_ONLY
+#endif
+#endif
+#if LADDERS_TOGETHER
+#if DEVICE_IS_INTERPRETED
+#define STEPS_ALONE 1  // the race check's societies are small
+#else
+#define STEPS_ALONE 8
+#endif
+#define LADDER_LANES 64
+#define NO_STEP 0xffffffffu
+#else
+#define STEPS_ALONE MANY
+#endif
 
 // The two agents of a meeting.
 #define MEETING_PARAMETERS \
@@ -82,73 +107,219 @@ static real surplus(TABLE_PARAMETERS, const side_t s, const long got, const long
     return gain - loss;
 }
 
-// The quantities that are best for the proposer among those that the rate allows: 1, 2, ... units
-// given, and the units taken for them, rounded. `gets_taken`: the proposer is A, who gets the taken
-// resource; else it is B, who gets the given one.
-static void proposal(TABLE_PARAMETERS, const side_t s, const int gets_taken, const real rate,
-                     const long stock_given, const long stock_taken, const real min_surplus,
-                     long *best_taken, long *best_given)
+// What a proposer chooses from: 1, 2, ... units given, from `first` on, and the units taken for
+// them, rounded. `gets_taken`: the proposer is A, who gets the taken resource; else it is B, who
+// gets the given one.
+typedef struct {
+    side_t own;
+    int gets_taken;
+    real rate;
+    long first, stock_given, stock_taken;
+} ladder_t;
+
+static ladder_t ladder(const side_t own, const int gets_taken, const real rate,
+                       const long stock_given, const long stock_taken)
 {
-#define OWN_SURPLUS(taken, given) \
-    surplus(TABLES, s, gets_taken ? taken : given, gets_taken ? given : taken)
-    long given = rate <= 1.0 ? rounded(1.0 / rate) : 1;
-    real at = (real)given * rate;
+    ladder_t s = {own, gets_taken, rate, 1, stock_given, stock_taken};
+    if (rate <= 1.0) s.first = rounded(1.0 / rate);
+    return s;
+}
+
+// What the proposer gains from a step of its ladder.
+static real own_surplus(TABLE_PARAMETERS, const ladder_t s, const long taken, const long given)
+{
+    return surplus(TABLES, s.own, s.gets_taken ? taken : given, s.gets_taken ? given : taken);
+}
+
+// The units that change hands in a bargain: 0 given if it fails, UNDECIDED if that is not known.
+typedef struct {
+    int taken, given;
+} deal_t;
+#define UNDECIDED (-1)
+
+// The quantities that are best for the proposer; 0 if more than `most` steps lead on.
+static int proposal(TABLE_PARAMETERS, const ladder_t s, const real min_surplus, const long most,
+                    long *best_taken, long *best_given)
+{
+    long given = s.first;
+    real at = (real)given * s.rate;
     long taken = rounded(at);
-    real here = OWN_SURPLUS(taken, given);
+    real here = own_surplus(TABLES, s, taken, given);
     real best = here;
     *best_taken = taken;
     *best_given = given;
-    while (given + 1 <= stock_given && taken + 1 <= stock_taken) {
-        const long next = rounded(at + rate);
-        const real ahead = OWN_SURPLUS(next, given + 1);
+    while (given + 1 <= s.stock_given && taken + 1 <= s.stock_taken) {
+        const long next = rounded(at + s.rate);
+        const real ahead = own_surplus(TABLES, s, next, given + 1);
         if (!(ahead > min_surplus)) break;
+        if (given - s.first >= most) return 0;
         if (here > best) {
             best = here;
             *best_taken = taken;
             *best_given = given;
         }
         given += 1;
-        at = (real)given * rate;
+        at = (real)given * s.rate;
         taken = rounded(at);
         // Rounding may make this another step than the one that was just valued; it rarely does.
-        here = taken == next ? ahead : OWN_SURPLUS(taken, given);
+        here = taken == next ? ahead : own_surplus(TABLES, s, taken, given);
     }
-#undef OWN_SURPLUS
+    return 1;
 }
-
-// The units that change hands in a bargain; 0 if it fails.
-typedef struct {
-    int taken, given;
-} deal_t;
 
 // A gives the resource `give` and takes the resource `take`, in quantities from which both gain. A
 // proposes first; if no agreement comes of it, B does.
-static deal_t bargain(MEETING_PARAMETERS, const uint give, const uint take)
+typedef struct {
+    side_t side_a, side_b;
+    real rate;
+    int stock_given, stock_taken;
+} bargain_t;
+
+static bargain_t bargain_of(MEETING_PARAMETERS, const uint give, const uint take)
 {
-    deal_t deal = {0, 0};
-    const int a_give = held(a, give), b_take = held(b, take);
-    if (a_give == 0 || b_take == 0) return deal;
-    const side_t side_a = side(STATE, TABLES, society, a, take, give);
-    const side_t side_b = side(STATE, TABLES, society, b, give, take);
+    bargain_t s;
+    s.stock_given = held(a, give);
+    s.stock_taken = held(b, take);
+    s.side_a = side(STATE, TABLES, society, a, take, give);
+    s.side_b = side(STATE, TABLES, society, b, give, take);
+    const side_t side_a = s.side_a, side_b = s.side_b;
     const real most_a = marginal_utility(TABLES, side_a.get_curve, side_a.get_held) /
                         marginal_utility(TABLES, side_a.lose_curve, side_a.lose_held - 1);
     const real least_b = marginal_utility(TABLES, side_b.lose_curve, side_b.lose_held - 1) /
                          marginal_utility(TABLES, side_b.get_curve, side_b.get_held);
-    const real rate =
-        price(most_a, least_b, trade_power_table[of_group(a)], trade_power_table[of_group(b)]);
+    s.rate = price(most_a, least_b, trade_power_table[of_group(a)], trade_power_table[of_group(b)]);
+    return s;
+}
+
+static ladder_t ladder_of(const bargain_t s, const int proposer)
+{
+    return ladder(proposer == 0 ? s.side_a : s.side_b, proposer == 0, s.rate, s.stock_given,
+                  s.stock_taken);
+}
+
+// Whether both have that many, and gain from it.
+static int agreed(TABLE_PARAMETERS, const bargain_t s, const real min_surplus, const long taken,
+                  const long given)
+{
+    return taken <= s.stock_taken && given <= s.stock_given &&
+           surplus(TABLES, s.side_a, taken, given) > min_surplus &&
+           surplus(TABLES, s.side_b, given, taken) > min_surplus;
+}
+
+// The deal of two agents, worked out by one work-item.
+static deal_t bargain(MEETING_PARAMETERS, const uint give, const uint take)
+{
+    deal_t deal = {0, 0};
+    if (held(a, give) == 0 || held(b, take) == 0) return deal;
+    const bargain_t s = bargain_of(MEETING, give, take);
     for (int proposer = 0; proposer < 2 && deal.given == 0; ++proposer) {
         long taken, given;
-        proposal(TABLES, proposer == 0 ? side_a : side_b, proposer == 0, rate, a_give, b_take,
-                 P(min_surplus), &taken, &given);
-        if (taken <= b_take && given <= a_give &&
-            surplus(TABLES, side_a, taken, given) > P(min_surplus) &&
-            surplus(TABLES, side_b, given, taken) > P(min_surplus)) {
+        if (!proposal(TABLES, ladder_of(s, proposer), P(min_surplus), STEPS_ALONE, &taken,
+                      &given)) {
+            deal.given = UNDECIDED;
+        } else if (agreed(TABLES, s, P(min_surplus), taken, given)) {
             deal.taken = (int)taken;
             deal.given = (int)given;
         }
     }
     return deal;
 }
+
+#if LADDERS_TOGETHER
+// Of the bests of two lanes the better; of equal ones the earlier step.
+#define TAKE_BETTER(stride) \
+    if (lid < stride && lid + stride < lanes && \
+        (gains[lid + stride] > gains[lid] || \
+         (gains[lid + stride] == gains[lid] && steps[lid + stride] < steps[lid]))) { \
+        gains[lid] = gains[lid + stride]; \
+        steps[lid] = steps[lid + stride]; \
+    }
+
+// The proposal of a ladder of any length, by all work-items: each tries every LADDER_LANES-th step.
+// Steps do not depend on each other. Of those before the first that does not lead on, the first of
+// the largest gain is chosen.
+COLLECTIVE void proposal_together(TABLE_PARAMETERS, const int wanted, const ladder_t s,
+                                  const real min_surplus, long *taken, long *given)
+{
+    __local uint *last = local_malloc(2 * sizeof(uint));
+    __local real *gains = local_malloc(LADDER_LANES * sizeof(real));
+    __local uint *steps = local_malloc(LADDER_LANES * sizeof(uint));
+    const uint lid = get_local_id(0);
+    const uint lanes = wanted ? min((uint)get_local_size(0), (uint)LADDER_LANES) : 0;
+    uint step = lid, turn = 0, found = 0;
+    int more;
+    real best = -(real)INFINITY;
+    if (lid == 0) last[0] = last[1] = NO_STEP;
+    // No step is known to be the last, before one is; holdings are read, before they change.
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    do {
+        real here = 0.0;
+        if (lid < lanes) {
+            const long given_here = s.first + step;
+            const real at = (real)given_here * s.rate;
+            const long taken_here = rounded(at);
+            here = own_surplus(TABLES, s, taken_here, given_here);
+            if (given_here + 1 > s.stock_given || taken_here + 1 > s.stock_taken ||
+                !(own_surplus(TABLES, s, rounded(at + s.rate), given_here + 1) > min_surplus))
+                atomic_min(last + turn, step);  // the least: any order gives the same
+        }
+        // The last step, before anybody goes on; the next turn's stays as it is meanwhile.
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint end = last[turn];
+        more = wanted & (end == NO_STEP);
+        if (lid < lanes && (step < end || step == 0) && here > best) {
+            best = here;
+            found = step;
+        }
+        step += lanes;
+        turn = 1 - turn;
+    } while (more);
+    if (lid < lanes) {
+        gains[lid] = best;
+        steps[lid] = found;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);  // everybody's best, before the best of them
+    TAKE_BETTER(32);
+    barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+    TAKE_BETTER(16);
+    barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+    TAKE_BETTER(8);
+    barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+    TAKE_BETTER(4);
+    barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+    TAKE_BETTER(2);
+    barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+    TAKE_BETTER(1);
+    barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+    *given = wanted ? s.first + steps[0] : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before its memory is used again
+    *taken = rounded((real)*given * s.rate);
+    local_free(LADDER_LANES * sizeof(uint));
+    local_free(LADDER_LANES * sizeof(real));
+    local_free(2 * sizeof(uint));
+}
+
+// The deal of two agents who hold what they would swap, worked out by all work-items; returns the
+// units given, 0 if there is none or it is not `wanted`.
+COLLECTIVE int bargain_together(MEETING_PARAMETERS, const int wanted, const uint give,
+                                const uint take, int *units_taken)
+{
+    bargain_t s = {{0, 0, 0, 0, 0.0, 0.0}, {0, 0, 0, 0, 0.0, 0.0}, 1.0, 0, 0};
+    if (wanted) s = bargain_of(MEETING, give, take);
+    int proposer = 0, more, units_given = 0;
+    do {
+        long taken, given;
+        proposal_together(TABLES, wanted, ladder_of(s, proposer), P(min_surplus), &taken, &given);
+        if (wanted && agreed(TABLES, s, P(min_surplus), taken, given)) {
+            *units_taken = (int)taken;
+            units_given = (int)given;
+        }
+        ++proposer;
+        more = wanted & (proposer < 2) & (units_given == 0);
+    } while (more);
+    return units_given;
+}
+#endif
 
 // Change a holding, and remember the marginal utility that it then has.
 static void change(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent,
@@ -225,6 +396,9 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
     __local uint count_a, count_b, queued, attempt, going;
 #if !DEVICE_IS_CPU
     __local uint again;
+#if LADDERS_TOGETHER
+    __local uint changed, undecided;
+#endif
 #endif
     // These last for the whole meeting: who sells each resource, and the queue of swaps to try.
     __local uchar *sold = local_malloc(RESOURCES * sizeof(uchar));
@@ -305,6 +479,50 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
                 going = queued < ATTEMPTS;
             }
         }
+#elif LADDERS_TOGETHER
+        // The work-items look ahead, one bargain each. Their results count up to the first success:
+        // it changes the holdings from which the later ones were worked out.
+        __local deal_t *ahead = local_malloc(ATTEMPTS * sizeof(deal_t));
+        if (lid == 0) {
+            going = 0;
+            changed = 1;
+        }
+        // the queue, before it is worked on
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        do {
+            if (changed)
+                for (uint i = attempt + lid; i < queued; i += lanes)
+                    ahead[i] = bargain(MEETING, queue_give[i], queue_take[i]);
+            // all bargains, before one is done
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+            if (lid == 0) {
+                changed = undecided = 0;
+                while (attempt < queued && !changed && !undecided) {
+                    const deal_t deal = ahead[attempt];
+                    undecided = deal.given == UNDECIDED;
+                    if (deal.given > 0)
+                        settle(MEETING, queue_give[attempt], queue_take[attempt], deal);
+                    changed = deal.given > 0;
+                    attempt += !undecided;
+                }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);  // what is undecided, before all decide it
+            const uint give = undecided ? queue_give[attempt] : 0;
+            const uint take = undecided ? queue_take[attempt] : 0;
+            int units_taken = 0;
+            const int given = bargain_together(MEETING, undecided, give, take, &units_taken);
+            if (lid == 0) {
+                const deal_t deal = {units_taken, given};
+                if (given > 0) settle(MEETING, give, take, deal);
+                changed |= given > 0;
+                attempt += undecided;
+                going = changed && queued < ATTEMPTS;
+                again = !going && attempt < queued;
+            }
+            // new holdings, for new bargains or menus
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        } while (again);
+        local_free(ATTEMPTS * sizeof(deal_t));
 #else
         // The work-items look ahead, one bargain each. Their results count up to the first success:
         // it changes the holdings from which the later ones were worked out.

@@ -105,7 +105,8 @@ def device_engine(name, on_cpu=None, workgroup=None, phases=PHASES):
     original = source.macros
     with pytest.MonkeyPatch.context() as patch:
         if on_cpu is not None:
-            patch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": on_cpu})
+            form = {"DEVICE_IS_CPU": on_cpu, "LADDERS_TOGETHER": 0}  # trading.cl says why
+            patch.setattr(source, "macros", lambda p: {**original(p), **form})
         return DeviceEngine(choose_device("auto"), of_case(name), workgroup, phases)
 
 

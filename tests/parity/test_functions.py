@@ -107,11 +107,13 @@ def test_surplus(function, p, curve, held, got, lost):
 def test_better_in_any_tree_is_the_best_of_all(function, gains):
     """Structs in, structs out: the best gain, how many have it, and one that has it."""
     better = function("better_node")
-    level = [(gain, 1, i) for i, gain in enumerate(gains)]
+    one = 1 << 16  # COUNT_ONE of extraction.cl: the count is above the number of a leaf
+    level = [(gain, one + i) for i, gain in enumerate(gains)]
     while len(level) > 1:
         left, right = level[: len(level) // 2], level[len(level) // 2 :]
         odd = [right.pop()] if len(right) > len(left) else []
         level = better(left, right).tolist() + odd
-    gain, count, which = level[0]
+    gain, ties = level[0]
+    count, which = divmod(ties, one)
     assert (gain, count) == (max(gains), gains.count(max(gains)))
     assert gains[which] == gain

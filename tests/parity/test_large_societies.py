@@ -38,7 +38,8 @@ def reference():
 def engine(on_cpu, phases):
     original = source.macros
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": on_cpu})
+        form = {"DEVICE_IS_CPU": on_cpu, "LADDERS_TOGETHER": 0}  # trading.cl says why
+        patch.setattr(source, "macros", lambda p: {**original(p), **form})
         p = parameters(config_from_dict(SETTINGS))
         return DeviceEngine(choose_device("auto"), p, 64, phases)
 

@@ -24,7 +24,8 @@ from societies.localmem.flow import Flow, initial_value
 from societies.localmem.frames import Block, Frame
 from societies.localmem.stack import FREE, MALLOC
 
-_BARRIERS = frozenset({"barrier", "work_group_barrier"})
+_BARRIERS = frozenset({"barrier", "work_group_barrier", "alone_in_order"})
+"""The last is that of a work-item alone (kernels/primitives/group.cl), which needs none."""
 _LOCAL_FENCE = 1
 
 

@@ -218,7 +218,9 @@ def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
         If a value cannot be changed.
     """
     if "interventions" not in type(config).model_fields:
-        raise ConfigError(f"{config.workload} has no interventions; only the economy has")
+        raise ConfigError(
+            f"the values of {config.workload} cannot be changed on the way: it has no key interventions"
+        )
     from societies.workload.registry import config_from_dict
 
     data = config.model_dump(mode="json")

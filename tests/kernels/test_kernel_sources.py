@@ -55,7 +55,6 @@ TWINS_ELSEWHERE = {
     "menu_of": "menu() of trading.py, kept while nothing changes",
     "choose_menu": "menu() of trading.py, by many work-items",
     "agreed": "refusal() of trading.py, without its reasons",
-    "own_surplus": "what bargain() of trading.py hands to proposal()",
     "n_smallest_alone": "n_smallest of select.py, whoever carries it out",
     "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",
     "forget_uses": "the reference works out every use anew, and remembers none",

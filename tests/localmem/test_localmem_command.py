@@ -115,6 +115,7 @@ def test_one_error_of_many_is_shown(shell, kernel_file):
 
 
 def test_the_kernels_of_a_configuration(shell):
+    assert shell("localmem", "--config", "economy/tools")[::2] == (0, "")
     code, out, err = shell("localmem", "--config", "economy/trade")
     assert (code, err) == (0, "")
     assert re.search(r"^trading +\d+ +\d+ +\d+ +\d", out, re.MULTILINE)

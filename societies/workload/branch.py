@@ -219,7 +219,7 @@ def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
     """
     if "interventions" not in type(config).model_fields:
         raise ConfigError(
-            f"the values of {config.workload} cannot be changed on the way: it has no key interventions"
+            f"{config.workload} has no key interventions: its values cannot be changed on the way"
         )
     from societies.workload.registry import config_from_dict
 

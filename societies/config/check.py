@@ -87,7 +87,10 @@ def _validated(document: Document, model: type[WorkloadConfig]) -> WorkloadConfi
     try:
         config = model.model_validate(data, context=CONFLICTS_LATER)
     except ValidationError as errors:
-        for error in errors.errors(include_url=False):
+        found = errors.errors(include_url=False)
+        for error in found:
+            if _beside_the_point(error, found):
+                continue
             path = _path(error["loc"], data, error["type"])
             if path not in invalid:
                 document.problems.append(_problem(document, model, path, error))
@@ -102,6 +105,18 @@ def _validated(document: Document, model: type[WorkloadConfig]) -> WorkloadConfi
             place = document.place(conflict.path)
             document.problems.append(Problem(place, conflict.path, conflict.message))
     return config
+
+
+def _beside_the_point(error: Any, found: Sequence[Any]) -> bool:
+    """Whether a word was expected where something else stands, and another alternative says more.
+
+    Of ``board: start | [stones, ...]`` a list has the second alternative's errors alone.
+    """
+    *key, alternative = error["loc"] or ("",)
+    if not str(alternative).startswith("literal[") or isinstance(error["input"], str):
+        return False
+    others = [one["loc"] for one in found if list(one["loc"][: len(key)]) == key]
+    return any(len(loc) > len(key) and loc[len(key)] != alternative for loc in others)
 
 
 def _path(location: Sequence[str | int], data: Any, kind: str) -> Path:

@@ -127,6 +127,8 @@ def plain_words(error: Any, written: str | None = None) -> str:
             return f"must be at most {_limit(limits['le'])}{got}"
         case "less_than":
             return f"must be less than {_limit(limits['lt'])}{got}"
+        case "multiple_of":
+            return f"must be a multiple of {_limit(limits['multiple_of'])}{got}"
         case _:
             return str(error["msg"])
 

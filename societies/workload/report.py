@@ -11,6 +11,11 @@ from societies.words import plural
 from societies.workload.profile import Profile
 
 
+def _number(value: float) -> str:
+    """Return a number with six digits; one that counts something large with all of them."""
+    return f"{value:,.0f}" if abs(value) >= 1e6 and value == round(value) else f"{value:.6g}"
+
+
 @dataclass(frozen=True)
 class RunReport:
     """What a run did.
@@ -93,7 +98,7 @@ class RunReport:
         elif self.first_tick > 1:
             rows.append((f"{plural(clock)} run now", f"{self.first_tick} to {self.last_tick}"))
         for name, unit in zip(names, units, strict=True):
-            value = f"{self.final[name]:.6g}"
+            value = _number(self.final[name])
             rows.append((name.replace("_", " "), value if unit == "1" else f"{value} {unit}"))
         rows.append(("device", self.device))
         if not complete:

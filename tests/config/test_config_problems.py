@@ -397,6 +397,28 @@ def test_whatever_is_given_the_answer_is_a_configuration_or_one_line_per_problem
 @pytest.mark.parametrize(
     ("mapping", "message"),
     [
+        (
+            {"workload": "kalah", "board": [4, 4, 4, 4, 4, 4, 0] * 1 + [4, -4]},
+            "board.8: must be at",
+        ),
+        ({"workload": "kalah", "board": 4}, "board: expected a list, got 4"),
+        ({"workload": "kalah", "board": "strat"}, "board: expected 'start', got 'strat'; did you"),
+        ({"workload": "raytracer", "tile": 0}, "tile: must be at least 8, got 0"),
+        ({"workload": "raytracer", "tile": 12}, "tile: must be a multiple of 8, got 12"),
+        ({"workload": "raytracer", "tile": "atuo"}, "tile: expected 'auto', got 'atuo'; did you"),
+    ],
+    ids=str,
+)
+def test_of_alternatives_the_one_that_was_meant_is_reported(mapping, message):
+    with pytest.raises(ConfigError) as caught:
+        config_from_dict(mapping)
+    assert str(caught.value).startswith(message)
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("mapping", "message"),
+    [
         ({"extraction": {"min_effort": []}}, "extraction.min_effort: has 0 numbers"),
         (
             {"consumption": {"resource_lifetime": []}},

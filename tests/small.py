@@ -33,6 +33,7 @@ SMALL = {
         "pits": 3,
         "stones": 3,
         "depth": 9,
+        "alone": 0,
         "plies": 2,
         "boards": 1024,
         "positions": [
@@ -48,6 +49,7 @@ SMALL = {
         "games": 10,
         "opening": 2,
         "plies": 2,
+        "alone": 0,
         "boards": 64,
         "players": [{"depth": 3}, {"kind": "layers", "depth": 2}],
         "record": {"checkpoint": 4},

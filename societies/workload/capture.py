@@ -12,6 +12,7 @@ from societies.config.model import WorkloadConfig
 from societies.errors import ConfigError, option
 from societies.opencl import Device
 from societies.workload.capture_folder import capture_launches, prepare
+from societies.workload.devices import chosen_device
 from societies.workload.engines import FINISH, LOG_TICKS, DeviceEngine
 from societies.workload.fields import initial_state
 from societies.workload.phases import Step
@@ -63,7 +64,8 @@ def capture(
         As `societies.errors` says.
     """
     clock, last = workload.clock, workload.ticks(config)
-    p = workload.parameters(config)
+    fitted = workload.fitted(config, chosen_device(device)[0])  # its steps may be others
+    p = workload.parameters(fitted)
     name = phase.partition("(")[0].strip()
     known = workload.phases(p, workload.count(config))
     if name not in known:
@@ -74,14 +76,13 @@ def capture(
         raise ConfigError(f"{option('phase', name)}: {workload.name} launches no kernel in it")
     at_the_end = tick is None and any(_is(step, phase) for step in workload.finish(p))
     if tick is None:
-        tick = last if at_the_end else _first_tick(workload, config, phase)
+        tick = last if at_the_end else _first_tick(workload, fitted, phase)
     if not 0 <= tick <= last:
         raise ConfigError(
             f"{option('tick', tick)}: the configuration has the {workload.clock_plural} 0 to {last}"
         )
     shown_tick = "end" if at_the_end else f"{clock}-{tick}"
     folder, chosen, shown = prepare(f"{name}-{shown_tick}", device, out, overwrite=overwrite)
-    p = workload.parameters(workload.fitted(config, chosen))
     engine = DeviceEngine(
         workload, p, chosen, first=workload.first(config), copies=workload.count(config)
     )
@@ -109,7 +110,7 @@ def capture(
         engine.step(step, number)
         before.append(step)
     else:
-        raise _absent(workload, config, phase, tick, before, time)
+        raise _absent(workload, fitted, phase, tick, before, time)
     capture_launches(
         folder,
         chosen,

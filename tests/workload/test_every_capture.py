@@ -59,3 +59,10 @@ def test_a_phase_without_kernels_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="laplace launches no kernel in it"):
         capture(workload("laplace"), small("laplace"), phase="advance", out=tmp_path / "no")
     assert not (tmp_path / "no").exists()
+
+
+def test_without_a_tick_it_is_the_first_that_has_the_step_on_this_device(tmp_path):
+    """On a CPU one work-item searches few plies alone, and there are no boards to expand."""
+    config = small("kalah", alone="auto")
+    folder = capture(workload("kalah"), config, phase="expand", out=tmp_path / "capture")
+    assert json.loads((folder / "launch.json").read_text())["depth"] >= 3

@@ -58,6 +58,7 @@ NOT_EXECUTED = {
     "pip install 'societies[view]'": "needs the network; .ci/run installs the same with the tests",
     "societies view ": "serves until Ctrl-C; tests/cli/test_page_command.py and tests/view do that",
     "ssh -L ": "the same on another machine",
+    "python benchmarks/kalah.py --games": "needs OpenSpiel, which is no dependency",
     "python tests/races/check.py": "takes minutes; .ci/run executes it, tests/races its options",
 }
 """First words of blocks that are not executed by these tests, and why."""
@@ -99,6 +100,24 @@ CHANGES = (
         "--societies 1 16",
         "--societies 1 2 --days 12",
         "500 days of 16 societies with devices take many minutes",
+    ),
+    Change(
+        "benchmarks/README.md",
+        "--agents 48 1000 10000 --days 50",
+        "--agents 12 24 --days 3",
+        "ten thousand agents take minutes",
+    ),
+    Change(
+        "benchmarks/README.md",
+        "--agents 100000 --days 6",
+        "--agents 24 --days 3",
+        "a hundred thousand agents take minutes",
+    ),
+    Change(
+        "benchmarks/README.md",
+        "--device gpu --societies 1 --agents 1000 10000 100000 --days 10",
+        "--device cpu --societies 1 --agents 24 --days 3",
+        "not every machine has a GPU",
     ),
     Change(
         "experiments/economy/scenarios/README.md",

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from societies.errors import ConfigError, option
-from societies.workload.figure import clock_and_copies, numbers
+from societies.workload.figure import clock_and_copies, numbers, require_copy
 
 
 def figure(results: Any, match: int, wilson: Callable[[float, int], tuple[float, float]]) -> Any:
@@ -36,9 +35,8 @@ def figure(results: Any, match: int, wilson: Callable[[float, int], tuple[float,
     from matplotlib.figure import Figure
 
     clock_and_copies(results)
-    found, matches = numbers(results, "margin", "match", "game"), results.sizes["match"]
-    if not 0 <= match < matches:
-        raise ConfigError(f"{option('match', match)}: the matches are 0 to {matches - 1}")
+    found = numbers(results, "margin", "match", "game")
+    require_copy(results, match)
     margins = found[match].dropna("game").values
     games = np.arange(1, len(margins) + 1)
     points = np.cumsum((np.sign(margins) + 1) / 2) / games

@@ -64,7 +64,8 @@ def capture(
         As `societies.errors` says.
     """
     clock, last = workload.clock, workload.ticks(config)
-    fitted = workload.fitted(config, chosen_device(device)[0])  # its steps may be others
+    on = chosen_device(device)[0]
+    fitted = workload.fitted(config, on)  # its steps may be others
     p = workload.parameters(fitted)
     name = phase.partition("(")[0].strip()
     known = workload.phases(p, workload.count(config))
@@ -82,7 +83,7 @@ def capture(
             f"{option('tick', tick)}: the configuration has the {workload.clock_plural} 0 to {last}"
         )
     shown_tick = "end" if at_the_end else f"{clock}-{tick}"
-    folder, chosen, shown = prepare(f"{name}-{shown_tick}", device, out, overwrite=overwrite)
+    folder, chosen, shown = prepare(f"{name}-{shown_tick}", on or device, out, overwrite=overwrite)
     engine = DeviceEngine(
         workload, p, chosen, first=workload.first(config), copies=workload.count(config)
     )

@@ -392,6 +392,15 @@ class DeviceEngine(_Base[P]):
         self._enter(tick)
         self.run_step(step, tick)
 
+    def renew(self, p: P) -> None:
+        """As `_Base.renew`; arrays of the parameters that kernels are handed follow as well."""
+        before = self.workload.source(self.parameters).arguments
+        super().renew(p)
+        memory = self.run_step.memory
+        for name, value in self.workload.source(p).arguments.items():
+            if name in memory and not np.array_equal(value, before[name]):
+                memory[name].set(value)
+
     def _parameters_changed(self) -> None:
         self.run_step.numbers[f"first_{self.workload.copies}"] = self.first
         for name, array in self._of_copies().items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from societies.errors import OutputError, SocietiesError, printable
+from societies.errors import ConfigError, OutputError, SocietiesError, option, printable
 from societies.words import plural
 
 if TYPE_CHECKING:
@@ -181,6 +181,14 @@ def clock_and_copies(results: xr.Dataset) -> tuple[str, str]:
             f"'{words(clock)}' does not count from tick to tick, so it cannot be drawn"
         )
     return clock, copies
+
+
+def require_copy(results: xr.Dataset, place: int) -> None:
+    """Raise ConfigError unless a file has a copy at this place, counted from 0."""
+    _, copies = clock_and_copies(results)
+    there = results.sizes[copies]
+    if not 0 <= place < there:
+        raise ConfigError(f"{option(copies, place)}: the {plural(copies)} are 0 to {there - 1}")
 
 
 def numbers(results: xr.Dataset, name: str, *dims: str) -> xr.DataArray:

@@ -32,6 +32,7 @@ from societies.workload.interrupts import Interruption, device_failures, interru
 from societies.workload.protocol import Block, Contents, LeftOut, Workload
 from societies.workload.provenance import reopen, session
 from societies.workload.report import RunReport
+from societies.workload.slices import paced
 
 Progress = Callable[[int, int], None]
 
@@ -296,7 +297,7 @@ def block_end(tick: int, length: int, last: int, stops: Any, checkpoint: int) ->
 
 def _next_length(ticks: int, seconds: float) -> int:
     """Return how many ticks take about `BLOCK_SECONDS`."""
-    return max(1, min(LOG_TICKS, 4 * ticks, int(ticks * BLOCK_SECONDS / max(seconds, 1e-9))))
+    return paced(ticks, seconds, BLOCK_SECONDS, LOG_TICKS)
 
 
 def steps(

@@ -1,4 +1,4 @@
-"""How does a launch that may take long become several short ones, on any device?"""
+"""How does work that may take long become several short parts, on any device?"""
 
 from __future__ import annotations
 
@@ -17,6 +17,19 @@ long, because its workgroups have more to do than those before, still ends withi
 SLOWEST, FASTER = 5e6, 8.0
 """Units of work a second that any device does, and how much faster than the slice before the next
 one is taken to be at most: a few workgroups do not keep a GPU busy, and say little of many."""
+
+
+def paced(done: int, seconds: float, aim: float, most: int, *, faster: int = 4) -> int:
+    """Return how much to do next, so that it takes about as long as it should.
+
+    Parameters
+    ----------
+    done : how much took ``seconds``
+    aim : seconds that the next part is to take
+    most : upper limit; at least 1 is returned
+    faster : how many times as much as the last part the next one is at most
+    """
+    return max(1, min(most, faster * done, int(done * aim / max(seconds, 1e-9))))
 
 
 @dataclass(frozen=True)

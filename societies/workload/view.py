@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 
+LAUNCH_SECONDS = 0.02
+"""Seconds of work between two frames after which a view is to yield, so that events are noticed."""
+
 # ---------------------------------------------------------------------------------------- frames
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from societies.errors import ConfigError, option
-from societies.workload.figure import clock_and_copies, numbers
+from societies.workload.figure import clock_and_copies, numbers, require_copy
 
 
 def figure(results: Any, game: int) -> Any:
@@ -37,9 +36,7 @@ def figure(results: Any, game: int) -> Any:
         name: numbers(results, name, "game", "depth")
         for name in ("nodes", "leaves", "score", "pit")
     }
-    games = results.sizes["game"]
-    if not 0 <= game < games:
-        raise ConfigError(f"{option('game', game)}: the games are 0 to {games - 1}")
+    require_copy(results, game)
     one = {name: array[game].values for name, array in found.items()}
     depths = results.depth.values
     drawing = Figure(figsize=(10, 4), layout="constrained")

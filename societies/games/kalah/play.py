@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.console import Console
 
 from reference_py.games.kalah import rules
@@ -127,10 +126,6 @@ class Match:
         """Search for the best move; the kernels stay as they are, only the board is another."""
         engine = self._engine
         engine.renew(replace(self._p, positions=(Position(tuple(self.board), self.side),)))
-        if isinstance(engine, DeviceEngine):
-            memory = engine.run_step.memory
-            memory["given_boards"].set(np.array([self.board], np.uint8))
-            memory["given_movers"].set(np.array([self.side], np.uint8))
         engine.run_ticks(self.level, self.level)
         found = {name: int(log[0, 0]) for name, log in engine.logs().items()}
         first = rules.pits_of(self._p, self.side).start

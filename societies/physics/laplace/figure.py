@@ -6,7 +6,7 @@ from typing import Any
 
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, option
-from societies.workload.figure import clock_and_copies, numbers, words
+from societies.workload.figure import clock_and_copies, numbers, require_copy, words
 
 SEED_COLOURS = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
 """Blue, green and red: the least potential, the middle and the greatest, linear in between."""
@@ -44,9 +44,7 @@ def figure(results: Any, plate: int = 0, palette: str = "") -> Any:
         numbers(results, "phi", "plate", "row", "column"),
         numbers(results, "change", "plate", "step"),
     )
-    plates = results.sizes["plate"]
-    if not 0 <= plate < plates:
-        raise ConfigError(f"{option('plate', plate)}: the plates are 0 to {plates - 1}")
+    require_copy(results, plate)
     if palette and palette not in colormaps:
         raise ConfigError(
             f"{option('palette', palette)}: no colour map{suggestion(palette, list(colormaps))}"

@@ -21,7 +21,9 @@ from societies.physics.laplace.config import ConductorConfig, LaplaceConfig
 from societies.physics.laplace.figure import SEED_COLOURS
 from societies.workload.engines import LOG_TICKS
 from societies.workload.run import engine_of
+from societies.workload.slices import paced
 from societies.workload.view import (
+    LAUNCH_SECONDS,
     Button,
     Change,
     Control,
@@ -40,9 +42,6 @@ if TYPE_CHECKING:
 EDGES = ("top", "bottom", "left", "right")
 MOST_STEPS = 1000
 """Steps from one picture to the next, at most."""
-
-LAUNCH_SECONDS = 0.02
-"""Seconds of steps after which an event is looked for."""
 
 
 @dataclass(frozen=True)
@@ -174,8 +173,8 @@ class PlateView:
         began, steps = time.perf_counter(), end - self._tick
         self._engine.run_ticks(self._tick + 1, end)
         ended = self._engine.ended()  # waits for the device
-        seconds = max(time.perf_counter() - began, 1e-9)
-        self._chunk = max(1, min(LOG_TICKS, 2 * steps, int(steps * LAUNCH_SECONDS / seconds)))
+        took = time.perf_counter() - began
+        self._chunk = paced(steps, took, LAUNCH_SECONDS, LOG_TICKS, faster=2)
         self._tick, self._over = (end, False) if ended is None else (ended, True)
 
     def _frame(self, state: Controls) -> Frame:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from societies.errors import ConfigError, OutputError, option
-from societies.workload.figure import clock_and_copies, numbers, words
+from societies.errors import OutputError
+from societies.workload.figure import clock_and_copies, numbers, require_copy, words
 
 
 def figure(results: Any, frame: int = 0) -> Any:
@@ -36,9 +36,7 @@ def figure(results: Any, frame: int = 0) -> Any:
     clock_and_copies(results)
     pictures = numbers(results, "picture", "frame", "row", "column", "channel")
     seconds = numbers(results, "seconds", "sample")
-    frames = results.sizes["frame"]
-    if not 0 <= frame < frames:
-        raise ConfigError(f"{option('frame', frame)}: the frames are 0 to {frames - 1}")
+    require_copy(results, frame)
     if not pictures.size:
         raise OutputError("'picture' holds no pixels, so it cannot be drawn")
     drawing = Figure(figsize=(10, 4.8), layout="constrained")

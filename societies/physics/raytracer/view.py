@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,9 @@ from societies.physics.raytracer.config import (
 from societies.workload import Step
 from societies.workload.devices import chosen_device
 from societies.workload.engines import DeviceEngine, ReferenceEngine
+from societies.workload.slices import paced
 from societies.workload.view import (
+    LAUNCH_SECONDS,
     Button,
     Change,
     Choice,
@@ -46,9 +48,6 @@ REACH, FINE = 30.0, 0.001
 """Range of the light's coordinates, and the step of their sliders."""
 
 MOST_SAMPLES, MOST_IN_GRID = 32, 16
-LAUNCH_SECONDS = 0.02
-"""Seconds of a launch to aim at; after each of them an event is looked for."""
-
 ENGINES = 4
 """Engines that are kept, for scenes of different sizes and for both shadings."""
 
@@ -180,16 +179,12 @@ class SceneView:
                 began = time.perf_counter()
                 engine.step(_step("trace", row=row, until=until, number=number), number + 1)
                 engine.wait()
-                self._adapt(until - row, time.perf_counter() - began, p.height)
+                took = time.perf_counter() - began
+                self._rows = paced(until - row, took, LAUNCH_SECONDS, p.height)
                 row = until
                 yield None
             engine.step(_step("show", number=number), number + 1)
             yield Frame(_opaque(engine.arrays("picture")["picture"][0]), _caption(state, number))
-
-    def _adapt(self, rows: int, seconds: float, height: int) -> None:
-        """Find out how many rows the next launch may have."""
-        fitting = int(rows * LAUNCH_SECONDS / max(seconds, 1e-9))
-        self._rows = max(1, min(height, 4 * rows, fitting))
 
     def _engine(self, p: Parameters) -> DeviceEngine[Parameters] | ReferenceEngine[Parameters]:
         """Return an engine that is about to trace the first sample.
@@ -207,13 +202,6 @@ class SceneView:
                 self._engines.popitem(last=False)
         self._engines.move_to_end(key)
         engine = self._engines[key]
-        if isinstance(engine, DeviceEngine):
-            before = self._workload.source(engine.parameters).arguments
-            given: Mapping[str, Any] = self._workload.source(p).arguments
-            for name, values in given.items():
-                changed = not np.array_equal(values, before[name])
-                if changed and name in engine.run_step.memory:
-                    engine.run_step.memory[name].set(values)
         engine.renew(p)
         return engine
 

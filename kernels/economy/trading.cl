@@ -479,7 +479,7 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
                 going = queued < ATTEMPTS;
             }
         }
-        group_barrier(CLK_LOCAL_MEM_FENCE);  // the queue is read, before its memory is used again
+        alone_in_order();  // the lists are read, before their memory is used again
 #elif LADDERS_TOGETHER
         // The work-items look ahead, one bargain each. Their results count up to the first success:
         // it changes the holdings from which the later ones were worked out.

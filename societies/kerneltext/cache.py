@@ -12,9 +12,11 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
+from filelock import FileLock, Timeout
 from platformdirs import user_cache_dir
 
 
@@ -47,6 +49,8 @@ class BuildDevice(Protocol):
 
 
 _MAGIC = b"societies program 1\n"
+_LOCKS = 64  # files: programs that share one are built one after the other
+_PATIENCE = 120.0  # seconds for another process's build of the same program
 
 
 def cache_directory() -> Path:
@@ -67,6 +71,23 @@ def program_key(device: BuildDevice, text: str, options: tuple[str, ...]) -> str
     parts = (text, *options, device.platform, device.platform_version, device.version)
     parts += (device.driver, device.name)
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@contextlib.contextmanager
+def alone(key: str) -> Iterator[None]:
+    """Let one process at a time build the program of this key.
+
+    PoCL fails now and then, without a reason, where several processes build one program into an
+    empty cache. A folder that cannot be written, or a process that is stopped while it builds, is
+    no reason to fail: the build goes on without the lock then.
+    """
+    folder = cache_directory() / "locks"
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError, NotImplementedError, Timeout):
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / f"{int(key[:8], 16) % _LOCKS:02}.lock"
+            stack.enter_context(FileLock(path, timeout=_PATIENCE))
+        yield
 
 
 def load(key: str) -> tuple[Any, bytes] | None:

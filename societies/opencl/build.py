@@ -33,9 +33,16 @@ def compile_program(
     device: Device, source: Source, options: tuple[str, ...]
 ) -> tuple[Any, dict[str, list[RawParameter]]]:
     """Return the OpenCL program and its signatures, from our cache if they are in it."""
+    key = cache.program_key(device, source.text, options)
+    with cache.alone(key):
+        return _compiled(device, source, options, key)
+
+
+def _compiled(
+    device: Device, source: Source, options: tuple[str, ...], key: str
+) -> tuple[Any, dict[str, list[RawParameter]]]:
     cl = opencl()
     cached = not cache.caches_itself(device) and not debug_mode()
-    key = cache.program_key(device, source.text, options) if cached else ""
     entry = cache.load(key) if cached else None
     if entry is not None:
         try:

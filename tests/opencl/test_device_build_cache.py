@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -62,10 +64,61 @@ def test_six_processes_with_empty_caches(tmp_path, kernel_file):
         )
         for _ in range(6)
     ]
-    results = [worker.communicate() for worker in workers]
-    assert [out.strip() for out, _ in results] == ["[300, 300]"] * 6, results
-    entries = list(ours.iterdir())
+    results = [(*worker.communicate(), worker.returncode) for worker in workers]
+    assert [out.strip() for out, _, _ in results] == ["[300, 300]"] * 6, results
+    entries = [path for path in ours.iterdir() if path.name != "locks"]
     assert len(entries) == 1 and entries[0].suffix == ".clbin", "no temporary file is left"
+
+
+HOLDER = """
+import sys
+from societies.kerneltext import cache
+with cache.alone(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.readline()
+    print("let go", flush=True)
+"""
+
+
+def test_one_process_at_a_time_builds_a_program(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOCIETIES_CACHE_DIR", str(tmp_path))
+    key, other = "00000001" + "0" * 56, "00000002" + "0" * 56
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, key],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout.readline() == "held\n"
+    with cache.alone(other):
+        pass  # another program does not wait
+    monkeypatch.setattr(cache, "_PATIENCE", 0.2)
+    started = time.monotonic()
+    with cache.alone(key):
+        assert time.monotonic() - started >= 0.2, "waited, then went on in spite of a stopped one"
+    monkeypatch.setattr(cache, "_PATIENCE", 60)
+    entered = []
+
+    def wait():
+        with cache.alone(key):
+            entered.append(time.monotonic())
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    waiting.join(0.2)
+    assert not entered
+    holder.communicate("\n")
+    waiting.join(30)
+    assert entered
+
+
+def test_a_folder_without_room_for_locks_does_not_hinder(
+    tmp_path, monkeypatch, device, kernel_file
+):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SOCIETIES_CACHE_DIR", str(tmp_path / "file"))
+    assert climbed(device, kernel_file(TEXT)) == 30
 
 
 @pytest.fixture
@@ -103,7 +156,7 @@ def spoil(data, how):
 def test_a_damaged_entry_is_built_again(device, kernel_file, our_cache, how):
     path = kernel_file(TEXT)
     climbed(device, path)
-    (entry,) = our_cache.iterdir()
+    (entry,) = our_cache.glob("*.clbin")
     good = entry.read_bytes()
     entry.write_bytes(spoil(good, how))
     assert climbed(device, path) == 30
@@ -117,7 +170,7 @@ def test_a_sound_entry_that_the_driver_refuses_is_built_again(
 ):
     path = kernel_file(TEXT)
     climbed(device, path)
-    (entry,) = our_cache.iterdir()
+    (entry,) = our_cache.glob("*.clbin")
     cache.store(entry.stem, described, b"not a program")
     assert climbed(device, path) == 30
 

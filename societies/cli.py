@@ -43,6 +43,7 @@ from societies.numbers import Numbers, from_0, from_1, several_from_1, whole
 from societies.options import (
     CONFIG,
     ConfigCommand,
+    ExportCommand,
     PlayCommand,
     PlotCommand,
     TraceCommand,
@@ -636,6 +637,51 @@ def plot(
 
     for picture in plot_overview(file, out, **context.meta.get("options", {})):
         print(picture)
+
+
+@app.command(cls=ExportCommand)
+def export(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="FORMAT", help="csv, parquet, netcdf, or a format of the workload's own."
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="WHERE",
+            help="A folder, or the file if there is one; default: the folder of FILE.",
+        ),
+    ] = None,
+    variables: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...", help="Variables and lists of events of FILE; default: all."
+        ),
+    ] = None,
+    ticks: Annotated[
+        str | None,
+        typer.Option(metavar="RANGE", help="Ticks: 1:300, 1:300:10 or 10,20,30; default: all."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace files that are there.")
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Write FILE for other programs: as long tables (csv, parquet), as netcdf, or as FORMAT.
+
+    A workload may have formats of its own, with options: societies export FILE --to FORMAT --help.
+    """
+    from societies.analysis.export import export as write
+
+    options = context.meta.get("options", {})
+    for path in write(
+        file, to, out, variables=variables, ticks=ticks, overwrite=overwrite, **options
+    ):
+        print(path)
 
 
 @app.command()

@@ -8,16 +8,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from societies.analysis.selecting import workload_of
 from societies.errors import ConfigError, OutputError, SocietiesError, option
 from societies.output import open_results
 from societies.paths import kind_unless_file
 from societies.workload.figure import STYLE, clock_and_copies, series_figure
-from societies.workload.registry import named_in, workload, workloads
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    from societies.workload.protocol import Workload
 
 _UNDATED: dict[str, dict[str, None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 """What keeps the date out of a figure, so that the same run gives the same bytes."""
@@ -91,22 +89,6 @@ def plot_overview(
                 f"Choose another place with {option('out')}."
             ) from error
     return paths
-
-
-def workload_of(results: xr.Dataset) -> Workload[Any, Any] | None:
-    """Return the workload that made a result, as far as it is known and installed.
-
-    A dataset that was worked with may have lost its attributes: then a workload counts all of
-    whose headlines are there.
-    """
-    configuration = results.attrs.get("configuration")
-    if configuration is not None:
-        name = named_in(str(configuration))
-        return None if name is None else workload(name)
-    for one in workloads().values():
-        if one.headlines() and all(variable in results for variable in one.headlines()):
-            return one
-    return None
 
 
 def _figure(results: xr.Dataset, name: str, options: Mapping[str, Any]) -> Any:

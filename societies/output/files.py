@@ -126,6 +126,14 @@ def already_exists(path: Path) -> OutputError:
     )
 
 
+def already_there(path: Path) -> OutputError:
+    """Return the error for the name of a file that nothing can continue."""
+    return OutputError(
+        f"{path}: exists already and was not touched. "
+        f"Replace it with {option('overwrite', True)} or {_elsewhere()}."
+    )
+
+
 def being_written_elsewhere(path: Path) -> OutputError:
     """Return the error for a file that is to be replaced and that a run is writing."""
     return OutputError(f"{path}: another run is writing it. Wait until it ends or {_elsewhere()}.")

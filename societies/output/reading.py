@@ -68,6 +68,22 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     return trimmed
 
 
+def event_tables(path: str | PathLike[str]) -> list[str]:
+    """Return the names of a file's tables of events.
+
+    Raises
+    ------
+    OutputError
+        As `open_results` does.
+    """
+    path = Path(path)
+    with explained(path, READING):
+        require_whole(path)
+        with opened(path) as file:
+            require_ours(file, path)
+            return list(read_tables(file))
+
+
 def _trimmed(whole: xr.Dataset, clock: str, committed: int, *, events: bool) -> xr.Dataset:
     """Return the part of a dataset that is of the ticks up to the one committed."""
     for variable in whole.variables.values():

@@ -158,6 +158,12 @@ class Workload(Generic[C, P]):
     timed: ClassVar[bool] = False
     """Whether the file has, of every tick, how long it took and how many kernels it launched: the
     variables `MEASURED`. The host then waits for the device after every tick."""
+    export: ClassVar[Mapping[str, Callable[..., object]]] = {}
+    """Formats that `societies export FILE --to NAME` writes besides those of all workloads.
+
+    The name is the ending of the file too. A function ``write(results, path, *, ...)`` is handed
+    the dataset with the ticks that are asked for and writes one file; its keyword-only parameters
+    are options."""
     step_arguments: ClassVar[tuple[str, ...]] = ()
     """Names of the arguments that steps carry."""
     numpy: ClassVar[bool] = False

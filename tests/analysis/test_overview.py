@@ -11,7 +11,7 @@ import xarray as xr
 
 import societies
 from societies.analysis import plot, plot_overview
-from societies.analysis.plot import workload_of
+from societies.analysis.selecting import workload_of
 from societies.economy.figure import PANELS
 from societies.errors import OutputError, SocietiesError
 from societies.output import Coordinate, ResultFile, Variable

@@ -34,7 +34,7 @@ from societies.opencl import race
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = pages()
-LANGUAGES = {"sh", "console", "python", "yaml", "diff", "text", "c"}
+LANGUAGES = {"sh", "console", "python", "yaml", "diff", "text", "c", "r", "stata"}
 
 ELSEWHERE = {
     "docs/write-a-workload.md": "test_new_workload.py, which looks closer at what the page makes",

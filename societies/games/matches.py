@@ -234,6 +234,6 @@ class MatchWorkload(Workload[Any, Any]):
 
 def described(kind: str, depth: int, seconds: float) -> str:
     """Return what a player is called: its kind, and how far or how long it looks ahead."""
-    if seconds:
-        return f"{kind}, {seconds:g} s a move"
-    return f"{kind}, {counted(depth, 'ply')}" if depth else kind
+    reach = [counted(depth, "ply")] if depth else []
+    time = [f"{seconds:g} s a move"] if seconds else []
+    return ", ".join([kind, *reach, *time])

@@ -48,4 +48,4 @@ def test_several_matches_are_one_table():
 def test_players_are_named_by_what_they_do():
     assert described("bonzo", 0, 0.0) == "bonzo"
     assert described("layers", 5, 0.0) == "layers, 5 plies"
-    assert described("expanded", 40, 0.25) == "expanded, 0.25 s a move"
+    assert described("expanded", 40, 0.25) == "expanded, 40 plies, 0.25 s a move"

@@ -18,15 +18,15 @@ static uint bonzo(const view_t board)
     return nearest;
 }
 
-// Any pit that is not empty, each with the same probability.
+// Any pit that is not empty, each with the same probability. Each has the highest bit of its byte
+// in `filled`; the drawn one is the lowest that is left when as many as `left` are taken away.
 static uint any_move(const view_t board, rng_t *rng)
 {
-    uint count = 0u, i = 0u;
-    for (uint k = 0; k < PITS; ++k) count += STONES(board.own, k) > 0u ? 1u : 0u;
-    uint left = rng_below(rng, count);
-    for (; i + 1u < PITS; ++i)
-        if (STONES(board.own, i) > 0u && left-- == 0u) break;
-    return i;
+    const ulong low = 0x7f7f7f7f7f7f7f7ful;
+    ulong filled = (((board.own & low) + low) | board.own) & ~low;
+    for (uint left = rng_below(rng, (uint)popcount(filled)); left > 0u; --left)
+        filled &= filled - 1ul;
+    return (uint)popcount((filled & (0ul - filled)) - 1ul) / 8u;
 }
 
 // The kind of player who is asked for a move.

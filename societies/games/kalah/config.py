@@ -217,6 +217,8 @@ class KalahConfig(SearchConfig):
                 f"{MOST_NODES:.0g} are searched",
                 (("pits",),),
             )
+        if self.split is not None and self.form != "layers":
+            yield Conflict(("split",), f"{self.form} has no split; layers has", (("form",),))
         yield from split_conflicts(("split",), self.split, self.depth, self.pits)
         yield from super().conflicts()
 

@@ -57,10 +57,11 @@ class KalahMatch(MatchWorkload):
         return config.parameters()
 
     def names(self, config: KalahMatchConfig) -> list[str]:
-        """Return what the two players are called."""
+        """Return what the two players are called; with a time, a depth only if it was given."""
+        given = [(one.depth or 0) if one.seconds else one.plies for one in config.players]
         return [
-            described(one.kind, one.depth if one.searches else 0, one.seconds)
-            for one in config.parameters().players
+            described(one.kind, plies if one.searches else 0, one.seconds)
+            for one, plies in zip(config.parameters().players, given, strict=True)
         ]
 
     def not_repeatable(self, config: KalahMatchConfig) -> str:

@@ -111,4 +111,6 @@ class KalahMatchConfig(SearchConfig, MatchConfig):
                     f"{MOST_NODES:.0g} are searched",
                     (("pits",),),
                 )
+            if one.split is not None and one.kind != LAYERS:
+                yield Conflict((*path, "split"), f"{one.kind} has no split; layers has")
             yield from split_conflicts((*path, "split"), one.split, one.plies, self.pits)

@@ -48,6 +48,7 @@ class Match:
     board : stones of each cell
     side : who is to move, TOP (0) or BOTTOM (1)
     level : plies that the search looks ahead
+    most : plies that it can be told to look ahead
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Match:
             self._engine = ReferenceEngine(workload, self._p)
         else:
             self._engine = DeviceEngine(workload, self._p, chosen)
-        self._most = config.depth
+        self.most = config.depth
 
     @property
     def is_over(self) -> bool:
@@ -108,6 +109,10 @@ class Match:
             return True
         return False
 
+    def has_moved(self, side: int) -> bool:
+        """Return whether a side has made a move that can be taken back."""
+        return any(mover == side for _, mover in self._before)
+
     def set_level(self, plies: int) -> None:
         """Let the search look so many plies ahead.
 
@@ -116,10 +121,8 @@ class Match:
         ConfigError
             If these are none, or more than the configuration's depth.
         """
-        if not 1 <= plies <= self._most:
-            raise ConfigError(
-                f"level {plies}: 1 to {self._most} plies (depth of the configuration)"
-            )
+        if not 1 <= plies <= self.most:
+            raise ConfigError(f"level {plies}: 1 to {self.most} plies (depth of the configuration)")
         self.level = plies
 
     def hint(self) -> Hint:
@@ -209,7 +212,9 @@ def _asked(match: Match, own: int, console: Console) -> bool:
                 if _undone(match, own):
                     return True
                 console.print("there is nothing to take back")
-            elif word in ("l", "level") and number.isdecimal():
+            elif word in ("l", "level"):
+                if not number.isdecimal():
+                    raise ConfigError(f"level N: so many plies, 1 to {match.most}")
                 match.set_level(int(number))
                 console.print(f"{match.level} plies", highlight=False)
             else:
@@ -219,13 +224,12 @@ def _asked(match: Match, own: int, console: Console) -> bool:
 
 
 def _undone(match: Match, own: int) -> bool:
-    """Take back the player's last move and what came after it."""
-    undone = False
-    while match.undo():
-        undone = True
-        if match.side == own:
-            break
-    return undone
+    """Take back the player's last move and what came after it; return whether there was one."""
+    if not match.has_moved(own):
+        return False
+    while match.undo() and match.side != own:
+        pass
+    return True
 
 
 def _read(moves: str) -> list[int] | None:

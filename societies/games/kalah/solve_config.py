@@ -88,7 +88,8 @@ class KalahSolveConfig(WorkloadConfig):
             fits = max(n for n in range(stones) if comb(n + cells, cells) <= MOST_ENTRIES)
             yield Conflict(
                 ("layers",),
-                f"there are {boards:.1g} boards with at most {stones} stones in {cells} pits; a "
-                f"table has at most {MOST_ENTRIES:.1g}, those with at most {fits} stones",
+                f"a table of all boards with at most {stones} stones in {cells} pits has "
+                f"{boards:,} boards, and at most {MOST_ENTRIES:,} are possible: layers is at most "
+                f"{fits}",
                 (("pits",), ("stones",)),
             )

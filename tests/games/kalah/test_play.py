@@ -95,8 +95,13 @@ def test_the_end_of_the_input_leaves_the_game():
 
 
 def test_nothing_to_take_back():
-    text, _ = played("undo;q", settings={**SMALL, "to_move": "bottom"})
-    assert "there is nothing to take back" in text
+    for first in ("top", "bottom"):  # the search has moved first, or nobody has moved
+        text, _ = played("undo;q", side="bottom", settings={**SMALL, "to_move": first})
+        assert "there is nothing to take back" in text
+
+
+def test_a_level_needs_a_number():
+    assert "level N: so many plies, 1 to 3" in played("level;q", side="bottom")[0]
 
 
 def test_a_board_of_any_size_fits_forty_columns():

@@ -264,6 +264,7 @@ BAD = [
     ({"boards": 63}, "boards: must be at least 64, got 63"),
     ({"depth": 21}, "depth: 21 plies are about 2e\\+14 boards to look at; at most 1e\\+13"),
     ({"form": "layers", "split": [0, 5, 4]}, r"split: 0 \+ 5 \+ 4 - 1 = 8 plies, and depth is 6"),
+    ({"form": "expanded", "split": [0, 3, 4]}, "split: expanded has no split; layers has"),
     ({"form": "layers", "split": [1, 1]}, "split: three numbers are needed"),
     ({"form": "layers", "split": [0, 2, 5]}, "split: a parallel tree of 5 levels has 1555 boards"),
     ({"board": [1] * 14, "positions": given([(START, TOP)])}, "board: positions give the boards"),

@@ -136,7 +136,8 @@ def test_values_fit_their_type():
     [
         (
             {"pits": [6], "stones": 8},
-            r"layers: there are .* boards with at most 96 stones in 12 pits",
+            r"layers: .* at most 96 stones in 12 pits has [\d,]{18,} boards, "
+            r"and at most 1,099,511,627,776 are possible: layers is at most \d+$",
         ),
         ({"pits": []}, "pits: at least one is needed"),
         ({"pits": [9]}, "pits.0: "),

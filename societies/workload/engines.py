@@ -409,6 +409,8 @@ class DeviceEngine(_Base[P]):
 
     def run_ticks(self, first: int, last: int) -> None:
         """Run whole ticks, at most `LOG_TICKS`, and log them."""
+        if last - first >= LOG_TICKS:
+            raise ValueError(f"{last - first + 1} ticks at once; {LOG_TICKS} can be logged")
         self._stopwatch.reset()
         for name in self._event_kinds:
             self._event_logs[f"{name}_count"].fill(0)

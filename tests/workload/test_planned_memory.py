@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from societies import config_from_dict, plan
+from societies import config_from_dict, load_config, plan
 from societies.economy.engine import DeviceEngine
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
@@ -12,6 +12,7 @@ from societies.economy.workload import WORKLOAD
 from societies.opencl import Device, choose_device
 from societies.workload import engines
 from societies.workload.plan import device_bytes, state_bytes
+from societies.workload.registry import workload
 from societies.workload.sufficiency import byte_count
 
 GROUPS = [{"name": "one", "count": 2}, {"name": "other", "count": 3}]
@@ -108,3 +109,13 @@ def test_unfilled_arrays_are_those_of_the_start():
     asked = config(**CASES["devices of groups"])
     arrays = initial_state(parameters(asked)).values()
     assert state_bytes(WORKLOAD, asked) == sum(array.nbytes for array in arrays)
+
+
+def test_more_ticks_than_can_be_logged():
+    found = workload("laplace")
+    config = load_config("physics/laplace/quickstart")
+    engine = engines.DeviceEngine(found, found.parameters(config), choose_device("auto"))
+    engine.start()
+    most = engines.LOG_TICKS
+    with pytest.raises(ValueError, match=f"{most + 1} ticks at once; {most} can be logged"):
+        engine.run_ticks(1, most + 1)

@@ -15,10 +15,7 @@ __kernel void start(__global uchar *board, __global uchar *to_move, __global uch
     for (uint i = 0; i < CELLS; ++i)
         board[match * CELLS + i] = i % (PITS + 1u) == PITS ? 0 : (uchar)stones;
     to_move[match] = TOP;
-    __global char *made = moves + match * MOST_MOVES;
-    uint i = 0u;
-    for (; i + 16u <= MOST_MOVES; i += 16u) vstore16((char16)(-1), 0, made + i);
-    for (; i < MOST_MOVES; ++i) made[i] = -1;
+    for (uint i = 0; i < MOST_MOVES; ++i) moves[match * MOST_MOVES + i] = -1;
     moves_made[match] = 0;
     margin[match] = 0;
     searched[2u * match] = searched[2u * match + 1u] = 0;

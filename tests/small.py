@@ -8,6 +8,15 @@ from societies.paths import shipped_configurations
 from societies.workload.registry import workload_names
 
 SMALL = {
+    "chess_perft": {
+        "positions": [
+            "k7/p1p1p1p1/P1P1P1P1/8/8/p1p1p1p1/P1P1P1P1/K7 w - - 0 1",
+            "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1",
+        ],
+        "depth": 9,
+        "kept": 436,
+        "record": {"checkpoint": 5},
+    },
     "economy": {
         "agents": 5,
         "resources": 7,
@@ -87,6 +96,13 @@ SMALL = {
 
 
 FORMS = {
+    "chess_perft": (
+        {
+            "depth": 3,
+            "detail": True,
+            "positions": ["8/P6k/8/8/4p3/8/3P4/K7 w - - 0 1", "4k3/8/8/8/8/8/8/R3K2R b KQ - 0 1"],
+        },
+    ),
     "economy": ({"days": 5, "groups": [{"name": name, "share": 0.5} for name in "ab"]},),
     "kalah": (
         {"depth": 8, "plies": 1},

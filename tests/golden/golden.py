@@ -58,6 +58,10 @@ def _small(**settings):
     return {"workload": "economy", "days": 60, "seed": 7, **settings}
 
 
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+"""A position with moves of all kinds, known by the name of the program that it tested."""
+
+
 def _plate(**settings):
     return {"workload": "laplace", "rows": 21, "columns": 34, "conductor": BARS, **settings}
 
@@ -104,6 +108,10 @@ CONFIGS = {
     ),
     "laplace of the seed's form": ("configs/physics/laplace/quickstart.yaml", ["variant=seed"]),
     "laplace in double": (_plate(steps=300, precision="double", border=[1, 0.5, -0.25, 0]), []),
+    "chess perft": (
+        {"workload": "chess_perft", "depth": 3, "detail": True, "positions": [KIWIPETE, "start"]},
+        [],
+    ),
     "kalah in layers": (
         {"workload": "kalah", "depth": 7, "form": "layers", "split": [1, 3, 4], "boards": 64}
         | {

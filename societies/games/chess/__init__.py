@@ -1,0 +1,1 @@
+"""Chess: moves counted, searches, games."""

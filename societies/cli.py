@@ -675,7 +675,7 @@ def export(
 
     A workload may have formats of its own, with options: societies export FILE --to FORMAT --help.
     """
-    from societies.analysis.export import export as write
+    from societies.analysis.exporting import export as write
 
     options = context.meta.get("options", {})
     for path in write(

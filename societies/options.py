@@ -236,7 +236,7 @@ class ExportCommand(PlotCommand):
         self, workload: Workload[Any, Any], words: Sequence[str]
     ) -> Callable[..., Any] | None:
         """Return what writes the format on the line, if the workload adds it."""
-        from societies.analysis.export import formats_of
+        from societies.analysis.exporting import formats_of
 
         given = [word.partition("=")[2] for word in words if word.startswith("--to=")]
         given += [after for word, after in pairwise(words) if word == "--to"]

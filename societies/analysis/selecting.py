@@ -147,3 +147,13 @@ def _shown(asked: Ticks) -> object:
         step = "" if asked.step is None else f":{asked.step}"
         return f"{asked.start}:{asked.stop}{step}"
     return asked
+
+
+def require_dims(data: xr.DataArray, *dims: str) -> None:
+    """Raise ConfigError unless an array has these dimensions."""
+    for dim in dims:
+        if dim not in data.dims:
+            there = ", ".join(map(str, data.dims)) or "none"
+            raise ConfigError(
+                f"'{data.name or 'the array'}' has no dimension '{dim}'; it has {there}"
+            )

@@ -10,7 +10,7 @@ import xarray as xr
 from pyarrow import parquet
 
 import societies
-from societies.analysis.export import export
+from societies.analysis.exporting import export
 from societies.errors import ConfigError, OutputError
 from societies.output import Column, Coordinate, ResultFile, Table, Variable
 
@@ -123,7 +123,7 @@ def test_variables_of_other_dimensions_have_tables_of_their_own(file, tmp_path):
 
 def test_a_long_table_is_written_in_parts(file, monkeypatch):
     whole = export(file, "csv", variables=["share"])[0].read_bytes()
-    monkeypatch.setattr("societies.analysis.export.ROWS_AT_ONCE", 5)
+    monkeypatch.setattr("societies.analysis.exporting.ROWS_AT_ONCE", 5)
     assert export(file, "csv", variables=["share"], overwrite=True)[0].read_bytes() == whole
     (path,) = export(file, "parquet", variables=["share"])
     assert parquet.ParquetFile(path).num_row_groups == 3

@@ -48,7 +48,7 @@ OF_THE_CHECKOUT = ("experiments/", "benchmarks/", "tests/")
 LONG = (
     "README.md",
     *(f"docs/{page}.md" for page in ("checking-kernels", "physics", "primitives", "python-api")),
-    *("docs/results.md", "docs/trace.md"),
+    *(f"docs/{page}.md" for page in ("analysis", "other-programs", "results", "trace")),
 )
 """Pages that take longer than four seconds of a processor."""
 

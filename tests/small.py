@@ -92,6 +92,13 @@ SMALL = {
         },
         "record": {"float_image": True, "checkpoint": 5},
     },
+    "tictactoe": {
+        "depth": 4,
+        "position": "X.. .O. ..X",
+        "batch": {"leaves": 9, "branches": 4},
+        "pool": 45,
+        "record": {"checkpoint": 5},
+    },
 }
 
 
@@ -121,6 +128,7 @@ FORMS = {
         {"samples": 1, "form": "tree", "shading": "seed"},
         {"samples": 1, "form": "brute", "shading": "seed", "tile": 8, "scene": {"grid": 2}},
     ),
+    "tictactoe": ({"form": "host", "pruning": "none", "depth": 2},),
 }
 """Changes of the small configuration that compile and launch other text; by default none."""
 

@@ -10,7 +10,7 @@ from societies.errors import DeviceError, DeviceFailed, Interrupted
 from societies.output import inspect
 from societies.workload import run as core
 from societies.workload.engines import ReferenceEngine
-from societies.workload.measured import MEASURED
+from societies.workload.measured import MEASURED, MEASURED_TABLE
 from societies.workload.registry import workload
 
 
@@ -39,11 +39,16 @@ def everything(path):
         name = file.attrs["workload"]
     chosen = workload(name)
     fields = chosen.fields(chosen.parameters(small(name))).items()
-    may_differ = {*MEASURED, *(one for one, field in fields if not (field.kept or field.final))}
+    may_differ = {
+        *MEASURED,
+        MEASURED_TABLE,
+        *(one for one, field in fields if not (field.kept or field.final)),
+    }
     found = {}
 
     def note(name, item):
-        measured = name.removeprefix("checksums/") in may_differ
+        parts = set(name.removeprefix("checksums/").split("/"))
+        measured = not parts.isdisjoint(may_differ)
         if isinstance(item, h5py.Dataset) and not name.startswith("provenance/s") and not measured:
             value = np.asarray(item[()])
             found[name] = value.tolist() if value.dtype == object else value.tobytes()

@@ -11,17 +11,18 @@ from reference_py.games.ngtsg.tree import batch_level
 def append_children(p, game, tick):
     """Give every node of the batch a place for its children; count the batch."""
     level, size = batch_level(game), int(game.batch_size)
-    game.children = game.batch_leaves = 0
     if level is None:
         return
+    game.children = game.batch_leaves = 0
     if level < p.depth:
         size = _placed(p, game, level, size)
         game.branch_batches += size > 0
     else:
         game.leaf_batches += size > 0
-    game.batch_level = level
+    game.batch_level_of = level
     game.taken[level] = int(game.batch_end) - p.starts[level]
     game.visited[level] += size
+    game.nodes_taken = size
     game.peak = max(int(game.peak), sum(int(count) for count in game.counts))
 
 

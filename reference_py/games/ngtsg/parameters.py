@@ -48,6 +48,7 @@ class SearchParameters:
     width : most moves of a position
     words : words of a position
     roots : positions to search from; game g has number g modulo their number
+    form : whether the tree is kept by the "device" or by the "host"; same results
     """
 
     depth: int = 2
@@ -58,6 +59,7 @@ class SearchParameters:
     width: int = 1
     words: int = 1
     roots: tuple[tuple[int, ...], ...] = ()
+    form: str = "device"
 
     @property
     def starts(self) -> tuple[int, ...]:

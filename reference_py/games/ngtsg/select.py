@@ -10,7 +10,6 @@ from reference_py.games.ngtsg.tree import DOOMED, batch_level, is_dead, is_done
 
 def select_batch(p, game, tick):
     """List the nodes of the batch, and say where the part of the level ends that they are from."""
-    game.batch_size = game.batch_first = game.batch_end = 0
     level = batch_level(game)
     if level is None:
         return

@@ -110,7 +110,13 @@ FORMS = {
             "positions": ["8/P6k/8/8/4p3/8/3P4/K7 w - - 0 1", "4k3/8/8/8/8/8/8/R3K2R b KQ - 0 1"],
         },
     ),
-    "economy": ({"days": 5, "groups": [{"name": name, "share": 0.5} for name in "ab"]},),
+    "economy": (
+        {
+            "days": 5,
+            "groups": [{"name": name, "share": 0.5} for name in "ab"],
+            "record": {"measures": True, "agent": 1},
+        },
+    ),
     "kalah": (
         {"depth": 8, "plies": 1},
         {"depth": 5, "form": "layers", "split": [1, 2, 3], "boards": 64},

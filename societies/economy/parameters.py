@@ -55,6 +55,7 @@ def parameters(config: EconomyConfig) -> Parameters:
         devices=None if config.devices == "none" else _device_parameters(config, groups),
         first_society=config.first_society,
         societies=config.replicates,
+        numeraire=numeraire(config),
     )
 
 
@@ -78,6 +79,11 @@ def shocks(config: EconomyConfig) -> tuple[Shock, ...]:
         )
         for shock in config.shocks
     )
+
+
+def numeraire(config: EconomyConfig) -> int | None:
+    """Return the resource in whose units prices are recorded; None: in those of any."""
+    return None if config.record.numeraire == "any" else int(config.record.numeraire)
 
 
 def thresholds(groups: list[GroupValues]) -> tuple[tuple[int, ...], ...]:

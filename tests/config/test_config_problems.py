@@ -26,8 +26,10 @@ ONE_PROBLEM = [
     ("agnets: 3", "2:1  agnets: unknown key; did you mean 'agents'?"),
     ("trading: {menu_sise: 3}", "2:11  trading.menu_sise: unknown key; did you mean 'menu_size'?"),
     ("menu_size: 3", "2:1  menu_size: unknown key; did you mean 'trading.menu_size'?"),
-    ("record: {zzz: 1}", "2:10  record.zzz: unknown key; the keys here are society, agent, "
-     "agent_resource, device, checkpoint, keep, trade_log, input_output"),
+    ("record: {trade_log: {zzz: 1}}", "2:22  record.trade_log.zzz: unknown key; the keys here are "
+     "days, societies"),
+    ("record: {numeraire: gold}", "2:21  record.numeraire: expected a whole number or any, "
+     "got 'gold'"),
     ("1: 2", "2:1  1: unknown key"),
     ("agents: 3\nagents: 4", "3:1  agents: is given twice, first on line 2; keep one of the two"),
     ("agents: 2.5", "2:9  agents: expected a whole number, got 2.5"),

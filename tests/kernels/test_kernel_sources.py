@@ -57,6 +57,9 @@ TWINS_ELSEWHERE = {
     "agreed": "refusal() of trading.py, without its reasons",
     "n_smallest_alone": "n_smallest of select.py, whoever carries it out",
     "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",
+    "put_in_order": "sorted",
+    "compare_agents": "society_measures() of measures.py, without prices",
+    "market_prices": "prices() of measures.py",
     "forget_uses": "the reference works out every use anew, and remembers none",
     "block_change": "a part of the largest change, which change() takes at once",
     "block_totals": "a part of the sums, which totals() takes at once",
@@ -113,6 +116,7 @@ _ECONOMY = {
     "groups": [{"name": name, "count": 1} for name in "abc"],
     "shocks": [{"day": 0, "remove": "agent", "index": 0}],
     "trading": {"fresh_values": True},
+    "record": {"measures": True},
 }
 _LARGE = {"agents": 5000, "resources": 1024, "groups": []}
 _LARGE["trading"] = {"menu_size": 40, "fresh_values": False}
@@ -156,7 +160,14 @@ def accessors():
     """Return the macros that societies.economy.source makes."""
     groups = [{"name": "one", "count": 1}, {"name": "other", "count": 1}]
     config = config_from_dict(
-        {"workload": "economy", "agents": 2, "resources": 3, "devices": "all", "groups": groups}
+        {
+            "workload": "economy",
+            "agents": 2,
+            "resources": 3,
+            "devices": "all",
+            "groups": groups,
+            "record": {"measures": True},
+        }
     )
     return re.findall(r"^#define (\w+)\(", source.header(parameters(config)), re.MULTILINE)
 
@@ -232,7 +243,10 @@ def test_every_kernel_and_public_function_has_a_twin(name):
     assert missing == []
 
 
-TWINS_OF_ANOTHER_NAME = {"kernels/economy/menu.cl": "a part of trading.py"}
+TWINS_OF_ANOTHER_NAME = {
+    "kernels/economy/menu.cl": "a part of trading.py",
+    "kernels/economy/order.cl": "a part of statistics.py",
+}
 
 
 @pytest.mark.parametrize("name", WITH_TWIN)

@@ -60,10 +60,23 @@ def too_large_in_turn(configs: Sequence[EconomyKeys]) -> Iterator[Conflict]:
     yield from _device_conflicts(around)
 
 
+def _numeraire_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
+    numeraire, place = config.record.numeraire, ("record", "numeraire")
+    if numeraire == "any":
+        return
+    if numeraire >= config.resources:
+        message = f"there is no resource {numeraire}: they are 0 to {config.resources - 1}"
+        yield Conflict(place, message, (("resources",),))
+    if not config.record.measures:
+        message = "is of use for prices, which only record.measures: true records"
+        yield Conflict(place, message, (("record", "measures"),))
+
+
 def _too_large(config: EconomyKeys) -> Iterator[Conflict]:
     if config.trading.menu_size > config.resources:
         message = f"{config.trading.menu_size} is more than the {config.resources} resources"
         yield Conflict(("trading", "menu_size"), message, (("resources",),))
+    yield from _numeraire_conflicts(config)
     names = ("agents", "replicates", "first_society")
     largest = max(names, key=lambda name: int(getattr(config, name)))
     streams = (config.first_society + config.replicates) * (config.agents + 1) * PURPOSE_COUNT

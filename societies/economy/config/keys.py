@@ -54,6 +54,20 @@ Index = Annotated[
 ]
 
 
+def _the_word_any(word: str) -> str:
+    if word != "any":
+        message = "expected a whole number or any, got {word}"
+        raise PydanticCustomError("index", message, {"word": quoted(word)})
+    return word
+
+
+Numeraire = Annotated[
+    Annotated[Annotated[int, Field(ge=0, le=MOST_RESOURCES - 1)], Tag("number")]
+    | Annotated[Literal["any"], BeforeValidator(_the_word_any), Tag("word")],
+    Discriminator(lambda value: "word" if isinstance(value, str) else "number"),
+]
+
+
 class ShockConfig(Section):
     """Something that is taken out of the society for good."""
 
@@ -140,6 +154,17 @@ class RecordConfig(Section):
         "day",
     )
     keep: ListOf[Annotated[int, Field(ge=1, le=MOST_DAYS)]] = KEEP
+    measures: bool = shape(
+        False,
+        "Record prices, income, consumption and wealth every day, their Gini coefficients and top "
+        "shares; nothing else in the file depends on it",
+    )
+    numeraire: Numeraire = key(
+        "any",
+        "Resource in whose units prices are recorded, counted from 0; any: units of whatever was "
+        "received",
+        "index",
+    )
     trade_log: TradeLogConfig = key(
         TradeLogConfig(), "Every single trade of chosen days, of resources and of devices"
     )

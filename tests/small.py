@@ -38,6 +38,14 @@ SMALL = {
         ],
         "record": {"agent": 2, "agent_resource": 5, "checkpoint": 4},
     },
+    "havannah": {
+        "size": 3,
+        "moves": "A1 C3 A2 C4",
+        "candidates": ["A3", "E3", "B2"],
+        "batches": 5,
+        "batch": 6,
+        "record": {"checkpoint": 2, "game": 3},
+    },
     "kalah": {
         "pits": 3,
         "stones": 3,
@@ -116,6 +124,10 @@ FORMS = {
             "groups": [{"name": name, "share": 0.5} for name in "ab"],
             "record": {"measures": True, "agent": 1},
         },
+    ),
+    "havannah": (
+        {"winner": "offline", "find": "plain"},
+        {"winner": "flood", "find": "compression"},
     ),
     "kalah": (
         {"depth": 8, "plies": 1},

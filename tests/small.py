@@ -42,8 +42,8 @@ SMALL = {
         "size": 3,
         "moves": "A1 C3 A2 C4",
         "candidates": ["A3", "E3", "B2"],
-        "batches": 5,
-        "batch": 6,
+        "batches": 12,
+        "batch": 4,
         "record": {"checkpoint": 2, "game": 3},
     },
     "kalah": {

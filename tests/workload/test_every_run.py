@@ -138,6 +138,7 @@ def test_a_device_that_fails(name, checkpoint, straight, tmp_path, monkeypatch):
     path, (expected, _) = tmp_path / "run.h5", straight[name]
     record = {"record": {**small(name).record.model_dump(), "checkpoint": checkpoint}}
     clock, ticks = workload(name).clock, workload(name).ticks(small(name))
+    clocks = workload(name).clock_plural
     original = ReferenceEngine.run_ticks
 
     def failing(engine, first, last):
@@ -152,7 +153,7 @@ def test_a_device_that_fails(name, checkpoint, straight, tmp_path, monkeypatch):
     anew = "" if checkpoint == 4 else f" from {clock} 1 on, as it has no checkpoints"
     assert str(caught.value).splitlines() == [
         "the device is gone",
-        f"{path} holds all {clock}s up to 6 of {ticks} and can be resumed{anew}",
+        f"{path} holds all {clocks} up to 6 of {ticks} and can be resumed{anew}",
     ]
     report = run(path, name, **record)
     assert report.first_tick == (5 if checkpoint == 4 else 1)

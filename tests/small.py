@@ -17,6 +17,12 @@ SMALL = {
         "kept": 436,
         "record": {"checkpoint": 5},
     },
+    "blur": {
+        "width": 7,
+        "height": 5,
+        "passes": 9,
+        "record": {"detail": 4, "checkpoint": 4},
+    },
     "economy": {
         "agents": 5,
         "resources": 7,
@@ -84,6 +90,13 @@ SMALL = {
         "check_every": 3,
         "record": {"series": 2, "detail": 8, "checkpoint": 5},
     },
+    "matmul": {
+        "rows": 5,
+        "inner": 7,
+        "columns": 6,
+        "repeats": 9,
+        "record": {"product": True, "checkpoint": 4},
+    },
     "raytracer": {
         "width": 6,
         "height": 5,
@@ -129,6 +142,11 @@ FORMS = {
         {"winner": "offline", "find": "plain"},
         {"winner": "flood", "find": "compression"},
     ),
+    "blur": (
+        {"passes": 2, "kind": "box", "radius": 2},
+        {"passes": 2, "kind": "gaussian", "sigma": 0.6, "variant": "separate"},
+        {"passes": 2, "kind": "box", "arithmetic": "float", "border": "available"},
+    ),
     "kalah": (
         {"depth": 8, "plies": 1},
         {"depth": 5, "form": "layers", "split": [1, 2, 3], "boards": 64},
@@ -140,6 +158,11 @@ FORMS = {
     "laplace": (
         {"variant": "seed"},
         {"method": "heat", "precision": "double"},
+    ),
+    "matmul": (
+        {"repeats": 1, "variant": "tiled", "tile": 3},
+        {"repeats": 1, "variant": "blocked", "precision": "double"},
+        {"repeats": 1, "variant": "vector", "arithmetic": "separate"},
     ),
     "raytracer": (
         {"samples": 1, "form": "brute", "precision": "double"},

@@ -3,6 +3,7 @@
 Thin over pyopencl, and knows nothing of economics.
 """
 
+import societies.opencl.fused  # noqa: F401  (adds a fact that texts may ask for)
 from societies.opencl.array import Counters, DeviceArray, In, InOut, Local, Out, get_all
 from societies.opencl.device import Device
 from societies.opencl.kernel import BoundKernel, Kernel

@@ -34,6 +34,10 @@ _UNSAFE = (
     "-cl-single-precision-constant",
 )
 
+FACTS: dict[str, Callable[[Device, Mapping[str, Any]], bool]] = {}
+"""Macros that are facts about a device and are found out only for texts that name them, and the
+functions of device and macros that find them out."""
+
 
 class Program:
     """Kernels and device functions of some source files, compiled for one device.
@@ -47,8 +51,9 @@ class Program:
     macros
         Becomes ``#define`` lines in front: floats exact, booleans 0 or 1, strings as they are.
         ``DEVICE_IS_CPU`` and ``DEVICE_ROUNDS_SINGLES`` (division and square root of singles are
-        correctly rounded) are always defined: a primitive may choose its method by them, never its
-        result.
+        correctly rounded) are always defined, ``DEVICE_CONTRACTS`` (the compiler was seen to fuse
+        products and sums) where a text asks for it: a primitive may choose its method by them,
+        never its result.
     header
         OpenCL text put after the macros.
     options
@@ -83,7 +88,12 @@ class Program:
         known = {**facts, **(macros or {})}
         if race_mode():
             known["DEVICE_IS_INTERPRETED"] = True
-        self._set_up(device, amalgamate(sources, known, header), tuple(options))
+        source = amalgamate(sources, known, header)
+        asked = [name for name in FACTS if name in source.text and name not in known]
+        if asked:
+            known |= {name: FACTS[name](device, known) for name in asked}
+            source = amalgamate(sources, known, header)
+        self._set_up(device, source, tuple(options))
 
     def _set_up(self, device: Device, source: Source, options: tuple[str, ...]) -> None:
         self.device = device

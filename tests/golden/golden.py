@@ -142,6 +142,12 @@ CONFIGS = {
         },
         [],
     ),
+    "matmul separate in double": (
+        "configs/physics/matmul/quickstart.yaml",
+        ["precision=double", "arithmetic=separate", "variant=tiled"],
+    ),
+    "blur gaussian": ("configs/physics/blur/quickstart.yaml", ["kind=gaussian", "sigma=1.5"]),
+    "blur box": ("configs/physics/blur/quickstart.yaml", ["kind=box", "radius=3"]),
     "heat": (_plate(steps=300, method="heat", ratio=0.2, border=0.125), []),
 }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from small import forms, names, small
 from source_rules import (
+    FUSED,
     barriers,
     blanked,
     calls,
@@ -20,6 +21,7 @@ from source_rules import (
     missed_barriers,
     public_functions,
     python_names,
+    switched_on,
     twin_names,
     twin_path,
 )
@@ -74,6 +76,10 @@ TWINS_ELSEWHERE = {
     **{f"{name}3": f"{name}() of vectors.py" for name in ("dot", "over", "unit")},
     "vector_at": "three numbers of an array, which NumPy unpacks",
     "box_margin": "of boxes, which change no result",
+    "pack_a": "entries in another order, of which multiply() takes no notice",
+    "pack_b": "entries in another order, of which multiply() takes no notice",
+    "probe_muladd": "a question about the compiler",
+    "row_sum": "summed() of window.py at one pixel",
     "expand_few": "expand(), of which it is another form",
     "count_moves": "where `first` begins, which expand() counts along the way",
     "count_children": "the number of boards that expand() has placed",
@@ -188,11 +194,13 @@ def own_names():
 @pytest.mark.parametrize("name", FILES)
 def test_contraction_is_off(name):
     assert contraction(shipped_text(name)) == []
+    assert switched_on(name, TEXTS[name]) == []
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_only_exact_functions_are_called(name):
-    assert calls(TEXTS[name], own_names()) == []
+    allowed = {"fma"} if name == FUSED else set()
+    assert calls(TEXTS[name], own_names() | allowed) == []
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -350,12 +358,39 @@ OFF = "#pragma OPENCL FP_CONTRACT OFF\n"
         "void f(void) { }",
         "// #pragma OPENCL FP_CONTRACT OFF\nvoid f(void)\n{ }",
         f"void f(void) {{ }}\n{OFF}",
-        f"{OFF}void f(void) {{ }}\n#pragma OPENCL FP_CONTRACT ON\n",
     ],
 )
 def test_planted_contraction_is_found(text):
     assert contraction(text)
     assert contraction(f"{OFF}void f(void) {{ }}") == []
+
+
+ON = "#pragma OPENCL FP_CONTRACT ON\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kernels/physics/other.cl", f"{OFF}void f(void) {{\n{ON} }}"),
+        ("kernels/physics/other.cl", f"{OFF}void f(void) {{ }}\n{ON}"),
+        ("kernels/physics/other.cl", f"{OFF}#pragma STDC FP_CONTRACT ON\n"),
+        ("kernels/physics/other.cl", f'{OFF}#define FUSE _Pragma("OPENCL FP_CONTRACT ON")\n'),
+        (FUSED, f"{OFF}{ON}void f(void) {{ }}"),
+        (FUSED, f"{OFF}void f(void) {{\n#pragma OPENCL FP_CONTRACT DEFAULT\n }}"),
+        (FUSED, f"{OFF}void f(void) {{ int i;\n{ON} }}"),
+    ],
+)
+def test_planted_fusing_is_found(name, text):
+    assert switched_on(name, text)
+    assert switched_on(FUSED, f"{OFF}void f(void)\n{{\n{ON} }}") == []
+
+
+def test_a_planted_fma_is_found_everywhere_but_in_the_one_file():
+    planted = "num x = fma(a, b, c);\n"
+    for name in ("kernels/physics/matmul/multiply.cl", "kernels/physics/laplace/sweep.cl"):
+        assert calls(TEXTS[name] + planted, own_names())
+    assert calls("#define STEP fma\n", ()) and calls("y = mad(a, b, c);", {"fma"})
+    assert calls(TEXTS[FUSED], own_names())  # the names alone do not allow it there
 
 
 INEXACT = """

@@ -46,7 +46,7 @@ from societies.economy.workload import WORKLOAD as ECONOMY  # noqa: E402
 from societies.errors import SocietiesError  # noqa: E402
 from societies.kerneltext import source as kernel_source  # noqa: E402
 from societies.kerneltext.source import without_comments  # noqa: E402
-from societies.opencl import Local, Program, choose_device, race  # noqa: E402
+from societies.opencl import Local, Program, choose_device, fused, race  # noqa: E402
 from societies.opencl.wide import Wide  # noqa: E402
 from societies.workload import engines  # noqa: E402
 from societies.workload.phases import kernel_files  # noqa: E402
@@ -518,7 +518,14 @@ def single(checks: Checks) -> set[str]:
             del arrays["b"]
             program.roots(**arrays, **sizes)
             checks.same("NUM_SQRT", result.get(), np.sqrt(a))
-    return {"softmath.cl", "rng.cl", "tree.cl", "num.cl"}
+    with checks.case("fused.cl"):
+        program = Program(device, "primitives/fused.cl", {"FUSED_PROBE": True, fused.MACRO: False})
+        rows = [row[:64] for row in fused.triples(np.float32)]
+        given = {name: device.array(row) for name, row in zip("abc", rows, strict=True)}
+        different = device.empty(4, np.uint32)
+        program.probe_muladd(**given, different=different, global_size=4, local_size=2)
+        checks.same("probe_muladd", different.get(), np.zeros(4, np.uint32))
+    return {"softmath.cl", "rng.cl", "tree.cl", "num.cl", "fused.cl"}
 
 
 def lists(checks: Checks) -> set[str]:

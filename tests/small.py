@@ -97,6 +97,15 @@ SMALL = {
         "repeats": 9,
         "record": {"product": True, "checkpoint": 4},
     },
+    "molecular_dynamics": {
+        "cells": 3,
+        "density": 0.3,
+        "cutoff": 2.0,
+        "steps": 12,
+        "thermostat": "rescale",
+        "equilibrate": 6,
+        "record": {"series": 2, "detail": 4, "checkpoint": 5},
+    },
     "raytracer": {
         "width": 6,
         "height": 5,
@@ -163,6 +172,11 @@ FORMS = {
         {"repeats": 1, "variant": "tiled", "tile": 3},
         {"repeats": 1, "variant": "blocked", "precision": "double"},
         {"repeats": 1, "variant": "vector", "arithmetic": "separate"},
+    ),
+    "molecular_dynamics": (
+        {"variant": "cell", "form": "plain", "precision": "double", "velocities": "pairs"},
+        {"variant": "particle", "form": "shifted", "cells": 5, "density": 0.18, "steps": 2},
+        {"variant": "all_pairs", "thermostat": "none"},
     ),
     "raytracer": (
         {"samples": 1, "form": "brute", "precision": "double"},

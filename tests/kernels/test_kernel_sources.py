@@ -65,6 +65,17 @@ TWINS_ELSEWHERE = {
     "forget_uses": "the reference works out every use anew, and remembers none",
     "block_change": "a part of the largest change, which change() takes at once",
     "block_totals": "a part of the sums, which totals() takes at once",
+    "block_energies": "a part of the sums, which energies() takes at once",
+    "block_squares": "a part of the temperature, which rescale() takes at once",
+    "factor": "a part of rescale()",
+    "add_pair": "the terms that forces() makes of all pairs at once",
+    **dict.fromkeys(
+        (
+            *("clear_cells", "count_atoms", "sum_cells", "sum_blocks"),
+            *("around", "packed_place"),
+        ),
+        "a part of finding pairs; the reference tries all of them",
+    ),
     **{
         f"wide_{name}": "a part of the function of wide.py, for all rows at once"
         for name in (

@@ -8,6 +8,13 @@ from societies.paths import shipped_configurations
 from societies.workload.registry import workload_names
 
 SMALL = {
+    "chess": {
+        "positions": ["7k/P7/8/8/8/8/p7/7K w - - 0 1", "7k/8/8/8/8/4p3/3P4/K7 b - - 0 1"],
+        "rules": "pseudo_legal",
+        "depth": 3,
+        "batch": {"leaves": 9, "branches": 4},
+        "record": {"checkpoint": 5},
+    },
     "chess_perft": {
         "positions": [
             "k7/p1p1p1p1/P1P1P1P1/8/8/p1p1p1p1/P1P1P1P1/K7 w - - 0 1",
@@ -133,6 +140,13 @@ SMALL = {
 
 
 FORMS = {
+    "chess": (
+        {
+            "rules": "legal",
+            "form": "host",
+            "positions": ["7k/8/5K2/8/8/8/6Q1/8 w - - 0 1", "7k/P7/8/8/8/8/p7/7K b - - 0 1"],
+        },
+    ),
     "chess_perft": (
         {
             "depth": 3,

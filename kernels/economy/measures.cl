@@ -3,6 +3,7 @@
 // the fixed tree of primitives/reduce.cl, those of a resource's prices in the order of the agents.
 // Compiled only if the configuration asks for measures; no decision reads what is written here.
 #include "economy/order.cl"
+#include "primitives/group.cl"
 #include "primitives/reduce.cl"
 #if DEVICES
 #include "economy/valuation.cl"
@@ -50,55 +51,41 @@ __kernel void measure_extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
 }
 
 #if DEVICES
-// What the use that is left in an agent's devices for a resource is worth to it. Devices that
-// extract are worth the utility of the units that they will extract, the best first, less what the
-// same minutes would bring otherwise; devices that make devices the value of the time that they
-// save.
-static real worth_of_devices(AGENT_PARAMETERS, const uint resource)
+// What the use that is left in an agent's devices is worth to it, by resource: a minute of use is
+// worth what a new device would cost the agent, over the device's lifetime. By all work-items.
+// Local memory: 9 bytes a resource and that of `costs`.
+COLLECTIVE void worth_of_devices(AGENT_PARAMETERS, __local real *worth)
 {
-    const uint curve = effort_curve(agent, resource);
-    use_t done = {0, experience(agent, resource), 0.0};
-    real owned = 0.0;
-    long units = 0;
-    for (int device_type = INDUSTRY; device_type >= TOOL; --device_type) {
-        owned += device_minutes(agent, device_type, resource);
-        done = use(effort_table + effort_start(curve), effort_total_table + effort_start(curve),
-                   effort_last(curve), done.experience, done.time, owned,
-                   device_factor[device_type], 1.0);
-        units += done.units;
-    }
-    const long stock_of = held(agent, resource);
-    const uint utility_of = utility_curve(agent, resource);
-    const real brings = total_utility(TABLES, utility_of, stock_of + units) -
-                        total_utility(TABLES, utility_of, stock_of);
-    real worth = brings - owned * gain_per_minute(agent);
-    if (!(worth > 0.0)) worth = 0.0;
-    for (uint device_type = DEVICE_MACHINE; device_type <= DEVICE_FACTORY; ++device_type) {
-        const uint making = making_curve(agent, resource);
-        const real known = device_experience(agent, made_type[device_type], resource);
-        const use_t made =
-            use(making_table + making_start(making), making_total_table + making_start(making),
-                making_last(making), known, 0.0, device_minutes(agent, device_type, resource),
-                device_factor[device_type], 1.0);
-        const real saved = minutes_in_series(TABLES, making, known, made.units) - made.time;
-        const real value_of_time = saved * gain_per_minute(agent);
-        worth += value_of_time > 0.0 ? value_of_time : 0.0;
-    }
-    return worth;
+    __local uchar *owns = local_malloc(RESOURCES * sizeof(uchar));
+    __local real *cost = local_malloc(RESOURCES * sizeof(real));
+    for (uint r = LANE; r < resources; r += LANES) worth[r] = 0.0;
+    uint device_type = 0;
+    do {
+        for (uint r = LANE; r < resources; r += LANES)
+            owns[r] = device_minutes(agent, device_type, r) > 0.0;
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // which devices it owns, before they are valued
+        costs(AGENT(agent), device_type, owns, cost);
+        for (uint r = LANE; r < resources; r += LANES)
+            if (owns[r])
+                worth[r] +=
+                    device_minutes(agent, device_type, r) / device_lifetime[device_type] * cost[r];
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // costs are read, before those of the next type
+        ++device_type;
+    } while (device_type < TYPES);
+    local_free(RESOURCES * sizeof(real));
+    local_free(RESOURCES * sizeof(uchar));
 }
 #endif
 
 // Close the accounts of an agent, after it has consumed. A workgroup is an agent, a work-item a
-// resource. Local memory: 8 bytes a resource (with devices 16) and 4 more.
+// resource; on a CPU one work-item does it all (group.cl). Local memory: 8 bytes a resource (with
+// devices 16 and that of `worth_of_devices`) and 4 more.
 __kernel void agent_measures(STATE_PARAMETERS, TABLE_PARAMETERS)
 {
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;
-    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    const uint lid = LANE, lanes = LANES;
     __local real *worth = local_malloc(RESOURCES * sizeof(real));
-#if DEVICES
-    __local real *of_devices = local_malloc(RESOURCES * sizeof(real));
-#endif
     __local int left;
     if (!alive(agent)) return;
 
@@ -108,15 +95,15 @@ __kernel void agent_measures(STATE_PARAMETERS, TABLE_PARAMETERS)
     for (uint r = lid; r < resources; r += lanes) {
         my_left += held(agent, r);
         worth[r] = total_utility(TABLES, utility_curve(agent, r), held(agent, r));
-#if DEVICES
-        of_devices[r] = worth_of_devices(AGENT(agent), r);
-#endif
     }
     atomic_add(&left, my_left);  // whole numbers: any order gives the same sum
     barrier(CLK_LOCAL_MEM_FENCE);  // worth and units of all resources
     const real stocks = reduce_sum_local(worth, resources);
 #if DEVICES
+    __local real *of_devices = local_malloc(RESOURCES * sizeof(real));
+    worth_of_devices(AGENT(agent), of_devices);
     const real devices = reduce_sum_local(of_devices, resources);
+    local_free(RESOURCES * sizeof(real));
 #endif
     if (lid == 0) {
         units_consumed(agent) = units_held(agent) - left;

@@ -8,10 +8,10 @@ Device twin: ``kernels/economy/measures.cl``.
 
 import math
 
-from reference_py.economy.curves import effort_curve, total_utility, utility_curve
-from reference_py.economy.devices import EXTRACTING, MADE_BY, device_curve
+from reference_py.economy.curves import total_utility, utility_curve
+from reference_py.economy.devices import TYPES
 from reference_py.economy.statistics import gini, median, utility_of_holdings
-from reference_py.economy.valuation import minutes_in_series, use
+from reference_py.economy.valuation import costs
 from reference_py.primitives.reduce import reduce_sum
 
 COMPARED = ("income", "consumption", "wealth")
@@ -98,40 +98,25 @@ def agent_measures(p, s):
         s.income[agent] = s.income_extraction[agent] + s.income_swaps[agent]
         s.wealth[agent] = stocks
         if p.devices is not None:
-            devices = reduce_sum([worth_of_devices(p, s, agent, r) for r in range(p.resources)])
+            devices = reduce_sum(worth_of_devices(p, s, agent))
             s.income[agent] += s.income_sales[agent]
             s.wealth_stocks[agent] = stocks
             s.wealth_devices[agent] = devices
             s.wealth[agent] += devices
 
 
-def worth_of_devices(p, s, agent, resource):
-    """Return what the use that is left in an agent's devices for a resource is worth to it, util.
+def worth_of_devices(p, s, agent):
+    """Return what the use that is left in an agent's devices is worth to it, a list by resource.
 
-    Devices that extract are worth the utility of the units that they will extract, the best first,
-    less what the same minutes would bring otherwise; devices that make devices the value of the
-    time that they save. Never less than nothing.
+    A minute of use is worth what a new device would cost the agent, over the device's lifetime.
     """
-    curve, experience = effort_curve(p, agent, resource), s.experience[agent][resource]
-    owned, time, units = 0.0, 0.0, 0
-    for device_type in reversed(EXTRACTING):
-        owned += s.device_minutes[agent][device_type][resource]
-        factor = p.device_factor[device_type]
-        more, experience, time = use(curve, experience, time, owned, factor, 1.0)
-        units += more
-    held, utility = s.held[agent][resource], utility_curve(p, agent, resource)
-    brings = total_utility(utility, held + units) - total_utility(utility, held)
-    worth = max(0.0, brings - owned * s.gain_per_minute[agent])
-    for device_type, made in MADE_BY.items():
-        owned = s.device_minutes[agent][device_type][resource]
-        curve, experience = (
-            device_curve(p, agent, resource),
-            s.device_experience[agent][made][resource],
-        )
-        factor = p.device_factor[device_type]
-        count, _, taken = use(curve, experience, 0.0, owned, factor, 1.0)
-        saved = minutes_in_series(curve, experience, count) - taken
-        worth += max(0.0, saved * s.gain_per_minute[agent])
+    worth = [0.0] * p.resources
+    for device_type in range(TYPES):
+        cost, _ = costs(p, s, agent, device_type)
+        owned = s.device_minutes[agent][device_type]
+        for r in range(p.resources):
+            if owned[r] > 0.0:
+                worth[r] += owned[r] / p.device_lifetime[device_type] * cost[r]
     return worth
 
 

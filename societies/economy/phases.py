@@ -63,7 +63,7 @@ def phases(p: Parameters, societies: int) -> dict[str, Phase]:
         found |= {
             "begin_measures": phase("economy/measures.cl", agents),
             "measure_extraction": phase("economy/measures.cl", agents),
-            "agent_measures": phase("economy/measures.cl", agents),
+            "agent_measures": phase("economy/measures.cl", agents, **alone),
             "society_measures": Phase(_of_measures(p, societies)),
         }
     if p.shocks:

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from reference_py.economy import measures
-from reference_py.economy.curves import effort, marginal_utility, utility_curve
 from reference_py.economy.measures import measure_names
 from reference_py.economy.schedule import schedule
 from reference_py.economy.society import new_society
@@ -166,28 +165,21 @@ def test_top_share_by_hand():
     assert measures.top_share([0.0, 0.0], 0.0, 0.5) == 0.0
 
 
-def test_devices_are_worth_the_units_that_they_will_extract():
-    """Unit by unit, with tools alone and a utility that makes every unit worth its minutes."""
+def test_devices_are_worth_what_new_ones_would_cost():
+    """By hand: a tool bought lately, and a machine whose tool is bought and that is made."""
     p, days = lived(devices=True)
-    agent, r = 0, 3
-    society = new_society(p)
-    society.device_minutes[agent][0][r], society.device_minutes[agent][1][r] = 100.0, 40.0
-    society.gain_per_minute[agent] = 0.25
-    curve, utility = p.effort_curves[0], utility_curve(p, agent, r)
-    time, experience, units, brings = 0.0, 0.0, 0, 0.0
-    while time < 140.0:
-        factor = p.device_factor[1 if time < 40.0 else 0]
-        time += effort(curve, experience) / factor
-        experience += 1.0 / factor
-        brings += marginal_utility(utility, units)
-        units += 1
-    found = measures.worth_of_devices(p, society, agent, r)
-    assert found == pytest.approx(brings - 140.0 * 0.25)
-    assert measures.worth_of_devices(p, society, agent, 2) == 0.0
-    society.gain_per_minute[agent] = 1e9
-    assert measures.worth_of_devices(p, society, agent, r) == 0.0
-    society.device_minutes[agent][4][2] = 60.0  # a device machine saves minutes of making
-    assert measures.worth_of_devices(p, society, agent, 2) > 0.0
+    society, agent, r = new_society(p), 0, 3
+    assert measures.worth_of_devices(p, society, agent) == [0.0] * 6
+    society.recipe[0][r] = [0, 1, 2]
+    society.recipe[1][r] = [r, -1, -1]
+    society.device_minutes[agent][0][r] = p.device_lifetime[0] / 2.0
+    society.device_minutes[agent][1][r] = p.device_lifetime[1] / 4.0
+    society.prices[agent][0][r][: p.device_memory // 2] = [80.0] * (p.device_memory // 2)
+    society.gain_per_minute[agent] = 2.0
+    minutes = p.devices.effort_curves[0].minutes[0]
+    expected = 0.5 * 80.0 + 0.25 * (minutes * 2.0 + 80.0)
+    worth = measures.worth_of_devices(p, society, agent)
+    assert worth == [0.0, 0.0, 0.0, pytest.approx(expected), 0.0, 0.0]
     assert days[-1].named["wealth_devices"] > 0.0
 
 

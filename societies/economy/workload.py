@@ -41,6 +41,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
     config = EconomyConfig
     clock, copies, work = "day", "society", "agent-day"
     step_arguments = ("market_round", "device_type")
+    numbered = True
 
     def parameters(self, config: EconomyConfig) -> Parameters:
         """Return the numbers and tables that societies live by."""

@@ -10,6 +10,8 @@ from societies.errors import OutputError
 from societies.output.files import READING, explained
 from societies.output.layout import CLOCK, COMMITTED, FILL, is_clock, require_ours
 from societies.output.opening import require_whole
+from societies.output.studies import open_study
+from societies.output.study import is_study
 from societies.output.tables import EVENT, read_tables
 from societies.output.trust import opened
 
@@ -35,7 +37,8 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     -------
     xarray.Dataset
         The same as ``xr.open_dataset(path)`` gives (with ``group="events/inventions"``), without
-        the ticks not yet committed. As nothing is missing then, integers stay integers.
+        the ticks not yet committed. As nothing is missing then, integers stay integers. A study
+        (`societies sweep`) has all its runs, be they done or not: see its ``status``.
 
     Raises
     ------
@@ -45,6 +48,8 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     import xarray as xr  # here, because importing it takes longer than all the rest of societies
 
     path = Path(path)
+    if events is None and is_study(path):
+        return open_study(path)
     with explained(path, READING):
         require_whole(path)
         with opened(path) as file:

@@ -84,6 +84,17 @@ def with_table(config: Any, source: Any, copies: str = "society") -> Any:
     return found
 
 
+def with_rows(config: Any, table: Table | None, numbers: NDArray[np.int64] | None) -> Any:
+    """Return the configuration of copies with the parameters of a table and with any numbers.
+
+    Nothing is checked: every row is a configuration that was valid before.
+    """
+    count = table.rows if table else len(numbers) if numbers is not None else config.replicates
+    found = config.model_copy(update={"replicates": count})
+    found._table, found._numbers = table, numbers
+    return found
+
+
 def points_of(config: Any) -> Points | None:
     """Return the parameters of an ensemble's copies; None if all have those of the configuration.
 
@@ -119,7 +130,7 @@ def interventions(config: Any) -> Sequence[Any]:
 
 
 def _points(config: Any) -> Points:
-    table, base = config.table, _plain_data(config)
+    table, base = config.table, plain_data(config)
     paths: dict[str, Path] = {}
     for key in table.columns if table else ():
         try:
@@ -183,7 +194,7 @@ def _in_time(
     changes = sorted(interventions(config), key=lambda one: one.day)  # those of a day in order
     after = tuple(sorted({one.day for one in changes}))
     first = getattr(config, "first_society", 0)
-    numbers = np.arange(first, first + len(row_of))
+    numbers = np.arange(first, first + len(row_of)) if config.numbers is None else config.numbers
     concerned = np.array(
         [np.isin(numbers, one.societies) if one.societies else numbers >= 0 for one in changes],
         bool,
@@ -239,7 +250,7 @@ class _NotThen(ValueError):
 
 def intervention_conflicts(config: Any) -> Iterator[Conflict]:
     """Yield what interventions cannot do: on which days, in which societies, to which keys."""
-    base, wrong = _plain_data(config), False
+    base, wrong = plain_data(config), False
     first, last = config.first_society, config.first_society + config.replicates - 1
     for i, one in enumerate(interventions(config)):
         path: Path = ("interventions", i)
@@ -271,7 +282,7 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
             yield Conflict(path, line)
 
 
-def _plain_data(config: Any) -> dict[str, Any]:
+def plain_data(config: Any) -> dict[str, Any]:
     """Return the configuration as plain data, without what changes it in time."""
     data: dict[str, Any] = config.model_dump()
     data.pop("interventions", None)

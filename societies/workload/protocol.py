@@ -41,7 +41,8 @@ class Source:
     header : OpenCL text put after the macros
     arguments : arguments of every kernel that has a parameter of the name: numbers, and constant
         arrays, which are copied to the device once. Sizes (``agents``), the number of the first
-        copy (``first_society``) and the attributes of the parameters need no mention
+        copy (``first_society``), an array with the number of each (``society_numbers``) and the
+        attributes of the parameters need no mention
     work_items : name of a macro that is the number of work-items of a workgroup; "": none
     """
 
@@ -166,6 +167,10 @@ class Workload(Generic[C, P]):
     are options."""
     step_arguments: ClassVar[tuple[str, ...]] = ()
     """Names of the arguments that steps carry."""
+    numbered: ClassVar[bool] = False
+    """Whether kernels take the number of each copy from the array ``society_numbers`` (by the name
+    of a copy), so that copies of one launch may have any numbers. Else they count them on from
+    ``first_society``, and copies with the same random draws need launches of their own."""
     numpy: ClassVar[bool] = False
     """Whether the reference is handed arrays; else lists, on which plain Python is faster."""
 

@@ -31,6 +31,7 @@ from pages import (
 from societies import load_config
 from societies.errors import ConfigError
 from societies.opencl import race
+from societies.sweep import load_sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = pages()
@@ -48,7 +49,7 @@ OF_THE_CHECKOUT = ("experiments/", "benchmarks/", "tests/")
 LONG = (
     "README.md",
     *(f"docs/{page}.md" for page in ("checking-kernels", "physics", "primitives", "python-api")),
-    *(f"docs/{page}.md" for page in ("analysis", "other-programs", "results", "trace")),
+    *(f"docs/{page}.md" for page in ("analysis", "other-programs", "results", "sweeps", "trace")),
 )
 """Pages that take longer than four seconds of a processor."""
 
@@ -58,6 +59,8 @@ ILLUSTRATIONS = {
         "docs/bug-reports.md",
         "$ societies verify my.yaml",
     ): "a device that errs, which none here does",
+    ("docs/sweeps.md", "#!/bin/bash"): "a job of Slurm, which needs its cluster",
+    ("docs/sweeps.md", "from dask_jobqueue import SLURMCluster"): "the same",
 }
 """Blocks marked ``text`` that no block before them prints: page and first line, and why."""
 
@@ -160,7 +163,8 @@ def test_the_readme_begins_with_the_two_commands_that_ci_runs():
 def test_example_configurations_are_valid(page, tmp_path):
     for text in [b.text for b in blocks(page) if b.language == "yaml"]:
         (tmp_path / "example.yaml").write_text(text)
-        load_config(tmp_path / "example.yaml")  # or it raises, with a line for each problem
+        load = load_sweep if re.search("^base:", text, re.M) else load_config
+        load(tmp_path / "example.yaml")  # or it raises, with a line for each problem
 
 
 def test_tables_made_from_the_code_are_up_to_date():

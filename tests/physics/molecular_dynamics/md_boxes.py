@@ -58,7 +58,7 @@ def placed(x, length, *, speeds=None, precision="double", **more):
         length=length,
         degrees=3 * len(x) - 3,
         positions=x,
-        speeds=np.zeros_like(x) if speeds is None else speeds,
+        speeds=np.zeros_like(x) if speeds is None else np.asarray(speeds, float),
         velocities="file",
         precision=precision,
         **more,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from oracles import STATISTICS, whole
+from havannah_oracles import STATISTICS, whole
 
 import societies
 from reference_py.games.havannah.board import board_of, name_of
@@ -126,7 +126,7 @@ def test_the_last_cell_of_a_board(device):
 
 
 def whole_games():
-    from oracles import GAMES
+    from havannah_oracles import GAMES
 
     return GAMES
 

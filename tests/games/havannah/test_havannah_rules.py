@@ -1,7 +1,7 @@
 """Do boards, games and positions come out as others found them, by each test for the winner?"""
 
 import pytest
-from oracles import GAMES, GEOMETRY, POSITIONS, SIDES, bits, played
+from havannah_oracles import GAMES, GEOMETRY, POSITIONS, SIDES, bits, played
 
 from reference_py.games.havannah.board import OUTSIDE, board_of, cell_of, name_of
 from reference_py.games.havannah.flood import filled_ring, hollow_ring, reasons_of

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from oracles import GAMES, POSITIONS, bits, played
+from havannah_oracles import GAMES, POSITIONS, bits, played
 
 from reference_py.games.havannah.board import board_of, cell_of
 from reference_py.games.havannah.parameters import BLACK, WHITE

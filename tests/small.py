@@ -59,6 +59,16 @@ SMALL = {
         "batch": 4,
         "record": {"checkpoint": 2, "game": 3},
     },
+    "havannah_match": {
+        "size": 3,
+        "games": 10,
+        "opening": 1,
+        "players": [
+            {"kind": "uct", "playouts": 24, "each": 2, "leaves": 4},
+            {"kind": "flat", "playouts": 20, "each": 1},
+        ],
+        "record": {"checkpoint": 4},
+    },
     "kalah": {
         "pits": 3,
         "stones": 3,

@@ -39,6 +39,7 @@ from societies.sweep.layout import Runs
 from societies.sweep.points import Bucket, groups
 from societies.sweep.prepare import Prepared, opened_study, prepared
 from societies.sweep.report import Progress, SweepReport, Watch, report_of
+from societies.words import counted
 from societies.workload.slices import paced
 
 SECONDS_OF_BATCH = 10.0
@@ -139,7 +140,9 @@ def run(
         file, ready = stack.enter_context(
             opened_study(plan, path, goes_on, overwrite=overwrite, grow=add_points)
         )
-        notes = [f"{len(file.damaged)} runs were damaged and are computed again"]
+        wrong = len(file.damaged)
+        said = "was damaged and is" if wrong == 1 else "were damaged and are"
+        notes = [f"{counted(wrong, 'run')} {said} computed again"]
         rows = np.flatnonzero(file.status == (FAILED if retry_failed else PENDING)).tolist()
         session = _Session(ready, file, rows, progress, batch)
         if rows and executor is None:

@@ -5,6 +5,9 @@ The rules are in ``reference_py/games/chess``, the kernels in ``kernels/games/ch
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 from reference_py.games.chess.search import GAME, ChessParameters, decoded
 from reference_py.games.ngtsg.parameters import NO_MOVE
 from societies.games.chess.config import ChessConfig
@@ -33,6 +36,46 @@ class Chess(SearchWorkload[ChessConfig, ChessParameters]):
         if move == NO_MOVE:
             return "none"
         return str(decoded(move).name(boards_of(config.fens)[0].side))
+
+    def play(
+        self,
+        config: ChessConfig,
+        *,
+        device: Any = "auto",
+        moves: str = "",
+        side: str = "white",
+        seconds: str = "",
+        save: Path | None = None,
+        protocol: str = "",
+        console: Any = None,
+    ) -> str:
+        """Play a game against the search, or let a program use it; return how it ended.
+
+        Parameters
+        ----------
+        moves : str
+            Your moves instead of asking: e2e4,g1f3 or e4,Nf3.
+        side : str
+            Which side is yours: white or black.
+        seconds : str
+            Time of the search for a move; without it looks as far ahead as the key depth says.
+        save : Path or None
+            File to write the game to, in portable game notation.
+        protocol : str
+            uci: speak the Universal Chess Interface instead, by which chess programs use engines.
+        """
+        from rich.console import Console
+
+        from societies.errors import ConfigError, option
+        from societies.games.chess import play, uci
+
+        if protocol:
+            if protocol != "uci":
+                raise ConfigError(f"{option('protocol', protocol)}: uci")
+            uci.Uci(self, config, device).run()
+            return ""
+        time = play.read_seconds(seconds)
+        return play.play(self, config, device, moves, side, time, save, console or Console())
 
 
 WORKLOAD = Chess()

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from oracles import whole
+from havannah_oracles import whole
 from rich.console import Console
 
 from reference_py.games.havannah.board import board_of, name_of

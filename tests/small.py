@@ -15,6 +15,19 @@ SMALL = {
         "batch": {"leaves": 9, "branches": 4},
         "record": {"checkpoint": 5},
     },
+    "connect6": {
+        "depth": 2,
+        "width": 3,
+        "singles": 3,
+        "positions": [
+            {"black": "J10"},
+            {"black": "A1 B1 C1 D1 E1 F1 S19", "white": "A3 A5 A7 C3 C5 C7"},
+            {"black": "L8 K9 J10 L10 I11", "white": "I7 I8 I9 J9 I10 G13"},
+        ],
+        "batch": {"leaves": 2, "branches": 2},
+        "pool": 8,
+        "record": {"checkpoint": 5},
+    },
     "chess_perft": {
         "positions": [
             "k7/p1p1p1p1/P1P1P1P1/8/8/p1p1p1p1/P1P1P1P1/K7 w - - 0 1",
@@ -157,6 +170,7 @@ FORMS = {
             "positions": ["7k/8/5K2/8/8/8/6Q1/8 w - - 0 1", "7k/P7/8/8/8/8/p7/7K b - - 0 1"],
         },
     ),
+    "connect6": ({"form": "host", "pruning": "none"},),
     "chess_perft": (
         {
             "depth": 3,

@@ -41,7 +41,7 @@ class ChessConfig(SearchConfig):
         return self.positions or (self.fen,)
 
     @property
-    def width(self) -> int:
+    def most_moves(self) -> int:
         """Most moves of a position of the tree."""
         if self.rules == "legal":
             return MOST_MOVES

@@ -71,13 +71,13 @@ class SearchConfig(WorkloadConfig):
     """Words of a position."""
 
     @property
-    def width(self) -> int:
+    def most_moves(self) -> int:
         """Most moves of a position."""
         raise NotImplementedError
 
     def nodes_estimate(self) -> float:
         """Return about how many nodes the whole tree has."""
-        return float(sum(float(self.width) ** ply for ply in range(self.depth + 1)))
+        return float(sum(float(self.most_moves) ** ply for ply in range(self.depth + 1)))
 
     def roots(self) -> tuple[tuple[int, ...], ...]:
         """Return the words of the positions to search from."""
@@ -91,8 +91,8 @@ class SearchConfig(WorkloadConfig):
             "prune": self.pruning == "alpha_beta",
             "most_leaves": self.batch.leaves,
             "most_branches": self.batch.branches,
-            "capacities": capacities(self.depth, self.batch.branches, self.width, pool),
-            "width": self.width,
+            "capacities": capacities(self.depth, self.batch.branches, self.most_moves, pool),
+            "width": self.most_moves,
             "words": self.words,
             "roots": self.roots(),
             "form": self.form,
@@ -108,7 +108,7 @@ class SearchConfig(WorkloadConfig):
                 f"{MOST_NODES:.0g} are searched",
                 (("pruning",),),
             )
-        least = 1 + self.depth * self.width
+        least = 1 + self.depth * self.most_moves
         if self.pool != "auto" and self.pool < least:
             yield Conflict(
                 ("pool",),

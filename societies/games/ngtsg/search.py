@@ -25,7 +25,7 @@ from reference_py.games.ngtsg import (
 )
 from reference_py.games.ngtsg.parameters import NO_LEVEL, Game, SearchParameters
 from societies.games.ngtsg.host import on_host
-from societies.workload import Field, Phase, Source, Step, Workload, phase
+from societies.workload import Field, Phase, Scratch, Source, Step, Workload, phase
 
 if TYPE_CHECKING:
     from societies.games.ngtsg.config import SearchConfig
@@ -73,6 +73,10 @@ class SearchWorkload(Workload[C, P]):
 
     def game_arguments(self, p: P) -> dict[str, Any]:
         """Return what the game's functions are handed besides, by name."""
+        return {}
+
+    def game_scratch(self, p: P) -> dict[str, Scratch]:
+        """Return tables that the game's functions are handed and that its own phases have made."""
         return {}
 
     def move_text(self, config: C, move: int) -> str:
@@ -151,7 +155,7 @@ class SearchWorkload(Workload[C, P]):
         """Return the kernels of every phase, or its function on the host."""
         slots = copies * p.batch
         file = {name: f"{FOLDER}/{name}.cl" for name in ("begin", *_TREE)}
-        nodes: dict[str, Any] = {"items": ITEMS}
+        nodes: dict[str, Any] = {"items": ITEMS, "scratch": self.game_scratch(p)}
         tree = {
             "select": phase(file["select"], copies, kernel="select_batch", alone_on_cpu=True),
             "append": phase(file["append"], copies, kernel="append_children", alone_on_cpu=True),

@@ -34,7 +34,7 @@ class TicTacToeConfig(SearchConfig):
         return self.position.replace(" ", "")
 
     @property
-    def width(self) -> int:
+    def most_moves(self) -> int:
         """Most moves of a position."""
         return SQUARES
 

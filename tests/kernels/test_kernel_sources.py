@@ -93,7 +93,6 @@ TWINS_ELSEWHERE = {
     "row_sum": "summed() of window.py at one pixel",
     "link_of": "Shapes.link() of shapes.py",
     "step_of": "the steps of DIRECTIONS, of geometry.py",
-    "lowest": "the first of points_of() of geometry.py",
     "expand_few": "expand(), of which it is another form",
     "count_moves": "where `first` begins, which expand() counts along the way",
     "count_children": "the number of boards that expand() has placed",

@@ -3,7 +3,6 @@
 // the fixed tree of primitives/reduce.cl, those of a resource's prices in the order of the agents.
 // Compiled only if the configuration asks for measures; no decision reads what is written here.
 #include "economy/order.cl"
-#include "primitives/group.cl"
 #include "primitives/reduce.cl"
 #if DEVICES
 #include "economy/valuation.cl"
@@ -51,40 +50,69 @@ __kernel void measure_extraction(STATE_PARAMETERS, TABLE_PARAMETERS)
 }
 
 #if DEVICES
-// What the use that is left in an agent's devices is worth to it, by resource: a minute of use is
-// worth what a new device would cost the agent, over the device's lifetime. By all work-items.
-// Local memory: 9 bytes a resource and that of `costs`.
-COLLECTIVE void worth_of_devices(AGENT_PARAMETERS, __local real *worth)
+// Find what a minute brings the median agent. A workgroup is a society, a work-item an agent.
+// `samples` and `works` have a row of AGENTS reals for each workgroup. Local memory: 4 bytes.
+__kernel void value_minutes(STATE_PARAMETERS, __global real *samples, __global real *works)
 {
-    __local uchar *owns = local_malloc(RESOURCES * sizeof(uchar));
-    __local real *cost = local_malloc(RESOURCES * sizeof(real));
-    for (uint r = LANE; r < resources; r += LANES) worth[r] = 0.0;
-    uint device_type = 0;
+    const size_t society = get_group_id(0);
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    __global real *sample = samples + society * AGENTS, *work = works + society * AGENTS;
+    __local int living;
+
+    if (lid == 0) living = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);  // zero, before it is counted up
+    for (uint i = lid; i < agents; i += lanes) {
+        sample[i] = alive(i) ? gain_per_minute(i) : (real)INFINITY;  // removed agents come last
+        if (alive(i)) atomic_inc(&living);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // gains of all agents
+    __global const real *ordered = put_in_order(sample, work, agents);
+    if (lid == 0) minute_value() = (ordered[(living - 1) / 2] + ordered[living / 2]) / 2.0;
+}
+
+// What the use that is left in an agent's devices is worth, by resource: a minute of use is worth
+// what making a new device from resources by hand would cost the agent, over the device's lifetime.
+// The minutes that making takes are valued at what one brings the median agent. By all work-items;
+// `costs` has TYPES * RESOURCES reals. Local memory: none but `worth`.
+COLLECTIVE void worth_of_devices(AGENT_PARAMETERS, __global real *costs, __local real *worth)
+{
+    for (uint r = get_local_id(0); r < resources; r += get_local_size(0)) worth[r] = 0.0;
+    uint level = 0;
     do {
-        for (uint r = LANE; r < resources; r += LANES)
-            owns[r] = device_minutes(agent, device_type, r) > 0.0;
-        group_barrier(CLK_LOCAL_MEM_FENCE);  // which devices it owns, before they are valued
-        costs(AGENT(agent), device_type, owns, cost);
-        for (uint r = LANE; r < resources; r += LANES)
-            if (owns[r])
-                worth[r] +=
-                    device_minutes(agent, device_type, r) / device_lifetime[device_type] * cost[r];
-        group_barrier(CLK_LOCAL_MEM_FENCE);  // costs are read, before those of the next type
-        ++device_type;
-    } while (device_type < TYPES);
-    local_free(RESOURCES * sizeof(real));
-    local_free(RESOURCES * sizeof(uchar));
+        const uint device_type = bottom_up[level];
+        for (uint r = get_local_id(0); r < resources; r += get_local_size(0)) {
+            const uint curve = making_curve(agent, r);
+            real total = 0.0;
+            if (has_recipe(STATE, society, device_type, r))
+                total = making_effort(TABLES, curve, device_experience(agent, device_type, r)) *
+                        minute_value();
+            for (uint i = 0; i < COMPONENT_SLOTS; ++i) {  // ascending
+                const int k = recipe(device_type, r, i);
+                if (k < 0) break;
+                total += device_type == TOOL ? value_of_last_unit(AGENT(agent), k)
+                                             : costs[component_type[device_type] * RESOURCES + k];
+            }
+            costs[device_type * RESOURCES + r] = total;
+        }
+        barrier(CLK_GLOBAL_MEM_FENCE);  // the costs of components, before what is made of them
+        ++level;
+    } while (level < TYPES);
+    for (uint r = get_local_id(0); r < resources; r += get_local_size(0))
+        for (uint device_type = 0; device_type < TYPES; ++device_type)
+            worth[r] += device_minutes(agent, device_type, r) / device_lifetime[device_type] *
+                        costs[device_type * RESOURCES + r];
+    barrier(CLK_LOCAL_MEM_FENCE);  // worth of the devices for all resources
 }
 #endif
 
 // Close the accounts of an agent, after it has consumed. A workgroup is an agent, a work-item a
-// resource; on a CPU one work-item does it all (group.cl). Local memory: 8 bytes a resource (with
-// devices 16 and that of `worth_of_devices`) and 4 more.
-__kernel void agent_measures(STATE_PARAMETERS, TABLE_PARAMETERS)
+// resource. `costs` has a row of TYPES * RESOURCES reals for each workgroup (without devices none).
+// Local memory: 8 bytes a resource (with devices 16) and 4 more.
+__kernel void agent_measures(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *costs)
 {
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;
-    const uint lid = LANE, lanes = LANES;
+    const uint lid = get_local_id(0), lanes = get_local_size(0);
     __local real *worth = local_malloc(RESOURCES * sizeof(real));
     __local int left;
     if (!alive(agent)) return;
@@ -101,7 +129,7 @@ __kernel void agent_measures(STATE_PARAMETERS, TABLE_PARAMETERS)
     const real stocks = reduce_sum_local(worth, resources);
 #if DEVICES
     __local real *of_devices = local_malloc(RESOURCES * sizeof(real));
-    worth_of_devices(AGENT(agent), of_devices);
+    worth_of_devices(AGENT(agent), costs + get_group_id(0) * TYPES * RESOURCES, of_devices);
     const real devices = reduce_sum_local(of_devices, resources);
     local_free(RESOURCES * sizeof(real));
 #endif

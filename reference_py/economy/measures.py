@@ -8,10 +8,18 @@ Device twin: ``kernels/economy/measures.cl``.
 
 import math
 
-from reference_py.economy.curves import total_utility, utility_curve
-from reference_py.economy.devices import TYPES
+from reference_py.economy.curves import effort, total_utility, utility_curve
+from reference_py.economy.devices import (
+    BOTTOM_UP,
+    COMPONENT,
+    TOOL,
+    TYPES,
+    components,
+    device_curve,
+    has_recipe,
+)
 from reference_py.economy.statistics import gini, median, utility_of_holdings
-from reference_py.economy.valuation import costs
+from reference_py.economy.valuation import value_of_last_unit
 from reference_py.primitives.reduce import reduce_sum
 
 COMPARED = ("income", "consumption", "wealth")
@@ -89,6 +97,9 @@ def measure_extraction(p, s):
 
 def agent_measures(p, s):
     """Close the accounts of every living agent, after it has consumed."""
+    if p.devices is not None:
+        living = [agent for agent in range(p.agents) if s.alive[agent]]
+        s.minute_value = median([s.gain_per_minute[agent] for agent in living])
     for agent in range(p.agents):
         if not s.alive[agent]:
             continue
@@ -106,18 +117,38 @@ def agent_measures(p, s):
 
 
 def worth_of_devices(p, s, agent):
-    """Return what the use that is left in an agent's devices is worth to it, a list by resource.
+    """Return what the use that is left in an agent's devices is worth, a list by resource.
 
-    A minute of use is worth what a new device would cost the agent, over the device's lifetime.
+    A minute of use is worth what making a new device would cost the agent, over its lifetime.
     """
-    worth = [0.0] * p.resources
+    cost, worth = reproduction_costs(p, s, agent), [0.0] * p.resources
     for device_type in range(TYPES):
-        cost, _ = costs(p, s, agent, device_type)
         owned = s.device_minutes[agent][device_type]
         for r in range(p.resources):
-            if owned[r] > 0.0:
-                worth[r] += owned[r] / p.device_lifetime[device_type] * cost[r]
+            worth[r] += owned[r] / p.device_lifetime[device_type] * cost[device_type][r]
     return worth
+
+
+def reproduction_costs(p, s, agent):
+    """Return what making each device from resources by hand would cost the agent, util.
+
+    The minutes that it would take are valued at what a minute brings the median agent: its own
+    last minute may have been of a day that was full of making, and tell nothing of other days.
+    """
+    cost = [[0.0] * p.resources for _ in range(TYPES)]
+    for device_type in BOTTOM_UP:
+        for r in range(p.resources):
+            if not has_recipe(s, device_type, r):
+                continue
+            experience = s.device_experience[agent][device_type][r]
+            total = effort(device_curve(p, agent, r), experience) * s.minute_value
+            for k in components(s, device_type, r):  # ascending
+                if device_type == TOOL:
+                    total += value_of_last_unit(p, s, agent, k)
+                else:
+                    total += cost[COMPONENT[device_type]][k]
+            cost[device_type][r] = total
+    return cost
 
 
 def society_measures(p, s):

@@ -393,11 +393,20 @@ MEASURE_DEVICE_STATE: dict[str, Array] = {
     "wealth_stocks": Array(
         _A, "float64", "util", "utility of all holdings after consumption", REAL, kept=False
     ),
+    "minute_value": Array(
+        (),
+        "float64",
+        "util/min",
+        "gain of the last unit extracted, median over agents",
+        REAL,
+        of_agent=False,
+        kept=False,
+    ),
     "wealth_devices": Array(
         _A,
         "float64",
         "util",
-        "what the use left in all devices is worth to their owner after consumption",
+        "what making the devices anew would cost, in proportion to the use left in them",
         NOT_NEGATIVE,
         kept=False,
     ),

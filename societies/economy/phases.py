@@ -63,7 +63,7 @@ def phases(p: Parameters, societies: int) -> dict[str, Phase]:
         found |= {
             "begin_measures": phase("economy/measures.cl", agents),
             "measure_extraction": phase("economy/measures.cl", agents),
-            "agent_measures": phase("economy/measures.cl", agents, **alone),
+            "agent_measures": Phase(_of_agents_measures(p, societies)),
             "society_measures": Phase(_of_measures(p, societies)),
         }
     if p.shocks:
@@ -130,6 +130,16 @@ def _of_societies(p: Parameters, societies: int) -> tuple[Launch, ...]:
         )
     launches.append(kernel(societies, "society_statistics", scratch={"moments": moments}))
     return tuple(launches)
+
+
+def _of_agents_measures(p: Parameters, societies: int) -> tuple[Launch, ...]:
+    """Return what closes the accounts of every agent."""
+    kernel = partial(Launch, "economy/measures.cl")
+    agents, row = societies * p.agents, Scratch((societies, p.agents))
+    costs = Scratch((agents, 0 if p.devices is None else TYPES * p.resources))
+    value = kernel(societies, "value_minutes", scratch={"samples": row, "works": row})
+    close = kernel(agents, "agent_measures", scratch={"costs": costs})
+    return (close,) if p.devices is None else (value, close)
 
 
 def _of_measures(p: Parameters, societies: int) -> tuple[Launch, ...]:

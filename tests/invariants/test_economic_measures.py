@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from reference_py.economy import measures
+from reference_py.economy.curves import utility_curve
 from reference_py.economy.measures import measure_names
 from reference_py.economy.schedule import schedule
 from reference_py.economy.society import new_society
@@ -165,21 +166,27 @@ def test_top_share_by_hand():
     assert measures.top_share([0.0, 0.0], 0.0, 0.5) == 0.0
 
 
-def test_devices_are_worth_what_new_ones_would_cost():
-    """By hand: a tool bought lately, and a machine whose tool is bought and that is made."""
+def test_devices_are_worth_what_making_new_ones_would_cost():
+    """By hand: half a tool, and a quarter of a machine that is made of two tools."""
     p, days = lived(devices=True)
     society, agent, r = new_society(p), 0, 3
     assert measures.worth_of_devices(p, society, agent) == [0.0] * 6
-    society.recipe[0][r] = [0, 1, 2]
-    society.recipe[1][r] = [r, -1, -1]
+    society.recipe[0][r], society.recipe[0][4] = [0, 1, 2], [0, 1, 5]
+    society.recipe[1][r] = [r, 4, -1]
+    society.held[agent][:] = [4, 2, 1, 1, 1, 0]
     society.device_minutes[agent][0][r] = p.device_lifetime[0] / 2.0
     society.device_minutes[agent][1][r] = p.device_lifetime[1] / 4.0
-    society.prices[agent][0][r][: p.device_memory // 2] = [80.0] * (p.device_memory // 2)
-    society.gain_per_minute[agent] = 2.0
-    minutes = p.devices.effort_curves[0].minutes[0]
-    expected = 0.5 * 80.0 + 0.25 * (minutes * 2.0 + 80.0)
+    society.device_experience[agent][0][r] = 3.0
+    society.minute_value = 2.0
+    minutes = p.devices.effort_curves[0].minutes
+    last = utility_curve(p, agent, r).marginal
+    tool = minutes[3] * 2.0 + last[3] + last[1] + last[0]
+    other = minutes[0] * 2.0 + last[3] + last[1]
+    expected = 0.5 * tool + 0.25 * (minutes[0] * 2.0 + tool + other)
     worth = measures.worth_of_devices(p, society, agent)
     assert worth == [0.0, 0.0, 0.0, pytest.approx(expected), 0.0, 0.0]
+    living = days[-1].alive > 0
+    assert days[-1].minute_value == np.median(days[-1].gain_per_minute[living])
     assert days[-1].named["wealth_devices"] > 0.0
 
 

@@ -170,7 +170,7 @@ FORMS = {
             "positions": ["7k/8/5K2/8/8/8/6Q1/8 w - - 0 1", "7k/P7/8/8/8/8/p7/7K b - - 0 1"],
         },
     ),
-    "connect6": ({"form": "host", "pruning": "none"},),
+    "connect6": ({"form": "host", "pruning": "none", "prover": 2},),
     "chess_perft": (
         {
             "depth": 3,

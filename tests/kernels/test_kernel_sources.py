@@ -112,7 +112,6 @@ TWINS_ELSEWHERE = {
     "sum_all": "the number of positions that expand() has placed",
     "lowest": "squares_of() of board.py, one at a time",
     "next_move": "moves() of rules.py, one at a time",
-    "add_moves": "the last ply of perft()",
     "put_board": "a list of cells",
     "neighbours_in": "`neighbours` of board.py and a set of stones",
     "row_of_board": "`places` of board.py, as bits",

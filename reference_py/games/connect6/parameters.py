@@ -17,7 +17,9 @@ class Connect6Parameters(SearchParameters):
     singles : candidate points that are paired, K1
     full_width : whether a node has exactly `width` children: neither a win nor a complete row of
         six ends a line
+    prover : own turns in which a win by threats alone is looked for before the search
     """
 
     singles: int = 16
     full_width: bool = False
+    prover: int = 0

@@ -6,15 +6,19 @@ The rules are in ``reference_py/games/connect6``, the kernels in ``kernels/games
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
+from reference_py.copies import Copy
 from reference_py.games.connect6.classes import ENTRIES, build_classes
 from reference_py.games.connect6.parameters import Connect6Parameters
 from reference_py.games.connect6.search import GAME
 from reference_py.games.connect6.text import turn_text
+from reference_py.games.connect6.wins import prove
 from reference_py.games.ngtsg.parameters import NO_MOVE
 from societies.games.connect6.config import Connect6Config
 from societies.games.ngtsg.search import SearchWorkload
+from societies.words import counted
 from societies.workload import Field, Launch, Phase, Scratch, Step
 
 FILE = "games/connect6/search.cl"
@@ -36,7 +40,11 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
     def fields(self, p: Connect6Parameters) -> Mapping[str, Field]:
         """Return the arrays of a search; a search that is resumed makes the table again."""
         ready = Field((), "uint8", "1", "whether the table of classes is there", constant=True)
-        return {**super().fields(p), "ready": ready}
+        proven = {
+            "win_in": Field((), "int32", "turns", "turns of a proven win, or 0", final=True),
+            "win_turn": Field((), "uint32", "1", "how it begins, or none", final=True),
+        }
+        return {**super().fields(p), "ready": ready, **(proven if p.prover else {})}
 
     def phases(self, p: Connect6Parameters, copies: int) -> Mapping[str, Phase]:
         """Return the kernels of every phase."""
@@ -49,7 +57,8 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
                 CLASSES, kernel="build_classes", scratch={**self.game_scratch(p), **ones}, **every
             ),
         ))  # fmt: skip
-        return {"classes": classes, **super().phases(p, copies)}
+        prover = {"prove": Phase(host=partial(_prove, p))} if p.prover else {}
+        return {"classes": classes, **prover, **super().phases(p, copies)}
 
     def game_scratch(self, p: Connect6Parameters) -> dict[str, Scratch]:
         """Return the table of classes, which serves all games."""
@@ -59,11 +68,14 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
         """Yield the phases of a superstep; before the first one the table is made."""
         if not tick:
             yield Step("classes")
+            if p.prover:
+                yield Step("prove")
         yield from super().schedule(p, tick, seen)
 
     def reference(self, p: Connect6Parameters) -> Mapping[str, Callable[..., None]]:
         """Return the twin of every phase."""
-        return {**super().reference(p), "classes": build_classes}
+        own = {"classes": build_classes, **({"prove": prove} if p.prover else {})}
+        return {**super().reference(p), **own}
 
     def game_macros(self, p: Connect6Parameters) -> dict[str, int | float | str | bool]:
         """Return what sizes arrays of the kernels or chooses code."""
@@ -73,9 +85,32 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
             "FULL_WIDTH": p.full_width,
         }
 
+    def found_rows(self, config: Connect6Config, found: Any) -> list[tuple[str, str]]:
+        """Return what the prover found."""
+        if not config.prover:
+            return []
+        turns = int(found.win_in)
+        text = f"none in {counted(config.prover, 'turn')}"
+        if turns:
+            text = f"in {counted(turns, 'turn')}, beginning with {turn_text(int(found.win_turn))}"
+        return [("win by threats", text)]
+
     def move_text(self, config: Connect6Config, move: int) -> str:
         """Return the points of a turn: J9I10."""
         return "none" if move == NO_MOVE else turn_text(move)
+
+
+def _prove(p: Connect6Parameters, arrays: Mapping[str, Any], tick: int) -> None:
+    """Look for wins by threats on the host, as the reference does."""
+    names = ("win_in", "win_turn")
+    state = {name: arrays[name].get() for name in names}
+    for game in range(len(state["win_in"])):
+        copy = Copy(game, dict.fromkeys(names, 0))
+        prove(p, copy, tick)
+        for name in names:
+            state[name][game] = getattr(copy, name)
+    for name in names:
+        arrays[name].set(state[name])
 
 
 WORKLOAD = Connect6()

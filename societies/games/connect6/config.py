@@ -95,6 +95,14 @@ class Connect6Config(SearchConfig):
         "Whether every position has exactly as many turns, so that no six in a row ends a line: "
         "for counting whole trees",
     )
+    prover: int = key(
+        0,
+        "Own turns in which a win by threats alone is looked for before the search, on the host; "
+        "0: none is looked for",
+        "turns",
+        ge=0,
+        le=6,
+    )
     black: str = BLACK
     white: str = WHITE
     to_move: Literal["auto", "black", "white"] = TO_MOVE
@@ -121,7 +129,10 @@ class Connect6Config(SearchConfig):
     def parameters(self) -> Connect6Parameters:
         """Return what the reference is handed."""
         return Connect6Parameters(
-            **self.search_values(), singles=self.singles, full_width=self.full_width
+            **self.search_values(),
+            singles=self.singles,
+            full_width=self.full_width,
+            prover=self.prover,
         )
 
     def conflicts(self) -> Iterator[Conflict]:

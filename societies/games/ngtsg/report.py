@@ -39,12 +39,14 @@ class SearchReport(RunReport):
             one = results.isel({self.workload.copies: 0})
             found = {name: int(one[name]) for name in FOUND}
             visited = [int(nodes) for nodes in one.visited.values]
+            more = self.workload.found_rows(self.config, one)
         if found["ended"] < 0:
-            return [("value", "none: the root is not closed yet")]
+            return [*more, ("value", "none: the root is not closed yet")]
         move = self.workload.move_text(self.config, found["move"])
         total = self.config.nodes_estimate()
         batches = found["branch_batches"], found["leaf_batches"]
         rows = [
+            *more,
             ("value", f"{found['value']:,} to the side to move"),
             ("best move", f"{move}, {_unique(found)}"),
             ("nodes visited", f"{sum(visited):,} of roughly {total:.2g}"),

@@ -83,6 +83,10 @@ class SearchWorkload(Workload[C, P]):
         """Return how the game writes a move."""
         return str(move)
 
+    def found_rows(self, config: C, found: Any) -> list[tuple[str, str]]:
+        """Return further rows of the report, from the file's variables of one game."""
+        return []
+
     def count(self, config: C) -> int:
         """Return how many games are searched: as many as there are roots, unless it is said."""
         return int(getattr(config, "replicates", len(config.roots())))

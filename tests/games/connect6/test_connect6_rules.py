@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from connect6_oracles import CLASSES, EVALUATIONS, bits, stones
+from connect6_oracles import CLASSES, EVALUATIONS, WINS, bits, stones
 
-from reference_py.games.connect6 import classes, evaluate, geometry, moves
+from reference_py.games.connect6 import classes, evaluate, geometry, moves, wins
 from reference_py.games.connect6.parameters import Connect6Parameters
 from reference_py.games.connect6.search import GAME
 from reference_py.games.connect6.text import text_of, words_of
@@ -152,3 +152,37 @@ def test_the_value_is_the_same_from_all_sides():
             )
             values.add(evaluate.evaluate(WIDE, words_of(own, other), 0))
         assert len(values) == 1, position
+
+
+@pytest.mark.parametrize("case", WINS, ids=lambda case: case["id"])
+def test_wins_by_threats_of_others(case):
+    own, other = map(bits, stones(case))
+    turns, pair = wins.shortest_win(own, other, case["win_in"] or 1)
+    assert turns == case["win_in"]
+    if turns == 1:
+        assert wins.threatened(own, other)
+        assert any((own | pair) & window == window for window in wins.all_windows())
+    elif turns:
+        assert_wins(own, other, pair, turns)
+
+
+def assert_wins(own, other, pair, turns):
+    """Answer a turn in every way that meets its threats; six must follow in the turns left."""
+    assert pair.bit_count() == 2
+    assert not pair & (own | other)
+    own |= pair
+    threats = wins.threatened(own, other)
+    assert threats
+    assert not wins.threatened(other, own)
+    free = [1 << point for point in range(361) if not (own | other) >> point & 1]
+    answers = {one | two for one in free for two in free if one < two and meets(one | two, threats)}
+    assert not any(meets(one, threats) for one in free)
+    for answer in answers:
+        left, following = wins.shortest_win(own, other | answer, turns - 1)
+        assert left is not None
+        if left > 1:
+            assert_wins(own, other | answer, following, left)
+
+
+def meets(points, threats):
+    return all(empty & points for empty in threats)

@@ -737,7 +737,24 @@ def devices(debug: Debug = False) -> None:
 @app.command(cls=PlotCommand)
 def plot(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", help="Results of `societies run`; several are compared. Or a study."
+        ),
+    ],
+    figure: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="overview, series, gini, distribution, sources, time, devices, hhi, "
+            "interdependence, shock; of a study also sweep, sensitivity.",
+        ),
+    ] = "overview",
+    variables: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="What to draw, if the figure leaves a choice."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -748,14 +765,15 @@ def plot(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Draw the figure of FILE as PNG and SVG, or as WHERE says.
+    """Draw a figure of FILE as PNG and SVG, or as WHERE says.
 
-    What it shows depends on the workload, which may have further options: societies plot FILE
-    --help.
+    What the overview shows depends on the workload, which may have further options: societies plot
+    FILE --help.
     """
     from societies.analysis import plot_overview
 
-    for picture in plot_overview(file, out, **context.meta.get("options", {})):
+    options = context.meta.get("options", {})
+    for picture in plot_overview(files, out, figure=figure, variables=variables, **options):
         print(picture)
 
 

@@ -207,13 +207,20 @@ class ViewCommand(MemberCommand):
 
 
 class PlotCommand(MemberCommand):
-    """The command whose options are those of a workload's ``figure``."""
+    """The command whose options are those of a figure: a workload's own, or one that is named."""
 
     def member_of(
         self, workload: Workload[Any, Any], words: Sequence[str]
     ) -> Callable[..., Any] | None:
-        """Return the member, if there is one."""
-        return getattr(workload, "figure", None)
+        """Return what draws the figure, if it is known."""
+        from societies.analysis.figures import FIGURES
+        from societies.analysis.plot import OVERVIEW
+
+        name = _given("--figure", words) or OVERVIEW
+        several = len(self.operands(words)) > 1
+        if name == OVERVIEW and not several:
+            return getattr(workload, "figure", None)
+        return FIGURES.get("series" if name == OVERVIEW else name)
 
     def workload(self, words: Sequence[str]) -> Workload[Any, Any] | None:
         """Return the workload that made the file on the line."""
@@ -238,9 +245,15 @@ class ExportCommand(PlotCommand):
         """Return what writes the format on the line, if the workload adds it."""
         from societies.analysis.exporting import formats_of
 
-        given = [word.partition("=")[2] for word in words if word.startswith("--to=")]
-        given += [after for word, after in pairwise(words) if word == "--to"]
-        return formats_of(workload).get(given[-1]) if given else None
+        name = _given("--to", words)
+        return formats_of(workload).get(name) if name else None
+
+
+def _given(option: str, words: Sequence[str]) -> str | None:
+    """Return the value of an option on the line."""
+    found = [after for word, after in pairwise(words) if word == option]
+    found += [word.partition("=")[2] for word in words if word.startswith(f"{option}=")]
+    return found[-1] if found else None
 
 
 def _file(word: str) -> Path | None:

@@ -8,7 +8,7 @@ from societies.analysis.emulation import Emulator, emulator
 from societies.analysis.exporting import export
 from societies.analysis.inequality import atkinson, gini, lorenz, mobility, theil, top_share
 from societies.analysis.intervals import mean_interval, quantile_interval
-from societies.analysis.plot import plot_overview
+from societies.analysis.plot import make_figure, plot_overview
 from societies.analysis.sensitivity import morris, over_replicates, sobol, varied
 from societies.analysis.structure import (
     hhi,
@@ -29,6 +29,7 @@ __all__ = [
     "interdependence",
     "kuznets",
     "lorenz",
+    "make_figure",
     "mean_interval",
     "mobility",
     "morris",

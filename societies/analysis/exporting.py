@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from societies.analysis.selecting import (
+    RUN,
     clock_of,
     copies_of,
     names,
@@ -96,7 +97,7 @@ def export(
         if isinstance(source, str | PathLike):
             file, name, folder = Path(source), Path(source).stem, Path(source).parent
             data = stack.enter_context(open_results(source))
-            events = event_tables(file)
+            events = event_tables(file) if RUN not in data.dims else []  # a study has none
         else:
             file, name, folder = None, Path(source.encoding.get("source", "results")).stem, Path()
             data, events = stack.enter_context(nullcontext(source)), []

@@ -10,13 +10,10 @@ from numpy.typing import NDArray
 
 from societies.analysis.selecting import require_dims
 from societies.errors import ConfigError, option
+from societies.workload import bands
 
 if TYPE_CHECKING:
     import xarray as xr
-
-RESAMPLES = 1000
-_BYTES_AT_ONCE = 1 << 27
-"""Bytes of bootstrapped means that are in memory at a time."""
 
 
 def mean_interval(
@@ -24,7 +21,7 @@ def mean_interval(
     dim: str = "society",
     *,
     level: float = 0.95,
-    resamples: int = RESAMPLES,
+    resamples: int = bands.RESAMPLES,
     seed: int = 0,
 ) -> xr.Dataset:
     """Return the mean over replicates and the bootstrap interval of the mean.
@@ -55,30 +52,11 @@ def mean_interval(
     require_dims(data, dim)
     _require_level(level)
     values = np.moveaxis(np.asarray(data.values, float), data.get_axis_num(dim), 0)
-    count, shape = len(values), values.shape[1:]
-    flat = values.reshape(count, -1)
-    there = ~np.isnan(flat)
-    filled = np.where(there, flat, 0.0)
-    everywhere = bool(there.all())
-    # How often each replicate is in each sample: means of all samples are then one product.
-    drawn = np.random.default_rng(seed).integers(0, count, (resamples, count))
-    weights = np.zeros((resamples, count))
-    np.add.at(weights, (np.arange(resamples)[:, None], drawn), 1.0)
-    ends = np.full((2, flat.shape[1]), np.nan)
-    step = max(1, _BYTES_AT_ONCE // (8 * resamples))
-    for first in range(0, flat.shape[1] if count > 1 else 0, step):
-        part = slice(first, first + step)
-        sums = weights @ filled[:, part]
-        with np.errstate(invalid="ignore"):
-            means = sums / (count if everywhere else weights @ there[:, part])
-        some = there[:, part].sum(0) > 1
-        ends[:, part][:, some] = np.nanquantile(
-            means[:, some], [(1 - level) / 2, (1 + level) / 2], axis=0
-        )
+    ends, count = bands.ends_of_mean(values, level, resamples, seed), len(values)
     mean = data.mean(dim, keep_attrs=True)
     kept = {"statistic": "mean", "over": dim, "replicates": count}
     about = f"{level:g} bootstrap interval of the mean over {dim}, {resamples} samples"
-    return _three(mean, "mean", ends.reshape(2, *shape), kept, about)
+    return _three(mean, "mean", ends, kept, about)
 
 
 def quantile_interval(

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     Ticks = str | slice | int | Sequence[int] | None
 
 
+RUN = "run"
+"""The dimension of the runs of a study."""
+
+
 def names(text: str | Iterable[str]) -> list[str]:
     """Return names that are given as a sequence or as a text with commas."""
     parts = text.split(",") if isinstance(text, str) else list(text)
@@ -108,7 +112,7 @@ def clock_of(results: xr.Dataset) -> str:
 def copies_of(results: xr.Dataset) -> str:
     """Return the dimension of repeated runs: the copies of a result, or the runs of a study."""
     named = str(results.attrs.get("copies", "society"))
-    return "run" if "run" in results.dims and named not in results.dims else named
+    return RUN if RUN in results.dims and named not in results.dims else named
 
 
 def _read(asked: Ticks) -> slice | list[int]:

@@ -19,17 +19,29 @@ from societies.errors import ConfigError, SocietiesError, option
 if TYPE_CHECKING:
     import xarray as xr
 
-NO_KEYS = ("run", "point", "replicate", "seed", "status", "error", "wall_time", "seconds")
+NO_KEYS = ("run", "point", "replicate", "seed", "status", "error", "wall_time")
 """Coordinates along the runs of a study that are no key of the configuration."""
 
 
 def varied(study: xr.DataArray | xr.Dataset, dim: str = "run") -> list[str]:
-    """Return the keys that a study varies: coordinates along its runs that have several values."""
-    return [
+    """Return the keys that a study varies: coordinates along its runs that have several values.
+
+    The order of the design where the study says it, else that of the coordinates.
+    """
+    import xarray as xr
+
+    said = study.attrs.get("vary") if isinstance(study, xr.Dataset) else None
+    found = [
         str(name)
         for name, one in study.coords.items()
-        if one.dims == (dim,) and name not in NO_KEYS and len(np.unique(one.values.astype(str))) > 1
+        if one.dims == (dim,)
+        and name not in NO_KEYS
+        and not str(one.attrs.get("long_name", "")).startswith("number of the ")
+        and len(np.unique(one.values.astype(str))) > 1
     ]
+    order = [key.strip() for key in str(said or "").split(",")]
+    places = {key: order.index(key.removeprefix("vary.")) for key in found if key in order}
+    return sorted(found, key=lambda key: places.get(key, len(order)))
 
 
 def over_replicates(data: xr.DataArray, dim: str = "run") -> xr.DataArray:
@@ -54,7 +66,7 @@ def over_replicates(data: xr.DataArray, dim: str = "run") -> xr.DataArray:
             "complete the study first (societies sweep --resume)"
         )
     values = np.mean([part.values for part in parts], axis=0)
-    first = parts[0].drop_vars(["replicate", "seed"], errors="ignore")
+    first = parts[0].drop_vars(["replicate", "seed", dim], errors="ignore")
     found: xr.DataArray = first.copy(data=values)
     return found
 
@@ -80,7 +92,8 @@ def sobol(
     outcome : DataArray along ``dim`` in the order of the design, (2 + k) N points for k parameters,
         (2 + 2 k) N with second order; replicates of a point are averaged before. Other dimensions,
         days for example, are kept
-    names : the parameters in the order of the design; default: the keys that the study varies
+    names : the parameters; default: the keys that the study varies. Where they are coordinates,
+        their order is found from the design
     dim : the runs
     second_order : whether the design is one for indices of pairs
     level, resamples, seed : of the intervals
@@ -105,6 +118,7 @@ def sobol(
             f"{outcome.sizes[dim]} points are no Saltelli design of {len(names)} parameters "
             f"({', '.join(names)}), which has a multiple of {group}"
         )
+    names = _design_order(outcome, names, dim, group)
     analyze = _salib("sobol")
     problem = {"num_vars": len(names), "names": list(names), "bounds": [[0, 1]] * len(names)}
 
@@ -153,7 +167,7 @@ def morris(
     ----------
     outcome : DataArray along ``dim`` in the order of the design, k + 1 points for each trajectory;
         replicates of a point are averaged before. It needs the coordinates of the parameters
-    names : the parameters in the order of the design; default: the keys that the study varies
+    names : the parameters; default: the keys that the study varies
     dim : the runs
     levels : values of each parameter in the design
     level, resamples, seed : of the interval of ``mu_star``
@@ -228,6 +242,34 @@ def _points(
             "and variables that all runs have, or complete the study"
         )
     return found, chosen
+
+
+def _design_order(
+    outcome: xr.DataArray, names: Sequence[str], dim: str, group: int
+) -> Sequence[str]:
+    """Return the parameters in the order of the design, by the one that differs from row to row.
+
+    The rows of a group of a Saltelli design are a first one, copies of it in which one parameter
+    after the other is another, and so on.
+
+    Raises
+    ------
+    ConfigError
+        If other parameters differ as well, or too few.
+    """
+    if not all(name in outcome.coords and outcome[name].dims == (dim,) for name in names):
+        return names
+    order: list[str] = []
+    columns = {name: outcome[name].values.reshape(-1, group) for name in names}
+    for row in range(1, len(names) + 1):
+        other = [n for n in names if (columns[n][:, row] != columns[n][:, 0]).any()]
+        if len(other) != 1 or other[0] in order:
+            raise ConfigError(
+                f"the points are no Saltelli design of {', '.join(names)}, or not in its order: "
+                f"in row {row} of each group {', '.join(other) or 'nothing'} differs from the first"
+            )
+        order += other
+    return order
 
 
 def _as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:

@@ -284,11 +284,17 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         )
         return json.dumps(found.data()) if form == "json" else text(found, full=full)
 
-    def figure(self, results: xr.Dataset) -> Any:
-        """Draw the day's means and, with devices, what they are used for."""
+    def figure(self, results: xr.Dataset, *, bands: str = "interval") -> Any:
+        """Draw the day's means and, with devices, what they are used for.
+
+        Parameters
+        ----------
+        bands : str
+            What a band is: interval (of the mean), quantiles (of the societies), none.
+        """
         from societies.economy.figure import figure
 
-        return figure(results)
+        return figure(results, bands=bands)
 
 
 WORKLOAD = Economy()

@@ -50,6 +50,21 @@ def test_sobol_indices_are_those_in_closed_form():
     assert found.attrs["of"] == "gini"
 
 
+def test_the_order_of_the_parameters_is_that_of_the_design_not_of_the_file():
+    x = sobol_sample.sample(BOX, 64, calc_second_order=False, seed=1)
+    data = study(x, ishigami(x))
+    turned = data.drop_vars(NAMES).assign_coords({n: data[n] for n in reversed(NAMES)})
+    assert analysis.varied(turned) == NAMES[::-1]
+    expected = analysis.sobol(data, resamples=20)
+    xr.testing.assert_identical(analysis.sobol(turned, resamples=20), expected)
+    assert analysis.varied(turned.to_dataset(name="y").assign_attrs(vary="x2, x1, x3")) == [
+        *("x2", "x1", "x3")
+    ]
+    shuffled = data.isel(run=np.random.default_rng(1).permutation(data.sizes["run"]))
+    with pytest.raises(ConfigError, match="no Saltelli design of x1, x2, x3, or not in its order"):
+        analysis.sobol(shuffled)
+
+
 def test_other_dimensions_and_replicates_are_kept_apart():
     x = sobol_sample.sample(BOX, 64, calc_second_order=False, seed=1)
     y = ishigami(x)

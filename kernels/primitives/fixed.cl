@@ -25,9 +25,16 @@ static bool fixed_fits(const num x)
     return fabs(x) < NUM(FIXED_LIMIT);
 }
 
-// A number in units of 2^-36; it must fit.
+// Adding this to a double below 2^15 in size rounds it to a whole number of units, which are the
+// bits of the sum less those of this.
+#define FIXED_ROUNDS 98304.0  // 1.5 * 2^16
+
+// A number in units of 2^-36; it must fit. Conversions are functions of many operations on CPUs.
 static long fixed_of(const num x)
 {
+#if DEVICE_IS_CPU
+    if (fabs(x) < NUM(32768.0)) return as_long((double)x + FIXED_ROUNDS) - as_long(FIXED_ROUNDS);
+#endif
     return convert_long_rte(x * NUM(FIXED_SCALE));
 }
 

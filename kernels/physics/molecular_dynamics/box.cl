@@ -28,6 +28,13 @@ typedef double4 num4;
 typedef float4 num4;
 #endif
 
+// The NaN that a place outside the box becomes; that of the language has other bits elsewhere.
+#if NUM_IS_DOUBLE
+#define LOST as_double(0x7ff8000000000000ul)
+#else
+#define LOST as_float(0x7fc00000u)
+#endif
+
 // Whether a coordinate is inside the box; NaN is not.
 static bool inside(const num x)
 {
@@ -40,7 +47,7 @@ static num wrapped(num x)
     x = x >= LENGTH ? x - LENGTH : x;
     x = x < NUM(0.0) ? x + LENGTH : x;
     x = x >= LENGTH ? NUM(0.0) : x;
-    return x >= NUM(0.0) ? x : (num)NAN;
+    return x >= NUM(0.0) ? x : LOST;
 }
 
 #endif

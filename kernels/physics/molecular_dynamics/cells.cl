@@ -18,8 +18,8 @@
 #define CELL_BLOCK 256u  // at most WIDE_BLOCK (wide.cl)
 #define IS_PLACED(box) (valid[box] != 0u && tick > 0)
 
-// Places of a box in `packed`: one more than atoms, for that which is far from all of them.
-#define PACKED ((size_t)ATOMS + 1)
+// Places of a box in `packed`: some more than atoms, which are far from all of them.
+#define PACKED ((size_t)ATOMS + WIDTH)
 #define FAR NUM(1e12)
 
 // A place as others read it; an atom that left the box is far from all others.

@@ -178,6 +178,75 @@ static sums_t sums_one_by_one(__global const num4 *restrict packed,
     return sums;
 }
 
+#if DEVICE_IS_CPU
+
+#if NUM_IS_DOUBLE
+#define IN_DOUBLE(x) (x)
+#else
+#define IN_DOUBLE(x) convert_double8(x)
+#endif
+#if NUM_IS_DOUBLE || DEVICE_ROUNDS_SINGLES
+#define DIVIDE_EACH(a, b) ((a) / (b))
+#define ROOT_OF_EACH(a) sqrt(a)
+#else
+#define DIVIDE_EACH(a, b) convert_float8(convert_double8(a) / convert_double8(b))
+#define ROOT_OF_EACH(a) convert_float8(sqrt(convert_double8(a)))
+#endif
+
+// Whole numbers of units and the bits of FIXED_ROUNDS, which are taken away from their sum.
+#define ROUNDED(x) as_long8(IN_DOUBLE(x) + FIXED_ROUNDS)
+
+// From this square of a distance on, 0.65^2, terms are below 2^15 in size.
+#define FAR_ENOUGH NUM(0.4225)
+
+static long sum_of_lanes(const long8 each)
+{
+    const long4 half_of_them = each.lo + each.hi;
+    const long2 two = half_of_them.lo + half_of_them.hi;
+    return two.x + two.y;
+}
+
+// Sums over the list of an atom, eight neighbours at a time; `energies` is a literal at each call.
+INLINED sums_t sums_by_eight(__global const num4 *restrict packed,
+                             __global const uint *restrict list, const uint place,
+                             const uint length, const bool energies)
+{
+    const num4 own = packed[place];
+    __global const uint *mine = MINE(place);
+    long8 fx = 0l, fy = 0l, fz = 0l, energy = 0l, virial = 0l;
+    mask8_t close = 0;
+    for (uint k = 0; k < length; k += WIDTH) {
+        __global const uint *at = mine + k;
+        DIFFERENCES(own, packed[at[0]], packed[at[1]], packed[at[2]], packed[at[3]], packed[at[4]],
+                    packed[at[5]], packed[at[6]], packed[at[7]])
+        const num8 square = (dx * dx + dy * dy) + dz * dz;
+        const mask8_t acts = square < SQUARE_OF_CUTOFF;
+        close |= square < FAR_ENOUGH;
+        const num8 r2 = acts ? square : (num8)(SQUARE_OF_CUTOFF);
+        PAIR_ENERGY_AND_FORCE(num8, r2, u, w, DIVIDE_EACH, ROOT_OF_EACH)
+        w = acts ? w : (num8)NUM(0.0);
+        fx += ROUNDED(w * dx);
+        fy += ROUNDED(w * dy);
+        fz += ROUNDED(w * dz);
+        if (energies) {
+            u = acts ? u : (num8)NUM(0.0);
+            energy += ROUNDED(u);
+            virial += ROUNDED(w * r2);
+        }
+    }
+    const long added = (long)((length + WIDTH - 1) / WIDTH * WIDTH) * as_long(FIXED_ROUNDS);
+    sums_t sums = SUMS_OF_NOTHING;
+    sums.close = any(close);
+    sums.x = sum_of_lanes(fx) - added;
+    sums.y = sum_of_lanes(fy) - added;
+    sums.z = sum_of_lanes(fz) - added;
+    sums.u = sum_of_lanes(energy) - added;
+    sums.w = sum_of_lanes(virial) - added;
+    return sums;
+}
+
+#endif
+
 // It also notes that the lists hold for the places as they are.
 __kernel void forces(__global const num4 *restrict packed, __global const uint *restrict list,
                      __global const uint *restrict lengths, __global const uint *restrict cell,
@@ -196,7 +265,17 @@ __kernel void forces(__global const num4 *restrict packed, __global const uint *
     for (uint place = FIRST + LANE; place < LAST; place += LANES) {
         const uint i = order[box * ATOMS + place], length = lengths[box * ATOMS + place];
         const size_t at = box * ATOMS + i;
+#if DEVICE_IS_CPU
+        sums_t sums = SUMS_OF_NOTHING;
+        sums.close = true;
+        if (length < ROOM)
+            sums = energies ? sums_by_eight(packed, list, place, length, true)
+                            : sums_by_eight(packed, list, place, length, false);
+        if (sums.close)
+            sums = sums_one_by_one(packed, list, start, totals, place, length, cell[at]);
+#else
         const sums_t sums = sums_one_by_one(packed, list, start, totals, place, length, cell[at]);
+#endif
         WRITE_SUMS(sums, at)
         if (sums.close || outside(x + 3 * at)) atomic_min(&overlap[box], i);
     }

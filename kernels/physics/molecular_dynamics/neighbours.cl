@@ -4,6 +4,9 @@
 // A list has the places (in the order of the cells) of the atoms that are nearer than cutoff and
 // skin; its order is free. Where more are near than a list has room for, its length says so, and
 // the atom's partners are looked for in the cells instead.
+// A CPU looks at eight places at once, which are those that follow each other in a row of cells,
+// and reads those of a list so.
+//
 // A workgroup is a part of the places, as of the atoms (box.cl). No local memory, no barriers.
 // Macros: ROOM, P(square_of_reach).
 #ifndef PHYSICS_MOLECULAR_DYNAMICS_NEIGHBOURS_CL
@@ -15,11 +18,120 @@
 // other, on a GPU those of neighbouring work-items do.
 #if DEVICE_IS_CPU
 #define LISTED(place, k) ((size_t)(place) * ROOM + (k))
+#define MINE(place) (list + LISTED(place, 0))
 #else
 #define LISTED(place, k) ((size_t)(k) * ATOMS + (place))
+#define MINE(place) list
 #endif
 
 #define SQUARE_OF_REACH NUM(P(square_of_reach))
+
+#if DEVICE_IS_CPU
+
+#if NUM_IS_DOUBLE
+typedef double8 num8;
+typedef long8 mask8_t;
+#else
+typedef float8 num8;
+typedef int8 mask8_t;
+#endif
+
+// `nearest` of several differences.
+static num8 nearest_of_each(const num8 d)
+{
+    const num8 below = d < -HALF_LENGTH ? d + LENGTH : d;
+    return d > HALF_LENGTH ? d - LENGTH : below;
+}
+
+// Entries of a and b by turns, those of the first or of the second half of each four.
+#define LOW_BY_TURNS(a, b) (num8)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5)
+#define HIGH_BY_TURNS(a, b) (num8)(a.s2, b.s2, a.s3, b.s3, a.s6, b.s6, a.s7, b.s7)
+
+// What is between an atom and eight others, along each axis: dx, dy, dz.
+#define DIFFERENCES(own, p0, p1, p2, p3, p4, p5, p6, p7) \
+    const num8 a = (num8)(p0, p4), b = (num8)(p1, p5), c = (num8)(p2, p6), d = (num8)(p3, p7); \
+    const num8 ab = LOW_BY_TURNS(a, b), cd = LOW_BY_TURNS(c, d); \
+    const num8 az = HIGH_BY_TURNS(a, b), cz = HIGH_BY_TURNS(c, d); \
+    const num8 px = (num8)(ab.s01, cd.s01, ab.s45, cd.s45); \
+    const num8 py = (num8)(ab.s23, cd.s23, ab.s67, cd.s67); \
+    const num8 pz = (num8)(az.s01, cz.s01, az.s45, cz.s45); \
+    const num8 dx = nearest_of_each((num8)own.x - px); \
+    const num8 dy = nearest_of_each((num8)own.y - py); \
+    const num8 dz = nearest_of_each((num8)own.z - pz);
+
+// List those of the places begin .. end - 1 that are near; returns the length of the list. Places
+// may be read that are behind the end: there are WIDTH more of them than atoms.
+static uint listed(__global const num4 *restrict packed, __global uint *restrict list,
+                   const uint place, const uint begin, const uint end, uint found)
+{
+    const num4 own = packed[place];
+    for (uint other = begin; other < end; other += WIDTH) {
+        __global const num4 *p = packed + other;
+        DIFFERENCES(own, p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7])
+        const num8 r2 = (dx * dx + dy * dy) + dz * dz;
+        const mask8_t near = r2 < SQUARE_OF_REACH;
+        const mask8_t one = near & (mask8_t)(1);
+        const uint left = end - other;
+        // Written in any case, which is cheaper than a branch; the last entry has no other use.
+#define LIST_IF(lane, k) \
+    list[min(found, ROOM - 1u)] = other + k; \
+    found += k < left && other + k != place ? (uint)one.lane : 0u;
+        LIST_IF(s0, 0u)
+        LIST_IF(s1, 1u)
+        LIST_IF(s2, 2u)
+        LIST_IF(s3, 3u)
+        LIST_IF(s4, 4u)
+        LIST_IF(s5, 5u)
+        LIST_IF(s6, 6u)
+        LIST_IF(s7, 7u)
+#undef LIST_IF
+    }
+    return found;
+}
+
+// List the neighbours of a place; returns how many there are. Three cells of a row follow each
+// other unless the row goes on at the other side of the box.
+static uint listed_around(__global const num4 *restrict packed, __global const uint *restrict start,
+                          __global const uint *restrict totals, __global uint *restrict list,
+                          const uint place, const uint home)
+{
+    const uint x = home % SIDE;
+    const bool together = x > 0u && x < SIDE - 1u;
+    uint found = 0;
+    for (int number = 0; number < 27; number += together ? 3 : 1) {
+        const uint first = around(home, number), last = together ? first + 2u : first;
+        found = listed(packed, list, place, CELL_BEGIN(start, totals, first),
+                       CELL_END(start, totals, last), found);
+    }
+    return found;
+}
+
+#else
+
+// List the neighbours of a place; returns how many there are.
+static uint listed_around(__global const num4 *restrict packed, __global const uint *restrict start,
+                          __global const uint *restrict totals, __global uint *restrict list,
+                          const uint place, const uint home)
+{
+    const num4 own = packed[place];
+    uint found = 0;
+    for (int number = 0; number < 27; ++number) {
+        const uint one = around(home, number);
+        const uint end = CELL_END(start, totals, one);
+        for (uint other = CELL_BEGIN(start, totals, one); other < end; ++other) {
+            const num4 d = own - packed[other];
+            const num dx = nearest(d.x), dy = nearest(d.y), dz = nearest(d.z);
+            const num r2 = (dx * dx + dy * dy) + dz * dz;
+            // Written in any case, which is cheaper than a branch; the last entry has no other
+            // use.
+            list[LISTED(place, min(found, ROOM - 1u))] = other;
+            found += r2 < SQUARE_OF_REACH && other != place ? 1u : 0u;
+        }
+    }
+    return found;
+}
+
+#endif
 
 __kernel void neighbours(__global const num4 *restrict packed, __global const uint *restrict cell,
                          __global const uint *restrict start, __global const uint *restrict totals,
@@ -34,25 +146,11 @@ __kernel void neighbours(__global const num4 *restrict packed, __global const ui
     start += box * CELLS;
     totals += box * CELL_BLOCKS;
     for (uint place = FIRST + LANE; place < LAST; place += LANES) {
-        const num4 own = packed[place];
         const uint home = cell[box * ATOMS + order[box * ATOMS + place]];
-        uint found = 0;
-        for (int number = 0; number < 27; ++number) {
-            const uint one = around(home, number);
-            const uint end = CELL_END(start, totals, one);
-            for (uint other = CELL_BEGIN(start, totals, one); other < end; ++other) {
-                const num4 d = own - packed[other];
-                const num dx = nearest(d.x), dy = nearest(d.y), dz = nearest(d.z);
-                const num r2 = (dx * dx + dy * dy) + dz * dz;
-                // Written in any case, which is cheaper than a branch; the last entry has no other
-                // use.
-                list[LISTED(place, min(found, ROOM - 1u))] = other;
-                found += r2 < SQUARE_OF_REACH && other != place ? 1u : 0u;
-            }
-        }
+        const uint found = listed_around(packed, start, totals, MINE(place), place, home);
         lengths[box * ATOMS + place] = found;
 #if DEVICE_IS_CPU
-        for (uint k = found; k < ROOM && k % WIDTH != 0u; ++k) list[LISTED(place, k)] = ATOMS;
+        for (uint k = found; k < ROOM && k % WIDTH != 0u; ++k) MINE(place)[k] = ATOMS;
 #endif
     }
 }

@@ -74,6 +74,7 @@ __kernel void place_atoms(__global const num *restrict x, __global const uint *r
     }
 #if VARIANT_IS_LIST
     if (FIRST == 0 && get_local_id(0) == 0)
-        packed[box * PACKED + ATOMS] = (num4)(FAR, FAR, FAR, NUM(0.0));
+        for (uint k = 0; k < WIDTH; ++k)
+            packed[box * PACKED + ATOMS + k] = (num4)(FAR, FAR, FAR, NUM(0.0));
 #endif
 }

@@ -307,7 +307,7 @@ def _memory(p: Parameters, copies: int) -> dict[str, Scratch]:
     """
     atoms = 0 if p.variant == "all_pairs" else p.atoms
     listed = p.atoms if p.variant == "list" else 0
-    places = p.atoms + 1 if listed else 0
+    places = p.atoms + WIDTH if listed else 0
     num = np.dtype(p.num).name
     shapes: dict[str, tuple[tuple[int, ...], str]] = {
         "start": ((copies, max(p.cells, 0) ** 3 if atoms else 0), "uint32"),

@@ -95,6 +95,40 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
             text = f"in {counted(turns, 'turn')}, beginning with {turn_text(int(found.win_turn))}"
         return [("win by threats", text)]
 
+    def play(
+        self,
+        config: Connect6Config,
+        *,
+        device: Any = "auto",
+        moves: str = "",
+        side: str = "white",
+        seconds: str = "",
+        save: str = "",
+        console: Any = None,
+    ) -> str:
+        """Play a game against the search; return how it ended.
+
+        Parameters
+        ----------
+        moves : str
+            Your turns instead of asking: J9I10,K9L9.
+        side : str
+            Which side is yours: black or white.
+        seconds : str
+            Time of the search for a turn, instead of the configuration's depth.
+        save : str
+            A file for the turns of the game.
+        """
+        from pathlib import Path
+
+        from rich.console import Console
+
+        from societies.games.connect6.play import play, read_seconds
+
+        at = Path(save) if save else None
+        time = read_seconds(seconds)
+        return play(self, config, device, moves, side, time, at, console or Console())
+
     def move_text(self, config: Connect6Config, move: int) -> str:
         """Return the points of a turn: J9I10."""
         return "none" if move == NO_MOVE else turn_text(move)

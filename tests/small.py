@@ -28,6 +28,13 @@ SMALL = {
         "pool": 8,
         "record": {"checkpoint": 5},
     },
+    "chess_match": {
+        "fen": "8/8/8/3k4/3P4/3K4/8/8 w - - 96 90",
+        "games": 10,
+        "opening": 1,
+        "players": [{"depth": 1}, {"kind": "random"}],
+        "record": {"checkpoint": 4},
+    },
     "chess_perft": {
         "positions": [
             "k7/p1p1p1p1/P1P1P1P1/8/8/p1p1p1p1/P1P1P1P1/K7 w - - 0 1",

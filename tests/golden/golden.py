@@ -112,6 +112,16 @@ CONFIGS = {
         {"workload": "chess_perft", "depth": 3, "detail": True, "positions": [KIWIPETE, "start"]},
         [],
     ),
+    "chess match": (
+        {
+            "workload": "chess_match",
+            "games": 4,
+            "opening": 2,
+            "fen": "3qk3/4p3/8/8/8/8/4P3/R3K2R w KQ - 80 60",
+            "players": [{"depth": 1}, {"kind": "random"}],
+        },
+        [],
+    ),
     "kalah in layers": (
         {"workload": "kalah", "depth": 7, "form": "layers", "split": [1, 3, 4], "boards": 64}
         | {

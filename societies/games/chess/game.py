@@ -5,18 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
-from reference_py.games.chess.board import BLACK, WHITE, number_of, squares_of
+from reference_py.games.chess.board import BLACK, WHITE
 from reference_py.games.chess.fen import START, Board, piece_on, read_fen, write_fen
-from reference_py.games.chess.rules import Move, in_check, moves, play
+from reference_py.games.chess.match import (
+    FIFTY,
+    MATE_END,
+    NO_PIECES,
+    STALEMATE,
+    THIRD,
+    after,
+    end_of,
+    squares,
+)
+from reference_py.games.chess.rules import Move, in_check, moves
 from societies.errors import ConfigError
 
 NAMES = {WHITE: "White", BLACK: "Black"}
 UNDECIDED = "*"
-MOST_HALFMOVES, MOST_TIMES = 100, 3
-"""Halfmoves without capture or move of a pawn, and times that a position occurs, that make a draw.
-FIDE has players claim both; here they end a game."""
-
-LIGHT = 0x55AA55AA55AA55AA
+DRAWS = {
+    STALEMATE: "stalemate",
+    FIFTY: "fifty moves without capture or move of a pawn",
+    THIRD: "the same position for the third time",
+    NO_PIECES: "nobody has enough pieces to mate",
+}
 
 
 class Game:
@@ -66,15 +77,7 @@ class Game:
 
     def push(self, move: Move) -> None:
         """Make a move, which is legal."""
-        board = self.board
-        start, end = 1 << move.start, 1 << move.end
-        taken = len(pieces(board)) != len(pieces(after := _after(board, move)))
-        zeroed = taken or bool(start & board.position.pawns)
-        assert end and after.side != board.side
-        number = board.fullmove + (board.side == BLACK)
-        self.boards.append(
-            after._replace(halfmoves=0 if zeroed else board.halfmoves + 1, fullmove=number)
-        )
+        self.boards.append(after(self.board, move))
         self.moves.append(move)
 
     def undo(self) -> bool:
@@ -87,27 +90,20 @@ class Game:
 
     def result(self) -> tuple[str, str]:
         """Return ``1-0``, ``0-1``, ``1/2-1/2`` or ``*``, and why."""
-        board = self.board
-        if not self.legal():
-            if not in_check(board.position):
-                return "1/2-1/2", "stalemate"
-            return ("0-1" if board.side == WHITE else "1-0"), "checkmate"
-        if board.halfmoves >= MOST_HALFMOVES:
-            return "1/2-1/2", "fifty moves without capture or move of a pawn"
-        if sum(one[:2] == board[:2] for one in self.boards) >= MOST_TIMES:
-            return "1/2-1/2", "the same position for the third time"
-        if not can_mate(board):
-            return "1/2-1/2", "nobody has enough pieces to mate"
-        return UNDECIDED, ""
+        end = end_of(self.boards)
+        if end is None:
+            return UNDECIDED, ""
+        if end == MATE_END:
+            return ("0-1" if self.side == WHITE else "1-0"), "checkmate"
+        return "1/2-1/2", DRAWS[end]
 
     def san(self, move: Move) -> str:
         """Return a move as it is written in a score: Nbd7, exd6, O-O, e8=Q+."""
         board = self.board
-        start = 1 << move.start
-        after = _after(board, move)
+        following = after(board, move)
         piece = piece_on(board, _absolute(move.start, board.side)).upper()
         ends = move.name(board.side)
-        takes = "x" if len(pieces(after)) < len(pieces(board)) else ""
+        takes = "x" if len(squares(following)) < len(squares(board)) else ""
         if piece == "K" and abs(move.start - move.end) == 2:
             text = "O-O" if move.end > move.start else "O-O-O"
         elif piece == "P":
@@ -115,9 +111,8 @@ class Game:
             text += "=" + ends[4].upper() if move.promotion else ""
         else:
             text = piece + self._which(move, piece) + takes + ends[2:4]
-        assert start & board.position.own
-        if in_check(after.position):
-            text += "+" if moves(after.position) else "#"
+        if in_check(following.position):
+            text += "+" if moves(following.position) else "#"
         return text
 
     def _which(self, move: Move, piece: str) -> str:
@@ -150,29 +145,6 @@ class Game:
 
 def _absolute(number: int, side: int) -> int:
     return number ^ 56 if side == BLACK else number
-
-
-def _after(board: Board, move: Move) -> Board:
-    return Board(play(board.position, move), 1 - board.side)
-
-
-def pieces(board: Board) -> list[int]:
-    """Return the squares of all pieces, as the side to move sees them."""
-    found = squares_of(board.position.own | board.position.other)
-    return [int(number_of(square)) for square in found]
-
-
-def can_mate(board: Board) -> bool:
-    """Return whether there may still be a mate: not with bare kings, a minor piece, or bishops
-    that all are on squares of one colour.
-    """
-    position = board.position
-    if position.pawns | position.orthogonals:
-        return True
-    bishops = position.diagonals
-    if position.knights:
-        return bool(bishops or (position.knights & position.knights - 1))
-    return bool(bishops & LIGHT and bishops & ~LIGHT)
 
 
 def pgn(game: Game, tags: Sequence[tuple[str, str]], result: str) -> str:

@@ -82,6 +82,7 @@ class Searcher:
         seconds: float = 0.0,
         each: Callable[[Found], None] = lambda found: None,
         stop: Callable[[], bool] = lambda: False,
+        only: bool = False,
     ) -> Found:
         """Return the best move of a position that has one.
 
@@ -89,12 +90,13 @@ class Searcher:
         ----------
         depth : plies, with a time at most
         seconds : of the whole search; 0: none. One ply is always searched
-        each : called with what each depth found; with neither time nor ``stop`` there is one
+        each : called with what each depth found
         stop : asked now and then whether to end with what is known
+        only : whether that depth alone is searched, and not 1, 2, ... before
         """
         began, nodes = time.perf_counter(), 0
         known: Found | None = None
-        for plies in range(1, depth + 1):
+        for plies in range(depth if only else 1, depth + 1):
             before = time.perf_counter()
 
             def asked(known: Found | None = known) -> bool:

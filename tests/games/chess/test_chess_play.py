@@ -12,11 +12,12 @@ from random_boards import boards
 from rich.console import Console
 
 from reference_py.games.chess.fen import write_fen
+from reference_py.games.chess.match import can_mate
 from reference_py.games.chess.search import MATE
 from societies import config_from_dict
 from societies.errors import ConfigError
 from societies.games.chess import WORKLOAD
-from societies.games.chess.game import Game, can_mate, pgn, replayed
+from societies.games.chess.game import Game, pgn, replayed
 from societies.games.chess.searcher import Found, Searcher
 from societies.games.chess.uci import Uci
 

@@ -115,7 +115,7 @@ class BlurConfig(WorkloadConfig):
         return 1.0 if self.sigma is None else self.sigma
 
     @property
-    def numbers(self) -> str:
+    def kept_numbers(self) -> str:
         """What is kept between passes."""
         return self.arithmetic or ARITHMETICS[self.kind][0]
 
@@ -129,7 +129,7 @@ class BlurConfig(WorkloadConfig):
             self.window,
             self.deviation,
             self.border or ("available" if self.kind == "neighbours" else "mirror"),
-            self.numbers,
+            self.kept_numbers,
             "fused" if fused else "separate",
         )
 
@@ -183,13 +183,13 @@ class BlurConfig(WorkloadConfig):
             there = " or ".join(ARITHMETICS[kind])
             message = f"{kind} has no arithmetic {self.arithmetic}; there is: {there}"
             yield Conflict(("arithmetic",), message, (("kind",),))
-        if kind == "box" and self.numbers == "bytes" and self.window > LARGEST_BOX:
+        if kind == "box" and self.kept_numbers == "bytes" and self.window > LARGEST_BOX:
             message = f"a box of bytes has a radius of {LARGEST_BOX} at most; set arithmetic: float"
             yield Conflict(("radius",), message, (("kind",), ("arithmetic",)))
         if self.variant == "fused" and self.window > FUSED_RADIUS:
             message = f"fused takes a radius up to {FUSED_RADIUS}; this is {self.window}"
             yield Conflict(("variant",), message, (("radius",), ("sigma",), ("kind",)))
-        separable = kind == "gaussian" or self.numbers == "float"
+        separable = kind == "gaussian" or self.kept_numbers == "float"
         if self.variant != "auto" and (kind == "neighbours" or not separable):
             message = "only gaussian, and box with arithmetic: float, have two forms"
             yield Conflict(("variant",), message, (("kind",), ("arithmetic",)))

@@ -7,10 +7,14 @@ from havannah_oracles import STATISTICS, whole
 import societies
 from reference_py.games.havannah.board import board_of, name_of
 from reference_py.games.havannah.forest import Forest
+from reference_py.games.havannah.match import Strength
 from reference_py.games.havannah.parameters import BLACK, WHITE
+from reference_py.games.havannah.search import Search
 from societies import config_from_dict, open_results
 from societies.errors import ConfigError
 from societies.games.havannah import WORKLOAD
+from societies.games.havannah.players import evaluator
+from societies.games.havannah.rating import rate
 from societies.workload.engines import DeviceEngine
 
 EMPTY_BOARD = {"workload": "havannah", "size": 4, "batches": 2, "batch": 50}
@@ -142,6 +146,36 @@ def test_recorded_moves_are_a_game(device):
         assert not any(ended[:-1])
         outcome = int(state["outcomes"][0, i, 17])
         assert (outcome % 512 + 1, outcome >> 9 & 7) == (len(moves), ended[-1])
+
+
+@pytest.mark.parametrize("active", [5, 400])
+def test_all_runners_find_the_same(device, active):
+    """What is copied when, and how many candidates take part in a launch, changes nothing."""
+    more = {"size": 4, "moves": "D4", "winner": "forest", "playouts": 6}
+    expected = rate(**more, device="reference", candidates=["A1", "C3", "G4"])
+    found = rate(**more, device=device)
+    assert found.sel(candidate=expected.candidate).equals(expected)
+    for runner in ("resident", "chunk", "each"):
+        for together in (1, 4):
+            other = rate(**more, device=device, runner=runner, active=active, together=together)
+            assert other.equals(found)
+    with pytest.raises(ConfigError, match="runner='fast': modern, resident, chunk, each"):
+        rate(runner="fast")
+    with pytest.raises(ConfigError, match="active=0: at least 1"):
+        rate(active=0)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("opening", [0, 9])
+def test_the_smallest_board_is_solved(device, opening):
+    """A corner wins, the centre loses: the search proves it, with no line left open."""
+    known, board = whole("havannah-solved-3.json")["value"], [0] * 19
+    board[opening] = WHITE
+    evaluate = evaluator(device, 3, Strength(each=1, leaves=128), 1)
+    search = Search(board, BLACK, evaluate, 0, 1, 128, 0.7)
+    while search.root.known is None:
+        search.grow()
+    assert search.root.known == known[opening]
 
 
 def test_a_file_and_its_picture(tmp_path):

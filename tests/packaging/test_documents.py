@@ -38,6 +38,7 @@ PAGES = pages()
 LANGUAGES = {"sh", "console", "python", "yaml", "diff", "text", "c", "r", "stata"}
 
 ELSEWHERE = {
+    "docs/change-a-rule.md": "test_change_a_rule.py, in a copy of what the page changes",
     "docs/write-a-workload.md": "test_new_workload.py, which looks closer at what the page makes",
     "societies/scaffold/template/README.md": "the same: it belongs to a package that is made",
 }

@@ -77,7 +77,7 @@ def shocks(config: EconomyConfig) -> tuple[Shock, ...]:
             index=RANDOM_INDEX if shock.index == "random" else int(shock.index),
             holdings=LOSE if shock.holdings == "lose" else KEEP,
         )
-        for shock in config.shocks
+        for _, shock in config.removals()
     )
 
 

@@ -124,9 +124,8 @@ def once(config: Any, name: str, make: Callable[[Any], Made]) -> Made:
 
 
 def interventions(config: Any) -> Sequence[Any]:
-    """Return the interventions of a configuration, if its workload has any."""
-    found: Sequence[Any] = getattr(config, "interventions", ())
-    return found
+    """Return the interventions of a configuration that change values, if its workload has any."""
+    return [one for one in getattr(config, "interventions", ()) if one.set]
 
 
 def _points(config: Any) -> Points:
@@ -252,7 +251,7 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
     """Yield what interventions cannot do: on which days, in which societies, to which keys."""
     base, wrong = plain_data(config), False
     first, last = config.first_society, config.first_society + config.replicates - 1
-    for i, one in enumerate(interventions(config)):
+    for i, one in enumerate(config.interventions):
         path: Path = ("interventions", i)
         if one.day >= config.days:
             message = f"must be before the last day, {config.days}, got {one.day}"
@@ -262,7 +261,7 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
                 message = f"there is no society {society}; they are numbered {first} to {last}"
                 needs: tuple[Path, ...] = (("replicates",), ("first_society",))
                 yield Conflict((*path, "societies", s), message, needs)
-        if not one.set:
+        if not one.set and getattr(one, "remove", None) is None:
             yield Conflict((*path, "set"), "names no key that it changes")
         for key in one.set:
             try:
@@ -276,7 +275,7 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
         _in_time(config, base, [{}], np.zeros(config.replicates, np.intp), {})
     except _NotThen as error:
         path = ("interventions",)
-        for i, one in enumerate(interventions(config)):
+        for i, one in enumerate(config.interventions):
             path = ("interventions", i) if one is error.newest else path
         for line in str(error).split("\n"):
             yield Conflict(path, line)

@@ -747,7 +747,7 @@ def plot(
         str,
         typer.Option(
             metavar="NAME",
-            help="overview, series, gini, distribution, sources, time, devices, hhi, "
+            help="overview, series, income, gini, distribution, sources, time, devices, hhi, "
             "interdependence, shock; of a study also sweep, sensitivity.",
         ),
     ] = "overview",

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
     from societies.analysis.drawing import Cases
 
+MEASURES = ("income", "consumption", "wealth")
+"""Quantities of agents that an economy records with ``record.measures``."""
 RIDGES = 8
 """Days whose distributions are drawn one above the other."""
 
@@ -70,6 +72,15 @@ def series(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL
         label_panel(axes, longest(cases), name.replace("_", " ").capitalize(), unit_of(first[name]))
         from_zero(axes)
     return finished(figure, cases, bands)
+
+
+def income(cases: Cases, *, bands: str = INTERVAL) -> Any:
+    """Draw income, consumption and wealth over time, and the Gini coefficient of each."""
+    first = next(iter(cases.values()))
+    there = [name for name in MEASURES if name in first]
+    if not there:
+        raise SocietiesError("has no income, consumption or wealth: set record.measures=true")
+    return series(cases, variables=[*there, *(f"gini_{name}" for name in there)], bands=bands)
 
 
 def gini(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
@@ -288,6 +299,7 @@ def _lines_of(cases: Cases, name: str, dim: str, axis: str) -> Any:
 
 FIGURES: dict[str, Callable[..., Any]] = {
     "series": series,
+    "income": income,
     "gini": gini,
     "distribution": distribution,
     "sources": sources,

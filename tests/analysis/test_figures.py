@@ -107,6 +107,20 @@ def test_gini_coefficients_say_of_which_quantity_they_are():
     )
 
 
+def test_income_and_wealth_stand_above_their_gini_coefficients():
+    data = run()
+    with pytest.raises(SocietiesError, match=r"record\.measures=true"):
+        make_figure(data, "income")
+    data = data.assign(income=3 * data.x, wealth=9 * data.x, gini_wealth=2 * data.gini)
+    figure = make_figure(data, "income")
+    titles = ["Income", "Wealth", "Gini income", "Gini wealth"]
+    assert [axes.get_title("left") for axes in figure.axes] == titles
+    for axes, name in zip(
+        figure.axes, ("income", "wealth", "gini_income", "gini_wealth"), strict=True
+    ):
+        np.testing.assert_allclose(axes.lines[0].get_ydata(), data[name].mean("society"))
+
+
 def test_a_distribution_has_lorenz_curves_and_densities():
     sources = two()
     left, right = make_figure(sources, "distribution").axes

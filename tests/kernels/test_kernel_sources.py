@@ -73,7 +73,7 @@ TWINS_ELSEWHERE = {
     **dict.fromkeys(
         (
             *("clear_cells", "count_atoms", "sum_cells", "sum_blocks"),
-            *("around", "packed_place"),
+            *("around", "packed_place", "far_inside"),
         ),
         "a part of finding pairs; the reference tries all of them",
     ),

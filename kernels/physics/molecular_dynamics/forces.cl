@@ -206,10 +206,11 @@ static long sum_of_lanes(const long8 each)
     return two.x + two.y;
 }
 
-// Sums over the list of an atom, eight neighbours at a time; `energies` is a literal at each call.
+// Sums over the list of an atom, eight neighbours at a time; `energies` and `inner` are
+// literals at each call.
 INLINED sums_t sums_by_eight(__global const num4 *restrict packed,
                              __global const uint *restrict list, const uint place,
-                             const uint length, const bool energies)
+                             const uint length, const bool energies, const bool inner)
 {
     const num4 own = packed[place];
     __global const uint *mine = MINE(place);
@@ -217,8 +218,8 @@ INLINED sums_t sums_by_eight(__global const num4 *restrict packed,
     mask8_t close = 0;
     for (uint k = 0; k < length; k += WIDTH) {
         __global const uint *at = mine + k;
-        DIFFERENCES(own, packed[at[0]], packed[at[1]], packed[at[2]], packed[at[3]], packed[at[4]],
-                    packed[at[5]], packed[at[6]], packed[at[7]])
+        DIFFERENCES(inner, own, packed[at[0]], packed[at[1]], packed[at[2]], packed[at[3]],
+                    packed[at[4]], packed[at[5]], packed[at[6]], packed[at[7]])
         const num8 square = (dx * dx + dy * dy) + dz * dz;
         const mask8_t acts = square < SQUARE_OF_CUTOFF;
         close |= square < FAR_ENOUGH;
@@ -245,6 +246,16 @@ INLINED sums_t sums_by_eight(__global const num4 *restrict packed,
     return sums;
 }
 
+// The same with the conditions outside the loop.
+static sums_t sums_of_list(__global const num4 *restrict packed, __global const uint *restrict list,
+                           const uint place, const uint length, const int energies)
+{
+    const bool inner = far_inside(packed[place]);
+    if (energies) return sums_by_eight(packed, list, place, length, true, false);
+    return inner ? sums_by_eight(packed, list, place, length, false, true)
+                 : sums_by_eight(packed, list, place, length, false, false);
+}
+
 #endif
 
 // It also notes that the lists hold for the places as they are.
@@ -268,9 +279,7 @@ __kernel void forces(__global const num4 *restrict packed, __global const uint *
 #if DEVICE_IS_CPU
         sums_t sums = SUMS_OF_NOTHING;
         sums.close = true;
-        if (length < ROOM)
-            sums = energies ? sums_by_eight(packed, list, place, length, true)
-                            : sums_by_eight(packed, list, place, length, false);
+        if (length < ROOM) sums = sums_of_list(packed, list, place, length, energies);
         if (sums.close)
             sums = sums_one_by_one(packed, list, start, totals, place, length, cell[at]);
 #else

@@ -205,6 +205,7 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
             "dt": p.dt,
             "half_dt": p.dt / 2.0,
             "slack": 0.49 * p.skin,
+            "margin": 1.001 * (p.reach + p.skin),
             "dof": float(p.degrees),
             "temperature": float(p.temperature),
             "tail_energy": p.tail_energy,
@@ -297,7 +298,7 @@ def _room(p: Parameters) -> int:
     """Return how many neighbours a list has room for, one more than it may have."""
     density = max(1.5 * p.atoms / p.length**3, DENSE)
     near = min(density * 4.0 / 3.0 * math.pi * p.reach**3 + 16.0, float(p.atoms))
-    return (int(near) // WIDTH + 2) * WIDTH
+    return (int(near) // WIDTH + 3) * WIDTH
 
 
 def _memory(p: Parameters, copies: int) -> dict[str, Scratch]:

@@ -347,13 +347,14 @@ def interventions(results: xr.Dataset) -> list[Mark]:
     """Return the interventions and shocks of a result's configuration, in the order of ticks."""
     said = _configuration(results)
     found: list[Mark] = []
-    for one in _sections(said.get("interventions")):
-        values = one.get("set")
-        keys = ", ".join(f"{k} {v}" for k, v in values.items()) if isinstance(values, dict) else ""
-        found += _marks(one, f"{keys}")
-    for one in _sections(said.get("shocks")):
-        what = " ".join(str(one[name]) for name in ("remove", "index") if name in one)
-        found += _marks(one, f"{what} removed")
+    for one in (*_sections(said.get("interventions")), *_sections(said.get("shocks"))):
+        values, removed = one.get("set"), one.get("remove")
+        what = (
+            [f"{key} {value}" for key, value in values.items()] if isinstance(values, dict) else []
+        )
+        if removed:
+            what.append(f"{removed} {one.get('index', '')} removed".replace("  ", " "))
+        found += _marks(one, ", ".join(what))
     return sorted(found)
 
 

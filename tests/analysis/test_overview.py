@@ -198,7 +198,9 @@ def test_shocks_interventions_and_groups_are_shown():
     said = (
         "workload: economy\n"
         "shocks: [{day: 40, remove: resource, index: 5}]\n"
-        "interventions: [{day: 20, set: {trading.min_surplus: 50}}]\n"
+        "interventions:\n"
+        "- {day: 20, set: {trading.min_surplus: 50}, remove: null}\n"
+        "- {day: 30, set: {}, remove: agent, index: random}\n"
     )
     data = dataset(configuration=said, seed="3", ticks=80, societies_version="0.1")
     utilities = np.random.default_rng(1).random((5, 60, 2))
@@ -207,10 +209,11 @@ def test_shocks_interventions_and_groups_are_shown():
     for axes in figure.axes[:-1]:
         mean, *marked = axes.lines
         assert len(mean.get_xdata()) == 60
-        assert [line.get_xdata()[0] for line in marked] == [20, 40]
-        assert [text.get_text() for text in axes.texts] == ["1", "2"]
+        assert [line.get_xdata()[0] for line in marked] == [20, 30, 40]
+        assert [text.get_text() for text in axes.texts] == ["1", "2", "3"]
     assert figure._supxlabel.get_text() == (
-        "dashed: 1: day 20 trading.min_surplus 50; 2: day 40 resource 5 removed\n"
+        "dashed: 1: day 20 trading.min_surplus 50; 2: day 30 agent random removed; "
+        "3: day 40 resource 5 removed\n"
         "seed 3  ·  days up to 60 of 80  ·  societies 0.1"
     )
     groups = figure.axes[-1]

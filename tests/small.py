@@ -212,6 +212,9 @@ FORMS = {
     "laplace": (
         {"variant": "seed"},
         {"method": "heat", "precision": "double"},
+        {"variant": "deep", "check_every": 6, "record": {"series": 6, "detail": 8}},
+        {"variant": "tiled", "steps": 3},
+        {"method": "sor", "tolerance": 1e-3},
     ),
     "matmul": (
         {"repeats": 1, "variant": "tiled", "tile": 3},

@@ -152,6 +152,10 @@ CONFIGS = {
         },
         [],
     ),
+    "laplace by over-relaxation": (
+        "configs/physics/laplace/quickstart.yaml",
+        ["method=sor", "tolerance=1e-5"],
+    ),
     "matmul separate in double": (
         "configs/physics/matmul/quickstart.yaml",
         ["precision=double", "arithmetic=separate", "variant=tiled"],

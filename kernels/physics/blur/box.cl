@@ -9,22 +9,47 @@
 // window. Macros: STRIP, BAND, and those of border.cl.
 #include "physics/blur/border.cl"
 
+// Sums of small windows fit into 16 bits.
+#if RADIUS <= 7
+typedef ushort sum_t;
+#else
+typedef uint sum_t;
+#endif
+
 #define SPAN (STRIP + 2 * RADIUS)
 #define WINDOW ((2 * RADIUS + 1) * (2 * RADIUS + 1))
 
-// Adds a row of the plane to the sums of all columns, or takes it away.
+// Sums of all windows by a work-item alone, without a sum that waits for the one before: sums of 1,
+// 2, 4, ... neighbours are made one from the other, and a window is put together of these.
+INLINED void windows_of(const __local sum_t *restrict column, __local sum_t *restrict doubled,
+                        __local sum_t *restrict window, const int span, const int here)
+{
+    for (int i = 0; i < span; ++i) doubled[i] = column[i];
+    for (int i = 0; i < here; ++i) window[i] = 0;
+    int offset = 0;
+#pragma unroll
+    for (int many = 1; many <= 2 * RADIUS + 1; many *= 2) {
+        if ((2 * RADIUS + 1) & many) {
+            for (int i = 0; i < here; ++i) window[i] += doubled[i + offset];
+            offset += many;
+        }
+        for (int i = 0; i < span - many; ++i) doubled[i] += doubled[i + many];
+    }
+}
+
+// Adds a row of the plane to the sums of all columns, or takes it away: first the columns that are
+// in the image, then those for which others stand.
 #define TAKE_ROW(line, OP) \
     do { \
         const int taken = source_of(line, (int)height); \
         if (taken != OUTSIDE) { \
             __global const uchar *restrict old = plane + (size_t)taken * width; \
-            if (inside) { \
-                for (int i = (int)LANE; i < span; i += (int)LANES) column[i] OP old[left + i]; \
-            } else { \
-                for (int i = (int)LANE; i < span; i += (int)LANES) { \
-                    const int from = source_of(left + i, (int)width); \
-                    column[i] OP from == OUTSIDE ? 0u : old[from]; \
-                } \
+            for (int i = begin_of + (int)LANE; i < end_of; i += (int)LANES) \
+                column[i] OP old[left + i]; \
+            for (int i = (int)LANE; i < begin_of + span - end_of; i += (int)LANES) { \
+                const int at = i < begin_of ? i : i - begin_of + end_of; \
+                const int from = source_of(left + at, (int)width); \
+                column[at] OP from == OUTSIDE ? 0 : old[from]; \
             } \
         } \
     } while (false)
@@ -39,42 +64,52 @@ __kernel void box(__global const uchar *restrict planes, __global uchar *restric
     __global uchar *restrict result = next + first;
     const int here = (int)min(width - strip * STRIP, (uint)STRIP), span = here + 2 * RADIUS;
     const int left = (int)(strip * STRIP) - RADIUS;
-    const bool inside = left >= 0 && left + span <= (int)width;
+    const int begin_of = max(0, -left), end_of = min(span, (int)width - left);
     const int begin = (int)(band * BAND), end = min(begin + BAND, (int)height);
     // Work-items take neighbouring windows, and each of them has as many, or has none.
     const int many = (here + (int)LANES - 1) / (int)LANES;
     const int mine = min((int)LANE * many, here), until = min(mine + many, here);
-    __local uint *restrict column = local_malloc(SPAN * sizeof(uint));
-    __local uint *restrict window = local_malloc(STRIP * sizeof(uint));
-    for (int i = (int)LANE; i < span; i += (int)LANES) column[i] = 0u;
+    __local sum_t *restrict column = local_malloc(SPAN * sizeof(sum_t));
+    __local sum_t *restrict window = local_malloc(STRIP * sizeof(sum_t));
+#if DEVICE_IS_CPU
+    __local sum_t *restrict doubled = local_malloc(SPAN * sizeof(sum_t));
+#endif
+    for (int i = (int)LANE; i < span; i += (int)LANES) column[i] = 0;
     for (int k = -RADIUS; k < RADIUS; ++k) TAKE_ROW(begin + k, +=);
     int row = begin;
     do {
         TAKE_ROW(row + RADIUS, +=);
         group_barrier(CLK_LOCAL_MEM_FENCE);  // sums of all columns, before they are added up
+#if DEVICE_IS_CPU
+        windows_of(column, doubled, window, span, here);
+#else
         if (mine < until) {
             uint sum = 0u;
             for (int i = mine; i < mine + 2 * RADIUS; ++i) sum += column[i];
             for (int i = mine; i < until; ++i) {
                 sum += column[i + 2 * RADIUS];
-                window[i] = sum;
+                window[i] = (sum_t)sum;
                 sum -= column[i];
             }
         }
+#endif
         __global uchar *restrict updated = result + (size_t)row * width + strip * STRIP;
         for (int i = mine; i < until; ++i) {
 #if BORDER_IS_AVAILABLE
             const uint across = (uint)counted(i + (int)(strip * STRIP), (int)width);
             const uint count = across * (uint)counted(row, (int)height);
-            updated[i] = (uchar)((2u * window[i] + count) / (2u * count));
+            updated[i] = (uchar)((2u * (uint)window[i] + count) / (2u * count));
 #else
-            updated[i] = (uchar)((2u * window[i] + WINDOW) / (2u * WINDOW));
+            updated[i] = (uchar)((2u * (uint)window[i] + WINDOW) / (2u * WINDOW));
 #endif
         }
         group_barrier(CLK_LOCAL_MEM_FENCE);  // all windows are added, before the columns change
         TAKE_ROW(row - RADIUS, -=);
         ++row;
     } while (row < end);
-    local_free(STRIP * sizeof(uint));
-    local_free(SPAN * sizeof(uint));
+#if DEVICE_IS_CPU
+    local_free(SPAN * sizeof(sum_t));
+#endif
+    local_free(STRIP * sizeof(sum_t));
+    local_free(SPAN * sizeof(sum_t));
 }

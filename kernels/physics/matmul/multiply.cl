@@ -1,11 +1,11 @@
 // What is the product of two matrices, bit by bit? Every entry is one sum, from the first product
 // on. Twin: reference_py/physics/matmul/multiply.py.
 //
-// Four forms with the same bits. Each entry of C has one accumulator, to which its products are
+// Five forms with the same bits. Each entry of C has one accumulator, to which its products are
 // added in the order of their index k. No step is carried out for a k that does not exist, since
 // fma(0, 0, -0) is +0; rows and columns that do not exist may be computed, and are not stored.
-// Macros: FORM_IS_NAIVE, FORM_IS_TILED, FORM_IS_BLOCKED or FORM_IS_VECTOR; ARITHMETIC_IS_FUSED;
-// TILE; SIDE; TALL, WIDE and CHUNK; and those of num.cl.
+// Macros: FORM_IS_NAIVE, FORM_IS_TILED or FORM_IS_BLOCKED, else vectors; ARITHMETIC_IS_FUSED;
+// TILE; SIDE; TALL, VECTORS, WIDTH, BAND, CHUNK; and those of num.cl.
 #include "primitives/fused.cl"
 
 #if ARITHMETIC_IS_FUSED
@@ -186,8 +186,10 @@ __kernel void multiply(__global const num *restrict A, __global const num *restr
 
 #if WIDTH == 16
 typedef num16 vec_t;
-#else
+#elif WIDTH == 8
 typedef num8 vec_t;
+#else
+typedef num4 vec_t;
 #endif
 typedef vec_t __attribute__((aligned(sizeof(num)))) unaligned_t;
 

@@ -5,7 +5,9 @@ The rules are in ``reference_py/physics/matmul``, the kernels in ``kernels/physi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,11 +32,46 @@ SMALL = 16
 STRETCH = 256
 """Entries of a random row that a work-item draws: skipping to them takes as long as some 50."""
 
-TALL, VECTORS, WIDTH = 4, 2, 8
-"""Of the form for CPUs: rows, vectors and entries of a vector that are kept in registers."""
 
-BAND, CHUNK = 64, 256
-"""Of the form for CPUs: rows of a workgroup, and steps that a panel stays in the first cache."""
+@dataclass(frozen=True)
+class Registers:
+    """What a work-item of the forms for CPUs keeps in registers, and how long.
+
+    Attributes
+    ----------
+    tall, vectors, width : rows, vectors of a row, and entries of a vector
+    band : rows of a workgroup, a multiple of ``tall``
+    chunk : steps for which a panel stays in the first cache
+    """
+
+    tall: int
+    vectors: int
+    width: int
+    band: int
+    chunk: int
+
+    @property
+    def panel(self) -> int:
+        """Columns of a panel."""
+        return self.vectors * self.width
+
+    @property
+    def macros(self) -> dict[str, int]:
+        """The macros of the kernels."""
+        return {name.upper(): number for name, number in vars(self).items()}
+
+
+REGISTERS = {"vector": Registers(4, 3, 8, 64, 512), "wide": Registers(6, 4, 16, 96, 512)}
+"""By form: 16 registers of 256 bits, 32 of 512 bits; in single precision."""
+
+WIDE = re.compile(r"avx512|znver[45]|icelake|cascadelake|tigerlake|sapphirerapids", re.IGNORECASE)
+"""What the versions of CPU devices say whose compilers use registers of 512 bits."""
+
+
+def registers(p: Parameters) -> Registers:
+    """Return what is kept in registers by one of the forms for CPUs."""
+    one = REGISTERS[p.variant]
+    return one if p.precision == "single" else replace(one, width=one.width // 2)
 
 
 class Matmul(Workload[MatmulConfig, Parameters]):
@@ -56,7 +93,8 @@ class Matmul(Workload[MatmulConfig, Parameters]):
         if config.variant != "auto" or device is None:
             return config
         small = min(config.rows, config.inner, config.columns) < SMALL
-        suited = "naive" if small else "vector" if device.kind == "cpu" else "blocked"
+        on_cpu = "wide" if WIDE.search(f"{device.version} {device.name}") else "vector"
+        suited = "naive" if small else on_cpu if device.kind == "cpu" else "blocked"
         return config.model_copy(update={"variant": suited})
 
     def sizes(self, p: Parameters) -> dict[str, int]:
@@ -102,7 +140,7 @@ class Matmul(Workload[MatmulConfig, Parameters]):
 
     def source(self, p: Parameters) -> Source:
         """Return the macros of the kernels; other sizes build nothing."""
-        forms = ("naive", "tiled", "blocked", "vector")
+        forms = ("naive", "tiled", "blocked")
         macros: dict[str, Any] = {
             "NUM_IS_DOUBLE": p.precision == "double",
             "ARITHMETIC_IS_FUSED": p.arithmetic == "fused",
@@ -114,9 +152,8 @@ class Matmul(Workload[MatmulConfig, Parameters]):
             macros["TILE"] = p.tile
         if p.variant == "blocked":
             macros |= {"SIDE": p.side, "ROWS_ARE_ALIGNED": not (p.inner % 4 or p.columns % 4)}
-        if p.variant == "vector":
-            shape = {"TALL": TALL, "VECTORS": VECTORS, "WIDTH": WIDTH}
-            macros |= {**shape, "BAND": BAND, "CHUNK": CHUNK}
+        if p.variant in REGISTERS:
+            macros |= registers(p).macros
         return Source(macros)
 
     def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
@@ -183,16 +220,16 @@ def _launches(p: Parameters, copies: int) -> Iterator[Launch]:
         grid = (-(-p.columns // block), copies * -(-p.rows // block))
         yield Launch(file, grid, items=(p.side * p.side, 1))
     else:
-        blocks, panels = -(-p.rows // TALL), -(-p.columns // (VECTORS * WIDTH))
-        dtype = np.dtype(p.num).name
-        shape = (copies * blocks * TALL, p.inner), (copies * panels * VECTORS * WIDTH, p.inner)
+        kept, dtype = registers(p), np.dtype(p.num).name
+        blocks, panels = -(-p.rows // kept.tall), -(-p.columns // kept.panel)
+        shape = (copies * blocks * kept.tall, p.inner), (copies * panels * kept.panel, p.inner)
         packed = {
             name: Scratch(one, dtype, shared=name)
             for name, one in zip(("packed_a", "packed_b"), shape, strict=True)
         }
         yield Launch(file, copies * blocks, "pack_a", alone_on_cpu=True, scratch=packed)
         yield Launch(file, copies * panels, "pack_b", alone_on_cpu=True, scratch=packed)
-        yield Launch(file, copies * -(-p.rows // BAND), items=1, scratch=packed)
+        yield Launch(file, copies * -(-p.rows // kept.band), items=1, scratch=packed)
 
 
 WORKLOAD = Matmul()

@@ -56,10 +56,11 @@ class MatmulConfig(WorkloadConfig):
         "Whether a product and its addition are rounded once, together, or each by itself; each "
         "has bits of its own",
     )
-    variant: Literal["auto", "naive", "tiled", "blocked", "vector"] = key(
+    variant: Literal["auto", "naive", "tiled", "blocked", "vector", "wide"] = key(
         "auto",
         "Form of the kernels, with the same results: an entry for each work-item, tiles in local "
-        "memory, blocks in registers for GPUs, vectors for CPUs; auto: as suits device and sizes",
+        "memory, blocks in registers for GPUs, vectors of 256 or 512 bits for CPUs; auto: as suits "
+        "device and sizes",
     )
     tile: int = key(16, "Of tiled: side of a tile", "entries", ge=1, le=16)
     repeats: int = key(10, "How often the product is computed, to time it", "1", ge=1, le=10**6)

@@ -17,6 +17,7 @@ FORMS = {
     "tiled": {"tile": 16},
     "blocked": {"side": 2},
     "vector": {},
+    "wide": {},
 }
 
 

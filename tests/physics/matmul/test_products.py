@@ -7,7 +7,11 @@ from products import FORMS, ORACLES, engine_of, given, of_form, product, same, s
 
 KINDS = [("fused", "single"), ("separate", "single"), ("separate", "double")]
 QUICK = [("fused", "single", "blocked"), ("fused", "single", "vector")]
-QUICK += [("separate", "double", "tiled"), ("separate", "single", "naive")]
+QUICK += [
+    ("fused", "single", "wide"),
+    ("separate", "double", "tiled"),
+    ("separate", "single", "naive"),
+]
 
 
 @pytest.mark.parametrize(("arithmetic", "precision"), KINDS)

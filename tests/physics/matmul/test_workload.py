@@ -46,12 +46,16 @@ def test_without_being_asked_for_the_product_is_not_written(tmp_path):
 
 def test_the_form_follows_from_device_and_sizes():
     class Cpu:
-        kind = "cpu"
+        kind, version, name = "cpu", "OpenCL 3.0 PoCL HSTR: pthread-x86_64-znver3", "EPYC"
 
-    class Gpu:
+    class Wide(Cpu):
+        version = "OpenCL 3.0 PoCL HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512"
+
+    class Gpu(Cpu):
         kind = "gpu"
 
     assert WORKLOAD.fitted(config_of(), Cpu()).variant == "vector"
+    assert WORKLOAD.fitted(config_of(), Wide()).variant == "wide"
     assert WORKLOAD.fitted(config_of(), Gpu()).variant == "blocked"
     assert WORKLOAD.fitted(config_of(rows=15), Gpu()).variant == "naive"
     assert WORKLOAD.fitted(config_of(variant="tiled"), Cpu()).variant == "tiled"

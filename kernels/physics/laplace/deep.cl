@@ -61,7 +61,7 @@ INLINED void load_row(__global const num *restrict cells, __global const mask_t 
             const moves_t free = *(__global const moves_t *)(marks + i);
             *(__local loose_t *)(one + i) = loaded;
             *(__local loose_t *)(other + i) = loaded;
-            *(__local moves_t *)(move + i) = free * (char16)(runs);  // 1 becomes -1
+            *(__local moves_t *)(move + i) = free * runs;  // 1 becomes -1
         }
         return;
     }

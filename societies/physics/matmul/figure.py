@@ -44,7 +44,7 @@ def figure(results: Any, product: int = 0) -> Any:
     else:
         right = drawing.subplots()
     right.plot(results["repeat"].values, 1000 * seconds.values, color="#0072B2", marker=".")
-    right.set(xlabel="repeat", ylabel="time of a product [ms]", ylim=(0, None))
+    right.set(xlabel="repeat", ylabel="time of a product [ms]", yscale="log")
     right.set(title=words(results.attrs.get("title", "")))
     right.grid(alpha=0.3)
     return drawing

@@ -84,8 +84,8 @@ SMALL = {
         "games": 10,
         "opening": 1,
         "players": [
-            {"kind": "uct", "playouts": 24, "each": 2, "leaves": 4},
-            {"kind": "flat", "playouts": 20, "each": 1},
+            {"kind": "uct", "playouts": 8, "each": 2, "leaves": 4},
+            {"kind": "random"},
         ],
         "record": {"checkpoint": 4},
     },

@@ -59,7 +59,6 @@ NOT_EXECUTED = {
     "pip install 'societies[view]'": "needs the network; .ci/run installs the same with the tests",
     "societies view ": "serves until Ctrl-C; tests/cli/test_page_command.py and tests/view do that",
     "ssh -L ": "the same on another machine",
-    "git clone https://github.com/tewalds/castro": "needs the network and a C++ compiler",
     "python benchmarks/kalah.py --games": "needs OpenSpiel, which is no dependency",
     "python tests/races/check.py": "takes minutes; .ci/run executes it, tests/races its options",
 }

@@ -215,11 +215,12 @@ class PlotCommand(MemberCommand):
         """Return what draws the figure, if it is known."""
         from societies.analysis.figures import FIGURES
         from societies.analysis.plot import OVERVIEW
+        from societies.workload.figure import series_figure
 
         name = _given("--figure", words) or OVERVIEW
         several = len(self.operands(words)) > 1
         if name == OVERVIEW and not several:
-            return getattr(workload, "figure", None)
+            return getattr(workload, "figure", None) or series_figure
         return FIGURES.get("series" if name == OVERVIEW else name)
 
     def workload(self, words: Sequence[str]) -> Workload[Any, Any] | None:

@@ -182,6 +182,24 @@ def test_a_band_that_does_not_exist_is_refused(file, shell):
     assert err == "--bands range: choose one of interval, quantiles, none\n"
 
 
+def test_a_workload_without_a_figure_has_the_bands_of_its_series(tmp_path, shell):
+    path = tmp_path / "run.h5"
+    with ResultFile.create(
+        path,
+        coordinates=[Coordinate("society", np.arange(2)), Coordinate("day", np.arange(1, 4))],
+        variables=[Variable("energy", ("society", "day"), "f8", "", "energy")],
+        attributes={"configuration": "workload: molecular_dynamics"},
+        state={},
+    ) as result:
+        result.write("energy", np.arange(6.0).reshape(2, 3), day=slice(0, 3))
+        result.commit(3)
+    code, _, err = shell("plot", str(path), "--bands", "range")
+    assert (code, err) == (2, "--bands range: choose one of interval, quantiles, none\n")
+    out = str(tmp_path / "fig.svg")
+    assert shell("plot", str(path), "--bands", "quantiles", "--out", out) == (0, f"{out}\n", "")
+    assert "quantile of the societies" in Path(out).read_text()
+
+
 def test_of_a_long_run_points_are_means_of_several_days():
     data = dataset(societies=3, days=603)
     axes = figure_of(data).axes[0]

@@ -28,6 +28,8 @@ from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Work
 from societies.workload.fields import Series, series_macros
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from societies.workload.protocol import Block, Contents
 
 FOLDER = "physics/molecular_dynamics"
@@ -285,9 +287,17 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
             ("pairs", f"{p.variant}{cells}"),
         ]
 
-    def headlines(self) -> tuple[str, ...]:
-        """Return the variables of the closing table."""
-        return ()
+    def figure(self, results: xr.Dataset, *, box: int = 0) -> Any:
+        """Draw the atoms of a box at the end, seen along z, and its energies over time.
+
+        Parameters
+        ----------
+        box : int
+            Which box of the file, from 0.
+        """
+        from societies.physics.molecular_dynamics.figure import figure
+
+        return figure(results, box)
 
 
 def _cell_blocks(p: Parameters) -> int:

@@ -32,8 +32,10 @@ class AtomsInFile(SeriesAndDetail):
         super().finish(file, tick, state)
 
     def attributes(self) -> dict[str, str | int]:
-        """Return title and sizes, the side of the box among them."""
-        return {**super().attributes(), "box_length": repr(self._p.length)}
+        """Return the title, the number of atoms and the side of the box."""
+        atoms, length = self._p.atoms, self._p.length
+        title = f"{atoms:,} atoms in a box of {length:.4g} sigma"
+        return {"title": title, "atoms": atoms, "box_length": repr(length)}
 
 
 def refuse_overlap(

@@ -11,6 +11,7 @@ from reference_py.physics.molecular_dynamics.parameters import NONE
 from societies import config_from_dict
 from societies.analysis.exporting import export
 from societies.errors import ConfigError, SocietiesError
+from societies.physics.molecular_dynamics import WORKLOAD
 from societies.physics.molecular_dynamics.atoms import read_atoms
 
 GOOD = '2\nLattice="8 0 0 0 8 0 0 0 8" Properties=species:S:1:pos:R:3\nAr 1 1 1\nAr 3 3 3\n'
@@ -137,3 +138,17 @@ def test_all_variants_stop_at_the_same_step(device):
         assert (int(expected["overlap"][0]) == 1) == (speed == -1e6)
         assert int(expected["failed"][0]) == (1 if speed == -1e6 else -1)
     assert NONE == 2**32 - 1
+
+
+def test_the_figure_has_all_atoms_and_energies(tmp_path):
+    config = configured(steps=4, record={"series": 1}, replicates=2, variant="all_pairs")
+    societies.run(config, out=tmp_path / "gas.h5", device="reference")
+    results = societies.open_results(tmp_path / "gas.h5")
+    left, right, _ = WORKLOAD.figure(results, box=1).axes
+    atoms = left.collections[0].get_offsets()
+    assert (atoms == results.x.values[1, :, :2]).all()
+    drawn = {line.get_label(): line.get_ydata().tolist() for line in right.lines}
+    assert drawn["total energy"] == results.total_energy.values[1].tolist()
+    assert len(drawn) == 3
+    with pytest.raises(ConfigError, match="box"):
+        WORKLOAD.figure(results, box=2)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_py.games.havannah import begin, play, replay, tally
+from reference_py.games.havannah import begin, replay, tally
+from reference_py.games.havannah import play as playing
 from reference_py.games.havannah.board import board_of, name_of
 from reference_py.games.havannah.parameters import Parameters
 from societies.games.havannah.config import HavannahConfig, next_of, positions_of
@@ -135,7 +136,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
         """Return the kernels of every phase."""
         positions = copies * len(p.candidates)
         plies = p.cells - sum(map(bool, p.stones)) - 1
-        playing = Launch(
+        launch = Launch(
             f"{FOLDER}/play.cl",
             lambda step: copies * step["candidates_now"] * -(-step["most"] // PART),
             alone_on_cpu=True,
@@ -145,7 +146,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
         again = phase(f"{FOLDER}/replay.cl", global_size=positions) if p.record_game >= 0 else None
         return {
             "begin": phase(f"{FOLDER}/begin.cl", global_size=positions),
-            "play": Phase((playing,)),
+            "play": Phase((launch,)),
             "tally": phase(f"{FOLDER}/tally.cl", positions, alone_on_cpu=True),
             **({"replay": again} if again else {}),
         }
@@ -181,7 +182,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
     def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
         """Return the twin of every phase."""
         again = {"replay": replay.replay} if p.record_game >= 0 else {}
-        return {"begin": begin.begin, "play": play.play, "tally": tally.tally, **again}
+        return {"begin": begin.begin, "play": playing.play, "tally": tally.tally, **again}
 
     def work_items(self, p: Parameters, copies: int, device: Any) -> int:
         """Return work-items of a workgroup: two warps."""

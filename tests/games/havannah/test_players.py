@@ -16,7 +16,7 @@ from reference_py.games.havannah.search import LOSS, WIN, Search, evaluation
 from reference_py.primitives.rng import Rng
 from societies import config_from_dict, open_results, run
 from societies.errors import ConfigError
-from societies.games.havannah.gtp import serve
+from societies.games.havannah.gtp import Server, serve
 from societies.games.havannah.match import WORKLOAD
 from societies.games.havannah.players import chosen, evaluator
 from societies.games.havannah.position import Game, game_of
@@ -198,10 +198,10 @@ def test_two_hundred_commands_of_any_kind():
     words += ["time_settings", "list_commands", "version", "B2", "black", "a" * 2000, "pass"]
     lines = [" ".join(generator.choices(words, k=generator.randrange(1, 4))) for _ in range(200)]
     settings = {**SMALL, "players": [{"kind": "random"}] * 2}
-    out = io.StringIO()
-    answered = 0
+    out, answered = io.StringIO(), 0
+    server = Server(config_from_dict(settings), "reference")
     for line in lines:
-        text = gtp([line], settings)
+        text = server.answer(line)
         answered += bool(text)
         assert not text or (text[0] in "=?" and text.endswith("\n\n"))
     serve(config_from_dict(settings), "reference", lines=[*lines, "9 quit"], out=out)

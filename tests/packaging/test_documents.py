@@ -50,7 +50,10 @@ OF_THE_CHECKOUT = ("experiments/", "benchmarks/", "tests/")
 LONG = (
     "README.md",
     *(f"docs/{page}.md" for page in ("checking-kernels", "physics", "primitives", "python-api")),
-    *(f"docs/{page}.md" for page in ("analysis", "other-programs", "results", "sweeps", "trace")),
+    *(
+        f"docs/{page}.md"
+        for page in ("analysis", "other-programs", "plots", "results", "sweeps", "trace")
+    ),
 )
 """Pages that take longer than four seconds of a processor."""
 

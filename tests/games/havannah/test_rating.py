@@ -148,6 +148,15 @@ def test_recorded_moves_are_a_game(device):
         assert (outcome % 512 + 1, outcome >> 9 & 7) == (len(moves), ended[-1])
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("size", [3, 5, 6, 10])
+def test_a_thousand_playouts_are_those_of_the_reference(size):
+    cells = 3 * size * (size - 1) + 1
+    settings = {**EMPTY_BOARD, "size": size, "batches": 1, "batch": 1000 // cells + 1}
+    config = config_from_dict({**settings, "winner": "forest"})
+    assert societies.verify(config).difference is None
+
+
 @pytest.mark.parametrize("active", [5, 400])
 def test_all_runners_find_the_same(device, active):
     """What is copied when, and how many candidates take part in a launch, changes nothing."""

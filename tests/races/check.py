@@ -28,6 +28,7 @@ from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(Path(__file__).parent)]
+MEASURED = {"measures": True}
 os.environ["SOCIETIES_DEBUG"] = "race"  # before anything loads the OpenCL library
 os.environ.setdefault("OCLGRIND_MAX_ERRORS", "1000000")  # mutants make many, and nobody reads them
 
@@ -134,7 +135,12 @@ SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
         (5,),
     ),
     "unit price": (
-        {"agents": 4, "resources": 5, "trading": {"price": "unit", **SMALL_MENU}},
+        {
+            "agents": 4,
+            "resources": 5,
+            "trading": {"price": "unit", **SMALL_MENU},
+            "record": MEASURED,
+        },
         3,
         (3,),
     ),

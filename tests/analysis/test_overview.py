@@ -188,7 +188,7 @@ def test_a_workload_without_a_figure_has_the_bands_of_its_series(tmp_path, shell
         path,
         coordinates=[Coordinate("society", np.arange(2)), Coordinate("day", np.arange(1, 4))],
         variables=[Variable("energy", ("society", "day"), "f8", "", "energy")],
-        attributes={"configuration": "workload: molecular_dynamics"},
+        attributes={"configuration": "workload: tictactoe"},
         state={},
     ) as result:
         result.write("energy", np.arange(6.0).reshape(2, 3), day=slice(0, 3))

@@ -129,7 +129,7 @@ def sobol(
             calc_second_order=second_order,
             num_resamples=resamples,
             conf_level=level,
-            seed=seed,
+            seed=seed + 1,  # SALib takes 0 for no seed at all
         )
         return {
             **_with_ends("first", found["S1"], found["S1_conf"]),

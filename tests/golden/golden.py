@@ -108,6 +108,15 @@ CONFIGS = {
     ),
     "laplace of the seed's form": ("configs/physics/laplace/quickstart.yaml", ["variant=seed"]),
     "laplace in double": (_plate(steps=300, precision="double", border=[1, 0.5, -0.25, 0]), []),
+    "havannah match": (
+        {
+            "workload": "havannah_match",
+            "size": 4,
+            "games": 4,
+            "players": [{"kind": "flat", "playouts": 60}, {"kind": "random"}],
+        },
+        [],
+    ),
     "chess perft": (
         {"workload": "chess_perft", "depth": 3, "detail": True, "positions": [KIWIPETE, "start"]},
         [],

@@ -11,14 +11,28 @@
 
 #if WIDTH == 1
 typedef uint rows_t;
-#define IN_ANY(bits) ((bits) != 0u)
 #elif WIDTH == 8
 typedef uint8 rows_t;
-#define IN_ANY(bits) any((bits) != 0u)
 #else
 typedef uint16 rows_t;
-#define IN_ANY(bits) any((bits) != 0u)
 #endif
+
+// Is a bit set in any lane? By halves: the compiler of PoCL 3.0 crashes at `any` of 16 comparisons.
+INLINED bool in_any(const rows_t bits)
+{
+#if WIDTH == 1
+    return bits != 0u;
+#else
+#if WIDTH == 8
+    const uint8 eight = bits;
+#else
+    const uint8 eight = bits.lo | bits.hi;
+#endif
+    const uint4 four = eight.lo | eight.hi;
+    const uint2 two = four.lo | four.hi;
+    return (two.x | two.y) != 0u;
+#endif
+}
 
 // What is reached within a row through `allowed`: the carries of a sum run up to the end of a run
 // of bits; downwards, four cells are enough as a rule, and other passes do the rest.
@@ -43,7 +57,7 @@ INLINED void reached(const rows_t *allowed, rows_t *found)
             changed |= last ^ now;
             found[row] = last;
         }
-        if (pass > 0u && !IN_ANY(changed)) return;
+        if (pass > 0u && !in_any(changed)) return;
         changed = 0u;
         last = 0u;
         for (int row = ROWS; row >= 1; --row) {
@@ -52,7 +66,7 @@ INLINED void reached(const rows_t *allowed, rows_t *found)
             changed |= last ^ now;
             found[row] = last;
         }
-        goes_on = IN_ANY(changed);
+        goes_on = in_any(changed);
     }
 }
 
@@ -88,7 +102,7 @@ INLINED void links(const rows_t *own, __global const uint *marks, rows_t *bridge
             found[row] = own[row] & marks[mark * PADDED + row];
             some |= found[row];
         }
-        if (!IN_ANY(some)) continue;
+        if (!in_any(some)) continue;
         reached(own, found);
         for (int row = 1; row <= ROWS; ++row) {
             if (mark < 6u)

@@ -31,8 +31,8 @@ __kernel void winners(__global const ushort *order, __global const ushort *count
         for (uint row = 0; row < PADDED; ++row) wide[row] = rows[side * PADDED + row];
         links(wide, marks, &bridges, &forks);
         by_flood[game * CELLS + t] =
-            (uchar)((IN_ANY(rings(wide)) ? RING : 0u) | (IN_ANY(bridges) ? BRIDGE : 0u) |
-                    (IN_ANY(forks) ? FORK : 0u));
+            (uchar)((in_any(rings(wide)) ? RING : 0u) | (in_any(bridges) ? BRIDGE : 0u) |
+                    (in_any(forks) ? FORK : 0u));
     }
     start.spots = own;  // the last one is the taken one, if there is one
     start.rows = first + game * 2 * PADDED;

@@ -218,7 +218,7 @@ class PlotCommand(MemberCommand):
         from societies.workload.figure import series_figure
 
         name = _given("--figure", words) or OVERVIEW
-        several = len(self.operands(words)) > 1
+        several = sum(word.text[:1] != "-" and not word.doubtful for word in self._words(words)) > 1
         if name == OVERVIEW and not several:
             return getattr(workload, "figure", None) or series_figure
         return FIGURES.get("series" if name == OVERVIEW else name)

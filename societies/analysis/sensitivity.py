@@ -63,7 +63,7 @@ def over_replicates(data: xr.DataArray, dim: str = "run") -> xr.DataArray:
     if len(sizes) > 1:
         raise ConfigError(
             f"'{data.name}': the replicates have {sizes[0]} to {sizes[-1]} points; "
-            "complete the study first (societies sweep --resume)"
+            "complete the study first"
         )
     values = np.mean([part.values for part in parts], axis=0)
     first = parts[0].drop_vars(["replicate", "seed", dim], errors="ignore")

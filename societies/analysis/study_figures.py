@@ -62,7 +62,7 @@ def sweep(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
     if not 1 <= len(keys) <= 2 or not chosen:
         raise SocietiesError(
             f"varies {len(keys)} keys ({', '.join(keys) or 'none'}); lines are drawn for one, a "
-            "heat map for two: choose points first, or use --figure sensitivity"
+            "heat map for two: choose points first, or take the figure sensitivity"
         )
     figure, panels = new_panels(len(chosen))
     for axes, name in zip(panels, chosen, strict=True):

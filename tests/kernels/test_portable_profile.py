@@ -89,7 +89,14 @@ LONG = (
 """Configurations that need no more local memory than others that are compared in every run."""
 
 
-WITHOUT_LOCAL_MEMORY = ("raytracer", "kalah_solve", "blur", "matmul")
+WITHOUT_LOCAL_MEMORY = (
+    "raytracer",
+    "kalah_solve",
+    "blur",
+    "matmul",
+    "chess_match",
+    "havannah_match",
+)
 """Workloads of which no form needs local memory, or not that of a shipped configuration."""
 
 

@@ -325,8 +325,9 @@ def stretches(rows: Sequence[int], longest: int = 1 << 30) -> Iterable[tuple[int
 
 
 def is_study(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a study; False if it cannot be opened."""
-    with suppress(OSError, OutputError), opened(path) as file:
+    """Whether a file is a study; False if it cannot be read."""
+    damage = (OSError, KeyError, ValueError, RuntimeError)  # h5py raises any of them
+    with suppress(*damage, OutputError), opened(path) as file:
         return STUDY_ATTRIBUTE in file.attrs
     return False
 

@@ -178,14 +178,9 @@ static sums_t sums_one_by_one(__global const num4 *restrict packed,
     return sums;
 }
 
-#if DEVICE_IS_CPU
+#if IN_EIGHTS
 
-#if NUM_IS_DOUBLE
-#define IN_DOUBLE(x) (x)
-#else
-#define IN_DOUBLE(x) convert_double8(x)
-#endif
-#if NUM_IS_DOUBLE || DEVICE_ROUNDS_SINGLES
+#if DEVICE_ROUNDS_SINGLES
 #define DIVIDE_EACH(a, b) ((a) / (b))
 #define ROOT_OF_EACH(a) sqrt(a)
 #else
@@ -194,7 +189,7 @@ static sums_t sums_one_by_one(__global const num4 *restrict packed,
 #endif
 
 // Whole numbers of units and the bits of FIXED_ROUNDS, which are taken away from their sum.
-#define ROUNDED(x) as_long8(IN_DOUBLE(x) + FIXED_ROUNDS)
+#define ROUNDED(x) as_long8(convert_double8(x) + FIXED_ROUNDS)
 
 // From this square of a distance on, 0.65^2, terms are below 2^15 in size.
 #define FAR_ENOUGH NUM(0.4225)
@@ -276,7 +271,7 @@ __kernel void forces(__global const num4 *restrict packed, __global const uint *
     for (uint place = FIRST + LANE; place < LAST; place += LANES) {
         const uint i = order[box * ATOMS + place], length = lengths[box * ATOMS + place];
         const size_t at = box * ATOMS + i;
-#if DEVICE_IS_CPU
+#if IN_EIGHTS
         sums_t sums = SUMS_OF_NOTHING;
         sums.close = true;
         if (length < ROOM) sums = sums_of_list(packed, list, place, length, energies);

@@ -5,7 +5,8 @@
 // skin; its order is free. Where more are near than a list has room for, its length says so, and
 // the atom's partners are looked for in the cells instead.
 // A CPU looks at eight places at once, which are those that follow each other in a row of cells,
-// and reads those of a list so.
+// and reads those of a list so; not in double precision, as PoCL 3.0 needs minutes to compile
+// comparisons of double8.
 //
 // A workgroup is a part of the places, as of the atoms (box.cl). No local memory, no barriers.
 // Macros: ROOM, P(square_of_reach).
@@ -18,23 +19,20 @@
 // other, on a GPU those of neighbouring work-items do.
 #if DEVICE_IS_CPU
 #define LISTED(place, k) ((size_t)(place) * ROOM + (k))
-#define MINE(place) (list + LISTED(place, 0))
 #else
 #define LISTED(place, k) ((size_t)(k) * ATOMS + (place))
-#define MINE(place) list
 #endif
 
 #define SQUARE_OF_REACH NUM(P(square_of_reach))
 
-#if DEVICE_IS_CPU
+#define IN_EIGHTS (DEVICE_IS_CPU && !NUM_IS_DOUBLE)
 
-#if NUM_IS_DOUBLE
-typedef double8 num8;
-typedef long8 mask8_t;
-#else
+#if IN_EIGHTS
+
+#define MINE(place) (list + LISTED(place, 0))
+
 typedef float8 num8;
 typedef int8 mask8_t;
-#endif
 
 #define ALL_BUT_EIGHT ((uint)(ROOM - WIDTH))  // entries of a list that can be filled
 
@@ -166,10 +164,12 @@ __kernel void neighbours(__global const num4 *restrict packed, __global const ui
     totals += box * CELL_BLOCKS;
     for (uint place = FIRST + LANE; place < LAST; place += LANES) {
         const uint home = cell[box * ATOMS + order[box * ATOMS + place]];
+#if IN_EIGHTS
         const uint found = listed_around(packed, start, totals, MINE(place), place, home);
         lengths[box * ATOMS + place] = found;
-#if DEVICE_IS_CPU
         for (uint k = found; k < ROOM && k % WIDTH != 0u; ++k) MINE(place)[k] = ATOMS;
+#else
+        lengths[box * ATOMS + place] = listed_around(packed, start, totals, list, place, home);
 #endif
     }
 }

@@ -20,7 +20,7 @@ BUILTINS = frozenset(
         *("sqrt", "isnan", "min", "max", "mul_hi", "popcount", "clz"),
         *("fabs", "floor", "rint", "select", "any", "convert_long_rte", "convert_int_rtz"),
         *("convert_double8", "convert_float8", "as_long8"),
-        *("convert_int16", "convert_long16"),  # of whole numbers
+        "convert_int8",  # of whole numbers
         *("as_float", "as_double", "as_long", "as_ulong", "as_uint", "as_int"),
         *("get_global_id", "get_local_id", "get_group_id"),
         *("get_local_size", "get_global_size", "get_num_groups"),

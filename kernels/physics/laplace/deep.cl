@@ -14,17 +14,14 @@
 #define KEPT_WIDE (TILE - 2 * DEPTH)
 #define KEPT_TALL (TALL - 2 * DEPTH)
 
-// On a CPU a work-item alone takes sixteen cells of a row at a time; those at its ends, which have
-// no neighbours there, are as wrong as others of the tile's edge.
-#if NUM_IS_DOUBLE
-typedef double16 cells_t;
-#define MARKS(moves) convert_long16(moves)
-#else
-typedef float16 cells_t;
-#define MARKS(moves) convert_int16(moves)
-#endif
-typedef cells_t __attribute__((aligned(sizeof(num)))) loose_t;
-typedef char16 __attribute__((aligned(1))) moves_t;
+// On a CPU a work-item alone takes eight cells of a row at a time; those at its ends, which have
+// no neighbours there, are as wrong as others of the tile's edge. PoCL 3.0 compiles neither
+// sixteen at a time nor double8.
+#define IN_EIGHTS (DEVICE_IS_CPU && !NUM_IS_DOUBLE)
+
+typedef float8 cells_t;
+typedef cells_t __attribute__((aligned(sizeof(float)))) loose_t;
+typedef char8 __attribute__((aligned(1))) moves_t;
 
 #define AT(cell) (*(const __local loose_t *)(cell))
 
@@ -32,13 +29,13 @@ typedef char16 __attribute__((aligned(1))) moves_t;
 INLINED void step_row(const __local num *restrict cell, __local num *restrict result,
                       const __local char *restrict move)
 {
-#if DEVICE_IS_CPU
-    for (int i = 0; i < TILE; i += 16) {
+#if IN_EIGHTS
+    for (int i = 0; i < TILE; i += 8) {
         const cells_t around =
             ((AT(cell + i + 1) + AT(cell + i - 1)) + AT(cell + i + TILE)) + AT(cell + i - TILE);
         const cells_t old = AT(cell + i), value = RULED(old, around);
         const moves_t moves = *(const __local moves_t *)(move + i);
-        *(__local loose_t *)(result + i) = select(old, value, MARKS(moves));
+        *(__local loose_t *)(result + i) = select(old, value, convert_int8(moves));
     }
 #else
     for (int i = 1 + (int)LANE; i < TILE - 1; i += (int)LANES) {
@@ -54,9 +51,9 @@ INLINED void load_row(__global const num *restrict cells, __global const mask_t 
                       const char runs, __local num *restrict one, __local num *restrict other,
                       __local char *restrict move, const int begin, const int end)
 {
-#if DEVICE_IS_CPU
+#if IN_EIGHTS
     if (begin == 0 && end == TILE) {
-        for (int i = 0; i < TILE; i += 16) {
+        for (int i = 0; i < TILE; i += 8) {
             const cells_t loaded = *(__global const loose_t *)(cells + i);
             const moves_t free = *(__global const moves_t *)(marks + i);
             *(__local loose_t *)(one + i) = loaded;
@@ -123,10 +120,10 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
     group_barrier(CLK_LOCAL_MEM_FENCE);  // the last step, before others store its cells
     int end_row = min((int)(TALL - DEPTH), rows);
     const int end_column = min((int)(TILE - DEPTH), columns);
-#if DEVICE_IS_CPU
-    const bool whole = left + DEPTH + KEPT_WIDE <= COLUMNS && KEPT_WIDE % 16 == 0;
+#if IN_EIGHTS
+    const bool whole = left + DEPTH + KEPT_WIDE <= COLUMNS && KEPT_WIDE % 8 == 0;
     for (int row = DEPTH; whole && row < end_row; ++row)
-        for (int i = DEPTH; i < DEPTH + KEPT_WIDE; i += 16)
+        for (int i = DEPTH; i < DEPTH + KEPT_WIDE; i += 8)
             *(__global loose_t *)(updated + (size_t)(top + row) * COLUMNS + (left + i)) =
                 AT(from + row * TILE + i);
     if (whole) end_row = 0;

@@ -349,6 +349,7 @@ class DeviceEngine(_Base[P]):
         arguments = self._event_arrays()
         self._ran = 0
         source, phases = workload.source(p), dict(workload.phases(p, copies))
+        self._given = source.arguments
         if only is not None:
             phases = {name: one for name, one in phases.items() if name in only}
         size = work_items or workload.work_items(p, copies, device)
@@ -394,10 +395,10 @@ class DeviceEngine(_Base[P]):
 
     def renew(self, p: P) -> None:
         """As `_Base.renew`; arrays of the parameters that kernels are handed follow as well."""
-        before = self.workload.source(self.parameters).arguments
+        before, self._given = self._given, self.workload.source(p).arguments
         super().renew(p)
         memory = self.run_step.memory
-        for name, value in self.workload.source(p).arguments.items():
+        for name, value in self._given.items():
             if name in memory and not np.array_equal(value, before[name]):
                 memory[name].set(value)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters, Position
+from reference_py.games.kalah.parameters import BOTTOM, LAYERS, TOP, Parameters, Position
 from societies.config.model import Auto, Conflict, Interval, ListOf, Section, WorkloadConfig, key
 from societies.games.kalah.levels import DEFAULT_BOARDS, LEAST_BOARDS
 
@@ -108,11 +108,18 @@ def usual_split(split: tuple[int, ...] | None, depth: int) -> tuple[int, int, in
 
 
 def split_conflicts(
-    path: tuple[str | int, ...], split: tuple[int, ...] | None, depth: int, pits: int
+    path: tuple[str | int, ...],
+    split: tuple[int, ...] | None,
+    form: tuple[str, str],
+    depth: int,
+    pits: int,
 ) -> Iterator[Conflict]:
-    """Yield what is wrong with a split (PRE, SEQ, PAR) of some plies."""
+    """Yield what is wrong with a split (PRE, SEQ, PAR) of some plies; form: its key, and it."""
     if split is None:
         return
+    key, value = form
+    if value != LAYERS:
+        yield Conflict(path, f"{value} has no split; {LAYERS} has", ((*path[:-1], key),))
     if len(split) != 3 or min(split) < 0 or split[2] < 1:
         yield Conflict(
             path,
@@ -217,9 +224,9 @@ class KalahConfig(SearchConfig):
                 f"{MOST_NODES:.0g} are searched",
                 (("pits",),),
             )
-        if self.split is not None and self.form != "layers":
-            yield Conflict(("split",), f"{self.form} has no split; layers has", (("form",),))
-        yield from split_conflicts(("split",), self.split, self.depth, self.pits)
+        yield from split_conflicts(
+            ("split",), self.split, ("form", self.form), self.depth, self.pits
+        )
         yield from super().conflicts()
 
     def _of_boards(self) -> Iterator[Conflict]:

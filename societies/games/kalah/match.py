@@ -27,7 +27,7 @@ from reference_py.games.kalah.parameters import (
 from societies.errors import SocietiesError
 from societies.games.kalah import search
 from societies.games.kalah.match_config import KalahMatchConfig
-from societies.games.matches import MatchWorkload, described
+from societies.games.matches import MatchWorkload
 from societies.workload import Block, Field, Phase, Source, Step, phase
 
 if TYPE_CHECKING:
@@ -57,12 +57,8 @@ class KalahMatch(MatchWorkload):
         return config.parameters()
 
     def names(self, config: KalahMatchConfig) -> list[str]:
-        """Return what the two players are called; with a time, a depth only if it was given."""
-        given = [(one.depth or 0) if one.seconds else one.plies for one in config.players]
-        return [
-            described(one.kind, plies if one.searches else 0, one.seconds)
-            for one, plies in zip(config.parameters().players, given, strict=True)
-        ]
+        """Return what the two players are called."""
+        return [one.called for one in config.players]
 
     def not_repeatable(self, config: KalahMatchConfig) -> str:
         """Return why another run plays other games: a player has a time for its moves."""

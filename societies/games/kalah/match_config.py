@@ -15,7 +15,7 @@ from societies.games.kalah.config import (
     split_conflicts,
     usual_split,
 )
-from societies.games.matches import MatchConfig
+from societies.games.matches import MatchConfig, described
 from societies.words import counted
 
 DEPTH, DEPTH_IN_TIME = 6, 40
@@ -56,6 +56,12 @@ class PlayerConfig(Section):
     def plies(self) -> int:
         """Plies that it looks ahead, with a time at most."""
         return self.depth or (DEPTH_IN_TIME if self.seconds else DEPTH)
+
+    @property
+    def called(self) -> str:
+        """What the player is called; with a time, a depth only if it was given."""
+        usual = DEPTH if self.player().searches and not self.seconds else 0
+        return described(self.kind, self.depth or usual, self.seconds)
 
     def player(self) -> Player:
         """Return what the reference is handed of a player."""
@@ -111,6 +117,6 @@ class KalahMatchConfig(SearchConfig, MatchConfig):
                     f"{MOST_NODES:.0g} are searched",
                     (("pits",),),
                 )
-            if one.split is not None and one.kind != LAYERS:
-                yield Conflict((*path, "split"), f"{one.kind} has no split; layers has")
-            yield from split_conflicts((*path, "split"), one.split, one.plies, self.pits)
+            yield from split_conflicts(
+                (*path, "split"), one.split, ("kind", one.kind), one.plies, self.pits
+            )

@@ -122,6 +122,10 @@ BAD = [
     ({"players": [{"depth": 60}, BONZO]}, "players.0.depth: 60 plies are about"),
     ({"players": [{"seconds": -1}, BONZO]}, "players.0.seconds: "),
     ({"players": [{**LAYERS, "split": [1, 1, 1]}, BONZO]}, r"players.0.split: 1 \+ 1 \+ 1 - 1"),
+    (
+        {"players": [{"split": [0, 3, 4]}, BONZO]},
+        "players.0.split: expanded has no split; layers has",
+    ),
 ]
 
 

@@ -15,6 +15,8 @@ from reference_py.economy.state import (
     DEVICE_STATE,
     GROUP_DEVICE_STATE,
     GROUP_STATE,
+    MEASURE_DEVICE_STATE,
+    MEASURE_STATE,
     STATE,
     Array,
 )
@@ -43,12 +45,14 @@ def configuration() -> Iterator[str]:
 
 
 def state() -> Iterator[str]:
-    """Yield the state, one row a field: of every society, with devices, with groups."""
+    """Yield the state, one row a field: of every society, then what some keys bring."""
     of_groups = GROUP_STATE | GROUP_DEVICE_STATE
     for lead, fields in (
         ("", STATE),
         ("With devices also:", DEVICE_STATE),
         ("With groups also (the second with devices):", of_groups),
+        ("With `record.measures` also:", MEASURE_STATE),
+        ("With `record.measures` and devices also:", MEASURE_DEVICE_STATE),
     ):
         if lead:
             yield f"\n{lead}\n"
@@ -70,7 +74,7 @@ def state() -> Iterator[str]:
 
 def variables() -> Iterator[str]:
     """Yield the variables of a file with devices, groups and all detail, one row each."""
-    record = {"agent": 10, "agent_resource": 50, "device": 5}
+    record = {"agent": 10, "agent_resource": 50, "device": 5, "measures": True}
     groups = [{"name": name, "share": 0.5} for name in ("one", "other")]
     settings = {"workload": "economy", "devices": "all", "groups": groups, "record": record}
     config = config_from_dict(settings)

@@ -43,6 +43,7 @@ from societies.numbers import Numbers, from_0, from_1, several_from_1, whole
 from societies.options import (
     CONFIG,
     ConfigCommand,
+    ExportCommand,
     PlayCommand,
     PlotCommand,
     TraceCommand,
@@ -287,6 +288,126 @@ def run(
 
             console.width = max(console.width, WIDE)
             console.print(of_phases(report.profile))
+
+
+@app.command()
+def sweep(
+    context: typer.Context,
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SWEEP", help="A YAML file that says what varies; with --merge: the parts."
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The study, one HDF5 file; default: SWEEP's name + .h5."),
+    ] = None,
+    device: Device = "auto",
+    replicates: Annotated[
+        int | None,
+        typer.Option(metavar="N", parser=from_1, help="Runs of each point, instead of SWEEP's."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Compute what FILE lacks, and nothing else.")
+    ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Compute the runs of FILE that failed.")
+    ] = False,
+    add_points: Annotated[
+        bool, typer.Option("--add-points", help="Add the points of SWEEP that FILE lacks.")
+    ] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FILE.")] = False,
+    part: Annotated[
+        str | None,
+        typer.Option(metavar="K/N", help="Only the K-th of N parts of the points, into FILE."),
+    ] = None,
+    merge: Annotated[bool, typer.Option("--merge", help="Merge files of parts into FILE.")] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(metavar="N", parser=from_1, help="Compute in N processes, by Dask."),
+    ] = None,
+    scheduler: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="Compute on a cluster of Dask: tcp://host:8786."),
+    ] = "",
+    batch: Annotated[
+        int | None,
+        typer.Option(metavar="N", parser=from_1, help="Runs of a batch; default: ten seconds."),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Print points, launches, memory, time; write nothing."),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="More than a million runs are meant.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only FILE's path.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Run many configurations and write one study, which is safe to kill and can be resumed.
+
+    A run that fails does not stop the others; exit code 1 and a table of failures say so.
+    """
+    from societies import sweep as studies
+    from societies.progress import sweep_progress
+
+    console = Console()
+    if merge:
+        if out is None:
+            raise ConfigError("--merge: name the whole study with --out FILE")
+        report = studies.merge(files, out, overwrite=overwrite)
+    else:
+        if len(files) > 1:
+            raise ConfigError(f"sweep: one SWEEP at a time, not {len(files)}; --merge takes parts")
+        found, own = studies.load_sweep(files[0]), _part(part)
+        target = out or Path(f"{Path(found.name).stem}.h5")
+        if dry_run:
+            planned = studies.plan(
+                found, out=target, device=device, replicates=replicates, part=own, yes=yes
+            )
+            print_rows(planned.rows, console)
+            for text in planned.warnings:
+                warn(text)
+            return
+        words = [word for word in context.obj if word not in ("--overwrite", "--resume")]
+        again = shlex.join(["societies", *words, "--resume"])
+        try:
+            with nullcontext() if quiet else sweep_progress() as progress:
+                report = studies.run(
+                    found,
+                    out=target,
+                    device=device,
+                    resume=resume,
+                    overwrite=overwrite,
+                    retry_failed=retry_failed,
+                    add_points=add_points,
+                    replicates=replicates,
+                    part=own,
+                    workers=workers or 0,
+                    scheduler=scheduler,
+                    batch=batch,
+                    yes=yes,
+                    progress=progress,
+                )
+        except Interrupted as error:
+            raise Interrupted(f"{error}\ncontinue with: {again}", error.path) from error
+    if quiet:
+        print(report.path)
+    else:
+        print_rows(report.rows, console)
+    if report.failures:
+        Console(stderr=True).print("[bold]failed runs[/]", highlight=False)
+        print_rows(report.failed_rows, Console(stderr=True))
+        raise typer.Exit(1)
+
+
+def _part(text: str | None) -> tuple[int, int] | None:
+    """Return K and N of ``K/N``."""
+    if text is None:
+        return None
+    k, slash, n = text.partition("/")
+    if not (slash and k.isdecimal() and n.isdecimal()):
+        raise ConfigError(f"--part {text}: expected K/N, such as 2/8")
+    return int(k), int(n)
 
 
 @app.command(cls=ConfigCommand)
@@ -576,10 +697,10 @@ def schema(
 
 @app.command()
 def devices(debug: Debug = False) -> None:
-    """List every OpenCL device, its limits, and which one "auto" takes and why."""
-    from societies.opencl import choose_device, list_devices
+    """List every OpenCL device, its limits, which one "auto" takes and why; and GPUs by CUDA."""
+    from societies.opencl import choose_device, list_all_devices
 
-    found, chosen, failure = list_devices(), None, None
+    found, chosen, failure = list_all_devices(), None, None
     reference = os.environ.get("SOCIETIES_DEVICE", "").strip().lower() == "reference"
     try:
         chosen = None if reference else choose_device("auto")
@@ -616,7 +737,24 @@ def devices(debug: Debug = False) -> None:
 @app.command(cls=PlotCommand)
 def plot(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", help="Results of `societies run`; several are compared. Or a study."
+        ),
+    ],
+    figure: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="overview, series, income, gini, distribution, sources, time, devices, hhi, "
+            "interdependence, shock, trade_network; of a study also sweep, sensitivity.",
+        ),
+    ] = "overview",
+    variables: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="What to draw, if the figure leaves a choice."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -627,15 +765,61 @@ def plot(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Draw the figure of FILE as PNG and SVG, or as WHERE says.
+    """Draw a figure of FILE as PNG and SVG, or as WHERE says.
 
-    What it shows depends on the workload, which may have further options: societies plot FILE
-    --help.
+    What the overview shows depends on the workload, which may have further options: societies plot
+    FILE --help.
     """
     from societies.analysis import plot_overview
 
-    for picture in plot_overview(file, out, **context.meta.get("options", {})):
+    options = context.meta.get("options", {})
+    for picture in plot_overview(files, out, figure=figure, variables=variables, **options):
         print(picture)
+
+
+@app.command(cls=ExportCommand)
+def export(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A result of `societies run`.")],
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="FORMAT", help="csv, parquet, netcdf, or a format of the workload's own."
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="WHERE",
+            help="A folder, or the file if there is one; default: the folder of FILE.",
+        ),
+    ] = None,
+    variables: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...", help="Variables and lists of events of FILE; default: all."
+        ),
+    ] = None,
+    ticks: Annotated[
+        str | None,
+        typer.Option(metavar="RANGE", help="Ticks: 1:300, 1:300:10 or 10,20,30; default: all."),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace files that are there.")
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Write FILE for other programs: as long tables (csv, parquet), as netcdf, or as FORMAT.
+
+    A workload may have formats of its own, with options: societies export FILE --to FORMAT --help.
+    """
+    from societies.analysis.exporting import export as write
+
+    options = context.meta.get("options", {})
+    for path in write(
+        file, to, out, variables=variables, ticks=ticks, overwrite=overwrite, **options
+    ):
+        print(path)
 
 
 @app.command()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -160,7 +161,7 @@ class MemberCommand(ConfigCommand):
         super().speak_of(workload, words)
         from societies.members import options
 
-        member = self.member_of(workload)
+        member = self.member_of(workload, words)
         taken = {opt for parameter in self.params for opt in parameter.opts}
         for option in reversed([] if member is None else options(member)):
             if option.opts == [f"--{workload.clock}"]:
@@ -168,7 +169,9 @@ class MemberCommand(ConfigCommand):
             if not taken & set(option.opts):
                 self.params.insert(1, option)
 
-    def member_of(self, workload: Workload[Any, Any]) -> Callable[..., Any] | None:
+    def member_of(
+        self, workload: Workload[Any, Any], words: Sequence[str]
+    ) -> Callable[..., Any] | None:
         """Return the member, None if the command does without."""
         raise NotImplementedError
 
@@ -176,7 +179,7 @@ class MemberCommand(ConfigCommand):
 class TraceCommand(MemberCommand):
     """The command whose options are those of the workload's member ``trace``."""
 
-    def member_of(self, workload: Workload[Any, Any]) -> Callable[..., Any]:
+    def member_of(self, workload: Workload[Any, Any], words: Sequence[str]) -> Callable[..., Any]:
         """Return the member."""
         from societies.members import member_of
 
@@ -186,7 +189,7 @@ class TraceCommand(MemberCommand):
 class PlayCommand(MemberCommand):
     """The command whose options are those of the workload's member ``play``."""
 
-    def member_of(self, workload: Workload[Any, Any]) -> Callable[..., Any]:
+    def member_of(self, workload: Workload[Any, Any], words: Sequence[str]) -> Callable[..., Any]:
         """Return the member."""
         from societies.members import member_of
 
@@ -196,7 +199,7 @@ class PlayCommand(MemberCommand):
 class ViewCommand(MemberCommand):
     """The command whose options are those of the workload's member ``view``."""
 
-    def member_of(self, workload: Workload[Any, Any]) -> Callable[..., Any]:
+    def member_of(self, workload: Workload[Any, Any], words: Sequence[str]) -> Callable[..., Any]:
         """Return the member."""
         from societies.members import member_of
 
@@ -204,15 +207,25 @@ class ViewCommand(MemberCommand):
 
 
 class PlotCommand(MemberCommand):
-    """The command whose options are those of a workload's ``figure``."""
+    """The command whose options are those of a figure: a workload's own, or one that is named."""
 
-    def member_of(self, workload: Workload[Any, Any]) -> Callable[..., Any] | None:
-        """Return the member, if there is one."""
-        return getattr(workload, "figure", None)
+    def member_of(
+        self, workload: Workload[Any, Any], words: Sequence[str]
+    ) -> Callable[..., Any] | None:
+        """Return what draws the figure, if it is known."""
+        from societies.analysis.figures import FIGURES
+        from societies.analysis.plot import OVERVIEW
+        from societies.workload.figure import series_figure
+
+        name = _given("--figure", words) or OVERVIEW
+        several = sum(word.text[:1] != "-" and not word.doubtful for word in self._words(words)) > 1
+        if name == OVERVIEW and not several:
+            return getattr(workload, "figure", None) or series_figure
+        return FIGURES.get("series" if name == OVERVIEW else name)
 
     def workload(self, words: Sequence[str]) -> Workload[Any, Any] | None:
         """Return the workload that made the file on the line."""
-        from societies.analysis.plot import workload_of
+        from societies.analysis.selecting import workload_of
         from societies.output import open_results
 
         for word in self.operands(words):
@@ -222,6 +235,26 @@ class PlotCommand(MemberCommand):
 
     def require_known(self, found: Workload[Any, Any] | None, words: Sequence[str]) -> None:
         """Leave unknown options to typer."""
+
+
+class ExportCommand(PlotCommand):
+    """The command whose options are those of the format, if it is one of the workload's own."""
+
+    def member_of(
+        self, workload: Workload[Any, Any], words: Sequence[str]
+    ) -> Callable[..., Any] | None:
+        """Return what writes the format on the line, if the workload adds it."""
+        from societies.analysis.exporting import formats_of
+
+        name = _given("--to", words)
+        return formats_of(workload).get(name) if name else None
+
+
+def _given(option: str, words: Sequence[str]) -> str | None:
+    """Return the value of an option on the line."""
+    found = [after for word, after in pairwise(words) if word == option]
+    found += [word.partition("=")[2] for word in words if word.startswith(f"{option}=")]
+    return found[-1] if found else None
 
 
 def _file(word: str) -> Path | None:

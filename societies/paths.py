@@ -48,8 +48,21 @@ def kind_unless_file(path: str | os.PathLike[str]) -> str | None:
     return None
 
 
+SWEEPS = "sweeps"
+"""Name of the folders whose files say what varies, and are no configurations of a run."""
+
+
 def shipped_configurations() -> list[str]:
     """Return the names of the shipped configurations: ``economy/quickstart`` and others."""
+    return [name for name in _shipped() if SWEEPS not in name.split("/")]
+
+
+def shipped_sweeps() -> list[str]:
+    """Return the names of the shipped sweeps: ``economy/sweeps/utility_exponent`` and others."""
+    return [name for name in _shipped() if SWEEPS in name.split("/")]
+
+
+def _shipped() -> list[str]:
     shipped = data_directory("configs")
     files = (file.relative_to(shipped).with_suffix("") for file in shipped.rglob("*.yaml"))
     return sorted(file.as_posix() for file in files)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -95,3 +97,38 @@ def _advance(bar: Progress, settings: Any, device: object) -> Advance:
         )
 
     return advance
+
+
+SECONDS_BETWEEN_LINES = 30.0
+"""How often a sweep writes a line where no terminal shows a bar."""
+
+
+@contextmanager
+def sweep_progress() -> Iterator[Callable[[Any], None]]:
+    """Show on stderr how far a sweep is: a bar, or a line now and then if that is no terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        said = time.monotonic()
+
+        def line(progress: Any) -> None:
+            nonlocal said
+            if time.monotonic() - said > SECONDS_BETWEEN_LINES:
+                print(progress, file=sys.stderr, flush=True)
+                said = time.monotonic()
+
+        yield line
+        return
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (BarColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("building kernels", total=None)
+
+        def advance(progress: Any) -> None:
+            over = progress.done + progress.failed
+            if over:
+                bar.update(
+                    task, total=progress.runs, completed=over, description=escape(str(progress))
+                )
+
+        yield advance

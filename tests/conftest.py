@@ -35,6 +35,9 @@ settings.load_profile("societies")
 _asked = os.environ.get("SOCIETIES_TEST_DEVICE", "")
 _opened: set[str] = set()
 
+ON_PAPER = "on paper"
+"""What stands for CuPy's version in tests that need no GPU (cuda_on_paper.py)."""
+
 
 def pytest_configure():
     """Make the device asked for the one that ``auto`` takes, and note every device that is used."""
@@ -51,6 +54,30 @@ def pytest_configure():
 
     Device.context = cached_property(context)
     Device.context.__set_name__(Device, "context")
+
+    from societies.opencl.cuda import CudaDevice
+
+    stream = CudaDevice.queue.fget
+
+    def queue(device):
+        if not device.platform_version.endswith(ON_PAPER):
+            _opened.add(_identity(device))
+        return stream(device)
+
+    CudaDevice.queue = property(queue)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Give the tests of a file to one process, which makes their fixtures and caches once.
+
+    Tests of documents share nothing; files that say more of their groups keep these.
+    """
+    for item in items:
+        if item.path.name != "test_documents.py" and not item.get_closest_marker("xdist_group"):
+            item.add_marker(
+                pytest.mark.xdist_group(str(item.path.relative_to(item.config.rootpath)))
+            )
 
 
 def _identity(device):

@@ -8,6 +8,56 @@ from societies.paths import shipped_configurations
 from societies.workload.registry import workload_names
 
 SMALL = {
+    "chess": {
+        "positions": ["7k/P7/8/8/8/8/p7/7K w - - 0 1", "7k/8/8/8/8/4p3/3P4/K7 b - - 0 1"],
+        "rules": "pseudo_legal",
+        "depth": 3,
+        "batch": {"leaves": 9, "branches": 4},
+        "record": {"checkpoint": 5},
+    },
+    "connect6": {
+        "depth": 2,
+        "width": 3,
+        "singles": 3,
+        "positions": [
+            {"black": "J10"},
+            {"black": "A1 B1 C1 D1 E1 F1 S19", "white": "A3 A5 A7 C3 C5 C7"},
+            {"black": "L8 K9 J10 L10 I11", "white": "I7 I8 I9 J9 I10 G13"},
+        ],
+        "batch": {"leaves": 2, "branches": 2},
+        "pool": 8,
+        "record": {"checkpoint": 5},
+    },
+    "connect6_match": {
+        "black": "A1 B1 C1 D1 S19",
+        "white": "A3 A5 A7 C3",
+        "games": 10,
+        "opening": 1,
+        "players": [{"depth": 1, "width": 3}, {"kind": "random"}],
+        "record": {"checkpoint": 4},
+    },
+    "chess_match": {
+        "fen": "8/8/8/3k4/3P4/3K4/8/8 w - - 96 90",
+        "games": 10,
+        "opening": 1,
+        "players": [{"depth": 1}, {"kind": "random"}],
+        "record": {"checkpoint": 4},
+    },
+    "chess_perft": {
+        "positions": [
+            "k7/p1p1p1p1/P1P1P1P1/8/8/p1p1p1p1/P1P1P1P1/K7 w - - 0 1",
+            "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1",
+        ],
+        "depth": 9,
+        "kept": 436,
+        "record": {"checkpoint": 5},
+    },
+    "blur": {
+        "width": 7,
+        "height": 5,
+        "passes": 9,
+        "record": {"detail": 4, "checkpoint": 4},
+    },
     "economy": {
         "agents": 5,
         "resources": 7,
@@ -28,6 +78,24 @@ SMALL = {
             {"day": 12, "remove": "agent", "index": "random"},
         ],
         "record": {"agent": 2, "agent_resource": 5, "checkpoint": 4},
+    },
+    "havannah": {
+        "size": 3,
+        "moves": "A1 C3 A2 C4",
+        "candidates": ["A3", "E3", "B2"],
+        "batches": 12,
+        "batch": 4,
+        "record": {"checkpoint": 2, "game": 3},
+    },
+    "havannah_match": {
+        "size": 3,
+        "games": 10,
+        "opening": 1,
+        "players": [
+            {"kind": "uct", "playouts": 8, "each": 2, "leaves": 4},
+            {"kind": "random"},
+        ],
+        "record": {"checkpoint": 4},
     },
     "kalah": {
         "pits": 3,
@@ -67,6 +135,22 @@ SMALL = {
         "check_every": 3,
         "record": {"series": 2, "detail": 8, "checkpoint": 5},
     },
+    "matmul": {
+        "rows": 5,
+        "inner": 7,
+        "columns": 6,
+        "repeats": 9,
+        "record": {"product": True, "checkpoint": 4},
+    },
+    "molecular_dynamics": {
+        "cells": 3,
+        "density": 0.3,
+        "cutoff": 2.0,
+        "steps": 12,
+        "thermostat": "rescale",
+        "equilibrate": 6,
+        "record": {"series": 2, "detail": 4, "checkpoint": 5},
+    },
     "raytracer": {
         "width": 6,
         "height": 5,
@@ -83,11 +167,50 @@ SMALL = {
         },
         "record": {"float_image": True, "checkpoint": 5},
     },
+    "tictactoe": {
+        "depth": 4,
+        "position": "X.. .O. ..X",
+        "batch": {"leaves": 9, "branches": 4},
+        "pool": 45,
+        "record": {"checkpoint": 5},
+    },
 }
 
 
 FORMS = {
-    "economy": ({"days": 5, "groups": [{"name": name, "share": 0.5} for name in "ab"]},),
+    "chess": (
+        {
+            "rules": "legal",
+            "form": "host",
+            "positions": ["7k/8/5K2/8/8/8/6Q1/8 w - - 0 1", "7k/P7/8/8/8/8/p7/7K b - - 0 1"],
+        },
+    ),
+    "connect6": ({"form": "host", "pruning": "none", "prover": 2},),
+    "chess_perft": (
+        {
+            "depth": 3,
+            "detail": True,
+            "positions": ["8/P6k/8/8/4p3/8/3P4/K7 w - - 0 1", "4k3/8/8/8/8/8/8/R3K2R b KQ - 0 1"],
+        },
+    ),
+    "economy": (
+        {
+            "days": 5,
+            "groups": [{"name": name, "share": 0.5} for name in "ab"],
+            "record": {"measures": True, "agent": 1},
+        },
+    ),
+    "havannah": (
+        {"winner": "offline", "find": "plain"},
+        {"winner": "flood", "find": "compression"},
+        {"batches": 2, "runner": "each", "active": 2, "together": 3, "memory": "local"},
+        {"batches": 2, "memory": "global", "neighbours": "table", "find": "plain"},
+    ),
+    "blur": (
+        {"passes": 2, "kind": "box", "radius": 2},
+        {"passes": 2, "kind": "gaussian", "sigma": 0.6, "variant": "separate"},
+        {"passes": 2, "kind": "box", "arithmetic": "float", "border": "available"},
+    ),
     "kalah": (
         {"depth": 8, "plies": 1},
         {"depth": 5, "form": "layers", "split": [1, 2, 3], "boards": 64},
@@ -99,12 +222,26 @@ FORMS = {
     "laplace": (
         {"variant": "seed"},
         {"method": "heat", "precision": "double"},
+        {"variant": "deep", "check_every": 6, "record": {"series": 6, "detail": 8}},
+        {"variant": "tiled", "steps": 3},
+        {"method": "sor", "tolerance": 1e-3},
+    ),
+    "matmul": (
+        {"repeats": 1, "variant": "tiled", "tile": 3},
+        {"repeats": 1, "variant": "blocked", "precision": "double"},
+        {"repeats": 1, "variant": "vector", "arithmetic": "separate"},
+    ),
+    "molecular_dynamics": (
+        {"variant": "cell", "form": "plain", "precision": "double", "velocities": "pairs"},
+        {"variant": "particle", "form": "shifted", "cells": 5, "density": 0.18, "steps": 2},
+        {"variant": "all_pairs", "thermostat": "none"},
     ),
     "raytracer": (
         {"samples": 1, "form": "brute", "precision": "double"},
         {"samples": 1, "form": "tree", "shading": "seed"},
         {"samples": 1, "form": "brute", "shading": "seed", "tile": 8, "scene": {"grid": 2}},
     ),
+    "tictactoe": ({"form": "host", "pruning": "none", "depth": 2},),
 }
 """Changes of the small configuration that compile and launch other text; by default none."""
 

@@ -454,6 +454,10 @@ COLLECTIVE void settle_deal(DEAL_PARAMETERS, const uint resource, const terms_t 
                        -(terms.received - terms.cost));
         bought(buyer, resource) = 1;
         devices_sold(seller, device_type) += 1;
+#if MEASURES
+        income_sales(seller) += terms.received;
+        spending_devices(buyer) += terms.paid;
+#endif
     }
     group_barrier(CLK_GLOBAL_MEM_FENCE);  // new holdings, before their values are remembered
     for (uint r = LANE; r < resources; r += LANES) {

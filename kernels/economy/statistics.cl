@@ -2,6 +2,7 @@
 // Twin: reference_py/economy/statistics.py. Sums of real numbers run over the fixed tree of
 // primitives/reduce.cl, so that every device adds in the same order.
 #include "economy/curves.cl"
+#include "economy/order.cl"
 #include "primitives/reduce.cl"
 
 #define UNDEFINED as_double(0x7ff8000000000000UL)  // the quiet NaN that Python makes
@@ -296,38 +297,6 @@ static real sample_of(STATE_PARAMETERS, const size_t society, const uint quantit
     case OF_MINUTES: return minutes(agent);
     default: return utility_total(agent);
     }
-}
-
-// Put n numbers in ascending order, by merges of runs of 1, 2, 4, ... from one array into the
-// other: an entry's place is its own place in its run and the number of entries of the other run
-// that come before it, which is found by bisection. Returns the array that has the order; the other
-// is free. Cost: n log2(n)^2 / 2 comparisons, shared by the work-items, and log2(n) barriers.
-COLLECTIVE __global real *put_in_order(__global real *from, __global real *to, const uint n)
-{
-    uint run = 1;
-    do {
-        for (uint i = get_local_id(0); i < n; i += get_local_size(0)) {
-            const uint first = i / (2 * run) * (2 * run), second = min(first + run, n);
-            const bool in_second = i >= second;
-            const real own = from[i];
-            const uint other = in_second ? first : second;
-            uint low = other, high = in_second ? second : min(second + run, n);
-            while (low < high) {
-                const uint middle = low + (high - low) / 2;
-                if (from[middle] < own || (in_second && from[middle] == own))
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
-            to[i - (in_second ? run : 0) + (low - other)] = own;
-        }
-        barrier(CLK_GLOBAL_MEM_FENCE);  // runs of twice the length, before they are merged
-        __global real *merged = to;
-        to = from;
-        from = merged;
-        run *= 2;
-    } while (run < n);
-    return from;
 }
 
 // Sum, Gini coefficient and median of one quantity over the living agents. A workgroup is a

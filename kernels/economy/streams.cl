@@ -8,13 +8,13 @@
 
 // One work-item is one stream. No local memory, no barriers. The seed is an argument, not a macro,
 // so that another seed is not another program to build.
-__kernel void seed_streams(STATE_PARAMETERS, const uint societies, const uint first_society,
-                           const ulong stream_base)
+__kernel void seed_streams(STATE_PARAMETERS, const uint societies,
+                           __global const uint *restrict society_numbers, const ulong stream_base)
 {
     const size_t streams = (size_t)(AGENTS + 1) * PURPOSES;
     const size_t i = get_global_id(0);
     if (i >= societies * streams) return;
-    const ulong number = (ulong)first_society * streams + i;
+    const ulong number = society_numbers[i / streams] * (ulong)streams + i % streams;
     state_stream[i] = rng_pack(rng_seed(stream_base, STREAM_GAP, number));
 }
 

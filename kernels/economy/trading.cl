@@ -330,8 +330,29 @@ static void change(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, con
     value(agent, resource) = marginal_utility(TABLES, utility_curve(agent, resource), owned);
 }
 
+#if MEASURES
+// Add a swap to the accounts of one of the two agents, which gives `given` units. The price of a
+// resource is counted at the agent who gives it away; with a numeraire, only what is given for that
+// has a price. Before the holdings change.
+static void account_swap(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent,
+                         const uint gives, const int given, const uint gets, const int got)
+{
+    const side_t own = side(STATE, TABLES, society, agent, gets, gives);
+    income_swaps(agent) += surplus(TABLES, own, got, given);
+    if (NUMERAIRE < 0 || (int)gets == NUMERAIRE) {
+        priced_units(agent, gives) += given;
+        priced_for(agent, gives) += got;
+        priced_squares(agent, gives) += (real)got * (real)got / (real)given;
+    }
+}
+#endif
+
 static void settle(MEETING_PARAMETERS, const uint give, const uint take, const deal_t deal)
 {
+#if MEASURES
+    account_swap(STATE, TABLES, society, a, give, deal.given, take, deal.taken);
+    account_swap(STATE, TABLES, society, b, take, deal.taken, give, deal.given);
+#endif
     change(STATE, TABLES, society, a, take, deal.taken);
     change(STATE, TABLES, society, b, take, -deal.taken);
     change(STATE, TABLES, society, a, give, -deal.given);

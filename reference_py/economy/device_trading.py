@@ -99,6 +99,9 @@ def deal(p, s, device_type, buyer, seller):
     remember_price(s, seller, device_type, pick, -surplus_seller)
     s.bought[buyer][pick] = 1
     s.devices_sold[seller][device_type] += 1
+    if p.measures:
+        s.income_sales[seller] += received
+        s.spending_devices[buyer] += paid
     if s.listener is not None:
         after = {"value_buyer_after": [s.value[buyer][r] for r in offered]}
         after["value_seller_after"] = [s.value[seller][r] for r in offered]

@@ -78,6 +78,7 @@ class Parameters:
     largest_holding : int, units
         No agent is expected to pass it; utility tables end there at the latest.
     first_society, societies : int, which societies are meant; nothing in a society depends on it
+    numeraire : int, the resource in whose units prices are recorded, or None: of any resource
 
     Raises
     ------
@@ -100,6 +101,7 @@ class Parameters:
     largest_holding: int = 2**31 - 1
     first_society: int = 0
     societies: int = 1
+    numeraire: int | None = None
     stream_base: int = field(init=False)
 
     def __post_init__(self):

@@ -23,6 +23,12 @@ from reference_py.economy.end_day import end_day, refresh_values
 from reference_py.economy.extraction import extraction
 from reference_py.economy.invention import invention
 from reference_py.economy.matching import matching
+from reference_py.economy.measures import (
+    agent_measures,
+    begin_measures,
+    measure_extraction,
+    society_measures,
+)
 from reference_py.economy.open_device_market import open_device_market
 from reference_py.economy.own_use import own_use
 from reference_py.economy.production import production
@@ -72,16 +78,20 @@ def schedule(p, day: int) -> list[Step]:
     if day == 0:
         return [Step(seed_streams), *([Step(draw_shocks)] if p.shocks else []), *shock]
     market = resource_market(p)
+    measures = [Step(agent_measures), Step(society_measures)]
     return [
+        *([Step(begin_measures)] if p.measures else []),
         *(device_market(p) if p.devices is not None else []),
         *market,
         Step(extraction),
+        *([Step(measure_extraction)] if p.measures else []),
         *market,
         *([Step(invention)] if p.devices is not None else []),
         Step(end_day),
         Step(agent_statistics),
         Step(society_statistics),
         Step(consumption),
+        *(measures if p.measures else []),
         *shock,
     ]
 

@@ -2,12 +2,13 @@
 
 From it come the lists of the reference, the buffers on a device, the kernels' accessors, the
 checkpoint, the arrays that `societies verify` compares and the table in docs/model.md. To add a
-field, add a line.
+field, add a line. The module is long because it is one table.
 """
 
 from dataclasses import dataclass
 
 from reference_py.economy.devices import SOURCES, TYPES
+from reference_py.economy.measures import measure_names
 from reference_py.economy.streams import PURPOSE_COUNT
 
 NO_COMPONENT = -1
@@ -304,6 +305,114 @@ GROUP_DEVICE_STATE: dict[str, Array] = {
 }
 """What is counted in addition if there are several groups, and if these have devices."""
 
+MEASURE_STATE: dict[str, Array] = {
+    "priced_units": Array(
+        _AR, "int32", "units", "units given away in the swaps that are priced", COUNT, kept=False
+    ),
+    "priced_for": Array(_AR, "int32", "units", "units received for them", COUNT, kept=False),
+    "priced_squares": Array(
+        _AR,
+        "float64",
+        "units",
+        "sum over these swaps: units received, squared, over units given",
+        NOT_NEGATIVE,
+        kept=False,
+    ),
+    "income_extraction": Array(
+        _A,
+        "float64",
+        "util",
+        "utility of the units extracted today, when they were",
+        REAL,
+        kept=False,
+    ),
+    "income_swaps": Array(_A, "float64", "util", "utility gained by swaps today", REAL, kept=False),
+    "units_consumed": Array(_A, "int32", "units", "units consumed today", COUNT, kept=False),
+    "utility_consumed": Array(
+        _A, "float64", "util", "utility of the units consumed", REAL, kept=False
+    ),
+    "income": Array(
+        _A,
+        "float64",
+        "util",
+        "income of today: extraction, swaps, sales of devices",
+        REAL,
+        kept=False,
+    ),
+    "wealth": Array(
+        _A, "float64", "util", "wealth after consumption: stocks and devices", REAL, kept=False
+    ),
+    "resource_price": Array(
+        ("resource",),
+        "float64",
+        "units/unit",
+        "units received for a unit given away",
+        REAL,
+        of_agent=False,
+        kept=False,
+        logged=True,
+    ),
+    "resource_price_dispersion": Array(
+        ("resource",),
+        "float64",
+        "1",
+        "standard deviation of the price over the units given, over its mean",
+        REAL,
+        of_agent=False,
+        kept=False,
+        logged=True,
+    ),
+    "resource_units_priced": Array(
+        ("resource",),
+        "float64",
+        "units",
+        "units given away in the swaps that are priced, by all agents",
+        NOT_NEGATIVE,
+        of_agent=False,
+        kept=False,
+        logged=True,
+    ),
+    "measures": Array(
+        ("measure",),
+        "float64",
+        "various",
+        "the day's economic measures",
+        REAL,
+        of_agent=False,
+        kept=False,
+        logged=True,
+    ),
+}
+MEASURE_DEVICE_STATE: dict[str, Array] = {
+    "income_sales": Array(
+        _A, "float64", "util", "utility of the units received for devices today", REAL, kept=False
+    ),
+    "spending_devices": Array(
+        _A, "float64", "util", "utility of the units paid for devices today", REAL, kept=False
+    ),
+    "wealth_stocks": Array(
+        _A, "float64", "util", "utility of all holdings after consumption", REAL, kept=False
+    ),
+    "minute_value": Array(
+        (),
+        "float64",
+        "util/min",
+        "gain of the last unit extracted, median over agents",
+        REAL,
+        of_agent=False,
+        kept=False,
+    ),
+    "wealth_devices": Array(
+        _A,
+        "float64",
+        "util",
+        "what making the devices anew would cost, in proportion to the use left in them",
+        NOT_NEGATIVE,
+        kept=False,
+    ),
+}
+"""What is measured in addition if ``record.measures`` is set, and if there are devices."""
+
 
 def arrays(p) -> dict[str, Array]:
     """Return the arrays that a society of these parameters has."""
@@ -313,6 +422,9 @@ def arrays(p) -> dict[str, Array]:
     if p.groups > 1:
         found = found | GROUP_STATE
         found = found if p.devices is None else found | GROUP_DEVICE_STATE
+    if p.measures:
+        found = found | MEASURE_STATE
+        found = found if p.devices is None else found | MEASURE_DEVICE_STATE
     return found
 
 
@@ -326,6 +438,8 @@ def sizes(p) -> dict[str, int]:
         "shock": max(1, len(p.shocks)),
         "round": max(1, p.rounds),
     }
+    if p.measures:
+        lengths["measure"] = len(measure_names(p))
     if p.devices is not None:
         lengths |= {
             "device_type": TYPES,

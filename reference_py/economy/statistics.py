@@ -2,7 +2,7 @@
 
 Source: docs/model.md, "Statistics". Sums of real numbers run over the fixed tree of
 `reference_py.primitives.reduce`, so that every device adds in the same order.
-Device twin: ``kernels/economy/statistics.cl``.
+Device twins: ``kernels/economy/statistics.cl`` and ``kernels/economy/order.cl``.
 """
 
 import math

@@ -1,5 +1,48 @@
-"""What does a result show? Statistics and figures from the dataset of a run."""
+"""What does a result show? Statistics, figures and tables from the dataset of a run or a study.
 
-from societies.analysis.plot import plot_overview
+Arrays of xarray go in and come out: dimensions that a measure does not use are kept, units and
+meanings are in the attributes.
+"""
 
-__all__ = ["plot_overview"]
+from societies.analysis.emulation import Emulator, emulator
+from societies.analysis.exporting import export
+from societies.analysis.inequality import atkinson, gini, lorenz, mobility, theil, top_share
+from societies.analysis.intervals import mean_interval, quantile_interval
+from societies.analysis.networks import trade_network
+from societies.analysis.plot import make_figure, plot_overview
+from societies.analysis.sensitivity import morris, over_replicates, sobol, varied
+from societies.analysis.structure import (
+    hhi,
+    interdependence,
+    kuznets,
+    recovery_time,
+    resources_contained,
+    time_budget,
+)
+
+__all__ = [
+    "Emulator",
+    "atkinson",
+    "emulator",
+    "export",
+    "gini",
+    "hhi",
+    "interdependence",
+    "kuznets",
+    "lorenz",
+    "make_figure",
+    "mean_interval",
+    "mobility",
+    "morris",
+    "over_replicates",
+    "plot_overview",
+    "quantile_interval",
+    "recovery_time",
+    "resources_contained",
+    "sobol",
+    "theil",
+    "time_budget",
+    "top_share",
+    "trade_network",
+    "varied",
+]

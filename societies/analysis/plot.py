@@ -1,80 +1,88 @@
-"""Which figure shows a result? The one that its workload draws, or one of its series."""
+"""Which figure shows a result? The one that its workload draws, or one that compares results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import nullcontext
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from societies.analysis.selecting import RUN, names, workload_of
+from societies.analysis.sensitivity import varied
+from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, SocietiesError, option
 from societies.output import open_results
 from societies.paths import kind_unless_file
 from societies.workload.figure import STYLE, clock_and_copies, series_figure
-from societies.workload.registry import named_in, workload, workloads
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     import xarray as xr
 
-    from societies.workload.protocol import Workload
+    Source: TypeAlias = str | PathLike[str] | xr.Dataset
+
+OVERVIEW = "overview"
+"""The figure that a workload draws of one run; of several, and of a study, what fits."""
 
 _UNDATED: dict[str, dict[str, None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 """What keeps the date out of a figure, so that the same run gives the same bytes."""
 
 
 def plot_overview(
-    source: str | PathLike[str] | xr.Dataset,
+    source: Source | Sequence[Source],
     out: str | PathLike[str] | None = None,
+    *,
+    figure: str = OVERVIEW,
+    variables: str | Sequence[str] | None = None,
     **options: Any,
 ) -> list[Path]:
-    """Draw the figure of a run as PNG and SVG, or in the format that is asked for.
-
-    A workload may draw one of its own. Of others, each panel shows one series over the ticks: the
-    mean over copies (societies, plates) as a line and, where there are several copies, the range
-    from the least to the greatest as a band.
+    """Draw a figure of a run, or of several, as PNG and SVG, or in the format that is asked for.
 
     Parameters
     ----------
-    source : path or xarray.Dataset
-        A result file, or what :func:`societies.open_results` returns.
+    source : path or xarray.Dataset, or several
+        Result files, or what :func:`societies.open_results` returns. Several are drawn over each
+        other.
     out : path, optional
         A folder for the figures, made if missing; or one figure, whose ending is its format:
-        ``fig.pdf``. Default: beside the file, or the current folder for a dataset.
+        ``fig.pdf``. Default: beside the first file, or the current folder for a dataset.
+    figure : str
+        ``"overview"``, which its workload draws, or one that `societies.analysis.figure` names.
+    variables : list of str or text with commas, optional
+        What to draw, if the figure leaves a choice.
     options
-        Keyword arguments of the workload's figure, such as ``palette="viridis"`` for a plate.
+        Keyword arguments of the figure: ``bands="quantiles"``, of a plate ``palette="viridis"``.
 
     Returns
     -------
     list of pathlib.Path
-        ``<name of the file>_overview.png`` and ``.svg``, or the one figure; earlier ones are
+        ``<name of the file>_<figure>.png`` and ``.svg``, or the one figure; earlier ones are
         replaced.
 
     Raises
     ------
+    ConfigError
+        If there is no such figure, variable or option.
     SocietiesError
         If matplotlib is missing, there is no variable to draw, or no tick is complete yet.
     OutputError
         If the file cannot be read or a figure cannot be written.
     """
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise SocietiesError(f"figures need matplotlib, which is missing: {_install()}") from error
+    _require_matplotlib()
+    import matplotlib
 
-    if isinstance(source, str | PathLike):
-        name, folder = Path(source).stem, Path(source).parent
-        opened: Any = open_results(source)
-    else:
-        name, folder = Path(source.encoding.get("source", "societies")).stem, Path()
-        opened = nullcontext(source)
-    folder = folder if out is None else Path(out)
-
-    with opened as data, matplotlib.rc_context():
+    sources = _several(source)
+    first = sources[0]
+    is_file = isinstance(first, str | PathLike)
+    folder = Path(out) if out is not None else Path(first).parent if is_file else Path()
+    drawn = make_figure(sources, figure, variables=variables, **options)
+    with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(STYLE)
-        figure = _figure(data, name, options)
-        paths = _targets(folder, name, figure)
+        paths = _targets(folder, f"{_name(first)}_{figure}", drawn)
         for path in paths:
             if kind := kind_unless_file(path):
                 raise OutputError(
@@ -84,7 +92,7 @@ def plot_overview(
         try:
             for path in paths:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                figure.savefig(path, dpi=150, metadata=_UNDATED.get(path.suffix[1:].lower()))
+                drawn.savefig(path, dpi=150, metadata=_UNDATED.get(path.suffix[1:].lower()))
         except OSError as error:
             raise OutputError(
                 f"{folder}: the figure cannot be written: {error.strerror or error}. "
@@ -93,46 +101,134 @@ def plot_overview(
     return paths
 
 
-def workload_of(results: xr.Dataset) -> Workload[Any, Any] | None:
-    """Return the workload that made a result, as far as it is known and installed.
+def make_figure(
+    source: Source | Sequence[Source],
+    figure: str = OVERVIEW,
+    *,
+    variables: str | Sequence[str] | None = None,
+    **options: Any,
+) -> Any:
+    """Return a figure of a run, or of several, to be changed, shown or saved.
 
-    A dataset that was worked with may have lost its attributes: then a workload counts all of
-    whose headlines are there.
-    """
-    configuration = results.attrs.get("configuration")
-    if configuration is not None:
-        name = named_in(str(configuration))
-        return None if name is None else workload(name)
-    for one in workloads().values():
-        if one.headlines() and all(variable in results for variable in one.headlines()):
-            return one
-    return None
+    Parameters
+    ----------
+    source, figure, variables, options
+        As of `societies.plot_overview`.
 
-
-def _figure(results: xr.Dataset, name: str, options: Mapping[str, Any]) -> Any:
-    """Return the figure of a result.
+    Returns
+    -------
+    matplotlib.figure.Figure
 
     Raises
     ------
-    SocietiesError
-        If there is nothing to draw.
-    OutputError
-        If what is to be drawn is not what a run writes.
+    ConfigError, SocietiesError, OutputError
+        As of `societies.plot_overview`.
     """
-    own = getattr(workload_of(results), "figure", None)
+    _require_matplotlib()
+    import matplotlib
+
+    sources = _several(source)
+    chosen = None if variables is None else names(variables)
+    with ExitStack() as stack:
+        stack.enter_context(matplotlib.rc_context())  # of this figure alone
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(STYLE)
+        opened: dict[str, Any] = {}
+        for one in sources:
+            data = open_results(one) if isinstance(one, str | PathLike) else nullcontext(one)
+            opened[_unused(_name(one), opened)] = stack.enter_context(data)
+        name = next(iter(opened))
+        with _about(name):
+            for data in opened.values():
+                _require_ticks(data)
+            if figure == OVERVIEW and len(opened) == 1 and chosen is None:
+                first = opened[name]
+                own = None if RUN in first.dims else getattr(workload_of(first), "figure", None)
+                if own is not None or RUN not in first.dims:
+                    return (own or series_figure)(first, **options)
+            return _compared(opened, figure, chosen, options)
+
+
+def _compared(
+    opened: Mapping[str, Any], figure: str, chosen: list[str] | None, options: Mapping[str, Any]
+) -> Any:
+    """Return a figure of those that every result has."""
+    from societies.analysis.figures import FIGURES
+    from societies.analysis.study_figures import cases_of
+
+    first = next(iter(opened.values()))
+    if figure == OVERVIEW:
+        study = len(opened) == 1 and RUN in first.dims
+        figure = "sweep" if study and chosen is None and len(varied(first)) in (1, 2) else "series"
+        if chosen is None and figure == "series":
+            there = workload_of(first)
+            usual = there.headlines() if there is not None else ()
+            chosen = [name for name in usual if all(name in data for data in opened.values())]
+    if figure not in FIGURES:
+        known = [OVERVIEW, *FIGURES]
+        raise ConfigError(
+            f"{option('figure', figure)}: no such figure{suggestion(figure, known)}; there are "
+            f"{', '.join(known)}"
+        )
+    draw = FIGURES[figure]
+    takes = inspect.signature(draw).parameters
+    given = {**options, **({"variables": chosen} if chosen else {})}
+    for word in given:
+        if word not in takes:
+            raise ConfigError(f"{option(word)}: the figure '{figure}' leaves no choice of it")
+    cases: dict[str, Any] = {}
+    for label, data in opened.items():
+        cases |= cases_of(label if len(opened) > 1 else "", data, figure)
+    return draw(cases, **given)
+
+
+def _several(source: Any) -> list[Any]:
+    found = list(source) if isinstance(source, list | tuple) else [source]
+    if not found:
+        raise ConfigError("plot: name a result")
+    return found
+
+
+def _name(source: Any) -> str:
+    if isinstance(source, str | PathLike):
+        return Path(source).stem
+    return Path(source.encoding.get("source", "societies")).stem
+
+
+def _unused(name: str, taken: Mapping[str, Any]) -> str:
+    """Return a label that no other result has: runs of one name lie in several folders."""
+    return next(
+        label for label in (name, *(f"{name} ({i})" for i in range(2, 99))) if label not in taken
+    )
+
+
+def _require_ticks(results: Any) -> None:
+    """Raise an error for a file in which nothing is complete, or that counts in no ticks."""
+    if RUN in results.dims:
+        return
+    clock, _ = clock_and_copies(results)
+    if "ticks_committed" in results and int(results["ticks_committed"]) <= 0:
+        raise SocietiesError(f"holds no complete {clock} yet. Run it first, or continue its run.")
+
+
+@contextmanager
+def _about(name: str) -> Iterator[None]:
+    """Say of which file an error is."""
     try:
-        clock, _ = clock_and_copies(results)
-        if "ticks_committed" in results and int(results["ticks_committed"]) <= 0:
-            raise SocietiesError(
-                f"holds no complete {clock} yet. Run it first, or continue its run."
-            )
-        return (own or series_figure)(results, **options)
+        yield
     except ConfigError:
         raise  # of an option
     except OutputError as error:
         raise OutputError(f"{name}: {error}") from error
     except SocietiesError as error:
         raise SocietiesError(f"{name}: {error}") from error
+
+
+def _require_matplotlib() -> None:
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise SocietiesError(f"figures need matplotlib, which is missing: {_install()}") from error
 
 
 def _install() -> str:
@@ -144,7 +240,7 @@ def _install() -> str:
 
 
 def _targets(out: Path, name: str, figure: Any) -> list[Path]:
-    """Return which figures to write: one, if `out` ends in a format, or two into a folder.
+    """Return which files to write: one, if `out` ends in a format, or two into a folder.
 
     Raises
     ------
@@ -160,4 +256,4 @@ def _targets(out: Path, name: str, figure: Any) -> list[Path]:
                 f"{out}: figures are not written as .{ending}. Choose one of "
                 f"{', '.join(sorted(known))}, or give a folder."
             )
-    return [out / f"{name}_overview.{kind}" for kind in ("png", "svg")]
+    return [out / f"{name}.{kind}" for kind in ("png", "svg")]

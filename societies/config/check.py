@@ -52,6 +52,23 @@ def checked(
     return config
 
 
+def validated(document: Document, model: type[WorkloadConfig]) -> WorkloadConfig:
+    """Return what a document says by a model that is known, as `checked` does.
+
+    Raises
+    ------
+    ConfigError
+        With a line for every problem.
+    """
+    if not isinstance(document.data, dict):
+        message = f"expected 'key: value' lines, got {described(document.data)}"
+        raise config_error([*document.problems, Problem(document.place(()), (), message)])
+    found = _validated(document, model)
+    if document.problems:
+        raise config_error(document.problems)
+    return found
+
+
 def _model(
     document: Document, models: Mapping[str, type[WorkloadConfig]]
 ) -> type[WorkloadConfig] | None:

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from societies.config.check import checked
-from societies.config.document import LARGEST_FILE, from_mapping, read_text
+from societies.config.document import LARGEST_FILE, Document, from_mapping, read_text
 from societies.config.model import WorkloadConfig
 from societies.config.problems import suggestion
 from societies.errors import ConfigError
@@ -43,11 +43,22 @@ def load_config(
         is not YAML has only the first).
     """
     overrides = _texts(overrides)
-    name = os.fspath(find_config(path))
+    return checked(read_document(find_config(path)), overrides, models)
+
+
+def read_document(path: str | os.PathLike[str], begins: str = "workload: NAME") -> Document:
+    """Return what a YAML file says.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be read, is not YAML, or is empty: it should begin with ``begins``.
+    """
+    name = os.fspath(path)
     document = read_text(_text(name), name)
     if document.data is None and not document.problems:
-        raise ConfigError(f"{name}:1:1  is empty; a configuration starts with 'workload: NAME'")
-    return checked(document, overrides, models)
+        raise ConfigError(f"{name}:1:1  is empty; a configuration starts with '{begins}'")
+    return document
 
 
 def config_from_dict(

@@ -84,11 +84,17 @@ class WorkloadConfig(Section):
 
     workload: str
     _table: Any = PrivateAttr(default=None)
+    _numbers: Any = PrivateAttr(default=None)
 
     @property
     def table(self) -> Any:
         """Parameters that differ from copy to copy (`societies.workload.tables.Table`), or None."""
         return self._table
+
+    @property
+    def numbers(self) -> Any:
+        """Number of each copy, (copy,) int64, where they do not follow each other; or None."""
+        return self._numbers
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield every contradiction between keys that are valid each by itself."""

@@ -32,12 +32,17 @@ def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
         except ConfigError as error:
             document.problems.append(Problem(place, path, str(error).replace("  ", " ", 1)))
             continue
-        try:
-            where = _put(document.data, path, value.data)
-        except _CannotPut as error:
-            document.problems.append(Problem(place, error.path, error.message))
-            continue
-        _note(document, where, value, place)
+        put(document, path, value, place)
+
+
+def put(document: Document, path: Sequence[str], value: Document, place: Place) -> None:
+    """Set a key of a document to what another document says; ``place`` is where that stands."""
+    try:
+        where = _put(document.data, path, value.data)
+    except _CannotPut as error:
+        document.problems.append(Problem(place, error.path, error.message))
+        return
+    _note(document, where, value, place)
 
 
 class _CannotPut(Exception):

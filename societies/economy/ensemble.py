@@ -65,6 +65,7 @@ class Ensemble(Parameters):
             shocks=single.shocks(config),
             first_society=config.first_society,
             societies=config.replicates,
+            numeraire=single.numeraire(config),
             devices=None,
             _groups=len(config.group_sizes()),
             _made={},
@@ -241,6 +242,7 @@ class Ensemble(Parameters):
             largest_holding=self.largest_holding,
             first_society=self.first_society,
             societies=self.societies,
+            numeraire=single.numeraire(config),
         )
 
 

@@ -55,6 +55,7 @@ def parameters(config: EconomyConfig) -> Parameters:
         devices=None if config.devices == "none" else _device_parameters(config, groups),
         first_society=config.first_society,
         societies=config.replicates,
+        numeraire=numeraire(config),
     )
 
 
@@ -76,8 +77,13 @@ def shocks(config: EconomyConfig) -> tuple[Shock, ...]:
             index=RANDOM_INDEX if shock.index == "random" else int(shock.index),
             holdings=LOSE if shock.holdings == "lose" else KEEP,
         )
-        for shock in config.shocks
+        for _, shock in config.removals()
     )
+
+
+def numeraire(config: EconomyConfig) -> int | None:
+    """Return the resource in whose units prices are recorded; None: in those of any."""
+    return None if config.record.numeraire == "any" else int(config.record.numeraire)
 
 
 def thresholds(groups: list[GroupValues]) -> tuple[tuple[int, ...], ...]:

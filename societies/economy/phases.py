@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from reference_py.economy.devices import TYPES
+from reference_py.economy.measures import measured
 from reference_py.economy.parameters import Parameters
 from reference_py.economy.schedule import wanted
 from reference_py.economy.streams import PURPOSE_COUNT
@@ -58,6 +59,13 @@ def phases(p: Parameters, societies: int) -> dict[str, Phase]:
         "society_statistics": Phase(_of_societies(p, societies)),
         "consumption": phase("economy/consumption.cl", agents, **alone),
     }
+    if p.measures:
+        found |= {
+            "begin_measures": phase("economy/measures.cl", agents),
+            "measure_extraction": phase("economy/measures.cl", agents),
+            "agent_measures": Phase(_of_agents_measures(p, societies)),
+            "society_measures": Phase(_of_measures(p, societies)),
+        }
     if p.shocks:
         found |= {
             "draw_shocks": phase("economy/shocks.cl", societies),
@@ -122,6 +130,27 @@ def _of_societies(p: Parameters, societies: int) -> tuple[Launch, ...]:
         )
     launches.append(kernel(societies, "society_statistics", scratch={"moments": moments}))
     return tuple(launches)
+
+
+def _of_agents_measures(p: Parameters, societies: int) -> tuple[Launch, ...]:
+    """Return what closes the accounts of every agent."""
+    kernel = partial(Launch, "economy/measures.cl")
+    agents, row = societies * p.agents, Scratch((societies, p.agents))
+    costs = Scratch((agents, 0 if p.devices is None else TYPES * p.resources))
+    value = kernel(societies, "value_minutes", scratch={"samples": row, "works": row})
+    close = kernel(agents, "agent_measures", scratch={"costs": costs})
+    return (close,) if p.devices is None else (value, close)
+
+
+def _of_measures(p: Parameters, societies: int) -> tuple[Launch, ...]:
+    """Return what fills the day's economic measures."""
+    kernel = partial(Launch, "economy/measures.cl")
+    quantities = len(measured(p))
+    rows = Scratch((societies * quantities, p.agents))
+    return (
+        kernel(societies * quantities, "compare_agents", scratch={"samples": rows, "works": rows}),
+        kernel(societies, "market_prices"),
+    )
 
 
 def _due(p: Parameters, day: int) -> list[int]:

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_py.economy.devices import DEVICE_TYPES, SOURCES
+from reference_py.economy.measures import TOPS
 from reference_py.economy.parameters import Parameters
-from reference_py.economy.state import DEVICE_STATE
+from reference_py.economy.state import DEVICE_STATE, MEASURE_STATE
 from societies.economy.config import EconomyConfig
 from societies.economy.ensemble import Ensemble
 from societies.economy.explain.trade_log import TradeLog
@@ -24,14 +25,19 @@ from societies.economy.series import (
 from societies.economy.variables import (
     AGENT_DETAIL,
     AGENT_DEVICE_DETAIL,
+    AGENT_MEASURE_DETAIL,
+    AGENT_MEASURE_DEVICE_DETAIL,
     GROUPED,
+    LENGTHS,
     MADE_TYPES,
     RECIPES,
     RESOURCE,
     RESOURCE_DETAIL,
     RESOURCE_DEVICE_DETAIL,
+    RESOURCE_MEASURES,
     TYPE,
     grouped,
+    measure_variables,
 )
 from societies.output import Column, Coordinate, ResultFile, Table, Variable
 from societies.workload.fields import Series, State
@@ -101,6 +107,11 @@ class Layout:
                 (record.agent, self.agent_day, AGENT_DEVICE_DETAIL),
                 (record.agent_resource, self.resource_day, RESOURCE_DEVICE_DETAIL),
             ]
+        self.measures = measure_variables(self.devices) if record.measures else {}
+        if self.measures:
+            self._details.append((record.agent, self.agent_day, AGENT_MEASURE_DETAIL))
+            if self.devices:
+                self._details.append((record.agent, self.agent_day, AGENT_MEASURE_DEVICE_DETAIL))
 
     def coordinates(self) -> list[Coordinate]:
         """Return the named coordinates of the file."""
@@ -118,12 +129,15 @@ class Layout:
         if config.record.agent or config.record.agent_resource:
             result.append(Coordinate("agent", np.arange(config.agents), "", "number of the agent"))
         by_resource = any("resource" in one.along for one in result)
-        if config.record.agent_resource or self.devices or by_resource:
+        if config.record.agent_resource or self.devices or by_resource or self.measures:
             numbers = np.arange(config.resources)
             result.append(Coordinate("resource", numbers, "", "number of the resource"))
         result.append(Coordinate("quantile", np.array(QUANTILES), "1", "quantile over resources"))
         activities = ACTIVITIES + DEVICE_ACTIVITIES if self.devices else ACTIVITIES
         result.append(Coordinate("activity", np.array(activities), "", "what time is spent on"))
+        if self.measures:
+            part = "part of the agents, the richest first"
+            result.append(Coordinate("top", np.array(TOPS), "1", part))
         if self.groups > 1:
             names_of_groups = np.array([group.name for group in config.groups])
             result.append(Coordinate("group", names_of_groups, "", "group of agents"))
@@ -145,6 +159,12 @@ class Layout:
             dims, unit, meaning = GROUPED.get(name, ((), series.unit, series.meaning))
             where = ("society", "day", *dims)
             result.append(Variable(name, where, "float64", unit, meaning, nan, series.lag))
+        for name, (dims, unit, meaning) in self.measures.items():
+            where = ("society", "day", *dims)
+            result.append(Variable(name, where, "float64", unit, meaning, nan))
+        for name in RESOURCE_MEASURES if self.measures else ():
+            field, where = MEASURE_STATE[name], ("society", "day", *RESOURCE)
+            result.append(Variable(name, where, "float64", field.unit, field.meaning, nan))
         if self.devices:
             result += self._knowledge()
         for every, day, details in self._details:
@@ -220,6 +240,8 @@ class Layout:
             If Ctrl-C came while the last day was replayed.
         """
         self._write_series(file, block.first, block.logs["series"])
+        if self.measures:
+            self._write_measures(file, block)
         if self.devices:
             self._write_inventions(file, block.events["inventions"])
             self._write_knowledge(file, block.first, block.logs["agents_knowing"])
@@ -269,15 +291,37 @@ class Layout:
         """Write the series of days from ``first`` on, (society, day, series) float64."""
         lengths = {c.name: len(c.values) for c in self.coordinates()}
         for name, columns, one in self._columns():
+            if name not in file.variables:
+                continue
             days = np.arange(first, first + series.shape[1]) - one.lag
             wanted = (days % self._every["day"] == 0) & (days >= 1)
             if not wanted.any():
                 continue
             rows = days[wanted] // self._every["day"] - 1
-            block = series[:, wanted][:, :, columns]
+            # A slice of the days is no copy of all series, of which a study may want only a few.
+            block = series[:, int(wanted.argmax()) :: self._every["day"]][:, :, columns]
             places = [lengths[dim] for dim in GROUPED[name][0]] if name in GROUPED else []
             values = block.reshape(*block.shape[:2], *places)
             file.write(name, values, day=slice(int(rows[0]), int(rows[-1]) + 1))
+
+    def _write_measures(self, file: ResultFile, block: Block) -> None:
+        """Write the economic measures of the block's days, as often as the series."""
+        every = self.config.record.society
+        days = np.arange(block.first, block.last + 1)
+        wanted = days % every == 0
+        if not wanted.any():
+            return
+        rows = days[wanted] // every - 1
+        place = {"day": slice(int(rows[0]), int(rows[-1]) + 1)}
+        measures, column = block.logs["measures"][:, wanted], 0
+        for name, (dims, _, _) in self.measures.items():
+            lengths = [LENGTHS[dim] for dim in dims]
+            width = int(np.prod(lengths))
+            values = measures[:, :, column : column + width]
+            file.write(name, values.reshape(*values.shape[:2], *lengths), **place)
+            column += width
+        for name in RESOURCE_MEASURES:
+            file.write(name, block.logs[name][:, wanted], **place)
 
     def _write_inventions(self, file: ResultFile, inventions: NDArray[np.int32]) -> None:
         """Append inventions, a row each as `Engine.events` gives them."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_py.economy.devices import DEVICE_TYPES, SOURCES, TYPES
+from reference_py.economy.measures import COMPARED, TOPS, measure_names, measured
 from reference_py.economy.parameters import (
     LOSE,
     RANDOM_INDEX,
@@ -43,6 +44,7 @@ _LENGTHS = {
     "shock": "SHOCK_SLOTS",
     "round": "ROUND_SLOTS",
     "series": "SERIES",
+    "measure": "MEASURES_OF_A_SOCIETY",
     "device_type": "TYPES",
     "source": "SOURCES",
     "memory": "PARTNERS_REMEMBERED",
@@ -223,6 +225,7 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "RANDOM_INDEX": RANDOM_INDEX,
         "LOSE": LOSE,
         **_device_macros(p),
+        **_measure_macros(p),
         **_numbered("OF_", DISTRIBUTIONS),
         **_numbered("MOMENT_", MOMENTS),
         **{f"PURPOSE_{name.upper()}": number for name, number in PURPOSES.items()},
@@ -274,6 +277,23 @@ def _device_macros(p: Parameters) -> dict[str, int | float]:
     }
 
 
+def _measure_macros(p: Parameters) -> dict[str, int | float]:
+    """Return where the economic measures of a society stand, and which they are."""
+    if not p.measures:
+        return {}
+    names = measure_names(p)
+    firsts = ("income_median", "gini_income", "top_share_income_0", "price_mean")
+    return {
+        "MEASURES_OF_A_SOCIETY": len(names),
+        "COMPARED": len(COMPARED),
+        "TOPS": len(TOPS),
+        "NUMERAIRE": -1 if p.numeraire is None else p.numeraire,
+        **_numbered("MEASURED_", measured(p)),
+        "QUANTITIES": len(measured(p)),
+        **{f"FIRST_{name.upper()}": names.index(name) for name in firsts},
+    }
+
+
 def _of_device_parameters(p: Parameters, devices: DeviceParameters) -> dict[str, int | float]:
     """Return what may be left out where all societies have the same parameters of devices."""
     if isinstance(p, Ensemble):
@@ -317,6 +337,9 @@ def header(p: Parameters) -> str:
     if p.shocks:
         rows = [f"{{{s.remove}, {s.index}, {s.holdings}}}" for s in p.shocks]
         lines.append(_define("SHOCK_LIST", ["{" + ", ".join(rows) + "}"]))
+    if p.measures:
+        parts = ", ".join(top.hex() for top in TOPS)
+        lines.append(f"__constant double top_parts[{len(TOPS)}] = {{{parts}}};")
     places = {name: number for number, name in enumerate(series_of(p))}
     for family, names in series_families(p).items():
         values = ", ".join(str(places[name]) for name in names)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reference_py.economy.state import DEVICE_STATE, STATE
+from reference_py.economy.measures import COMPARED, DEVICE_SUMMED, TOPS
+from reference_py.economy.state import (
+    DEVICE_STATE,
+    MEASURE_DEVICE_STATE,
+    MEASURE_STATE,
+    STATE,
+)
 from societies.economy.series import GROUP_DEVICE_SERIES, GROUP_SERIES
 from societies.output import Variable
 
@@ -54,6 +60,9 @@ def grouped(series: str) -> str | None:
     return max(prefixes, key=len, default=None)
 
 
+_FIELDS = STATE | DEVICE_STATE | MEASURE_STATE | MEASURE_DEVICE_STATE
+
+
 @dataclass(frozen=True)
 class Detail:
     """What is recorded of every agent on chosen days.
@@ -71,7 +80,7 @@ class Detail:
 
     def variable(self, name: str, day: str) -> Variable:
         """Return the variable of the file, along this dimension of days."""
-        kind = (STATE | DEVICE_STATE)[self.fields[0]]
+        kind = _FIELDS[self.fields[0]]
         fill = float("nan") if kind.dtype == "float64" else -1
         dims = ("society", day, "agent", *self.dims)
         return Variable(name, dims, kind.dtype, kind.unit, self.meaning or kind.meaning, fill)
@@ -95,6 +104,77 @@ AGENT_DEVICE_DETAIL = {
     "agent_overtime": Detail(("overtime",)),
 }
 """Variables per agent, and those that only devices bring."""
+
+AGENT_MEASURE_DETAIL = {
+    "agent_income": Detail(("income",)),
+    "agent_consumption": Detail(("utility_consumed",)),
+    "agent_wealth": Detail(("wealth",)),
+}
+AGENT_MEASURE_DEVICE_DETAIL = {
+    "agent_income_sales": Detail(("income_sales",)),
+    "agent_spending_devices": Detail(("spending_devices",)),
+    "agent_wealth_devices": Detail(("wealth_devices",)),
+}
+"""Variables per agent that economic measures bring, and those of them that need devices."""
+
+_SINGLE = {
+    "income": ("util", "income of the day: value of what was extracted, gains of swaps, sales"),
+    "consumption": ("util", "utility of the units consumed overnight"),
+    "wealth": ("util", "wealth after consumption: utility of stocks, with devices their worth"),
+    "units_consumed": ("units", "units consumed overnight"),
+    "income_extraction": ("util", "of the income: utility of the units extracted"),
+    "income_swaps": ("util", "of the income: utility gained by swaps of resources"),
+    "income_sales": ("util", "of the income: utility of the units received for devices"),
+    "spending_devices": ("util", "utility of the units paid for devices, no part of the income"),
+    "wealth_stocks": ("util", "of the wealth: utility of the units held"),
+    "wealth_devices": ("util", "of the wealth: worth of the use that is left in devices"),
+}
+_PRICES = {
+    "price_mean": ("units/unit", "mean over resources of their prices"),
+    "price_dispersion": ("1", "standard deviation over resources of their prices, over the mean"),
+    "price_dispersion_within": (
+        "1",
+        "dispersion of the prices of one resource, mean over resources by units given away",
+    ),
+}
+
+
+def measure_variables(devices: bool) -> dict[str, tuple[tuple[str, ...], str, str]]:
+    """Return the variables of economic measures: dimensions after day, unit and meaning.
+
+    They stand in the order of `reference_py.economy.measures.measure_names`.
+    """
+    single = {n: one for n, one in _SINGLE.items() if devices or n not in DEVICE_SUMMED}
+    return {
+        **{
+            name: ((), unit, f"{meaning}, mean over living agents")
+            for name, (unit, meaning) in single.items()
+        },
+        **{
+            f"{name}_median": ((), "util", f"{_SINGLE[name][1]}, median over living agents")
+            for name in COMPARED
+        },
+        **{
+            f"gini_{name}": ((), "1", f"Gini coefficient over living agents of {name}")
+            for name in COMPARED
+        },
+        **{
+            f"top_share_{name}": (
+                ("top",),
+                "1",
+                f"share of all {name} that the richest agents have",
+            )
+            for name in COMPARED
+        },
+        **{name: ((), unit, meaning) for name, (unit, meaning) in _PRICES.items()},
+    }
+
+
+RESOURCE_MEASURES = ("resource_price", "resource_price_dispersion", "resource_units_priced")
+"""Measures of every resource: fields of the state."""
+
+LENGTHS = {"top": len(TOPS)}
+"""Lengths of the dimensions of economic measures."""
 
 RESOURCE = ("resource",)
 RESOURCE_DETAIL = {

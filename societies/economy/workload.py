@@ -41,6 +41,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
     config = EconomyConfig
     clock, copies, work = "day", "society", "agent-day"
     step_arguments = ("market_round", "device_type")
+    numbered = True
 
     def parameters(self, config: EconomyConfig) -> Parameters:
         """Return the numbers and tables that societies live by."""
@@ -213,8 +214,9 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         self,
         config: EconomyConfig,
         *,
-        day: int,
         agent: int,
+        day: int | None = None,
+        days: str | None = None,
         society: int | None = None,
         start: Path | None = None,
         phase: str | None = None,
@@ -223,14 +225,16 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         device: str | Device = "auto",
         progress: Callable[[int, int], None] | None = None,
     ) -> str:
-        """Say what an agent did on a day, and why.
+        """Say what an agent did on a day, and why; or how it lived over many days.
 
         Parameters
         ----------
-        day : int
-            The day, from 1.
         agent : int
             The agent, from 0.
+        day : int, optional
+            The day, from 1.
+        days : str, optional
+            Instead of a day: its life from the first to the last of these days, 1:300.
         society : int, optional
             The society; default: the first.
         start : path, optional
@@ -242,11 +246,31 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         full : bool
             Leave nothing out of the text.
         """
+        from societies.economy.explain import report_life
+        from societies.economy.explain.life import life
         from societies.economy.explain.report import text
         from societies.economy.explain.trace import trace
 
         if form not in ("text", "json"):
             raise ConfigError(f"{option('form', form)}: choose text or json")
+        if (day is None) == (days is None):
+            raise ConfigError(f"give either {option('day')} or {option('days')}")
+        if days is not None:
+            if phase is not None:
+                raise ConfigError(f"{option('phase', phase)}: is for one day ({option('day')})")
+            lived = life(
+                self,
+                config,
+                days=days,
+                agent=agent,
+                society=society,
+                start=start,
+                device=device,
+                progress=progress,
+            )
+            data = form == "json"
+            return json.dumps(lived.data()) if data else report_life.text(lived, full=full)
+        assert day is not None
         found = trace(
             self,
             config,
@@ -260,11 +284,17 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         )
         return json.dumps(found.data()) if form == "json" else text(found, full=full)
 
-    def figure(self, results: xr.Dataset) -> Any:
-        """Draw the day's means and, with devices, what they are used for."""
+    def figure(self, results: xr.Dataset, *, bands: str = "interval") -> Any:
+        """Draw the day's means and, with devices, what they are used for.
+
+        Parameters
+        ----------
+        bands : str
+            What a band is: interval (of the mean), quantiles (of the societies), none.
+        """
         from societies.economy.figure import figure
 
-        return figure(results)
+        return figure(results, bands=bands)
 
 
 WORKLOAD = Economy()

@@ -9,17 +9,18 @@ player won each game.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from reference_py.copies import Copy
 from reference_py.primitives.rng import stream_base
 from societies.config.model import LARGEST_INTEGER, Conflict, WorkloadConfig, key
 from societies.words import counted
-from societies.workload import Field, Workload
+from societies.workload import Field, Phase, Workload
 from societies.workload.config import SEED
 
 if TYPE_CHECKING:
@@ -188,6 +189,29 @@ def records(results: Any, match: int = 0) -> Iterator[Record]:
         made = int(one.moves_made.values[i])
         moves = tuple(int(move) for move in one.moves.values[i, :made])
         yield Record(int(game), beginner(int(game)), moves, int(one.margin.values[i]))
+
+
+def played_on_host(fields: Mapping[str, Field], game: Callable[[Copy, int, Any], None]) -> Phase:
+    """Return the phase that plays one game of every match on the host.
+
+    Parameters
+    ----------
+    fields : those of the workload, among them the ``number`` of the match
+    game : function that plays and records the game of one match, from its arrays, the tick and the
+        device
+    """
+
+    def play(arrays: Mapping[str, Any], tick: int) -> None:
+        now = {name: arrays[name].get() for name in fields}
+        for place, number in enumerate(now["number"].tolist()):
+            one = Copy(number, {name: array[place] for name, array in now.items()})
+            game(one, tick, arrays["moves"].device)
+            for name, array in now.items():
+                array[place] = getattr(one, name)
+        for name, array in now.items():
+            arrays[name].set(array)
+
+    return Phase(host=play)
 
 
 class MatchWorkload(Workload[Any, Any]):

@@ -90,6 +90,39 @@ def alone(key: str) -> Iterator[None]:
         yield
 
 
+def begin_build(key: str) -> int:
+    """Note that a program is being built, and return how many of its builds came to nothing.
+
+    These are the ones that began and did not end (`end_build`), since their process was killed, and
+    those that `end_build` was told of. A note that cannot be written is no reason to fail.
+    """
+    count = 0
+    with contextlib.suppress(OSError, ValueError):
+        number, *begun = _note(key).read_text().split()
+        count = int(number) + len(begun)
+    _write_note(key, f"{count} begun")
+    return count
+
+
+def end_build(key: str, failed: int) -> None:
+    """Note that a build has ended, and how many builds of the program are known to be damaged."""
+    if failed:
+        _write_note(key, str(failed))
+    else:
+        with contextlib.suppress(OSError):
+            _note(key).unlink(missing_ok=True)
+
+
+def _note(key: str) -> Path:
+    return cache_directory() / f"{key}.builds"
+
+
+def _write_note(key: str, text: str) -> None:
+    with contextlib.suppress(OSError):
+        cache_directory().mkdir(parents=True, exist_ok=True)
+        _note(key).write_text(text)
+
+
 def load(key: str) -> tuple[Any, bytes] | None:
     """Return (description, binary) stored under ``key``, or None if there is no sound entry."""
     try:

@@ -43,16 +43,35 @@ _PRIVATE_SPACES = frozenset({0, 4})
 class Node:
     """A part of a function's tree: its kind, its bytes in the text and its parts in order."""
 
-    __slots__ = ("_declared", "_name", "children", "cursor", "end", "kind", "start", "unit")
+    __slots__ = (
+        "_declared", "_extent", "_name", "_type", "_variable", "children", "cursor", "kind", "unit"
+    )  # fmt: skip
 
     def __init__(self, unit: Unit, cursor: Any):
         self.unit = unit
         self.cursor = cursor
         self.kind = cursor.kind
-        self.start, self.end = _extent(cursor)
         self.children = [Node(unit, child) for child in cursor.get_children()]
+        # Asked of libclang when they are needed: each is a call from Python, of some ten thousands.
         self._name: str | None = None
         self._declared: Any = None
+        self._extent: tuple[int, int] | None = None
+        self._type: Any = None
+        self._variable: int | None = None
+
+    @property
+    def start(self) -> int:
+        """Its first byte in the text."""
+        if self._extent is None:
+            self._extent = _extent(self.cursor)
+        return self._extent[0]
+
+    @property
+    def end(self) -> int:
+        """The byte after its last."""
+        if self._extent is None:
+            self._extent = _extent(self.cursor)
+        return self._extent[1]
 
     @property
     def name(self) -> str:
@@ -71,13 +90,17 @@ class Node:
     @property
     def variable(self) -> int:
         """A number that stands for the variable that it declares or refers to."""
-        cursor = self.cursor if self.kind in DECLARATIONS else self.declared
-        return int(cursor.hash) if cursor is not None else 0
+        if self._variable is None:
+            cursor = self.cursor if self.kind in DECLARATIONS else self.declared
+            self._variable = int(cursor.hash) if cursor is not None else 0
+        return self._variable
 
     @property
     def type(self) -> Any:
         """Its type, without typedefs."""
-        return self.cursor.type.get_canonical()
+        if self._type is None:
+            self._type = self.cursor.type.get_canonical()
+        return self._type
 
     @property
     def text(self) -> str:
@@ -90,9 +113,11 @@ class Node:
 
     def walk(self) -> Iterator[Node]:
         """Yield it and everything in it."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(reversed(node.children))
 
 
 DECLARATIONS = frozenset({Kind.VAR_DECL, Kind.PARM_DECL, Kind.FUNCTION_DECL})

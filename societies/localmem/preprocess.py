@@ -214,7 +214,7 @@ class _Token:
 
     def __copy__(self) -> _Token:
         other = _Token.__new__(_Token)
-        other.__dict__.update(self.__dict__)
+        other.__dict__ = self.__dict__.copy()
         return other
 
 

@@ -3,13 +3,14 @@
 Thin over pyopencl, and knows nothing of economics.
 """
 
+import societies.opencl.fused  # noqa: F401  (adds a fact that texts may ask for)
 from societies.opencl.array import Counters, DeviceArray, In, InOut, Local, Out, get_all
 from societies.opencl.device import Device
 from societies.opencl.kernel import BoundKernel, Kernel
 from societies.opencl.launch import Launch
 from societies.opencl.program import Program
 from societies.opencl.record import Launched, Recording, recorded
-from societies.opencl.select import choose_device, list_devices
+from societies.opencl.select import choose_device, list_all_devices, list_devices
 
 __all__ = [
     "BoundKernel",
@@ -27,6 +28,7 @@ __all__ = [
     "Recording",
     "choose_device",
     "get_all",
+    "list_all_devices",
     "list_devices",
     "recorded",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from societies.errors import DeviceError
-from societies.opencl.debug import opencl, translated_errors
+from societies.opencl.debug import translated_errors
 
 
 @dataclass
@@ -44,6 +44,10 @@ class Memory(Protocol):
     counters: Counters
     recording: Recorder | None
     simulator: bool
+
+    @property
+    def api(self) -> Any:
+        """The module pyopencl, or what has its names on another kind of device."""
 
     @property
     def queue(self) -> Any:
@@ -98,12 +102,16 @@ class DeviceArray:
         self.nbytes = self.size * self.dtype.itemsize
         self.buffer: Any = device.allocate(self.nbytes) if self.nbytes else None
 
-    def get(self) -> NDArray[Any]:
-        """Copy the array to the host and return it; waits for everything enqueued before."""
-        host: NDArray[Any] = np.empty(self.shape, self.dtype)
-        if self.nbytes:
+    def get(self, rows: int | None = None) -> NDArray[Any]:
+        """Copy the array, or its first rows, to the host and return it.
+
+        Waits for everything enqueued before.
+        """
+        shape = self.shape if rows is None else (min(rows, self.shape[0]), *self.shape[1:])
+        host: NDArray[Any] = np.empty(shape, self.dtype)
+        if host.nbytes:
             with translated_errors(f"reading {self!r}"):
-                opencl().enqueue_copy(self.device.queue, host, self.buffer, is_blocking=True)
+                self.device.api.enqueue_copy(self.device.queue, host, self.buffer, is_blocking=True)
             self.device.counters.downloads += 1
         return host
 
@@ -113,7 +121,7 @@ class DeviceArray:
         if not self.nbytes:
             return host, None
         self.device.counters.downloads += 1
-        copy = opencl().enqueue_copy(self.device.queue, host, self.buffer, is_blocking=False)
+        copy = self.device.api.enqueue_copy(self.device.queue, host, self.buffer, is_blocking=False)
         return host, copy
 
     def set(self, values: ArrayLike) -> None:
@@ -134,8 +142,51 @@ class DeviceArray:
             self.device.recording.overwrite(self)
         if self.nbytes:
             with translated_errors(f"writing {self!r}"):
-                opencl().enqueue_copy(self.device.queue, self.buffer, host, is_blocking=True)
+                self.device.api.enqueue_copy(self.device.queue, self.buffer, host, is_blocking=True)
             self.device.counters.uploads += 1
+
+    def get_part(self, first: int, count: int) -> NDArray[Any]:
+        """Copy ``count`` elements from ``first`` on, in C order, to the host; waits as `get`."""
+        self._require_part(first, count)
+        host: NDArray[Any] = np.empty(count, self.dtype)
+        if count:
+            offset = first * self.dtype.itemsize
+            with translated_errors(f"reading a part of {self!r}"):
+                self.device.api.enqueue_copy(
+                    self.device.queue, host, self.buffer, src_offset=offset, is_blocking=True
+                )
+            self.device.counters.downloads += 1
+        return host
+
+    def set_part(self, first: int, values: NDArray[Any]) -> None:
+        """Overwrite the elements from ``first`` on, in C order, with values of the same dtype.
+
+        Raises
+        ------
+        DeviceError
+            If the dtype differs, or there are not so many elements.
+        """
+        host = np.ascontiguousarray(values)
+        if host.dtype != self.dtype:
+            raise DeviceError(f"set_part() on {self!r} was given {host.dtype}")
+        self._require_part(first, host.size)
+        if self.device.recording is not None:
+            self.device.recording.overwrite(self)
+        if host.size:
+            offset = first * self.dtype.itemsize
+            if self.device.simulator:  # to Oclgrind, memory written from an offset on is not set
+                whole = self.get()
+                whole.reshape(-1)[first : first + host.size] = host.reshape(-1)
+                host, offset = whole, 0
+            with translated_errors(f"writing a part of {self!r}"):
+                self.device.api.enqueue_copy(
+                    self.device.queue, self.buffer, host, dst_offset=offset, is_blocking=True
+                )
+            self.device.counters.uploads += 1
+
+    def _require_part(self, first: int, count: int) -> None:
+        if not 0 <= first <= first + count <= self.size:
+            raise DeviceError(f"{self!r} has no elements {first} to {first + count - 1}")
 
     def fill(self, value: Any = 0) -> None:
         """Set every element to ``value`` on the device, without a transfer."""
@@ -146,11 +197,13 @@ class DeviceArray:
             with translated_errors(f"filling {self!r}"):
                 if self.device.simulator:  # to Oclgrind, filled memory is still uninitialised
                     whole = np.full(self.shape, pattern)
-                    opencl().enqueue_copy(self.device.queue, self.buffer, whole, is_blocking=True)
+                    self.device.api.enqueue_copy(
+                        self.device.queue, self.buffer, whole, is_blocking=True
+                    )
                     return
                 if not any(pattern.tobytes()):  # OpenCL takes no pattern of 24 bytes, say
                     pattern = np.zeros((), np.uint8)
-                opencl().enqueue_fill_buffer(
+                self.device.api.enqueue_fill_buffer(
                     self.device.queue, self.buffer, pattern, 0, self.nbytes
                 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import sys
@@ -33,6 +34,9 @@ def compile_program(
     device: Device, source: Source, options: tuple[str, ...]
 ) -> tuple[Any, dict[str, list[RawParameter]]]:
     """Return the OpenCL program and its signatures, from our cache if they are in it."""
+    if device.compiler is not None:
+        own: tuple[Any, dict[str, list[RawParameter]]] = device.compiler(source, options)
+        return own
     key = cache.program_key(device, source.text, options)
     with cache.alone(key):
         return _compiled(device, source, options, key)
@@ -53,7 +57,10 @@ def _compiled(
             return program, {name: [RawParameter(*row) for row in value] for name, value in rows}
         except (cl.Error, TypeError, AttributeError):
             pass  # made by another driver, or damaged in spite of its checksum: build again
-    program = _build(device, source, options)
+    if device.simulator or not cache.caches_itself(device):
+        program = _build(device, source, options)
+    else:
+        program = _sound_build(device, source, options, key)
     if race.race_mode():
         race.remember(source.lines)
     signatures = {
@@ -63,6 +70,39 @@ def _compiled(
     if cached:
         cache.store(key, signatures, bytes(program.get_info(cl.program_info.BINARIES)[0]))
     return program, signatures
+
+
+def _sound_build(device: Device, source: Source, options: tuple[str, ...], key: str) -> Any:
+    """Compile with PoCL, but not from what a process left in its cache that was killed.
+
+    PoCL does not write a program into its cache in one step, and takes what it finds there for the
+    whole of it: 3.0 returns a program without kernels then, 3.1 ends the process. So it is noted
+    where a build begins and ends, and where one did not end, or has no kernels, a macro that no
+    text names gives the program another place in PoCL's cache.
+    """
+    damaged = cache.begin_build(key)
+    try:
+        program = _build(device, source, (*options, *_place(damaged)))
+        if not program.all_kernels():  # or all kernels of the text are in parts that are left out
+            _never_release(device.context)
+            program = _build(device, source, (*options, *_place(damaged + 1)))
+            damaged += bool(program.all_kernels())
+    finally:
+        cache.end_build(key, damaged)
+    return program
+
+
+def _place(damaged: int) -> tuple[str, ...]:
+    """Return the options that lead past so many damaged builds of a program."""
+    return (f"-DSOCIETIES_DAMAGED_BUILDS={damaged}",) if damaged else ()
+
+
+def _never_release(context: Any) -> None:
+    """Keep an OpenCL context until the process ends, and do not release it then.
+
+    PoCL 3.0 ends a process that releases a context in which a damaged program was loaded.
+    """
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(context))
 
 
 def _described(kernel: Any, position: int) -> RawParameter:
@@ -226,10 +266,17 @@ def _message(device: Device, source: Source, errors: Sequence[LogError], log: st
     more = f" (and {rest} more error{'s' if rest > 1 else ''})" if rest else ""
     if not first.file:
         return f"the kernels do not build for {device.name}: {first.message}{more}"
-    column = "" if first.column is None else f":{first.column}"
-    lines = source.lines[first.file]
-    shown = f"\n    {lines[first.line - 1].strip()}" if 0 < first.line <= len(lines) else ""
-    return f"{source.shown(first.file)}:{first.line}{column}: {first.message}{more}{shown}"
+    return located(source, first, rest)
+
+
+def located(source: Source, error: LogError, more: int = 0) -> str:
+    """Return an error with its place, the number of further ones, and its line of the kernels."""
+    column = "" if error.column is None else f":{error.column}"
+    lines = source.lines[error.file]
+    shown = f"\n    {lines[error.line - 1].strip()}" if 0 < error.line <= len(lines) else ""
+    others = f" (and {more} more error{'s' if more > 1 else ''})" if more else ""
+    place = f"{source.shown(error.file)}:{error.line}{column}"
+    return f"{place}: {error.message}{others}{shown}"
 
 
 def _missing(source: Source, name: str) -> LogError:

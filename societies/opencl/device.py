@@ -20,6 +20,7 @@ PORTABLE_LOCAL_MEMORY = 32 * 1024
 
 _KINDS = (("gpu", 4), ("accelerator", 8), ("cpu", 2))  # CL_DEVICE_TYPE_* of the OpenCL standard
 _CORRECT_DIVIDE = 1 << 7  # CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT
+_DENORM = 1 << 0  # CL_FP_DENORM
 
 _MIB = 1024 * 1024
 
@@ -85,13 +86,24 @@ class Device:
             _fact(cl_device, "compiler_available", True)
         )
         self.simulator = "oclgrind" in f"{self.platform} {self.name}".lower()
-        self.correct_single = bool(int(_fact(cl_device, "single_fp_config", 0)) & _CORRECT_DIVIDE)
+        single = int(_fact(cl_device, "single_fp_config", 0))
+        self.correct_single = bool(single & _CORRECT_DIVIDE)
+        self.subnormal_single = bool(single & _DENORM)
         self.reason = ""
         self.own_limits = False
         self.profiling = True
         self.counters = Counters()
         self.recording: Recorder | None = None
         self.launched: list[Any] | None = None
+
+    compiler: Any = None
+    """What compiles a source with options, if not OpenCL's compiler: then its program and
+    signatures are what this returns."""
+
+    @property
+    def api(self) -> Any:
+        """The module pyopencl; another kind of device has what it needs of its names."""
+        return opencl()
 
     @property
     def build_options(self) -> tuple[str, ...]:
@@ -133,7 +145,7 @@ class Device:
     @cached_property
     def queue(self) -> Any:
         """The one in-order queue on which everything of this device runs."""
-        cl = opencl()
+        cl = self.api
         with translated_errors(f"opening {self}"):
             timed = cl.command_queue_properties.PROFILING_ENABLE if self.profiling else 0
             return cl.CommandQueue(self.context, properties=timed)
@@ -151,7 +163,7 @@ class Device:
                 f"an array of {nbytes / _MIB:.0f} MiB is larger than {self.name} allows "
                 f"({self.max_alloc / _MIB:.0f} MiB in one array)"
             )
-        cl = opencl()
+        cl = self.api
         with translated_errors(f"allocating {nbytes / _MIB:.1f} MiB on {self.name}"):
             buffer = cl.Buffer(self.context, cl.mem_flags.READ_WRITE, nbytes)
         self.counters.allocations += 1

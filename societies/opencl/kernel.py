@@ -11,7 +11,7 @@ from societies.errors import DeviceError
 from societies.kerneltext.source import Source
 from societies.opencl.argtypes import CType, Kind, Packer, Parameter, StructType
 from societies.opencl.array import DeviceArray, Local, Transfer
-from societies.opencl.debug import device_error, opencl, translated_errors
+from societies.opencl.debug import device_error, translated_errors
 from societies.opencl.device import Device
 from societies.opencl.launch import Launch
 
@@ -52,7 +52,7 @@ class Kernel:
         struct: Callable[[str], StructType] | None = None,
         program: Compiled | None = None,
     ):
-        cl = opencl()
+        cl = device.api
         self._struct = struct  # what a name that is no scalar or vector stands for
         self.device = device
         self.name = name
@@ -84,7 +84,7 @@ class Kernel:
     def new_handle(self) -> Any:
         """Return a new OpenCL kernel object: arguments belong to the object, not to the program."""
         with translated_errors(f"{self.label}"):
-            return opencl().Kernel(self._cl_program, self.name)
+            return self.device.api.Kernel(self._cl_program, self.name)
 
     def __call__(
         self,
@@ -142,7 +142,7 @@ class Kernel:
 
     def raw_argument(self, parameter: Parameter, value: Any) -> Any:
         """Return bytes, buffer, local memory or None for one argument."""
-        cl = opencl()
+        cl = self.device.api
         where = f"{self.label}: argument {parameter.name}"
         if parameter.space == "local":
             if not isinstance(value, Local):
@@ -239,7 +239,7 @@ class Kernel:
                 _bytes_setter(handle)(position, value)
             else:
                 handle.set_arg(position, value)
-        except opencl().Error as error:
+        except self.device.api.Error as error:
             name = self.parameters[position].name
             raise device_error(error, f"{self.label}: argument {name}") from error
 
@@ -251,7 +251,7 @@ class Kernel:
         wait_for: Sequence[Any] | None = None,
     ) -> Launch:
         """Enqueue an OpenCL kernel object whose arguments are set."""
-        cl = opencl()
+        cl = self.device.api
         try:
             event = cl.enqueue_nd_range_kernel(
                 self.device.queue, handle, global_size, local_size, None, wait_for
@@ -298,8 +298,8 @@ class BoundKernel:
         }
         # bound once: this is the inner loop of every run
         self._set = _bytes_setter(self._handle)
-        self._enqueue = opencl().enqueue_nd_range_kernel
-        self._error = opencl().Error
+        self._enqueue = kernel.device.api.enqueue_nd_range_kernel
+        self._error = kernel.device.api.Error
         self._queue = kernel.device.queue
         self._device = kernel.device
         self._counters = kernel.device.counters

@@ -34,6 +34,10 @@ _UNSAFE = (
     "-cl-single-precision-constant",
 )
 
+FACTS: dict[str, Callable[[Device, Mapping[str, Any]], bool]] = {}
+"""Macros that are facts about a device and are found out only for texts that name them, and the
+functions of device and macros that find them out."""
+
 
 class Program:
     """Kernels and device functions of some source files, compiled for one device.
@@ -47,8 +51,9 @@ class Program:
     macros
         Becomes ``#define`` lines in front: floats exact, booleans 0 or 1, strings as they are.
         ``DEVICE_IS_CPU`` and ``DEVICE_ROUNDS_SINGLES`` (division and square root of singles are
-        correctly rounded) are always defined: a primitive may choose its method by them, never its
-        result.
+        correctly rounded) are always defined, ``DEVICE_CONTRACTS`` (the compiler was seen to fuse
+        products and sums) where a text asks for it: a primitive may choose its method by them,
+        never its result.
     header
         OpenCL text put after the macros.
     options
@@ -58,6 +63,9 @@ class Program:
 
     Raises
     ------
+    DeviceError
+        If the numbers of the sources are singles (``NUM_IS_DOUBLE`` is 0) and the device has no
+        subnormal ones, or if an option changes results.
     BuildError
         If a file is missing, its local memory cannot be planned or it does not compile. A text
         without kernels is compiled when one of its functions is called first.
@@ -76,6 +84,12 @@ class Program:
             raise DeviceError(f"build option {unsafe[0]} is refused: it changes results")
         if isinstance(sources, (str, Path)):
             sources = [sources]
+        if not (macros or {}).get("NUM_IS_DOUBLE", True) and not device.subnormal_single:
+            raise DeviceError(
+                f"{device.name} makes 0 of single-precision numbers below 2^-126 "
+                "(no CL_FP_DENORM), so results would differ\n"
+                "set precision: double, or choose another device"
+            )
         facts = {
             "DEVICE_IS_CPU": device.kind == "cpu",
             "DEVICE_ROUNDS_SINGLES": device.correct_single,
@@ -83,7 +97,12 @@ class Program:
         known = {**facts, **(macros or {})}
         if race_mode():
             known["DEVICE_IS_INTERPRETED"] = True
-        self._set_up(device, amalgamate(sources, known, header), tuple(options))
+        source = amalgamate(sources, known, header)
+        asked = [name for name in FACTS if name in source.text and name not in known]
+        if asked:
+            known |= {name: FACTS[name](device, known) for name in asked}
+            source = amalgamate(sources, known, header)
+        self._set_up(device, source, tuple(options))
 
     def _set_up(self, device: Device, source: Source, options: tuple[str, ...]) -> None:
         self.device = device
@@ -96,7 +115,7 @@ class Program:
         self._cl_program: Any = None
         self._signatures: dict[str, list[RawParameter]] = {}
 
-        self._planned = plan(source, _predefined(device, self.options))
+        self._planned = plan(source, predefined(device, self.options))
         self._planned.check(device.local_memory_limit, device.limits_name)
         if _KERNEL_WORD.search(without_comments(source.text)):
             text = self._planned.source
@@ -124,8 +143,8 @@ class Program:
         """Return by kernel the names of the parameters that it, or what it calls, uses."""
         from societies.localmem.reached import arrays_used
 
-        predefined = _predefined(self.device, self.options)
-        return arrays_used(self.amalgamated, predefined, set(self._signatures))
+        macros = predefined(self.device, self.options)
+        return arrays_used(self.amalgamated, macros, set(self._signatures))
 
     def allocates(self, function: str) -> bool:
         """Return whether a device function, or one that it calls, uses ``local_malloc``."""
@@ -224,7 +243,7 @@ class Program:
         return layouts(structs, out.get().tolist())
 
 
-def _predefined(device: Device, options: Sequence[str]) -> dict[str, str | None]:
+def predefined(device: Device, options: Sequence[str]) -> dict[str, str | None]:
     """Return the macros that the compiler of a device defines: its facts, and those of ``-D``.
 
     None stands for those of the OpenCL standard that it does not define.

@@ -12,6 +12,7 @@ from typing import Any
 
 from societies import memory
 from societies.errors import DeviceError, option
+from societies.opencl import cuda
 from societies.opencl.debug import debug_mode, opencl
 from societies.opencl.device import Device
 from societies.opencl.private import trouble
@@ -86,7 +87,8 @@ def choose_device(
     spec
         ``auto`` (a GPU, else an accelerator, else a CPU; the variable ``SOCIETIES_DEVICE``
         replaces ``auto`` when set), ``cpu``, ``gpu``, ``accelerator``, ``PLATFORM:DEVICE``
-        (numbers or parts of names), or a part of the name of a device or platform.
+        (numbers or parts of names), a part of the name of a device or platform, or ``cuda``
+        (``cuda:N``): an NVIDIA GPU through CUDA, which is used only when asked for.
     platforms
         pyopencl platforms to choose from; default: all that are installed.
     own_limits
@@ -104,8 +106,10 @@ def choose_device(
     if asked.lower() == "auto" and os.environ.get("SOCIETIES_DEVICE", "").strip():
         asked = os.environ["SOCIETIES_DEVICE"].strip()
         origin = f"SOCIETIES_DEVICE={asked}"
-    devices = list_devices(platforms)
     kind = asked.lower()
+    if cuda.asked_for(kind):
+        return _by_cuda(kind, origin, own_limits, profiling)
+    devices = list_devices(platforms)
     if race_mode():
         device = _simulator(devices, kind, origin)
     elif not devices:
@@ -122,6 +126,19 @@ def choose_device(
         raise DeviceError(NO_LINKER)
     device.own_limits = own_limits
     device.profiling = profiling
+    return device
+
+
+def list_all_devices() -> list[Device]:
+    """Return what `list_devices` does, and after it the GPUs of ``--device cuda``."""
+    return [*list_devices(), *cuda.cuda_devices()]
+
+
+def _by_cuda(asked: str, origin: str, own_limits: bool, profiling: bool) -> Device:
+    if race_mode():
+        raise DeviceError(f"{origin}: SOCIETIES_DEBUG=race runs on Oclgrind; say cpu, gpu or auto")
+    device = cuda.cuda_device(asked)
+    device.reason, device.own_limits, device.profiling = origin, own_limits, profiling
     return device
 
 

@@ -5,8 +5,9 @@ One HDF5 file per run: made whole at its start, filled while running, opened by 
 
 from societies.output.inspection import Inspection, inspect
 from societies.output.layout import Coordinate, Variable
-from societies.output.reading import open_results
+from societies.output.reading import open_results, units_of
 from societies.output.resultfile import ResultFile
+from societies.output.studies import open_study
 from societies.output.tables import Column, Table
 
 __all__ = [
@@ -18,4 +19,6 @@ __all__ = [
     "Variable",
     "inspect",
     "open_results",
+    "open_study",
+    "units_of",
 ]

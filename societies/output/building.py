@@ -51,9 +51,9 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
     file.attrs[TICKS] = layout.ticks
     # One seal at each end of the file.
     file.create_group("provenance/seal")
-    datasets = [_reserve(file, SEALS[0], (layout.seal_bytes,), np.dtype(np.uint8))]
-    datasets.append(_reserve(file, COUNTER, (), np.dtype(np.int64)))
-    _describe(datasets[-1], layout.clock, f"{plural(layout.clock)} complete in this file")
+    datasets = [reserve(file, SEALS[0], (layout.seal_bytes,), np.dtype(np.uint8))]
+    datasets.append(reserve(file, COUNTER, (), np.dtype(np.int64)))
+    describe(datasets[-1], layout.clock, f"{plural(layout.clock)} complete in this file")
 
     if layout.further:
         file.attrs[FURTHER] = " ".join(one.name for one in layout.further)
@@ -68,20 +68,20 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
         )
         datasets.append(scale)
         scale.make_scale(coordinate.name)
-        _describe(scale, coordinate.units, coordinate.long_name or coordinate.name)
+        describe(scale, coordinate.units, coordinate.long_name or coordinate.name)
     for coordinate in layout.further:
         further = file.create_dataset(coordinate.name, data=coordinate.values)
         datasets.append(further)
         for axis, dim in enumerate(coordinate.along):
             further.dims[axis].attach_scale(file[dim])
-        _describe(further, coordinate.units, coordinate.long_name or coordinate.name)
+        describe(further, coordinate.units, coordinate.long_name or coordinate.name)
     for variable in layout.variables.values():
         dtype = np.dtype(variable.dtype)
-        dataset = _reserve(file, variable.name, layout.shape(variable), dtype, variable.fill)
+        dataset = reserve(file, variable.name, layout.shape(variable), dtype, variable.fill)
         datasets.append(dataset)
         for axis, dim in enumerate(variable.dims):
             dataset.dims[axis].attach_scale(file[dim])
-        _describe(dataset, variable.units, variable.long_name or variable.name)
+        describe(dataset, variable.units, variable.long_name or variable.name)
         if dtype.kind in "iu":
             along = layout.axis(variable) is not None
             if along or variable.fill == nothing(dtype):
@@ -95,21 +95,21 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
     for name, shape in layout.checksums.items():
         place = f"{CHECKSUMS}/{name}"
         file.require_group(place.rpartition("/")[0])
-        datasets.append(_reserve(file, place, shape, np.dtype(np.uint32)))
+        datasets.append(reserve(file, place, shape, np.dtype(np.uint32)))
     records = (2, 3 + len(layout.tables))
-    datasets.append(_reserve(file, COMMITS, records, np.dtype(np.int64)))
+    datasets.append(reserve(file, COMMITS, records, np.dtype(np.int64)))
     file.create_group("checkpoint")
     for slot in range(layout.slots):
         group = file.create_group(f"checkpoint/{slot}")
         state = group.create_group("state")
-        datasets.append(_reserve(group, "tick", (), np.dtype(np.int64), NO_TICK))
-        datasets.append(_reserve(group, "checksum", (), np.dtype(np.uint32)))
+        datasets.append(reserve(group, "tick", (), np.dtype(np.int64), NO_TICK))
+        datasets.append(reserve(group, "checksum", (), np.dtype(np.uint32)))
         for name, (shape, dtype) in layout.state.items():
-            datasets.append(_reserve(state, name, shape, dtype))
+            datasets.append(reserve(state, name, shape, dtype))
     kind = np.dtype(f"S{SESSION_BYTES}")
-    datasets.append(_reserve(file, SESSIONS, (SESSION_RECORDS,), kind))
-    datasets.append(_reserve(file, ENDED, (1,), kind))
-    datasets.append(_reserve(file, SEALS[1], (layout.seal_bytes,), np.dtype(np.uint8)))
+    datasets.append(reserve(file, SESSIONS, (SESSION_RECORDS,), kind))
+    datasets.append(reserve(file, ENDED, (1,), kind))
+    datasets.append(reserve(file, SEALS[1], (layout.seal_bytes,), np.dtype(np.uint8)))
     return datasets
 
 
@@ -117,15 +117,15 @@ def _build_table(file: h5py.File, table: Table, lengths: Mapping[str, int]) -> l
     group = file.create_group(table.place)
     scale = group.create_dataset(EVENT, data=np.arange(table.rows, dtype=np.int64))
     scale.make_scale(EVENT)
-    _describe(scale, "", "number of the event")
+    describe(scale, "", "number of the event")
     datasets = [scale]
     for column in table.columns:
         shape, dtype = table.shape(column, lengths), np.dtype(column.dtype)
-        dataset = _reserve(group, column.name, shape, dtype, column.fill)
+        dataset = reserve(group, column.name, shape, dtype, column.fill)
         dataset.dims[0].attach_scale(scale)
         if column.dim:
             dataset.dims[1].attach_scale(file[column.dim])
-        _describe(dataset, column.units, column.long_name)
+        describe(dataset, column.units, column.long_name)
         if dtype.kind in "iu":
             dataset.attrs[FILL] = np.array(column.fill, dtype)
         if column.meanings:
@@ -176,7 +176,7 @@ def read_layout(file: h5py.File) -> Layout:
     )
 
 
-def _reserve(
+def reserve(
     group: h5py.Group,
     name: str,
     shape: tuple[int, ...],
@@ -199,6 +199,7 @@ def _reserve(
     return h5py.Dataset(h5py.h5d.create(group.id, name.encode(), kind, space, dcpl=plan))
 
 
-def _describe(dataset: h5py.Dataset, units: str, long_name: str) -> None:
+def describe(dataset: h5py.Dataset, units: str, long_name: str) -> None:
+    """Write the attributes that xarray and figures show; no units means a pure number."""
     dataset.attrs["units"] = units or "1"
     dataset.attrs["long_name"] = long_name

@@ -94,11 +94,15 @@ def require_target(path: Path, nbytes: int, *, overwrite: bool) -> None:
             raise already_exists(path)
         if being_written(path):
             raise being_written_elsewhere(path)
+    require_space(path, nbytes, f"Free some space, record less, or {_elsewhere()}.")
+
+
+def require_space(path: Path, nbytes: int, remedy: str) -> None:
+    """Raise OutputError, with what to do, if the disk of a path has not so many bytes left."""
     disk = shutil.disk_usage(path.parent)
     if disk.total and nbytes > disk.free:  # some network file systems report nothing at all
         raise OutputError(
-            f"{path}: the disk is full: {_size(nbytes)} needed, {_size(disk.free)} free. "
-            f"Free some space, record less, or {_elsewhere()}."
+            f"{path}: the disk is full: {_size(nbytes)} needed, {_size(disk.free)} free. {remedy}"
         )
 
 
@@ -123,6 +127,14 @@ def already_exists(path: Path) -> OutputError:
         f"{path}: exists already and was not touched. "
         f"Continue it with {option('resume', True)}, replace it with "
         f"{option('overwrite', True)}, or {_elsewhere()}."
+    )
+
+
+def already_there(path: Path) -> OutputError:
+    """Return the error for the name of a file that nothing can continue."""
+    return OutputError(
+        f"{path}: exists already and was not touched. "
+        f"Replace it with {option('overwrite', True)} or {_elsewhere()}."
     )
 
 

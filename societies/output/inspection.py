@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from societies.errors import OutputError
+from societies.errors import OutputError, option
 from societies.output import checkpoints, checksums, lock, seal, sessions
 from societies.output.checksums import Commits
 from societies.output.disk import Disk
@@ -24,6 +24,8 @@ from societies.output.layout import (
 )
 from societies.output.opening import descriptor_of, still_good
 from societies.output.seal import Damage, Seal
+from societies.output.studies import damaged_runs, study_rows
+from societies.output.study import DONE, is_study
 from societies.output.trust import opened
 from societies.words import counted
 
@@ -77,6 +79,8 @@ def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
         If it is no result file of societies, or so damaged that nothing can be said of it.
     """
     path = Path(path)
+    if is_study(path):
+        return _of_study(path, check=check)
     with explained(path, READING):
         descriptor = descriptor_of(path)
         try:
@@ -86,6 +90,18 @@ def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
             return _inspected(path, Disk(descriptor, found.extents), found, check=check)
         finally:
             os.close(descriptor)
+
+
+def _of_study(path: Path, *, check: bool) -> Inspection:
+    """Describe a study; with ``check`` every run that is done is compared with its checksum."""
+    rows, status = study_rows(path)
+    wrong = damaged_runs(path) if check else []
+    found = [Damage(f"run {run}", "its results") for run in wrong]
+    said = "damaged, see below" if wrong else "as written, all of it"
+    rows.append(("checksums", said if check else "not compared: societies info --check"))
+    complete = bool((status == DONE).all())
+    good = f"the other runs; {option('resume', True)} computes these again"
+    return Inspection(path, rows, complete, check, found, good)
 
 
 def _inspected(path: Path, disk: Disk, found: Seal, *, check: bool) -> Inspection:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,8 @@ from societies.errors import OutputError
 from societies.output.files import READING, explained
 from societies.output.layout import CLOCK, COMMITTED, FILL, is_clock, require_ours
 from societies.output.opening import require_whole
+from societies.output.studies import open_study
+from societies.output.study import is_study
 from societies.output.tables import EVENT, read_tables
 from societies.output.trust import opened
 
@@ -35,7 +38,8 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     -------
     xarray.Dataset
         The same as ``xr.open_dataset(path)`` gives (with ``group="events/inventions"``), without
-        the ticks not yet committed. As nothing is missing then, integers stay integers.
+        the ticks not yet committed. As nothing is missing then, integers stay integers. A study
+        (`societies sweep`) has all its runs, be they done or not: see its ``status``.
 
     Raises
     ------
@@ -45,6 +49,8 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     import xarray as xr  # here, because importing it takes longer than all the rest of societies
 
     path = Path(path)
+    if events is None and is_study(path):
+        return open_study(path)
     with explained(path, READING):
         require_whole(path)
         with opened(path) as file:
@@ -66,6 +72,40 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
             raise
     trimmed.set_close(whole.close)
     return trimmed
+
+
+def units_of(path: str | PathLike[str], names: Iterable[str]) -> list[str]:
+    """Return the units of some variables of a result file, "1" for those that it does not have.
+
+    This is for the command line: it does not load xarray, which takes longer than a short run.
+
+    Raises
+    ------
+    OutputError
+        As `open_results` does.
+    """
+    path = Path(path)
+    with explained(path, READING):
+        require_whole(path)
+        with opened(path) as file:
+            require_ours(file, path)
+            return [str(file[name].attrs["units"]) if name in file else "1" for name in names]
+
+
+def event_tables(path: str | PathLike[str]) -> list[str]:
+    """Return the names of a file's tables of events.
+
+    Raises
+    ------
+    OutputError
+        As `open_results` does.
+    """
+    path = Path(path)
+    with explained(path, READING):
+        require_whole(path)
+        with opened(path) as file:
+            require_ours(file, path)
+            return list(read_tables(file))
 
 
 def _trimmed(whole: xr.Dataset, clock: str, committed: int, *, events: bool) -> xr.Dataset:

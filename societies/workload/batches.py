@@ -184,6 +184,7 @@ class Room:
         fields = workload.arrays(p).values()
         parts += [field.nbytes(sizes) for field in fields]
         parts += [LOG_TICKS * field.nbytes(sizes) for field in fields if field.logged]
+        parts += [4] if workload.numbered else []
         events = workload.events(p).values()
         parts += [4 + 4 * LOG_TICKS * one.columns * one.rows for one in events]
         one, two = (scratch_memory(workload.phases(p, copies)) for copies in (1, 2))

@@ -122,14 +122,30 @@ def _begin(
 ) -> tuple[int, dict[str, NDArray[Any]] | None]:
     """Return the tick and state from which the branch is computed, after checking the state."""
     there = _configuration(layout.attributes)
-    if _recorded_of(there) != _recorded_of(config.model_dump(mode="json")):
+    here = config.model_dump(mode="json")
+    if _recorded_of(there) != _recorded_of(here):
         return 0, None  # the parent lacks some of what is recorded here
+    if _removals_of(there) != _removals_of(here):
+        return 0, None  # what is removed is drawn before the first tick, and part of the state
     committed = checksums.commits(disk, seal).tick
     found = checkpoints.latest(disk, seal.slots, committed, tick)
     if found is None:
         return 0, None
     require_checkpoint(workload, config, path, found[1], found[2])
     return found[1], found[2]
+
+
+def _interventions_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the interventions of a configuration, each with the keys that are set alone."""
+    return [
+        {name: value for name, value in one.items() if value not in (None, {}, [])}
+        for one in data.get("interventions") or []
+    ]
+
+
+def _removals_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the interventions that remove something."""
+    return [one for one in _interventions_of(data) if "remove" in one]
 
 
 def _recorded_of(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,7 +166,7 @@ def _require_same_past(
     """Raise OutputError if interventions before the tick are others than those of the file."""
 
     def past(data: Mapping[str, Any]) -> list[Any]:
-        return [one for one in data.get("interventions") or [] if one["day"] < tick]
+        return [one for one in _interventions_of(data) if one["day"] < tick]
 
     before, now = past(_configuration(attributes)), past(config.model_dump(mode="json"))
     if before != now:

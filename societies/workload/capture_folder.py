@@ -159,6 +159,11 @@ def prepare(
         raise ConfigError(
             f"{option('device', 'reference')}: kernels are captured; choose an OpenCL device"
         )
+    if chosen.compiler is not None:
+        raise ConfigError(
+            f"{option('device', str(device))}: a capture is replayed by OpenCL; choose an OpenCL "
+            "device"
+        )
     return folder, chosen, shown
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from reference_py.copies import Copy
 from societies.kerneltext.source import Source, amalgamate
 from societies.opencl import Device, DeviceArray, Program, get_all
-from societies.opencl.debug import opencl, translated_errors
+from societies.opencl.debug import translated_errors
 from societies.workload.fields import State, initial_state, kept, state_hash
 from societies.workload.measured import Stopwatch
 from societies.workload.phases import BoundPhases, Step, kernel_files
@@ -139,10 +139,21 @@ class _Base(Generic[P]):
     p : its parameters
     first, copies : int
         Number of the first copy, and how many there are.
+    numbers : (copy,) int, optional
+        Number of each copy of the ensemble, where they do not follow each other: copies of one
+        number have the same random draws.
     """
 
-    def __init__(self, workload: Workload[Any, P], p: P, first: int, copies: int) -> None:
+    def __init__(
+        self,
+        workload: Workload[Any, P],
+        p: P,
+        first: int,
+        copies: int,
+        numbers: NDArray[Any] | None = None,
+    ) -> None:
         self.workload, self.parameters, self.first, self.copies = workload, p, first, copies
+        self._numbers_of_all = numbers
         self.block_seconds = BLOCK_SECONDS
         self.fields = dict(workload.arrays(p))
         self.sizes = dict(workload.lengths(p))
@@ -171,11 +182,20 @@ class _Base(Generic[P]):
         self._place = place
         self._parameters_changed()
 
+    def copy_numbers(self) -> NDArray[np.uint32]:
+        """Return the number of each copy that is carried out, by which it draws."""
+        if self._numbers_of_all is None:
+            return np.arange(self.first, self.first + self.copies, dtype=np.uint32)
+        places = np.arange(self._place, self._place + self.copies)
+        last = len(self._numbers_of_all) - 1
+        return self._numbers_of_all[np.minimum(places, last)].astype(np.uint32)
+
     def _of_copies(self) -> dict[str, NDArray[Any]]:
         """Return the tables with an entry for each copy that is carried out."""
         places = np.arange(self._place, self._place + self.copies)
         tables = self.workload.of_copies(self.parameters, self._tick)
-        return {
+        numbers = {f"{self.workload.copies}_numbers": self.copy_numbers()}
+        return numbers | {
             name: np.ascontiguousarray(table[np.minimum(places, len(table) - 1)])
             for name, table in tables.items()
         }
@@ -311,7 +331,7 @@ class DeviceEngine(_Base[P]):
 
     Parameters
     ----------
-    workload, p, first, copies
+    workload, p, first, copies, numbers
         As for `_Base`.
     device : Device
     work_items : int, optional
@@ -333,10 +353,11 @@ class DeviceEngine(_Base[P]):
         *,
         first: int = 0,
         copies: int = 1,
+        numbers: NDArray[Any] | None = None,
         work_items: int | None = None,
         only: Collection[str] | None = None,
     ) -> None:
-        super().__init__(workload, p, first, copies)
+        super().__init__(workload, p, first, copies, numbers)
         self.device = device
         self._state: dict[str, DeviceArray] = {
             name: device.array(array) for name, array in self.initial().items()
@@ -446,7 +467,7 @@ class DeviceEngine(_Base[P]):
         for name, log in self._logs.items():
             array = self._state[name]
             with translated_errors(f"keeping {name} of a tick"):
-                opencl().enqueue_copy(
+                self.device.api.enqueue_copy(
                     self.device.queue,
                     log.buffer,
                     array.buffer,
@@ -456,7 +477,7 @@ class DeviceEngine(_Base[P]):
 
     def logs(self) -> State:
         """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
-        return {name: log.get()[: self._ran].swapaxes(0, 1) for name, log in self._logs.items()}
+        return {name: log.get(self._ran).swapaxes(0, 1) for name, log in self._logs.items()}
 
     def events(self) -> dict[str, NDArray[np.int32]]:
         """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
@@ -489,7 +510,7 @@ class ReferenceEngine(_Base[P]):
 
     Parameters
     ----------
-    workload, p, first, copies
+    workload, p, first, copies, numbers
         As for `_Base`.
     ensemble : int
         Copies of the whole ensemble, if these are a batch of it.
@@ -502,9 +523,10 @@ class ReferenceEngine(_Base[P]):
         *,
         first: int = 0,
         copies: int = 1,
+        numbers: NDArray[Any] | None = None,
         ensemble: int = 0,
     ) -> None:
-        super().__init__(workload, p, first, copies)
+        super().__init__(workload, p, first, copies, numbers)
         self._all = ensemble or copies
         self._functions = workload.reference(p)
         self._parameters_changed()
@@ -524,8 +546,8 @@ class ReferenceEngine(_Base[P]):
     def at(self, place: int) -> None:
         """Carry out other copies from now on, whose state is to be loaded."""
         super().at(place)
-        for i, copy in enumerate(self.copies_now):
-            copy.index = self.first + i
+        for number, copy in zip(self.copy_numbers().tolist(), self.copies_now, strict=True):
+            copy.index = number
 
     def _parameters_changed(self) -> None:
         places = range(self._place, min(self._place + self.copies, self._all))
@@ -593,14 +615,14 @@ class ReferenceEngine(_Base[P]):
         events = tuple(self._event_kinds)
         return [
             Copy(
-                self.first + i,
+                number,
                 {
                     name: array[i].copy() if self.workload.numpy else array[i].tolist()
                     for name, array in state.items()
                 },
                 events,
             )
-            for i in range(self.copies)
+            for i, number in enumerate(self.copy_numbers().tolist())
         ]
 
 

@@ -1,20 +1,27 @@
 """What does a run look like whose workload draws no figure of its own? Its series, tick by tick.
 
-Workloads that do draw one build on the same panels: see `panels_figure`.
+Workloads that do draw one build on the same panels: see `panels_figure`. The module is long because
+all that a figure says is here, from the lines of a panel to the small print.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from societies.errors import ConfigError, OutputError, SocietiesError, option, printable
-from societies.words import plural
+from societies.words import counted, plural
+from societies.workload import bands
 
 if TYPE_CHECKING:
     import xarray as xr
 
 MOST_PANELS = 6
+"""Series of a workload that draws no figure of its own."""
 COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#E69F00")
 """Colours of Okabe and Ito, which colour-blind people can distinguish."""
 
@@ -48,9 +55,37 @@ STYLE: dict[str, Any] = {
     "lines.linewidth": 1.4,
     "savefig.facecolor": "white",
     "figure.constrained_layout.h_pad": 0.09,
+    "legend.frameon": False,
+    "svg.fonttype": "none",  # text stays text, which can be searched and edited
+    "pdf.fonttype": 42,
     "svg.hashsalt": "societies",  # without it an SVG's identifiers differ from run to run
 }
 """Settings of matplotlib with which `societies.plot_overview` draws every figure."""
+
+
+MOST_POINTS = 250
+"""Points of a line; of a longer run each is the mean of several ticks, which thins daily noise."""
+COLUMNS = 3
+"""Panels side by side."""
+
+LEVEL, PART = 0.95, 0.9
+"""Level of intervals of the mean; part of the copies between the quantiles."""
+INTERVAL, QUANTILES, NONE = SHOWN = ("interval", "quantiles", "none")
+"""What a band may be."""
+_MOST_MARKS = 4
+
+
+class Mark(NamedTuple):
+    """A tick at which something happened.
+
+    Attributes
+    ----------
+    tick : at its end
+    text : what happened, for the small print
+    """
+
+    tick: int
+    text: str
 
 
 class Panel(NamedTuple):
@@ -73,13 +108,15 @@ Draw = Callable[[Any, Any], None]
 """Draws a dataset into matplotlib's axes."""
 
 
-def series_figure(results: xr.Dataset) -> Any:
+def series_figure(results: xr.Dataset, *, bands: str = INTERVAL) -> Any:
     """Return a figure of the first series of a result, six at most.
 
     Parameters
     ----------
     results : xarray.Dataset
         As `societies.open_results` returns it.
+    bands : str
+        What a band is: "interval" of the mean, "quantiles" of the copies, "none".
 
     Returns
     -------
@@ -90,7 +127,7 @@ def series_figure(results: xr.Dataset) -> Any:
     SocietiesError
         If there is nothing to draw.
     """
-    return panels_figure(results, panels_of(results))
+    return panels_figure(results, panels_of(results), shown=bands, marks=interventions(results))
 
 
 def panels_of(results: xr.Dataset) -> list[Panel]:
@@ -110,12 +147,18 @@ def panels_of(results: xr.Dataset) -> list[Panel]:
 
 
 def panels_figure(
-    results: xr.Dataset, panels: Sequence[Panel], more: Sequence[Draw] = (), who: str = ""
+    results: xr.Dataset,
+    panels: Sequence[Panel],
+    more: Sequence[Draw] = (),
+    who: str = "",
+    *,
+    shown: str = INTERVAL,
+    marks: Sequence[Mark] = (),
 ) -> Any:
     """Return a figure of some series, each in a panel.
 
-    A panel shows the mean over copies as a line and, where there are several copies, the range
-    from the least to the greatest as a band.
+    A panel shows the mean or the median over copies as a line and, where there are several copies,
+    a band; the legend says which. Of a long run, points are means of consecutive ticks.
 
     Parameters
     ----------
@@ -123,9 +166,13 @@ def panels_figure(
     panels : what to draw
     more : functions that draw a panel each, after the others
     who : of what it is, for the title; default: the title of the file
+    shown : what the band is: "interval" of the mean, "quantiles" of the copies, "none"
+    marks : ticks to mark with a line, with what happened
 
     Raises
     ------
+    ConfigError
+        If there is no such band.
     SocietiesError
         If there is nothing to draw.
     OutputError
@@ -134,6 +181,7 @@ def panels_figure(
     from matplotlib.figure import Figure
 
     clock, copies = clock_and_copies(results)
+    require_shown(shown)
     if not panels:
         raise SocietiesError(
             f"has no variable with one number per {copies} and {clock}, so there is nothing to "
@@ -142,16 +190,192 @@ def panels_figure(
     if results.sizes[clock] == 0:
         raise SocietiesError(f"holds no complete {clock} yet. Run it first, or continue its run.")
     count = len(panels) + len(more)
-    figure = Figure(figsize=(10, 8.7 if count > MOST_PANELS else 5.8), layout="constrained")
-    places = _places(figure.add_gridspec(-(-count // 3), 6), count)
+    rows = -(-count // COLUMNS)
+    figure = Figure(figsize=(10, 0.9 + 2.75 * rows), layout="constrained")
+    grid = figure.add_gridspec(rows, min(count, COLUMNS))
+    places = [grid[i // COLUMNS, i % COLUMNS] for i in range(count)]
+    for panel, place in zip(panels, places, strict=False):
+        _draw(figure.add_subplot(place), results, panel, shown)
     for draw, place in zip(more, places[len(panels) :], strict=True):
         draw(figure.add_subplot(place), results)
-    for panel, place in zip(panels, places, strict=False):
-        _draw(figure.add_subplot(place), results, panel)
+    for axes in figure.axes:
+        mark(axes, results, marks)
     figure.suptitle(
         title(results, who), x=0.01, ha="left", fontsize=12.5, color=_INK, fontweight="normal"
     )
+    legend(figure, results.sizes[copies], copies, shown)
+    small_print(figure, results, marks)
     return figure
+
+
+def require_shown(shown: str) -> None:
+    """Raise ConfigError unless a band is one of those that there are."""
+    if shown not in SHOWN:
+        raise ConfigError(f"{option('bands', shown)}: choose one of {', '.join(SHOWN)}")
+
+
+def line_with_band(
+    axes: Any,
+    ticks: NDArray[Any],
+    values: NDArray[np.float64],
+    colour: str,
+    shown: str = INTERVAL,
+    name: str = "",
+) -> None:
+    """Draw a series of several copies: mean and interval, or median and quantiles.
+
+    Parameters
+    ----------
+    axes : of matplotlib
+    ticks : (tick,)
+    values : (copy, tick)
+    colour, name : of the line
+    shown : "interval", "quantiles" or "none"
+    """
+    ticks, values, _ = bands.thinned(ticks, values, MOST_POINTS)
+    if shown == QUANTILES:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of ticks at which all are missing
+            low, line, high = np.nanquantile(values, [(1 - PART) / 2, 0.5, (1 + PART) / 2], axis=0)
+    else:
+        line = bands.mean(values)
+        low, high = bands.ends_of_mean(values, LEVEL)
+    if len(values) > 1 and shown != NONE:
+        axes.fill_between(ticks, low, high, color=colour, alpha=0.22, linewidth=0)
+    # Not clipped, so that a line along zero shows on the axis.
+    marker = "o" if len(ticks) == 1 else ""
+    axes.plot(
+        ticks, line, color=colour, marker=marker, clip_on=False, zorder=3, label=name or "_line"
+    )
+
+
+def meaning(copies: str, count: int, shown: str) -> tuple[str, str]:
+    """Say what line and band are."""
+    several = f"{count} {plural(copies)}"
+    if shown == QUANTILES:
+        low, high = (f"{100 * end:g} %" for end in ((1 - PART) / 2, (1 + PART) / 2))
+        return f"median of {several}", f"{low} to {high} quantile of the {plural(copies)}"
+    return f"mean of {several}", f"{100 * LEVEL:g} % interval of the mean (bootstrap)"
+
+
+def legend(figure: Any, count: int, copies: str, shown: str) -> None:
+    """Say below the title what line and band are, if there are several copies."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    if count < 2:
+        return
+    line, band = meaning(copies, count, shown)
+    handles: list[Any] = [Line2D([], [], color=_GREY, label=line)]
+    if shown != NONE:
+        handles.append(Patch(color=_GREY, alpha=0.3, linewidth=0, label=band))
+    _below_title(figure, handles)
+
+
+def _below_title(figure: Any, handles: Sequence[Any]) -> None:
+    """Draw a legend in a second line of the title, which a blank line keeps free."""
+    figure.suptitle(
+        f"{figure._suptitle.get_text()}\n ",
+        **{"x": 0.01, "ha": "left", "fontsize": 12.5, "color": _INK, "fontweight": "normal"},
+    )
+    y = 1 - 0.26 / figure.get_figheight()
+    figure.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(0.0, y),
+        ncols=min(len(handles), 6),
+        fontsize=9,
+    )
+
+
+def mark(axes: Any, results: xr.Dataset, marks: Sequence[Mark]) -> None:
+    """Draw a line where something happened, number it if there are several."""
+    first, last = axes.get_xlim()
+    for number, one in enumerate(marks, 1):
+        if first <= one.tick <= last:
+            axes.axvline(one.tick, color=_GREY, linewidth=0.9, linestyle=(0, (3, 2)), zorder=2)
+            if len(marks) > 1:
+                axes.annotate(
+                    str(number),
+                    (one.tick, 1),
+                    xycoords=("data", "axes fraction"),
+                    xytext=(1.5, -1),
+                    textcoords="offset points",
+                    va="top",
+                    fontsize=7.5,
+                    color=_GREY,
+                )
+
+
+def small_print(figure: Any, results: xr.Dataset, marks: Sequence[Mark] = ()) -> None:
+    """Write at the foot what is marked, and of which file and version a figure is."""
+    clock, _ = clock_and_copies(results)
+    lines = []
+    if marks:
+        numbered = [
+            f"{number}: {one.text}" if len(marks) > 1 else one.text
+            for number, one in enumerate(marks[:_MOST_MARKS], 1)
+        ]
+        rest = [f"and {len(marks) - _MOST_MARKS} more"] if len(marks) > _MOST_MARKS else []
+        lines.append(words("dashed: " + "; ".join([*numbered, *rest]), longest=150))
+    lines.append(origin(results))
+    each = -(-results.sizes[clock] // MOST_POINTS)
+    if each > 1:
+        lines[-1] += f"  ·  means of {each} {plural(clock)}"
+    figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=_GREY)
+
+
+def origin(results: xr.Dataset) -> str:
+    """Say from what file a result is, which configuration made it, and how far it went."""
+    attrs, parts = results.attrs, []
+    clock = str(attrs.get("clock", "day"))
+    source = str(results.encoding.get("source", ""))
+    if source:
+        parts.append(words(source.replace("\\", "/").rsplit("/", 1)[-1]))
+    named = {"workload": "", "seed": "seed ", "model_version": "model "}
+    parts += [f"{word}{words(attrs[name])}" for name, word in named.items() if name in attrs]
+    if clock in results.coords:
+        done = int(results[clock].values[-1]) if results.sizes[clock] else 0
+        of = f" of {words(attrs['ticks'])}" if "ticks" in attrs else ""
+        parts.append(f"{plural(clock)} up to {done}{of}")
+    if "societies_version" in attrs:
+        parts.append(f"societies {words(attrs['societies_version'])}")
+    return "  ·  ".join(parts)
+
+
+def interventions(results: xr.Dataset) -> list[Mark]:
+    """Return the interventions and shocks of a result's configuration, in the order of ticks."""
+    said = _configuration(results)
+    found: list[Mark] = []
+    for one in (*_sections(said.get("interventions")), *_sections(said.get("shocks"))):
+        values, removed = one.get("set"), one.get("remove")
+        what = (
+            [f"{key} {value}" for key, value in values.items()] if isinstance(values, dict) else []
+        )
+        if removed:
+            what.append(f"{removed} {one.get('index', '')} removed".replace("  ", " "))
+        found += _marks(one, ", ".join(what))
+    return sorted(found)
+
+
+def _marks(one: Mapping[str, Any], text: str) -> list[Mark]:
+    tick = one.get("day")
+    return [Mark(tick, f"day {tick} {text}")] if isinstance(tick, int) and tick > 0 else []
+
+
+def _sections(said: Any) -> list[Mapping[str, Any]]:
+    return [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
+
+
+def _configuration(results: xr.Dataset) -> Mapping[str, Any]:
+    """Return the configuration of a result as plain data; empty if it has none that can be read."""
+    import yaml
+
+    try:
+        said = yaml.safe_load(str(results.attrs.get("configuration", "")))
+    except yaml.YAMLError:
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def clock_and_copies(results: xr.Dataset) -> tuple[str, str]:
@@ -215,31 +439,21 @@ def numbers(results: xr.Dataset, name: str, *dims: str) -> xr.DataArray:
     return found.where(abs(found) < _LARGEST)
 
 
-def _places(grid: Any, count: int) -> list[Any]:
-    """Return where the panels go: in rows of up to three, of two rows the upper one fuller."""
-    rows = [count] if count <= 3 else [(count + 1) // 2, count // 2]
-    if count > MOST_PANELS:
-        rows = [3] * (count // 3) + [count % 3] * (count % 3 > 0)
-    return [
-        grid[row, i * 6 // n : (i + 1) * 6 // n] for row, n in enumerate(rows) for i in range(n)
-    ]
-
-
-def _draw(axes: Any, results: xr.Dataset, panel: Panel) -> None:
+def _draw(axes: Any, results: xr.Dataset, panel: Panel, shown: str) -> None:
     clock, copies = clock_and_copies(results)
-    ticks = results[clock].values
     series = numbers(results, panel.variable, copies, clock)
-    if results.sizes[copies] > 1:
-        least, greatest = series.min(copies), series.max(copies)
-        axes.fill_between(ticks, least, greatest, color=panel.colour, alpha=0.22, linewidth=0)
-    # Not clipped, so that a line along zero shows on the axis.
-    marker = "o" if len(ticks) == 1 else ""
-    mean = series.mean(copies)
-    axes.plot(ticks, mean, color=panel.colour, marker=marker, clip_on=False, zorder=3)
+    line_with_band(axes, results[clock].values, series.values, panel.colour, shown)
     label(axes, results, panel.title, panel.label)
-    top, bottom = (
-        float(end) if series.notnull().any() else 0.0 for end in (series.max(), series.min())
-    )
+    from_zero(axes)
+
+
+def from_zero(axes: Any) -> None:
+    """Let a panel begin at zero, or below it where what is drawn is, and end above all of it."""
+    drawn = [line.get_ydata() for line in axes.lines]
+    drawn += [path.vertices[:, 1] for area in axes.collections for path in area.get_paths()]
+    values = np.concatenate([np.asarray(one, float).ravel() for one in drawn] or [np.zeros(1)])
+    values = values[np.isfinite(values)]
+    top, bottom = (float(values.max()), float(values.min())) if len(values) else (0.0, 0.0)
     axes.set_ylim((min(0.0, bottom * 1.08), top * 1.08 if top > 0 else 1))
     if top >= 1000:
         axes.yaxis.set_major_formatter(_thousands)
@@ -253,27 +467,24 @@ def label(axes: Any, results: xr.Dataset, title: str, label: str) -> None:
     axes.set_ylabel(label)
     axes.set_xlabel(clock)
     axes.set_xlim((ticks[0] - 1, ticks[-1]))
+    axes.locator_params(axis="x", nbins=5, integer=True)
 
 
 def title(results: xr.Dataset, who: str = "") -> str:
-    """Say what was run, as far as is known, and what line and band mean."""
+    """Say what was run, as far as is known."""
     _, copies = clock_and_copies(results)
     parts = [who or words(results.attrs.get("title", ""))]
-    count = results.sizes[copies]
-    if count == 1:
-        parts.append(f"1 {copies}")
-    else:
-        parts.append(f"{count} {plural(copies)} (line: mean, band: minimum to maximum)")
+    parts.append(counted(results.sizes[copies], copies))
     return "  ·  ".join(part for part in parts if part)
 
 
-def words(text: object) -> str:
+def words(text: object, longest: int = _LONGEST_WORDS) -> str:
     """Return what a file says as words of a figure: no mathematics, nothing that has no picture.
 
     What is longer than a figure is wide is cut.
     """
     shown = str(text)
-    shown = shown if len(shown) <= _LONGEST_WORDS else f"{shown[: _LONGEST_WORDS - 3]}..."
+    shown = shown if len(shown) <= longest else f"{shown[: longest - 3]}..."
     return printable(shown).replace("$", r"\$")
 
 

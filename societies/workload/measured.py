@@ -19,6 +19,9 @@ MEASURED = {
 }
 """What is measured of a tick (`Workload.timed`): dtype, unit, meaning."""
 
+MEASURED_TABLE = "measured"
+"""Name of the table that has it where nobody knows beforehand how many ticks there will be."""
+
 
 class Stopwatch:
     """What was measured of some ticks; nothing is, unless it is on.

@@ -53,7 +53,7 @@ class Scratch:
 
     Attributes
     ----------
-    shape : lengths; if one is 0, the kernel is handed a single element that it does not touch
+    shape : lengths; if one is 0, the kernel is handed a single row that it does not touch
     dtype : NumPy type
     shared : name under which several launches are handed the same memory, and under which the host
         finds it (`BoundPhases.memory`); "" for none
@@ -66,7 +66,8 @@ class Scratch:
     @property
     def allocated(self) -> tuple[int, ...]:
         """Shape on the device, where no array is empty."""
-        return self.shape if math.prod(self.shape) else (1,)
+        # a whole row: a parameter that points to vectors takes no less
+        return self.shape if math.prod(self.shape) else (max(self.shape[-1], 1),)
 
     @property
     def nbytes(self) -> int:
@@ -131,11 +132,14 @@ class Phase:
     launches : tuple of Launch
     swaps : pairs of arrays of the state that exchange their names after the launches (double
         buffers); the reference's function exchanges them itself
-    host : called with the arrays on the device by name, the tick and the step's arguments
+    before : called before the launches with the arrays on the device by name, the tick and the
+        step's arguments
+    host : called after them with the same
     """
 
     launches: tuple[Launch, ...] = ()
     swaps: tuple[tuple[str, str], ...] = ()
+    before: Callable[..., None] | None = None
     host: Callable[..., None] | None = None
 
 
@@ -282,7 +286,7 @@ class BoundPhases:
         on_cpu: bool,
         tick: str = TICK,
     ) -> None:
-        self._phases, self._program, self._arrays = phases, program, arrays
+        self._phases, self._program, self.arrays = phases, program, arrays
         self._arguments, self._work_items, self._on_cpu = arguments, work_items, on_cpu
         self.numbers: dict[str, int] = {}
         self._tick, self._changing = tick, (TICK, tick, *changing)
@@ -299,13 +303,15 @@ class BoundPhases:
     def __call__(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""
         values = {TICK: tick, self._tick: tick, **self.numbers, **step.arguments}
+        phase = self._phases[step.phase]
+        if phase.before is not None:
+            phase.before(self.arrays, tick, **step.arguments)
         for launch in self.launches[step.phase]:
             launch(tick, values)
-        phase = self._phases[step.phase]
         if phase.host is not None:
-            phase.host(self._arrays, tick, **step.arguments)
+            phase.host(self.arrays, tick, **step.arguments)
         for a, b in phase.swaps:
-            self._arrays[a], self._arrays[b] = self._arrays[b], self._arrays[a]
+            self.arrays[a], self.arrays[b] = self.arrays[b], self.arrays[a]
 
     def _bound(self, phase: str, launch: Launch) -> BoundLaunch:
         kernel = self._program.kernel(launch.kernel or phase)
@@ -314,13 +320,13 @@ class BoundPhases:
         swapped = {p: a for p in given if (a := self._array_name(p)) in self._swapping}
 
         def bind() -> BoundKernel:
-            now = {parameter: self._arrays[array] for parameter, array in swapped.items()}
+            now = {parameter: self.arrays[array] for parameter, array in swapped.items()}
             return kernel.bind(global_size=whole, local_size=local, **{**given, **now})
 
         def arrangement() -> tuple[int, ...]:
-            return tuple(id(self._arrays[array]) for array in swapped.values())
+            return tuple(id(self.arrays[array]) for array in swapped.values())
 
-        own = {*launch.arguments, *launch.scratch, *self._arrays}
+        own = {*launch.arguments, *launch.scratch, *self.arrays}
         changing = [name for name in given if name in self._changing and name not in own]
         wait = self._program.device.finish
         pace = Pace(launch.slices, local[0], wait) if launch.slices else None
@@ -341,7 +347,7 @@ class BoundPhases:
             word = groups
 
             def read(values: Mapping[str, int]) -> tuple[int, ...]:
-                return (int(self._arrays[word].get().max()) * local[0], *local[1:])
+                return (int(self.arrays[word].get().max()) * local[0], *local[1:])
 
             return local, local, read
         if callable(groups):
@@ -358,7 +364,7 @@ class BoundPhases:
 
     def _array_name(self, parameter: str) -> str:
         """Return the array of the state that a parameter means, if it means one."""
-        return parameter if parameter in self._arrays else parameter.removeprefix("state_")
+        return parameter if parameter in self.arrays else parameter.removeprefix("state_")
 
     def _given(self, kernel: Kernel, phase: str, launch: Launch, name: str) -> Any:
         """Return what a kernel is handed for a parameter."""
@@ -366,8 +372,8 @@ class BoundPhases:
             return launch.arguments[name]
         if name in launch.scratch:
             return self.memory[_scratch_name(phase, launch, name)]
-        if (array := self._array_name(name)) in self._arrays:
-            return self._arrays[array]
+        if (array := self._array_name(name)) in self.arrays:
+            return self.arrays[array]
         if name in self._changing or (launch.each and name == launch.each[0]):
             return 0
         if launch.slices and name == launch.slices.parameter:

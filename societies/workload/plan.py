@@ -152,9 +152,9 @@ def device_bytes(workload: Workload[Any, Any], config: WorkloadConfig) -> int:
         if isinstance(array, np.ndarray)
     )
     logged = LOG_TICKS * copies * (logs + rows) + 4 * copies * len(workload.events(p))
-    return (
-        state_bytes(workload, config) + logged + tables + scratch_bytes(workload.phases(p, copies))
-    )
+    numbers = 4 * copies if workload.numbered else 0
+    scratch = scratch_bytes(workload.phases(p, copies))
+    return state_bytes(workload, config) + logged + tables + numbers + scratch
 
 
 def _launches(workload: Workload[Any, Any], p: Any, copies: int, last: int) -> str:

@@ -84,6 +84,17 @@ def with_table(config: Any, source: Any, copies: str = "society") -> Any:
     return found
 
 
+def with_rows(config: Any, table: Table | None, numbers: NDArray[np.int64] | None) -> Any:
+    """Return the configuration of copies with the parameters of a table and with any numbers.
+
+    Nothing is checked: every row is a configuration that was valid before.
+    """
+    count = table.rows if table else len(numbers) if numbers is not None else config.replicates
+    found = config.model_copy(update={"replicates": count})
+    found._table, found._numbers = table, numbers
+    return found
+
+
 def points_of(config: Any) -> Points | None:
     """Return the parameters of an ensemble's copies; None if all have those of the configuration.
 
@@ -113,13 +124,12 @@ def once(config: Any, name: str, make: Callable[[Any], Made]) -> Made:
 
 
 def interventions(config: Any) -> Sequence[Any]:
-    """Return the interventions of a configuration, if its workload has any."""
-    found: Sequence[Any] = getattr(config, "interventions", ())
-    return found
+    """Return the interventions of a configuration that change values, if its workload has any."""
+    return [one for one in getattr(config, "interventions", ()) if one.set]
 
 
 def _points(config: Any) -> Points:
-    table, base = config.table, _plain_data(config)
+    table, base = config.table, plain_data(config)
     paths: dict[str, Path] = {}
     for key in table.columns if table else ():
         try:
@@ -183,7 +193,7 @@ def _in_time(
     changes = sorted(interventions(config), key=lambda one: one.day)  # those of a day in order
     after = tuple(sorted({one.day for one in changes}))
     first = getattr(config, "first_society", 0)
-    numbers = np.arange(first, first + len(row_of))
+    numbers = np.arange(first, first + len(row_of)) if config.numbers is None else config.numbers
     concerned = np.array(
         [np.isin(numbers, one.societies) if one.societies else numbers >= 0 for one in changes],
         bool,
@@ -239,9 +249,9 @@ class _NotThen(ValueError):
 
 def intervention_conflicts(config: Any) -> Iterator[Conflict]:
     """Yield what interventions cannot do: on which days, in which societies, to which keys."""
-    base, wrong = _plain_data(config), False
+    base, wrong = plain_data(config), False
     first, last = config.first_society, config.first_society + config.replicates - 1
-    for i, one in enumerate(interventions(config)):
+    for i, one in enumerate(config.interventions):
         path: Path = ("interventions", i)
         if one.day >= config.days:
             message = f"must be before the last day, {config.days}, got {one.day}"
@@ -251,7 +261,7 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
                 message = f"there is no society {society}; they are numbered {first} to {last}"
                 needs: tuple[Path, ...] = (("replicates",), ("first_society",))
                 yield Conflict((*path, "societies", s), message, needs)
-        if not one.set:
+        if not one.set and getattr(one, "remove", None) is None:
             yield Conflict((*path, "set"), "names no key that it changes")
         for key in one.set:
             try:
@@ -265,13 +275,13 @@ def intervention_conflicts(config: Any) -> Iterator[Conflict]:
         _in_time(config, base, [{}], np.zeros(config.replicates, np.intp), {})
     except _NotThen as error:
         path = ("interventions",)
-        for i, one in enumerate(interventions(config)):
+        for i, one in enumerate(config.interventions):
             path = ("interventions", i) if one is error.newest else path
         for line in str(error).split("\n"):
             yield Conflict(path, line)
 
 
-def _plain_data(config: Any) -> dict[str, Any]:
+def plain_data(config: Any) -> dict[str, Any]:
     """Return the configuration as plain data, without what changes it in time."""
     data: dict[str, Any] = config.model_dump()
     data.pop("interventions", None)

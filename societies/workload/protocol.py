@@ -41,7 +41,8 @@ class Source:
     header : OpenCL text put after the macros
     arguments : arguments of every kernel that has a parameter of the name: numbers, and constant
         arrays, which are copied to the device once. Sizes (``agents``), the number of the first
-        copy (``first_society``) and the attributes of the parameters need no mention
+        copy (``first_society``), an array with the number of each (``society_numbers``) and the
+        attributes of the parameters need no mention
     work_items : name of a macro that is the number of work-items of a workgroup; "": none
     """
 
@@ -158,8 +159,18 @@ class Workload(Generic[C, P]):
     timed: ClassVar[bool] = False
     """Whether the file has, of every tick, how long it took and how many kernels it launched: the
     variables `MEASURED`. The host then waits for the device after every tick."""
+    export: ClassVar[Mapping[str, Callable[..., object]]] = {}
+    """Formats that `societies export FILE --to NAME` writes besides those of all workloads.
+
+    The name is the ending of the file too. A function ``write(results, path, *, ...)`` is handed
+    the dataset with the ticks that are asked for and writes one file; its keyword-only parameters
+    are options."""
     step_arguments: ClassVar[tuple[str, ...]] = ()
     """Names of the arguments that steps carry."""
+    numbered: ClassVar[bool] = False
+    """Whether kernels take the number of each copy from the array ``society_numbers`` (by the name
+    of a copy), so that copies of one launch may have any numbers. Else they count them on from
+    ``first_society``, and copies with the same random draws need launches of their own."""
     numpy: ClassVar[bool] = False
     """Whether the reference is handed arrays; else lists, on which plain Python is faster."""
 

@@ -153,7 +153,7 @@ def require_origin(
             f"run it anew into another file, with {option('out')}"
         )
     try:
-        different = _different_keys(str(attributes["configuration"]), to_yaml(config))
+        different = _different_keys(str(attributes["configuration"]), config)
     except (KeyError, TypeError, ConfigError) as error:
         raise OutputError(
             f"{path}: its configuration is missing or damaged, so it cannot be continued\n"
@@ -211,23 +211,35 @@ def _digests(config: WorkloadConfig) -> dict[str, str]:
     return digests
 
 
-def _different_keys(before: str, now: str) -> list[tuple[str, str, str]]:
+def _different_keys(before: str, config: WorkloadConfig) -> list[tuple[str, str, str]]:
     """Return key, old and new value wherever two resolved configurations differ.
 
-    The text of a file may be a stranger's: what is no configuration, or much longer than this one,
-    is not read at all.
+    A key that came after the file was written has its default there. The text of a file may be a
+    stranger's: what is no configuration, or much longer than this one, is not read at all.
     """
+    now = to_yaml(config)
     if len(before) > LONGER_AT_MOST * len(now) + LONG:
         return [("the configuration", f"{len(before)} characters", f"{len(now)} characters")]
     made_with = read_text(before, "configuration")
     if not isinstance(made_with.data, dict) or made_with.problems:
         raise TypeError("no configuration")
     old, new = _flat(made_with.data), _flat(read_text(now, "configuration").data)
+    if new.keys() - old.keys():
+        old = _with_defaults(made_with.data, config) | old
     return [
         (_short(key), _short(str(old.get(key, "absent"))), _short(str(new.get(key, "absent"))))
         for key in {**old, **new}
         if old.get(key, "absent") != new.get(key, "absent")
     ]
+
+
+def _with_defaults(data: Mapping[str, Any], config: WorkloadConfig) -> dict[str, Any]:
+    """Return the values of a file's configuration, with those of keys that it does not know."""
+    try:
+        complete = type(config).model_validate(data)
+    except ValueError:
+        return {}
+    return _flat(read_text(to_yaml(complete), "configuration").data)
 
 
 def _short(text: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from societies.output import open_results
+from societies.output import open_results, units_of
 from societies.words import plural
 from societies.workload.profile import Profile
 
@@ -86,8 +86,7 @@ class RunReport:
     def rows(self) -> list[tuple[str, str]]:
         """The closing table: the last tick under the file's own names and units, then the run."""
         clock, names = self.workload.clock, self.headlines
-        with open_results(self.path) as results:
-            units = [results[name].attrs["units"] if name in results else "1" for name in names]
+        units = units_of(self.path, names)
         over = self.means_over
         rows = [(f"last {clock}", f"{self.last_tick}{f', means over {over}' if over else ''}")]
         if self.ended:

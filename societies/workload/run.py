@@ -63,13 +63,15 @@ def engine_of(
     """
     chosen, name, facts = chosen_device(device, profiling=profiling)
     p = workload.parameters(workload.fitted(config, chosen))
-    first, copies = workload.first(config), workload.count(config)
+    first, copies, numbers = workload.first(config), workload.count(config), config.numbers
     size = copies if batch is None else batch_size(copies, _fit(workload, p, chosen), batch)
     inner: DeviceEngine[Any] | ReferenceEngine[Any]
     if chosen is None:
-        inner = ReferenceEngine(workload, p, first=first, copies=size, ensemble=copies)
+        inner = ReferenceEngine(
+            workload, p, first=first, copies=size, numbers=numbers, ensemble=copies
+        )
     else:
-        inner = DeviceEngine(workload, p, chosen, first=first, copies=size)
+        inner = DeviceEngine(workload, p, chosen, first=first, copies=size, numbers=numbers)
     engine: Engine = inner if size == copies else Batches(inner, copies)
     return engine, name, facts
 

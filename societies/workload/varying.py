@@ -39,6 +39,20 @@ def varying(model: type[Section], data: Any, key: str) -> Path:
     NotVarying
         With the reason, if there is no such key or all copies of a launch share it.
     """
+    path, kind, section = found_key(model, data, key)
+    if kind not in (VALUE, TABULATED) or section is not None:
+        raise NotVarying(_why_not(kind, section))
+    return path
+
+
+def found_key(model: type[Section], data: Any, key: str) -> tuple[Path, str, Any]:
+    """Return path and kind of a key, and the section that it is, None if it is a value.
+
+    Raises
+    ------
+    NotVarying
+        If there is no such key.
+    """
     path: Path = ()
     section: Any = model
     kind = ""
@@ -56,9 +70,7 @@ def varying(model: type[Section], data: Any, key: str) -> Path:
         kind = str(extra.get("kind", "")) or kind
         section = _section(field.annotation)
         path, data = (*path, part), data.get(part) if isinstance(data, dict) else None
-    if kind not in (VALUE, TABULATED) or section is not None:
-        raise NotVarying(_why_not(kind, section))
-    return path
+    return path, kind, section
 
 
 def coordinates(config: Any, copies: str) -> list[Coordinate]:
@@ -70,14 +82,14 @@ def coordinates(config: Any, copies: str) -> list[Coordinate]:
         return []
     found = []
     for key, column in table.columns.items():
-        unit, meaning = _described(type(config), key)
+        unit, meaning = unit_and_meaning(type(config), key)
         dims = (copies, "resource")[: column.ndim]
         found.append(Coordinate(key, column, unit, meaning, dims))
     return found
 
 
-def _described(model: Any, key: str) -> tuple[str, str]:
-    """Return unit and meaning of a key that may vary."""
+def unit_and_meaning(model: Any, key: str) -> tuple[str, str]:
+    """Return unit and meaning of a key."""
     unit = meaning = ""
     for part in key.split("."):
         if model is not None and part in model.model_fields:

@@ -10,8 +10,9 @@ import pytest
 import xarray as xr
 
 import societies
+from societies import analysis
 from societies.analysis import plot, plot_overview
-from societies.analysis.plot import workload_of
+from societies.analysis.selecting import workload_of
 from societies.economy.figure import PANELS
 from societies.errors import OutputError, SocietiesError
 from societies.output import Coordinate, ResultFile, Variable
@@ -95,13 +96,13 @@ def test_devices_are_drawn_into_files(tmp_path):
         assert path.stat().st_size > other.stat().st_size
 
 
-def figure_of(data):
+def figure_of(data, **options):
     """Return the figure of a dataset, drawn with the settings of every figure."""
     import matplotlib
 
     with matplotlib.rc_context(STYLE):
         own = getattr(workload_of(data), "figure", series_figure)
-        return own(data)
+        return own(data, **options)
 
 
 @pytest.mark.thorough
@@ -135,17 +136,129 @@ def test_the_users_settings_neither_change_the_figure_nor_are_changed(tmp_path):
         assert matplotlib.rcParams["font.size"] == 30
 
 
-def test_line_is_the_mean_and_band_the_range_over_societies():
+@pytest.mark.parametrize("bands", ["interval", "quantiles", "none"])
+def test_line_and_band_are_what_the_legend_says(bands):
     data = dataset(societies=6)
-    for axes, (name, _, label, _) in zip(figure_of(data).axes, PANELS, strict=True):
-        (line,), (band,) = axes.lines, axes.collections
+    figure = figure_of(data, bands=bands)
+    for axes, (name, _, label, _) in zip(figure.axes, PANELS, strict=True):
+        (line,) = axes.lines
+        expected = (
+            analysis.quantile_interval(data[name]).rename(median="mean")
+            if bands == "quantiles"
+            else analysis.mean_interval(data[name])
+        )
         np.testing.assert_array_equal(line.get_xdata(), data.day)
-        np.testing.assert_allclose(line.get_ydata(), data[name].mean("society"))
-        corners = band.get_paths()[0].vertices[:, 1]
-        assert corners.min() == data[name].min() and corners.max() == data[name].max()
+        np.testing.assert_allclose(line.get_ydata(), expected["mean"])
+        if bands == "none":
+            assert not axes.collections
+        else:
+            (band,) = axes.collections
+            low, high = ends_of(band, data.sizes["day"])
+            np.testing.assert_allclose(low, expected.low)
+            np.testing.assert_allclose(high, expected.high)
         assert axes.get_xlabel() == "day" and axes.get_ylabel() == label
         low, high = axes.get_ylim()
-        assert low == 0 and high >= data[name].max()
+        assert low == 0 and high >= expected.high.max()
+    words = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert (
+        words
+        == {
+            "interval": ["mean of 6 societies", "95 % interval of the mean (bootstrap)"],
+            "quantiles": ["median of 6 societies", "5 % to 95 % quantile of the societies"],
+            "none": ["mean of 6 societies"],
+        }[bands]
+    )
+
+
+def ends_of(band, count):
+    """Return the lower and the upper end of a filled area at each of its points."""
+    corners = band.get_paths()[0].vertices[:, 1]
+    return corners[1 : count + 1], corners[count + 2 : 2 * count + 2][::-1]
+
+
+def test_a_band_that_does_not_exist_is_refused(file, shell):
+    code, out, err = shell("plot", str(file), "--figure", "series", "--bands", "range")
+    assert (code, out) == (2, "")
+    assert err == "--bands range: choose one of interval, quantiles, none\n"
+
+
+def test_a_workload_without_a_figure_has_the_bands_of_its_series(tmp_path, shell):
+    path = tmp_path / "run.h5"
+    with ResultFile.create(
+        path,
+        coordinates=[Coordinate("society", np.arange(2)), Coordinate("day", np.arange(1, 4))],
+        variables=[Variable("energy", ("society", "day"), "f8", "", "energy")],
+        attributes={"configuration": "workload: tictactoe"},
+        state={},
+    ) as result:
+        result.write("energy", np.arange(6.0).reshape(2, 3), day=slice(0, 3))
+        result.commit(3)
+    code, _, err = shell("plot", str(path), "--bands", "range")
+    assert (code, err) == (2, "--bands range: choose one of interval, quantiles, none\n")
+    out = str(tmp_path / "fig.svg")
+    assert shell("plot", str(path), "--bands", "quantiles", "--out", out) == (0, f"{out}\n", "")
+    assert "quantile of the societies" in Path(out).read_text()
+
+
+def test_of_a_long_run_points_are_means_of_several_days():
+    data = dataset(societies=3, days=603)
+    axes = figure_of(data).axes[0]
+    (line,) = axes.lines
+    name = PANELS[0].variable
+    means = data[name].mean("society").values
+    expected = [means[i : i + 3].mean() for i in range(0, 603, 3)]
+    np.testing.assert_allclose(line.get_ydata(), expected)
+    np.testing.assert_allclose(line.get_xdata(), np.arange(2, 603, 3))
+    assert "means of 3 days" in figure_of(data)._supxlabel.get_text()
+
+
+def test_shocks_interventions_and_groups_are_shown():
+    said = (
+        "workload: economy\n"
+        "shocks: [{day: 40, remove: resource, index: 5}]\n"
+        "interventions:\n"
+        "- {day: 20, set: {trading.min_surplus: 50}, remove: null}\n"
+        "- {day: 30, set: {}, remove: agent, index: random}\n"
+    )
+    data = dataset(configuration=said, seed="3", ticks=80, societies_version="0.1")
+    utilities = np.random.default_rng(1).random((5, 60, 2))
+    data["group_utility"] = ("society", "day", "group"), utilities
+    figure = figure_of(data.assign_coords(group=["able", "others"]))
+    for axes in figure.axes[:-1]:
+        mean, *marked = axes.lines
+        assert len(mean.get_xdata()) == 60
+        assert [line.get_xdata()[0] for line in marked] == [20, 30, 40]
+        assert [text.get_text() for text in axes.texts] == ["1", "2", "3"]
+    assert figure._supxlabel.get_text() == (
+        "dashed: 1: day 20 trading.min_surplus 50; 2: day 30 agent random removed; "
+        "3: day 40 resource 5 removed\n"
+        "seed 3  ·  days up to 60 of 80  ·  societies 0.1"
+    )
+    groups = figure.axes[-1]
+    assert [text.get_text() for text in groups.get_legend().get_texts()] == ["able", "others"]
+    for place, line in enumerate(groups.lines[:2]):
+        np.testing.assert_allclose(line.get_ydata(), utilities[..., place].mean(0))
+
+
+def test_panels_stand_in_columns_and_have_the_same_ticks():
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    figure = figure_of(with_devices())
+    FigureCanvasAgg(figure).draw()
+    places = [axes.get_position() for axes in figure.axes]
+    for column in range(3):
+        assert len({round(place.x0, 6) for place in places[column::3]}) == 1
+        assert len({round(place.x1, 6) for place in places[column::3]}) == 1
+    for row in range(0, len(places), 3):
+        assert len({round(place.y0, 6) for place in places[row : row + 3]}) == 1
+    assert len({tuple(axes.get_xticks()) for axes in figure.axes}) == 1
+
+
+def test_text_in_an_svg_is_text(tmp_path):
+    _, svg = plot_overview(dataset(), tmp_path)
+    text = svg.read_text()
+    assert re.search(r"<text[^>]*>Inequality</text>", text)
+    assert re.search(r"<text[^>]*>mean of 5 societies</text>", text)
 
 
 def test_one_society_has_no_band_and_nothing_traded_still_shows():
@@ -165,7 +278,10 @@ def test_no_text_is_cut_off_or_covers_another():
     canvas.draw()
     renderer = canvas.get_renderer()
     page = figure.bbox
-    boxes = [figure._suptitle.get_window_extent(renderer)]
+    boxes = [legend.get_window_extent(renderer) for legend in figure.legends]
+    boxes.append(figure._supxlabel.get_window_extent(renderer))
+    title = figure._suptitle.get_window_extent(renderer)
+    assert title.x1 <= page.x1 and title.y1 <= page.y1
     for axes in figure.axes:
         boxes += [axes.get_tightbbox(renderer)]
     for number, box in enumerate(boxes):
@@ -174,7 +290,7 @@ def test_no_text_is_cut_off_or_covers_another():
 
 
 def title(data):
-    return figure_of(data)._suptitle.get_text()
+    return figure_of(data)._suptitle.get_text().strip()
 
 
 def test_the_title_says_what_is_known():

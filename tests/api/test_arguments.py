@@ -126,9 +126,8 @@ def test_no_text_of_the_library_names_an_option():
     commands = typer.main.get_command(app).commands.values()
     options = {word for command in commands for p in command.params for word in p.opts}
     assert {"--out", "--resume", "--from", "--set"} <= options
-    ours = re.compile(
-        rf"(?<!driver\.py )(?<!societies info )({'|'.join(o for o in options if o[:2] == '--')})\b"
-    )
+    listed = "|".join(word for word in options if word[:2] == "--")
+    ours = re.compile(rf"(?<!driver\.py )(?<!societies info )({listed})(?![-\w])")
     # the shell's own words
     own = {"cli.py", "options.py", "__main__.py", "capture_driver.py", "errors.py"}
     found = []  # whole commands (societies info --check) are right everywhere

@@ -157,7 +157,12 @@ def test_verbose_prints_the_plan_on_stderr(shell):
     _, plan, _ = shell("run", "small.yaml", "--dry-run")
     code, out, err = shell("run", "small.yaml", "-v", "-q")
     assert (code, out) == (0, "small.h5\n")
-    assert err == plan
+
+    def but_for_free_memory(text):
+        # How many societies fit follows from the memory that the machine has free at the moment.
+        return re.sub(r"[\d,]+ fit", "some fit", text)
+
+    assert but_for_free_memory(err) == but_for_free_memory(plan)
 
 
 def test_a_dry_run_prints_the_plan_and_writes_nothing(shell, small):
@@ -459,3 +464,22 @@ def test_the_report_of_another_workload_speaks_its_words(shell, small):
         "written to",
     ]
     assert rows["last step"] == "30"
+
+
+def test_a_short_run_loads_no_library_for_analysis(tmp_path):
+    """xarray and what it loads take a second, and the closing table needs only units."""
+    code = (
+        "import sys\n"
+        "from societies.cli import main\n"
+        "try:\n"
+        "    main(['run', 'short.yaml', '--device', 'reference'])\n"
+        "except SystemExit as end:\n"
+        "    assert not end.code\n"
+        "print({'xarray', 'pandas', 'scipy', 'dask', 'matplotlib'} & sys.modules.keys())\n"
+    )
+    (tmp_path / "short.yaml").write_text("workload: economy\nagents: 5\nresources: 4\ndays: 1\n")
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "units extracted" in done.stdout and done.stdout.endswith("set()\n"), done.stdout

@@ -26,8 +26,10 @@ ONE_PROBLEM = [
     ("agnets: 3", "2:1  agnets: unknown key; did you mean 'agents'?"),
     ("trading: {menu_sise: 3}", "2:11  trading.menu_sise: unknown key; did you mean 'menu_size'?"),
     ("menu_size: 3", "2:1  menu_size: unknown key; did you mean 'trading.menu_size'?"),
-    ("record: {zzz: 1}", "2:10  record.zzz: unknown key; the keys here are society, agent, "
-     "agent_resource, device, checkpoint, keep, trade_log, input_output"),
+    ("record: {trade_log: {zzz: 1}}", "2:22  record.trade_log.zzz: unknown key; the keys here are "
+     "days, societies"),
+    ("record: {numeraire: gold}", "2:21  record.numeraire: expected a whole number or any, "
+     "got 'gold'"),
     ("1: 2", "2:1  1: unknown key"),
     ("agents: 3\nagents: 4", "3:1  agents: is given twice, first on line 2; keep one of the two"),
     ("agents: 2.5", "2:9  agents: expected a whole number, got 2.5"),
@@ -311,8 +313,8 @@ def test_contradictions_with_a_wrong_value_are_not_invented(tmp_path):
     [
         ("agents: 3", ":1:1  workload: is missing"),
         ("workload: econmy", ":1:11  workload: unknown workload 'econmy'; did you mean 'economy'?"),
-        ("workload: [economy]", ":1:11  workload: expected one of economy"),
-        ("workload:", ":1:10  workload: expected one of economy"),
+        ("workload: [economy]", ":1:11  workload: expected one of blur, chess"),
+        ("workload:", ":1:10  workload: expected one of blur, chess"),
     ],
 )
 def test_workload(tmp_path, first_line, message):

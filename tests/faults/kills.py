@@ -8,9 +8,9 @@ a run comes through: that file must equal the undisturbed one, but for its prove
 
 By default the runs use no device and no model, so that many kills fall into the writing: a
 recurrence in which every day depends on all of the day before, with events and a variable that is
-not along the clock. With ``--what`` it is an economy, or a plate that ends early (laplace), in
-plain Python and committed tick by tick. The same program is what is killed: ``python kills.py
---write FILE``.
+not along the clock. With ``--what`` it is an economy, a plate that ends early (laplace), or two
+boxes of atoms (molecular_dynamics), in plain Python and committed tick by tick. The same program is
+what is killed: ``python kills.py --write FILE``.
 """
 
 from __future__ import annotations
@@ -83,6 +83,15 @@ MODELS: dict[str, dict[str, Any]] = {
         "tolerance": 1e-4,
         "check_every": 5,
         "record": {"series": 2, "detail": 20, "checkpoint": 7},
+    },
+    "molecular_dynamics": {
+        "workload": "molecular_dynamics",
+        "cells": 2,
+        "steps": 60,
+        "replicates": 2,
+        "thermostat": "rescale",
+        "equilibrate": 20,
+        "record": {"series": 2, "detail": 15, "checkpoint": 7},
     },
 }
 """What ``--what`` may name besides the recurrence."""

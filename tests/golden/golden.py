@@ -58,6 +58,10 @@ def _small(**settings):
     return {"workload": "economy", "days": 60, "seed": 7, **settings}
 
 
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+"""A position with moves of all kinds, known by the name of the program that it tested."""
+
+
 def _plate(**settings):
     return {"workload": "laplace", "rows": 21, "columns": 34, "conductor": BARS, **settings}
 
@@ -104,6 +108,38 @@ CONFIGS = {
     ),
     "laplace of the seed's form": ("configs/physics/laplace/quickstart.yaml", ["variant=seed"]),
     "laplace in double": (_plate(steps=300, precision="double", border=[1, 0.5, -0.25, 0]), []),
+    "havannah match": (
+        {
+            "workload": "havannah_match",
+            "size": 4,
+            "games": 4,
+            "players": [{"kind": "flat", "playouts": 60}, {"kind": "random"}],
+        },
+        [],
+    ),
+    "chess perft": (
+        {"workload": "chess_perft", "depth": 3, "detail": True, "positions": [KIWIPETE, "start"]},
+        [],
+    ),
+    "chess match": (
+        {
+            "workload": "chess_match",
+            "games": 4,
+            "opening": 2,
+            "fen": "3qk3/4p3/8/8/8/8/4P3/R3K2R w KQ - 80 60",
+            "players": [{"depth": 1}, {"kind": "random"}],
+        },
+        [],
+    ),
+    "connect6 match": (
+        {
+            "workload": "connect6_match",
+            "games": 2,
+            "opening": 2,
+            "players": [{"depth": 1, "width": 8}, {"depth": 2, "width": 4}],
+        },
+        [],
+    ),
     "kalah in layers": (
         {"workload": "kalah", "depth": 7, "form": "layers", "split": [1, 3, 4], "boards": 64}
         | {
@@ -134,6 +170,16 @@ CONFIGS = {
         },
         [],
     ),
+    "laplace by over-relaxation": (
+        "configs/physics/laplace/quickstart.yaml",
+        ["method=sor", "tolerance=1e-5"],
+    ),
+    "matmul separate in double": (
+        "configs/physics/matmul/quickstart.yaml",
+        ["precision=double", "arithmetic=separate", "variant=tiled"],
+    ),
+    "blur gaussian": ("configs/physics/blur/quickstart.yaml", ["kind=gaussian", "sigma=1.5"]),
+    "blur box": ("configs/physics/blur/quickstart.yaml", ["kind=box", "radius=3"]),
     "heat": (_plate(steps=300, method="heat", ratio=0.2, border=0.125), []),
 }
 

@@ -19,6 +19,9 @@ BUILTINS = frozenset(
     [
         *("sqrt", "isnan", "min", "max", "mul_hi", "popcount", "clz"),
         *("fabs", "floor", "rint", "select", "any", "convert_long_rte", "convert_int_rtz"),
+        *("convert_double4", "convert_double8", "convert_float8"),
+        *("as_double4", "as_float8", "as_int8", "as_long4", "as_long8"),
+        *("convert_int8", "convert_uint4", "convert_uint8"),  # of whole numbers
         *("as_float", "as_double", "as_long", "as_ulong", "as_uint", "as_int"),
         *("get_global_id", "get_local_id", "get_group_id"),
         *("get_local_size", "get_global_size", "get_num_groups"),
@@ -50,10 +53,13 @@ _TYPES = frozenset(
     for width in ("", 2, 3, 4, 8, 16)
 ) | {"char", "short", "int", "long", "bool", "size_t", "ptrdiff_t"}
 _NOT_CALLS = frozenset(
-    ("if", "for", "while", "switch", "return", "do", "else", "defined", "__attribute__")
+    ("if", "for", "while", "switch", "return", "do", "else", "defined", "__attribute__", "aligned")
 )
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", re.MULTILINE)
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+OPENCL[ \t]+FP_CONTRACT[ \t]+OFF", re.MULTILINE)
+_SWITCHED_ON = re.compile(
+    r"^[ \t]*#[ \t]*pragma[ \t]+(?:OPENCL|STDC)[ \t]+FP_CONTRACT[ \t]+(ON|DEFAULT)", re.MULTILINE
+)
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|\s+|.", re.DOTALL)
 _INEXACT = re.compile(
     r"\b(?:native_\w+|half_(?:cos|divide|exp|log|powr|recip|rsqrt|sin|sqrt|tan)(?:2|10)?)\b"
@@ -108,6 +114,10 @@ def blanked(text: str) -> str:
 # ---------------------------------------------------------------- the text
 
 
+FUSED = "kernels/primitives/fused.cl"
+"""The one file that may call `fma` and switch contraction on."""
+
+
 def contraction(amalgamated: str) -> list[str]:
     """The pragma that forbids fused multiplication stands before the first function."""
     code = without_comments(amalgamated)
@@ -115,9 +125,20 @@ def contraction(amalgamated: str) -> list[str]:
     pragma = _PRAGMA.search(code)
     if body and (pragma is None or pragma.start() > body.start()):
         return ["contraction is not off: include primitives/real.cl before the first function"]
-    if re.search(r"FP_CONTRACT[ \t]+(?:ON|DEFAULT)", code):
-        return ["contraction is switched on again"]
     return []
+
+
+def switched_on(name: str, text: str) -> list[str]:
+    """Contraction is switched on nowhere but in `FUSED`, there within a function alone."""
+    code = without_comments(text)
+    found = []
+    for match in _SWITCHED_ON.finditer(code):
+        inside = re.search(r"\)\s*\{\s*$", code[: match.start()])
+        if name != FUSED or match[1] != "ON" or not inside:
+            found.append(f"{_line(code, match.start())}: contraction is switched on")
+    if re.search(r"\b_Pragma\b", code):
+        found.append("_Pragma may switch contraction on; write #pragma")
+    return found
 
 
 def calls(text: str, own: Iterable[str]) -> list[str]:

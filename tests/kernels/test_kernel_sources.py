@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from small import forms, names, small
 from source_rules import (
+    FUSED,
     barriers,
     blanked,
     calls,
@@ -20,6 +21,7 @@ from source_rules import (
     missed_barriers,
     public_functions,
     python_names,
+    switched_on,
     twin_names,
     twin_path,
 )
@@ -49,6 +51,7 @@ ALWAYS_RUN = {
 WITHOUT_TWIN = {
     "kernels/primitives/real.cl": "a type, in Python float, and a number hidden from compilers",
     "kernels/primitives/group.cl": "who works, not what is done",
+    "kernels/physics/molecular_dynamics/lanes.cl": "how many pairs at a time, not what they add",
 }
 WITH_TWIN = [name for name in FILES if name not in WITHOUT_TWIN]
 TWINS_ELSEWHERE = {
@@ -57,9 +60,25 @@ TWINS_ELSEWHERE = {
     "agreed": "refusal() of trading.py, without its reasons",
     "n_smallest_alone": "n_smallest of select.py, whoever carries it out",
     "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",
+    "put_in_order": "sorted",
+    "making_effort": "effort() of curves.py, from a table",
+    "value_minutes": "the median in agent_measures() of measures.py",
+    "compare_agents": "society_measures() of measures.py, without prices",
+    "market_prices": "prices() of measures.py",
     "forget_uses": "the reference works out every use anew, and remembers none",
     "block_change": "a part of the largest change, which change() takes at once",
     "block_totals": "a part of the sums, which totals() takes at once",
+    "block_energies": "a part of the sums, which energies() takes at once",
+    "block_squares": "a part of the temperature, which rescale() takes at once",
+    "factor": "a part of rescale()",
+    "add_pair": "the terms that forces() makes of all pairs at once",
+    **dict.fromkeys(
+        (
+            *("clear_cells", "count_atoms", "sum_cells", "sum_blocks"),
+            *("around", "packed_place", "far_inside"),
+        ),
+        "a part of finding pairs; the reference tries all of them",
+    ),
     **{
         f"wide_{name}": "a part of the function of wide.py, for all rows at once"
         for name in (
@@ -71,13 +90,37 @@ TWINS_ELSEWHERE = {
     **{f"{name}3": f"{name}() of vectors.py" for name in ("dot", "over", "unit")},
     "vector_at": "three numbers of an array, which NumPy unpacks",
     "box_margin": "of boxes, which change no result",
+    "pack_a": "entries in another order, of which multiply() takes no notice",
+    "pack_b": "entries in another order, of which multiply() takes no notice",
+    "probe_muladd": "a question about the compiler",
+    "row_sum": "summed() of window.py at one pixel",
+    "link_of": "Shapes.link() of shapes.py",
+    "step_of": "the steps of DIRECTIONS, of geometry.py",
     "expand_few": "expand(), of which it is another form",
     "count_moves": "where `first` begins, which expand() counts along the way",
     "count_children": "the number of boards that expand() has placed",
     "value_after": "evaluate() of rules.py after play()",
     "next_view": "the side that play() returns",
     "view_of": "a list of cells",
+    "rays_up": "ray() of rules.py, in four directions at once",
+    "rays_down": "ray() of rules.py, in four directions at once",
+    "king_steps": "KING_STEPS of rules.py",
+    "counted": "bit_count() of whole numbers",
+    "joined": "whole numbers joined by |",
+    "position_at": "seven numbers of the arrays",
+    "put_position": "seven numbers of the arrays",
+    "count_moves_of_all": "where `first` begins, which expand() counts along the way",
+    "sum_blocks": "where `first` begins, which expand() counts along the way",
+    "sum_all": "the number of positions that expand() has placed",
+    "lowest": "squares_of() of board.py, one at a time",
+    "next_move": "moves() of rules.py, one at a time",
     "put_board": "a list of cells",
+    "neighbours_in": "`neighbours` of board.py and a set of stones",
+    "row_of_board": "`places` of board.py, as bits",
+    "edge_of_board": "the cells of board.py with neighbours outside, as bits",
+    "rings": "hollow_ring() and filled_ring() of flood.py, of many boards at once",
+    "links": "the groups that reasons_of() of flood.py looks at, of many boards at once",
+    "playouts_of": "playout() with the stones placed first, for many games at once",
     "score_of": "scores of the reference are always TOP's",
     "expected_minutes": "costs() of valuation.py returns them too",
     "is_extracting": "`in EXTRACTING` of devices.py",
@@ -105,6 +148,7 @@ _ECONOMY = {
     "groups": [{"name": name, "count": 1} for name in "abc"],
     "shocks": [{"day": 0, "remove": "agent", "index": 0}],
     "trading": {"fresh_values": True},
+    "record": {"measures": True},
 }
 _LARGE = {"agents": 5000, "resources": 1024, "groups": []}
 _LARGE["trading"] = {"menu_size": 40, "fresh_values": False}
@@ -148,7 +192,14 @@ def accessors():
     """Return the macros that societies.economy.source makes."""
     groups = [{"name": "one", "count": 1}, {"name": "other", "count": 1}]
     config = config_from_dict(
-        {"workload": "economy", "agents": 2, "resources": 3, "devices": "all", "groups": groups}
+        {
+            "workload": "economy",
+            "agents": 2,
+            "resources": 3,
+            "devices": "all",
+            "groups": groups,
+            "record": {"measures": True},
+        }
     )
     return re.findall(r"^#define (\w+)\(", source.header(parameters(config)), re.MULTILINE)
 
@@ -163,11 +214,13 @@ def own_names():
 @pytest.mark.parametrize("name", FILES)
 def test_contraction_is_off(name):
     assert contraction(shipped_text(name)) == []
+    assert switched_on(name, TEXTS[name]) == []
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_only_exact_functions_are_called(name):
-    assert calls(TEXTS[name], own_names()) == []
+    allowed = {"fma"} if name == FUSED else set()
+    assert calls(TEXTS[name], own_names() | allowed) == []
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -224,7 +277,10 @@ def test_every_kernel_and_public_function_has_a_twin(name):
     assert missing == []
 
 
-TWINS_OF_ANOTHER_NAME = {"kernels/economy/menu.cl": "a part of trading.py"}
+TWINS_OF_ANOTHER_NAME = {
+    "kernels/economy/menu.cl": "a part of trading.py",
+    "kernels/economy/order.cl": "a part of statistics.py",
+}
 
 
 @pytest.mark.parametrize("name", WITH_TWIN)
@@ -266,20 +322,23 @@ def folders(name):
 
 @pytest.mark.parametrize("name", names())
 def test_every_kernel_of_a_workload_is_launched_by_a_phase(name):
-    """Workloads of one game share its folder."""
-    (folder,) = folders(name)
-    sharing = [one for one in names() if folders(one) == {folder}]
-    found = [pair for other in sharing for pair in launches(other)]
-    launched = {one.kernel or phase for phase, several in found for one in several}
+    """Workloads of one game share its folder, and searches that of the search."""
+    own = folders(name)
+    sharing = [one for one in names() if folders(one) & own]
+    launched = {
+        other: {one.kernel or phase for phase, several in launches(other) for one in several}
+        for other in sharing
+    }
     kernels = {
         kernel
         for file, text in TEXTS.items()
-        if file.startswith(folder)
+        if file.startswith(tuple(own))
         for kernel in re.findall(
             r"\b__kernel\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?void\s+(\w+)", blanked(text)
         )
     }
-    assert kernels == launched
+    assert kernels <= set().union(*launched.values())
+    assert launched[name] <= kernels
 
 
 def test_the_parity_tests_compare_every_phase_of_the_economy():
@@ -319,12 +378,39 @@ OFF = "#pragma OPENCL FP_CONTRACT OFF\n"
         "void f(void) { }",
         "// #pragma OPENCL FP_CONTRACT OFF\nvoid f(void)\n{ }",
         f"void f(void) {{ }}\n{OFF}",
-        f"{OFF}void f(void) {{ }}\n#pragma OPENCL FP_CONTRACT ON\n",
     ],
 )
 def test_planted_contraction_is_found(text):
     assert contraction(text)
     assert contraction(f"{OFF}void f(void) {{ }}") == []
+
+
+ON = "#pragma OPENCL FP_CONTRACT ON\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kernels/physics/other.cl", f"{OFF}void f(void) {{\n{ON} }}"),
+        ("kernels/physics/other.cl", f"{OFF}void f(void) {{ }}\n{ON}"),
+        ("kernels/physics/other.cl", f"{OFF}#pragma STDC FP_CONTRACT ON\n"),
+        ("kernels/physics/other.cl", f'{OFF}#define FUSE _Pragma("OPENCL FP_CONTRACT ON")\n'),
+        (FUSED, f"{OFF}{ON}void f(void) {{ }}"),
+        (FUSED, f"{OFF}void f(void) {{\n#pragma OPENCL FP_CONTRACT DEFAULT\n }}"),
+        (FUSED, f"{OFF}void f(void) {{ int i;\n{ON} }}"),
+    ],
+)
+def test_planted_fusing_is_found(name, text):
+    assert switched_on(name, text)
+    assert switched_on(FUSED, f"{OFF}void f(void)\n{{\n{ON} }}") == []
+
+
+def test_a_planted_fma_is_found_everywhere_but_in_the_one_file():
+    planted = "num x = fma(a, b, c);\n"
+    for name in ("kernels/physics/matmul/multiply.cl", "kernels/physics/laplace/sweep.cl"):
+        assert calls(TEXTS[name] + planted, own_names())
+    assert calls("#define STEP fma\n", ()) and calls("y = mad(a, b, c);", {"fma"})
+    assert calls(TEXTS[FUSED], own_names())  # the names alone do not allow it there
 
 
 INEXACT = """

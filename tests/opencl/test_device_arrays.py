@@ -51,6 +51,22 @@ def test_set_wants_equal_shape_and_dtype(device):
             a.set(wrong)
 
 
+def test_parts_are_elements_in_c_order(device):
+    a = device.array(np.arange(12, dtype=np.int32).reshape(3, 4))
+    before = device.counters.uploads
+    a.set_part(5, np.array([[-1, -2], [-3, -4]], np.int32))
+    assert a.get_part(4, 6).tolist() == [4, -1, -2, -3, -4, 9]
+    assert a.get().ravel().tolist() == [0, 1, 2, 3, 4, -1, -2, -3, -4, 9, 10, 11]
+    a.set_part(12, np.zeros(0, np.int32))
+    assert a.get_part(0, 0).shape == (0,) and device.counters.uploads == before + 1
+    with pytest.raises(DeviceError, match="no elements 11 to 12"):
+        a.set_part(11, np.zeros(2, np.int32))
+    with pytest.raises(DeviceError, match="no elements -1 to 0"):
+        a.get_part(-1, 2)
+    with pytest.raises(DeviceError, match="was given float64"):
+        a.set_part(0, np.zeros(2))
+
+
 @pytest.mark.parametrize("values", [["a"], [object()], [1 + 2j]])
 def test_what_is_not_numbers_is_refused(device, values):
     with pytest.raises(DeviceError, match="cannot hold dtype"):

@@ -70,6 +70,60 @@ def test_six_processes_with_empty_caches(tmp_path, kernel_file):
     assert len(entries) == 1 and entries[0].suffix == ".clbin", "no temporary file is left"
 
 
+ONCE = """
+import os, pathlib, signal, sys
+import numpy as np
+from societies.opencl import Program, build, choose_device
+
+def half():  # what is there of a program while PoCL writes it
+    for file in pathlib.Path(os.environ["POCL_CACHE_DIR"]).rglob("program.bc"):
+        os.truncate(file, file.stat().st_size // 2)
+
+device = choose_device("auto")
+compile = build._try_build
+if "killed" in sys.argv:
+    build._try_build = lambda *a: (compile(*a), half(), os.kill(os.getpid(), signal.SIGKILL))
+if "damaged" in sys.argv:
+    half()
+a = device.zeros(100, np.int32)
+Program(device, sys.argv[1], {"STEP": 3}).climb(global_size=100, local_size=32, a=a, n=100)
+print(int(a.get().sum()))
+"""
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no signals and no PoCL")
+def test_half_a_program_of_a_process_that_was_killed_hinders_nobody(device, tmp_path, kernel_file):
+    if device.platform != "Portable Computing Language":
+        pytest.skip("the device is not PoCL's")
+    pocl, ours = tmp_path / "pocl", tmp_path / "ours"
+    pocl.mkdir()
+    environment = os.environ | {
+        "SOCIETIES_DEVICE": device.index,
+        "SOCIETIES_CACHE_DIR": str(ours),
+        "POCL_CACHE_DIR": str(pocl),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
+    }
+    right = ("300\n", "", 0)
+
+    def run(*how):
+        command = [sys.executable, "-c", ONCE, str(kernel_file(TEXT)), *how]
+        ran = subprocess.run(command, env=environment, capture_output=True, text=True)
+        return ran.stdout, ran.stderr, ran.returncode
+
+    def programs():
+        return len(list(pocl.rglob("program.bc")))
+
+    assert run("killed")[2] < 0 and programs() == 1
+    assert run() == right and programs() == 2, "built in another place"
+    if "PoCL 3.1" in device.platform_version:  # its assertions end the process
+        assert run("damaged")[2] < 0
+    else:
+        assert run("damaged") == right and programs() == 3, "damaged without a note of it"
+    places = programs()
+    assert run() == right and programs() == max(places, 3), "found there from then on"
+
+
 HOLDER = """
 import sys
 from societies.kerneltext import cache

@@ -3,7 +3,8 @@
 A fence says what becomes of a block: ``sh`` and ``python`` are executed; ``yaml`` and ``diff``
 begin with a comment that names the file in which they are saved; ``console`` has commands after
 ``$`` and what they print; ``text`` shows what a block before it prints; ``c`` is a fragment of a
-kernel. One folder serves a page from first to last.
+kernel; ``r`` and ``stata`` are for those programs, which are not here. One folder serves a page
+from first to last.
 """
 
 from __future__ import annotations
@@ -58,6 +59,10 @@ NOT_EXECUTED = {
     "pip install 'societies[view]'": "needs the network; .ci/run installs the same with the tests",
     "societies view ": "serves until Ctrl-C; tests/cli/test_page_command.py and tests/view do that",
     "ssh -L ": "the same on another machine",
+    "python benchmarks/studies.py --points 10000": "needs a GPU",
+    "python benchmarks/curves.py": "takes ten minutes and the C++ program",
+    "python benchmarks/two_cores.py": "takes ten minutes and the C++ program",
+    "python experiments/physics/opencl_cuda/run.py": "needs an NVIDIA GPU and CuPy",
     "python benchmarks/kalah.py --games": "needs OpenSpiel, which is no dependency",
     "python tests/races/check.py": "takes minutes; .ci/run executes it, tests/races its options",
 }

@@ -31,12 +31,14 @@ from pages import (
 from societies import load_config
 from societies.errors import ConfigError
 from societies.opencl import race
+from societies.sweep import load_sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = pages()
-LANGUAGES = {"sh", "console", "python", "yaml", "diff", "text", "c"}
+LANGUAGES = {"sh", "console", "python", "yaml", "diff", "text", "c", "r", "stata"}
 
 ELSEWHERE = {
+    "docs/change-a-rule.md": "test_change_a_rule.py, in a copy of what the page changes",
     "docs/write-a-workload.md": "test_new_workload.py, which looks closer at what the page makes",
     "societies/scaffold/template/README.md": "the same: it belongs to a package that is made",
 }
@@ -47,8 +49,22 @@ OF_THE_CHECKOUT = ("experiments/", "benchmarks/", "tests/")
 
 LONG = (
     "README.md",
-    *(f"docs/{page}.md" for page in ("checking-kernels", "physics", "primitives", "python-api")),
-    *("docs/results.md", "docs/trace.md"),
+    *(
+        f"docs/{page}.md"
+        for page in ("checking-kernels", "games", "physics", "primitives", "python-api")
+    ),
+    *(
+        f"docs/{page}.md"
+        for page in (
+            "analysis",
+            "other-programs",
+            "plots",
+            "python-api",
+            "results",
+            "sweeps",
+            "trace",
+        )
+    ),
 )
 """Pages that take longer than four seconds of a processor."""
 
@@ -58,6 +74,13 @@ ILLUSTRATIONS = {
         "docs/bug-reports.md",
         "$ societies verify my.yaml",
     ): "a device that errs, which none here does",
+    ("docs/sweeps.md", "$ societies sweep economy/sweeps/morris"): "takes half an hour",
+    (
+        "benchmarks/peers.md",
+        "git clone https://github.com/tewalds/castro castro",
+    ): "needs the network, and minutes",
+    ("docs/sweeps.md", "#!/bin/bash"): "a job of Slurm, which needs its cluster",
+    ("docs/sweeps.md", "from dask_jobqueue import SLURMCluster"): "the same",
 }
 """Blocks marked ``text`` that no block before them prints: page and first line, and why."""
 
@@ -160,7 +183,8 @@ def test_the_readme_begins_with_the_two_commands_that_ci_runs():
 def test_example_configurations_are_valid(page, tmp_path):
     for text in [b.text for b in blocks(page) if b.language == "yaml"]:
         (tmp_path / "example.yaml").write_text(text)
-        load_config(tmp_path / "example.yaml")  # or it raises, with a line for each problem
+        load = load_sweep if re.search("^base:", text, re.M) else load_config
+        load(tmp_path / "example.yaml")  # or it raises, with a line for each problem
 
 
 def test_tables_made_from_the_code_are_up_to_date():

@@ -214,3 +214,9 @@ def test_planted_rules_are_found():
     text = "from reference_py.economy.devices import TYPES, levels\nimport reference_py.economy"
     found = taken(text, ("reference_py",))
     assert found == {"reference_py.economy.devices.levels", "reference_py.economy"}
+
+
+def test_files_of_tests_have_names_of_their_own():
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py"]
+    twice = {name for name in names if names.count(name) > 1}
+    assert not twice, "pytest imports them by their names, wherever they are"

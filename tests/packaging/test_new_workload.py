@@ -43,6 +43,7 @@ def test_the_page_is_true(outputs):
     assert any(re.search(r"\d+ passed", text) for text in others)
     (viewed,) = re.findall(r"^```text\n(day \d+ .*?)^```$", page, re.M | re.S)
     assert viewed in others
+    assert "boltzmann.lines\n" in others
     (printed,) = re.findall(r"^It prints `(.*?)`", page, re.M)
     assert any(text.startswith(printed) for text in others)
 

@@ -13,9 +13,6 @@ from societies.opencl import choose_device
 from societies.workload.engines import FINISH, DeviceEngine, ReferenceEngine
 from societies.workload.registry import workload
 
-pytestmark = pytest.mark.xdist_group("every phase")  # its runs are shared
-
-
 FORMS = [(name, form) for name in names() for form in range(len(forms(name)))]
 
 
@@ -29,7 +26,11 @@ def cases():
         config = configured(name, form)
         for phase in workload(name).phases(workload(name).parameters(config), 1):
             yield pytest.param(
-                name, form, phase, id=f"{name}-{phase}" + f"-form{form}" * (form > 0)
+                name,
+                form,
+                phase,
+                id=f"{name}-{phase}" + f"-form{form}" * (form > 0),
+                marks=pytest.mark.xdist_group(f"phases of {name}, form {form}"),  # share a run
             )
 
 

@@ -5,7 +5,8 @@
 
 What the test suite has no time for: the paper's four scenarios in full size, from the start and
 from day 150, when machines are about; small and middling societies over 120 days with shocks,
-groups and all price rules; ensembles. Each case is a process of its own; a line for each tells what
+groups and all price rules; ensembles; parameters that differ between societies (a table) and change
+(interventions). Each case is a process of its own; a line for each tells what
 was compared. Ends with 1 if anything differs. The reference is plain Python, and everything is
 compared after every phase: on two cores this takes more than an hour.
 
@@ -29,6 +30,7 @@ BY_DAY = Path(__file__).with_name("by_day.json")
 sys.path.insert(0, str(ROOT))
 
 import societies  # noqa: E402
+from societies.workload.points import with_table  # noqa: E402
 
 SCENARIOS = ("no_trade", "trade", "tools", "devices")
 GROUPS = [
@@ -58,6 +60,25 @@ SOON = {
     "invention": {"tool_probability": 0.0005, "device_probability": 0.01},
 }
 """Small societies with few components, in which all types appear within weeks."""
+POLICY = [
+    {
+        "day": 20,
+        "set": {
+            "trading.min_surplus": 2.0,
+            "utility.exponent": 2.2,
+            "device.factor.tool": 4.0,
+            "groups.0.trade_power": 3.0,
+        },
+    },
+    {"day": 40, "set": {"day_length": 650.0, "utility.scale": 700.0}, "societies": [1, 3]},
+    {"day": 50, "remove": "resource", "index": "random"},
+]
+TABLE = {
+    "trading.min_surplus": [0.1, 0.5, 1.5, 5.0],
+    "device.daily_decay": [2.0, 5.0, 2.0, 3.5],
+    "consumption.resource_lifetime": [4.0, 8.0, 6.0, 4.0],
+}
+"""A column for each key, a number for each of four societies."""
 
 
 def society(agents, resources, **more):
@@ -95,6 +116,9 @@ def cases():
     for variant in ("", ", shocks", ", groups"):
         found[f"24x24{variant}"] = (society(24, 24, **variants[variant]), 0, 120)
     found["24x24, 5 replicates"] = (society(24, 24, replicates=5), 0, 120)
+    for agents, resources in ((6, 9), (13, 7)):
+        settings = society(agents, resources, replicates=4, groups=GROUPS, interventions=POLICY)
+        found[f"{agents}x{resources}, table and interventions"] = (settings, 0, 70)
     for number in range(1, 5):  # society 0 is the first above
         found[f"24x24, society {number} of 5"] = (society(24, 24, first_society=number), 0, 120)
     return found
@@ -108,6 +132,8 @@ def verified(name, device):
         config = societies.load_config(ROOT / "configs" / "economy" / f"{settings}.yaml")
     else:
         config = societies.config_from_dict(settings)
+    if "table" in name:
+        config = with_table(config, TABLE)
     with tempfile.TemporaryDirectory() as folder:
         start = None
         if before:
@@ -143,6 +169,7 @@ def compare_by_day(options):
     known = json.loads(BY_DAY.read_text()) if BY_DAY.exists() else {}
     names = [n for n, (what, _, _) in cases().items() if isinstance(what, dict)]
     names = [name for name in names if options.only in name and " of 5" not in name]
+    names = [name for name in names if "table" not in name]  # parameters of one society only
     names = [name for name in names if options.update or name in known]
     names.sort(key=lambda name: "24x24" not in name)
     wrong = 0

@@ -59,6 +59,7 @@ def parameters():
             "menu_size": 4,
             "price": "geometric",
             "fresh_values": False,
+            "measures": False,
             "device_rounds": 2,
             "device_attempts": 4,
             "device_memory": 5,

@@ -6,16 +6,13 @@
 // harmless.
 // No local memory, no barriers.
 #include "physics/laplace/plate.cl"
+#include "physics/laplace/rule.cl"
+#include "primitives/group.cl"
 
 // The new potential of a cell with four neighbours in memory; `at` is its index in the plate.
 static num stepped(__global const num *restrict phi, const size_t at)
 {
-    const num around = ((phi[at + 1] + phi[at - 1]) + phi[at + COLUMNS]) + phi[at - COLUMNS];
-#if METHOD_IS_HEAT
-    return phi[at] + NUM(P(ratio)) * (around - NUM(4.0) * phi[at]);
-#else
-    return NUM(0.25) * around;
-#endif
+    return RULED(phi[at], ((phi[at + 1] + phi[at - 1]) + phi[at + COLUMNS]) + phi[at - COLUMNS]);
 }
 
 #if FORM_IS_SEED
@@ -43,29 +40,38 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
 // A workgroup is a band of neighbouring rows, a work-item every n-th column of each, of n
 // work-items: work-items that follow each other read cells that follow each other, and one alone
 // reads along the row. The rule is also applied to cells that are not free and the result dropped,
-// which is cheaper than a branch.
+// which is cheaper than a branch; of over-relaxation, to black ones as well.
 __kernel void sweep(__global const num *restrict phi, __global num *restrict next,
                     __global const mask_t *restrict free, __global const long *restrict ended,
                     const uint copies)
 {
     const size_t parts = get_num_groups(0) / copies, part = get_group_id(0) % parts;
-    const size_t plate = get_group_id(0) / parts, lanes = get_local_size(0);
-    __global const num *restrict old = phi + plate * CELLS;
-    __global num *restrict updated = next + plate * CELLS;
-    __global const mask_t *restrict mask = free + plate * CELLS;
+    const size_t plate = get_group_id(0) / parts;
     const bool runs = ended[plate] == RUNNING;
     for (size_t row = ROWS * part / parts; row < ROWS * (part + 1) / parts; ++row) {
-        if (runs && row > 0 && row < ROWS - 1)
+        const size_t first = plate * CELLS + row * COLUMNS;
+        __global const num *restrict old = phi + first;
+        __global num *restrict updated = next + first;
+        __global const mask_t *restrict mask = free + first;
+        if (runs && row > 0 && row < ROWS - 1) {
+            __global const num *restrict above = old - COLUMNS, *restrict below = old + COLUMNS;
             // Cells of the first and last column have neighbours in memory, though not on the
             // plate.
-            for (size_t column = get_local_id(0); column < COLUMNS; column += lanes) {
-                const size_t at = row * COLUMNS + column;
-                const num value = stepped(old, at);
-                updated[at] = mask[at] ? value : old[at];
+            for (int column = (int)LANE; column < COLUMNS; column += (int)LANES) {
+                const num around =
+                    ((old[column + 1] + old[column - 1]) + below[column]) + above[column];
+                const num value = RULED(old[column], around);
+#if METHOD_IS_SOR
+                const bool moves = mask[column] && (row + column) % 2 == 0;
+#else
+                const bool moves = mask[column];
+#endif
+                updated[column] = moves ? value : old[column];
             }
-        else
-            for (size_t column = get_local_id(0); column < COLUMNS; column += lanes)
-                updated[row * COLUMNS + column] = old[row * COLUMNS + column];
+        } else {
+            for (int column = (int)LANE; column < COLUMNS; column += (int)LANES)
+                updated[column] = old[column];
+        }
     }
 }
 

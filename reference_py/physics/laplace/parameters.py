@@ -36,14 +36,18 @@ class Parameters:
     border : potentials of the top and bottom row, corners included, and of the left and right
         column
     conductors : in the order of the configuration; where two overlap, the later one holds
-    method : "jacobi", each free cell becomes the mean of its neighbours, or "heat"
+    method : "jacobi", each free cell becomes the mean of its neighbours, "heat", or "sor",
+        successive over-relaxation of red and then of black cells
     ratio : of heat, diffusivity times the length of a step over the area of a cell: above 0, at
         most 1/4; beyond that, errors grow from step to step
     precision : "single" or "double"
     tolerance : the plate ends when a step has changed no cell by more; negative: no such end
     check_every : steps from one look at the tolerance to the next
     series_every : steps from one recorded change to the next
-    variant : form of the kernels, "rows" or "seed"; results do not depend on it
+    variant : form of the kernels: "rows", "seed", "tiled" or "deep"; results do not depend on it
+    omega : of sor, by how much a cell goes beyond the mean of its neighbours: above 0, below 2
+    last : the last step, at which several steps of one launch end; 0 if that is not known
+    detail_every : steps from one recorded plate to the next; 0 for none
     """
 
     rows: int
@@ -57,6 +61,9 @@ class Parameters:
     check_every: int = 50
     series_every: int = 50
     variant: str = "rows"
+    omega: float = 1.0
+    last: int = 0
+    detail_every: int = 0
 
     @property
     def num(self):
@@ -67,6 +74,25 @@ class Parameters:
     def blocks(self) -> int:
         """Blocks of cells in the plate, the last one perhaps not full."""
         return -(-self.rows * self.columns // BLOCK)
+
+    def is_looked_at(self, step) -> bool:
+        """Return whether the change of a step is found out."""
+        return step % self.check_every == 0 or step % self.series_every == 0
+
+    def is_recorded(self, step) -> bool:
+        """Return whether the plate after a step is recorded."""
+        return self.detail_every > 0 and step % self.detail_every == 0
+
+    def span(self, step, depth) -> int:
+        """Return how many steps, ``depth`` at most, are made together at the end of this one.
+
+        0 within such a span: it ends before a step that is looked at, where the plate is recorded,
+        and with the run.
+        """
+        looks = (self.check_every, self.series_every, self.detail_every)
+        since = min(step - (step - 1) // every * every for every in looks if every)
+        ends = self.is_recorded(step) or self.is_looked_at(step + 1) or step == self.last
+        return (since - 1) % depth + 1 if ends or since % depth == 0 else 0
 
 
 def rectangle(rows, columns, first, last, potential) -> Conductor:

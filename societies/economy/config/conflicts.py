@@ -60,10 +60,23 @@ def too_large_in_turn(configs: Sequence[EconomyKeys]) -> Iterator[Conflict]:
     yield from _device_conflicts(around)
 
 
+def _numeraire_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
+    numeraire, place = config.record.numeraire, ("record", "numeraire")
+    if numeraire == "any":
+        return
+    if numeraire >= config.resources:
+        message = f"there is no resource {numeraire}: they are 0 to {config.resources - 1}"
+        yield Conflict(place, message, (("resources",),))
+    if not config.record.measures:
+        message = "is of use for prices, which only record.measures: true records"
+        yield Conflict(place, message, (("record", "measures"),))
+
+
 def _too_large(config: EconomyKeys) -> Iterator[Conflict]:
     if config.trading.menu_size > config.resources:
         message = f"{config.trading.menu_size} is more than the {config.resources} resources"
         yield Conflict(("trading", "menu_size"), message, (("resources",),))
+    yield from _numeraire_conflicts(config)
     names = ("agents", "replicates", "first_society")
     largest = max(names, key=lambda name: int(getattr(config, name)))
     streams = (config.first_society + config.replicates) * (config.agents + 1) * PURPOSE_COUNT
@@ -284,11 +297,32 @@ def _size_conflicts(config: EconomyKeys, kind: str, sizes: tuple[Path, ...]) -> 
             yield Conflict(("groups", g, "share"), message, needs)
 
 
+def _intervention_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
+    """Yield what is missing of an intervention that removes something, or too much of it."""
+    for i, one in enumerate(config.interventions):
+        path: Path = ("interventions", i)
+        if one.remove is None:
+            for name in ("index", "holdings"):
+                if getattr(one, name) is not None:
+                    message = "says nothing without remove: resource or agent"
+                    yield Conflict((*path, name), message, ((*path, "remove"),))
+            continue
+        if one.index is None:
+            message = f"says not which {one.remove}; add an index, a number or random"
+            yield Conflict((*path, "remove"), message, ((*path, "index"),))
+        if one.set:
+            message = "an intervention changes values or removes something; make two of it"
+            yield Conflict((*path, "set"), message, ((*path, "remove"),))
+        if one.societies:
+            message = "only values can change in some societies; a removal is in all"
+            yield Conflict((*path, "societies"), message, ((*path, "remove"),))
+
+
 def _shock_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
     removed: dict[str, dict[int | str, Path]] = {"agent": {}, "resource": {}}
     said: tuple[Path, ...] = ()  # on which the count of what is left depends
-    for s, shock in enumerate(config.shocks):
-        path: Path = ("shocks", s)
+    yield from _intervention_conflicts(config)
+    for s, (path, shock) in enumerate(config.removals()):
         what = shock.remove
         size, gone = (config.agents if what == "agent" else config.resources), removed[what]
         said = (*said, (*path, "remove"), (*path, "index"))
@@ -301,7 +335,8 @@ def _shock_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
             yield Conflict((*path, "index"), message, needs[-3:])
             continue
         if shock.index in gone:
-            message = f"{what} {shock.index} is removed by shocks.{gone[shock.index][1]} already"
+            before = gone[shock.index]
+            message = f"{what} {shock.index} is removed by {before[0]}.{before[1]} already"
             yield Conflict((*path, "index"), message, needs)
             continue
         gone[shock.index if shock.index != "random" else f"random {s}"] = path

@@ -24,7 +24,7 @@ from societies.config.model import (
     shape,
     value,
 )
-from societies.config.problems import quoted
+from societies.config.problems import Path, quoted
 from societies.economy.config.devices import DeviceConfig, DevicesMarketConfig, InventionConfig
 from societies.economy.config.groups import GroupConfig
 from societies.economy.config.ranges import (
@@ -54,6 +54,29 @@ Index = Annotated[
 ]
 
 
+def _the_word_any(word: str) -> str:
+    if word != "any":
+        message = "expected a whole number or any, got {word}"
+        raise PydanticCustomError("index", message, {"word": quoted(word)})
+    return word
+
+
+Numeraire = Annotated[
+    Annotated[Annotated[int, Field(ge=0, le=MOST_RESOURCES - 1)], Tag("number")]
+    | Annotated[Literal["any"], BeforeValidator(_the_word_any), Tag("word")],
+    Discriminator(lambda value: "word" if isinstance(value, str) else "number"),
+]
+
+
+Removable = Literal["resource", "agent"]
+WHAT_IS_REMOVED = "What is removed"
+WHICH = "Which one, counted from 0, or random"
+HOLDINGS = (
+    "Whether agents keep what they hold and know of a removed resource (default keep); a removed "
+    "agent always loses everything"
+)
+
+
 class ShockConfig(Section):
     """Something that is taken out of the society for good."""
 
@@ -65,13 +88,9 @@ class ShockConfig(Section):
         le=LARGEST_INTEGER,
         examples=[0],
     )
-    remove: Literal["resource", "agent"] = key(..., "What is removed", examples=["resource"])
-    index: Index = key(..., "Which one, counted from 0, or random", "index", examples=["random"])
-    holdings: Literal["keep", "lose"] | None = key(
-        None,
-        "Whether agents keep what they hold and know of a removed resource (default keep); a "
-        "removed agent always loses everything",
-    )
+    remove: Removable = key(..., WHAT_IS_REMOVED, examples=["resource"])
+    index: Index = key(..., WHICH, "index", examples=["random"])
+    holdings: Literal["keep", "lose"] | None = key(None, HOLDINGS)
 
     @field_validator("holdings")
     @classmethod
@@ -80,7 +99,7 @@ class ShockConfig(Section):
 
 
 class InterventionConfig(Section):
-    """Values that are changed for good, in all societies or in some."""
+    """Values that are changed for good, in all societies or in some; or what is removed in all."""
 
     day: int = key(
         ...,
@@ -91,8 +110,11 @@ class InterventionConfig(Section):
         examples=[0],
     )
     set: dict[str, Any] = key(
-        ..., "New values by key: any keys of the kind value", examples=[{"day_length": 600.0}]
+        {}, "New values by key: any keys of the kind value", examples=[{"day_length": 600.0}]
     )
+    remove: Removable | None = key(None, f"{WHAT_IS_REMOVED}, as by a shock, instead of `set`")
+    index: Index | None = key(None, WHICH, "index")
+    holdings: Literal["keep", "lose"] | None = key(None, HOLDINGS)
     societies: ListOf[Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]] = key(
         (), "Numbers of the societies in which they change; empty: in all", "index"
     )
@@ -140,6 +162,17 @@ class RecordConfig(Section):
         "day",
     )
     keep: ListOf[Annotated[int, Field(ge=1, le=MOST_DAYS)]] = KEEP
+    measures: bool = shape(
+        False,
+        "Record prices, income, consumption and wealth every day, their Gini coefficients and top "
+        "shares; nothing else in the file depends on it",
+    )
+    numeraire: Numeraire = key(
+        "any",
+        "Resource in whose units prices are recorded, counted from 0; any: units of whatever was "
+        "received",
+        "index",
+    )
     trade_log: TradeLogConfig = key(
         TradeLogConfig(), "Every single trade of chosen days, of resources and of devices"
     )
@@ -197,6 +230,18 @@ class EconomyKeys(WorkloadConfig):
             if name not in device.model_fields_set and getattr(device, name) > limit
         }
         return device.model_copy(update=fitted) if fitted else device
+
+    def removals(self) -> list[tuple[Path, ShockConfig]]:
+        """Return what is removed by shocks, then by interventions, each with its place."""
+        found: list[tuple[Path, ShockConfig]] = []
+        found += [(("shocks", i), one) for i, one in enumerate(self.shocks)]
+        for i, one in enumerate(self.interventions):
+            if one.remove is not None and one.index is not None:
+                shock = ShockConfig(
+                    day=one.day, remove=one.remove, index=one.index, holdings=one.holdings
+                )
+                found.append((("interventions", i), shock))
+        return found
 
     def group_sizes(self) -> list[int]:
         """Return the number of agents in each group, ``[agents]`` if there are no groups.

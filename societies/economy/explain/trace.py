@@ -72,7 +72,7 @@ def trace(
         If there is no checkpoint to begin with.
     """
     number = config.first_society if society is None else society
-    _require(config, day, agent, number)
+    require_there(config, day, agent, number)
     whole = workload.parameters(config)
     p = parameters_of_one(whole, number)
     _require_phase(p, day, phase)
@@ -91,7 +91,7 @@ def trace(
         engine.start()
     else:
         engine.load(state)
-    _run(engine, begin + 1, day - 1, progress)
+    run_days(engine, begin + 1, day - 1, progress, day)
     fields = workload.arrays(p)
     before = kept(fields, engine.state())
     _require_alive(p, before, agent, day)
@@ -125,17 +125,17 @@ def trace(
     )
 
 
-def _run(engine: Engine, first: int, last: int, progress: Progress | None) -> None:
-    """Run days first to last and show the progress; one more day is still to come."""
+def run_days(engine: Engine, first: int, last: int, progress: Progress | None, end: int) -> None:
+    """Run days first to last and show the progress; the days up to ``end`` are still to come."""
     at_once = LOG_TICKS if isinstance(engine, DeviceEngine) else 1
     if progress:
-        progress(first - 1, last + 1)
+        progress(first - 1, end)
     while first <= last:
         until = min(last, first + at_once - 1)
         engine.run_ticks(first, until)
         first = until + 1
         if progress:
-            progress(until, last + 1)
+            progress(until, end)
 
 
 def _recipes(state: State) -> list[list[list[int]]]:
@@ -146,11 +146,13 @@ def _recipes(state: State) -> list[list[list[int]]]:
     ]
 
 
-def _require(config: EconomyConfig, day: int, agent: int, society: int) -> None:
-    """Raise ConfigError unless there are such a day, agent and society."""
+def require_there(
+    config: EconomyConfig, day: int, agent: int, society: int, word: str = "day"
+) -> None:
+    """Raise ConfigError unless there are such a day (of the option ``word``), agent and society."""
     if not 1 <= day <= config.days:
         raise ConfigError(
-            f"{option('day', day)}: the configuration has days 1 to {config.days}"
+            f"{option(word, day)}: the configuration has days 1 to {config.days}"
             + (f"; raise it with {override(f'days={day}')}" if day > 0 else "")
         )
     if not 0 <= agent < config.agents:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_py.physics.laplace import advance, change, plate, sweep, totals
+from reference_py.physics.laplace import advance, black, change, deep, plate, sweep, totals
 from reference_py.physics.laplace.parameters import (
     BLOCK,
     Conductor,
@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from societies.workload import View
 
 FOLDER = "physics/laplace"
+DEPTH = {"tiled": 1, "deep": 8}
+"""Steps that a launch makes at most, by form."""
+
+TILES = {"single": (64, 56), "double": (64, 26)}
+"""Columns and rows of a tile, by precision: 32 KiB of local memory."""
+
 BAND = 8
 """Rows that a workgroup takes in the form ``rows``: enough work for a launch, and little to wait
 for at its end."""
@@ -45,6 +51,7 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
     config = LaplaceConfig
     clock, copies, work = "step", "plate", "cell-step"
     numpy = True
+    step_arguments = ("steps",)
 
     def parameters(self, config: LaplaceConfig) -> Parameters:
         """Return what the reference is handed of a plate."""
@@ -61,6 +68,9 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
             check_every=config.check_every,
             series_every=config.record.series,
             variant=config.variant,
+            omega=config.relaxation,
+            last=self.ticks(config),
+            detail_every=config.record.detail,
         )
 
     def ticks(self, config: LaplaceConfig) -> int:
@@ -113,11 +123,22 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         seed, cells, blocks = p.variant == "seed", p.rows * p.columns, copies * p.blocks
         sums = {name: Scratch((blocks,), shared=name) for name in ("sums", "squares")}
         changes = {"changes": Scratch((blocks,), shared="sums")}
-        file = {name: f"{FOLDER}/{name}.cl" for name in self.reference(p)}
+        names = (*self.reference(p), "sweep")
+        file = {name: f"{FOLDER}/{name}.cl" for name in names}
         parts = copies * (-(-cells // 256) if seed else -(-p.rows // BAND))
         swap = Phase(swaps=(("phi", "next"),))
+        swept = {"sweep": phase(file["sweep"], parts, alone_on_cpu=not seed)}
+        if p.method == "sor":
+            swept["black"] = phase(file["black"], parts, alone_on_cpu=True)
+        if p.variant in DEPTH:
+            depth, (wide, tall) = DEPTH[p.variant], TILES[p.precision]
+            kept = (wide - 2 * depth, tall - 2 * depth)
+            tiles = copies * -(-p.columns // kept[0]) * -(-p.rows // kept[1])
+            swept["deep"] = phase(file["deep"], tiles, alone_on_cpu=True)
+        if p.variant == "tiled":
+            del swept["sweep"]
         return {
-            "sweep": phase(file["sweep"], parts, alone_on_cpu=not seed),
+            **swept,
             "change": Phase((
                 Launch(file["change"], blocks, "block_change", scratch=changes, alone_on_cpu=True),
                 Launch(file["change"], copies, scratch=changes, alone_on_cpu=True),
@@ -131,11 +152,21 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
 
     def schedule(self, p: Parameters, tick: int, seen: Any) -> Iterator[Step]:
         """Yield the phases of a step; there is nothing to do before the first."""
-        if tick:
+        if not tick:
+            return
+        looked = p.is_looked_at(tick)
+        if p.variant in DEPTH and (p.variant == "tiled" or not looked):
+            steps = p.span(tick, DEPTH[p.variant])
+            if not steps:
+                return  # the step is one of several that are made together, later
+            yield Step("deep", arguments={"steps": steps})
+        else:
             yield Step("sweep")
-            if tick % p.check_every == 0 or tick % p.series_every == 0:
-                yield Step("change")
-            yield Step("advance")
+            if p.method == "sor":
+                yield Step("black")
+        if looked:
+            yield Step("change")
+        yield Step("advance")
 
     def finish(self, p: Parameters) -> tuple[Step, ...]:
         """Return what is worked out at the end."""
@@ -151,16 +182,28 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
             "CHECK_EVERY": p.check_every,
             "FORM_IS_SEED": p.variant == "seed",
             "METHOD_IS_HEAT": p.method == "heat",
+            "METHOD_IS_SOR": p.method == "sor",
             "NUM_IS_DOUBLE": p.precision == "double",
             "P_ratio": p.ratio,
+            "P_omega": p.omega,
             "P_tolerance": p.tolerance,
         }
+        if p.variant in DEPTH:
+            wide, tall = TILES[p.precision]
+            macros |= {"TILE": wide, "TALL": tall, "DEPTH": DEPTH[p.variant]}
         return Source(macros, header="#define P(name) P_##name\n")
 
     def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
         """Return the twin of every phase."""
+        swept: dict[str, Callable[..., None]] = {"sweep": sweep.sweep}
+        if p.variant == "tiled":
+            del swept["sweep"]
+        if p.method == "sor":
+            swept["black"] = black.black
+        if p.variant in DEPTH:
+            swept["deep"] = deep.deep
         return {
-            "sweep": sweep.sweep,
+            **swept,
             "change": change.change,
             "advance": advance.advance,
             "totals": totals.totals,

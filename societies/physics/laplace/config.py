@@ -71,11 +71,22 @@ class LaplaceConfig(WorkloadConfig):
     border: Potential | ListOf[Potential] = key(
         0.0, "Potential of the border; four numbers: top and bottom row, left and right column", "V"
     )
-    method: Literal["jacobi", "heat"] = key(
-        "jacobi", "Each cell becomes the mean of its neighbours, or takes heat from them"
+    method: Literal["jacobi", "heat", "sor"] = key(
+        "jacobi",
+        "Each cell becomes the mean of its neighbours, takes heat from them, or goes beyond their "
+        "mean (successive over-relaxation of red and then of black cells), which takes the fewest "
+        "steps",
     )
     ratio: float = key(
         0.25, "Of heat: diffusivity times a step's time over a cell's area", "1", gt=0, le=0.25
+    )
+    omega: float | None = key(
+        None,
+        "Of sor: how far a cell goes towards the mean of its neighbours and beyond; default: the "
+        "best for a plate without conductors, 2 / (1 + sin(pi / (n - 1))) of n x n cells",
+        "1",
+        gt=0,
+        lt=2,
     )
     steps: int | None = key(
         None, "Most steps; default: as many as the tolerance can take", "step", ge=1, le=MOST_DAYS
@@ -91,8 +102,10 @@ class LaplaceConfig(WorkloadConfig):
         50, "Steps from one look at the tolerance to the next", "step", ge=1, le=LARGEST_INTEGER
     )
     precision: Literal["single", "double"] = key("single", "Numbers of 32 or 64 bits")
-    variant: Literal["rows", "seed"] = key(
-        "rows", "Form of the kernels, with the same results: bands of rows, or the original's cells"
+    variant: Literal["rows", "seed", "tiled", "deep"] = key(
+        "rows",
+        "Form of the kernels, with the same results: bands of rows, the original's cells, tiles in "
+        "local memory, or several steps of such tiles in one launch",
     )
     record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
 
@@ -100,6 +113,15 @@ class LaplaceConfig(WorkloadConfig):
     def shape(self) -> tuple[int, int]:
         """Rows and columns of the plate."""
         return self.rows or self.side, self.columns or self.side
+
+    @property
+    def relaxation(self) -> float:
+        """How far a cell goes with over-relaxation, to 12 digits: libraries agree on so many."""
+        if self.omega is not None:
+            return self.omega
+        rows, columns = self.shape
+        slow = (math.cos(math.pi / (rows - 1)) + math.cos(math.pi / (columns - 1))) / 2
+        return float(f"{2 / (1 + math.sqrt(1 - slow * slow)):.12g}")
 
     @property
     def most_steps(self) -> int:
@@ -142,6 +164,11 @@ class LaplaceConfig(WorkloadConfig):
                 bright_cells(self.image, self.shape)
             except ConfigError as error:
                 yield Conflict(("image",), str(error), (("side",), ("rows",), ("columns",)))
+        if self.omega is not None and self.method != "sor":
+            yield Conflict(("omega",), f"{self.method} has no omega", (("method",),))
+        if self.method == "sor" and self.variant != "rows":
+            message = f"sor has no form {self.variant}; there is: rows"
+            yield Conflict(("variant",), message, (("method",),))
         if isinstance(self.border, tuple) and len(self.border) != 4:
             yield Conflict(("border",), f"one number or four; these are {len(self.border)}")
         numbers = np.finfo(np.float32 if self.precision == "single" else np.float64)

@@ -1,0 +1,212 @@
+"""How many random games of Havannah a second, beside Castro's board and OpenSpiel, in one run?
+
+    python benchmarks/havannah.py [--device D] [--sizes 10] [--seconds 3] [--castro FOLDER]
+                                  [--uct 100000] [--limit 300] [--append CSV]
+
+Games from the empty board. The peers are Castro's board, driven from C++ by castro_playouts.cpp in
+one process for each processor, and OpenSpiel from Python (`pip install open-spiel`); peers.md says
+how Castro comes into FOLDER. A peer that is not there is left out, and so is its ratio. All take
+turns, and each row of the table is one measurement. Processor seconds add up all threads: read
+these if the machine has other work too. With --uct, playouts a second of our search as well, of a
+move with so many, beside Castro's search without its knowledge of the game and rapid action value
+estimates, in one thread. After --limit seconds no further repeat begins. A launch
+of our search plays --leaves leaves out, --each times each: 2,048 playouts on a CPU, 131,072 on a
+GPU, which needs some 100,000 work-items to be busy.
+
+What a playout must do on the board of ten: 180 of at most 270 draws, each a product of 64 bits; 180
+stones, each with three rows read, about two finds and one union. It moves some 1.4 KB of groups.
+"""
+
+import argparse
+import csv
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import societies
+from reference_py.games.havannah.match import Strength
+from societies.games.havannah import WORKLOAD
+from societies.games.havannah.players import chosen, evaluator
+from societies.games.havannah.position import Game
+from societies.workload.engines import DeviceEngine
+
+HERE = Path(__file__).resolve().parent
+COLUMNS = ("device", "driver", "program", "size", "playouts", "seconds", "processor_s")
+FORMS = ("forest", "offline")
+PEERS = ("Castro's board", "Castro's board, one", "OpenSpiel")
+CFLAGS = ("-w", "-O3", "-march=native", "-funroll-loops")
+
+
+def castro_program(folder, into):
+    """Compile the driver of Castro's board; return the program, None if Castro is not there."""
+    if folder is None or not (folder / "board.h").is_file():
+        return None
+    program = Path(into) / "castro_playouts"
+    sources = [str(HERE / "castro_playouts.cpp"), *(str(folder / f"{n}.cpp") for n in PARTS)]
+    command = ["c++", *CFLAGS, "-iquote", str(folder), *sources, "-o", str(program)]
+    subprocess.run(command, check=True)
+    return program
+
+
+PARTS = ("zobrist", "string")
+CASTRO_PLAIN = "-e 0.5 -f 0 -a 0 -t 1"
+"""Castro's parameters of plain UCT: exploration, no estimates of rapid action values, no bonus."""
+
+
+def time_castro(program, size, seconds, processes):
+    """Return games, seconds and processor seconds of so many processes."""
+    running = [
+        subprocess.Popen([program, str(size), str(seconds), str(i)], stdout=subprocess.PIPE)
+        for i in range(processes)
+    ]
+    before = os.times()
+    found = [one.communicate()[0].split() for one in running]
+    after = os.times()
+    used = after.children_user + after.children_system
+    used -= before.children_user + before.children_system
+    return sum(int(one[0]) for one in found), max(float(one[1]) for one in found), used
+
+
+def time_open_spiel(size, seconds):
+    """Return the same of OpenSpiel, from Python; None if it is not installed."""
+    try:
+        import pyspiel
+    except ImportError:
+        return None
+    game, chance, games = pyspiel.load_game(f"havannah(board_size={size})"), random.Random(1), 0
+    began, used = time.perf_counter(), time.process_time()
+    while time.perf_counter() - began < seconds:
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            state.apply_action(chance.choice(state.legal_actions()))
+        games += 1
+    return games, time.perf_counter() - began, time.process_time() - used
+
+
+class Ours:
+    """Playouts on a device; the kernels are warm."""
+
+    def __init__(self, device, size, winner, find):
+        cells = 3 * size * (size - 1) + 1
+        batch = max(256, (4_000_000 if device.kind != "cpu" else 150_000) // cells)
+        config = societies.config_from_dict(
+            {"workload": "havannah", "size": size, "batch": batch, "winner": winner, "find": find}
+        )
+        self._engine = DeviceEngine(WORKLOAD, WORKLOAD.parameters(config), device)
+        self._batch, self._next = batch * cells, 1
+        self._engine.start()
+        self.measure(0.0)
+
+    def measure(self, seconds):
+        """Return playouts, seconds and processor seconds."""
+        done, began, used = 0, time.perf_counter(), time.process_time()
+        while True:
+            self._engine.run_ticks(self._next, self._next)
+            self._engine.wait()
+            self._next, done = self._next + 1, done + self._batch
+            if time.perf_counter() - began >= seconds:
+                return done, time.perf_counter() - began, time.process_time() - used
+
+
+def time_castro_uct(folder, size, playouts):
+    """Return the same of one move of Castro's search; None if the program is not built."""
+    program = folder / "castro" if folder else None
+    if program is None or not program.is_file():
+        return None
+    lines = (f"boardsize {size}", f"player_params {CASTRO_PLAIN}", f"time -i {playouts} -m 60 -g 0")
+    text = "\n".join((*lines, "genmove w", "quit", ""))
+    before = os.times()
+    done = subprocess.run([program], input=text, capture_output=True, text=True, check=True)
+    after = os.times()
+    runs, milliseconds = re.search(r"Finished (\d+) runs in (\d+) msec", done.stderr).groups()
+    used = after.children_user + after.children_system
+    used -= before.children_user + before.children_system
+    return int(runs), max(1, int(milliseconds)) / 1000, used
+
+
+def time_uct(device, size, playouts, each, leaves):
+    """Return the same of one move of our search from the empty board."""
+    strength = Strength("uct", playouts, each=each, leaves=leaves)
+    evaluate = evaluator(device, size, strength, 1)
+    chosen(Game(size), replace(strength, playouts=1), evaluate, None, 0)
+    began, used = time.perf_counter(), time.process_time()
+    found = chosen(Game(size), strength, evaluate, None, 0)
+    return found.playouts, time.perf_counter() - began, time.process_time() - used
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10])
+    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--find", default="halving")
+    parser.add_argument("--castro", type=Path)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--uct", type=int, default=0)
+    parser.add_argument("--each", type=int, default=0, help="0: 32 on a CPU, 256 on a GPU")
+    parser.add_argument("--leaves", type=int, default=0, help="0: 64 on a CPU, 512 on a GPU")
+    parser.add_argument("--limit", type=float, default=300.0)
+    parser.add_argument("--append", type=Path, metavar="CSV")
+    options = parser.parse_args()
+    device = societies.choose_device(options.device)
+    print(f"{device}; driver {device.driver}; {os.cpu_count()} processors")
+    each, leaves = (32, 64) if device.kind == "cpu" else (256, 512)
+    each, leaves = options.each or each, options.leaves or leaves
+    rows, rates, began = [], {}, time.perf_counter()
+
+    def note(program, size, measured):
+        if measured is None:
+            return
+        playouts, seconds, used = measured
+        rows.append((device.name, device.driver, program, size, *measured))
+        rates.setdefault((program, size), []).append(playouts / seconds)
+        used = max(used, 1e-3)
+        each = f"{playouts / seconds:12,.0f} playouts/s {playouts / used:12,.0f} per processor s"
+        print(f"{program:20} size {size:2} {each}", flush=True)
+
+    with tempfile.TemporaryDirectory() as into:
+        castro = castro_program(options.castro, into)
+        for size in options.sizes:
+            ours = {form: Ours(device, size, form, options.find) for form in FORMS}
+            for repeat in range(options.repeats):
+                if repeat and time.perf_counter() - began > options.limit:
+                    print(f"the time is over after {repeat} of {options.repeats} repeats")
+                    break
+                for form, one in ours.items():
+                    note(form, size, one.measure(options.seconds))
+                if castro:
+                    processes, seconds = options.processes, options.seconds
+                    note("Castro's board", size, time_castro(castro, size, seconds, processes))
+                    note("Castro's board, one", size, time_castro(castro, size, seconds, 1))
+                note("OpenSpiel", size, time_open_spiel(size, min(2.0, options.seconds)))
+                if options.uct:
+                    note("UCT", size, time_uct(device, size, options.uct, each, leaves))
+                    theirs = time_castro_uct(options.castro, size, min(options.uct, 100_000))
+                    note("Castro UCT, one", size, theirs)
+    for (program, size), found in rates.items():
+        peers = {
+            name: sorted(rates[name, size])[len(rates[name, size]) // 2]
+            for name in (*PEERS, "Castro UCT, one")
+            if (name, size) in rates and (name in PEERS) == (program in FORMS)
+        }
+        middle = sorted(found)[len(found) // 2]
+        said = ", ".join(f"{middle / rate:.2f} x {name}" for name, rate in peers.items())
+        if said and (program in FORMS or program == "UCT"):
+            print(f"{program}, size {size}: {middle:,.0f} playouts/s: {said}")
+    if options.append:
+        new = not options.append.exists()
+        with options.append.open("a", newline="") as file:
+            table = csv.writer(file)
+            table.writerows([COLUMNS, *rows] if new else rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

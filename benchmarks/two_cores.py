@@ -1,0 +1,112 @@
+"""How much faster are 16 societies on two cores than on one, and how long does a first day take?
+
+    python benchmarks/two_cores.py --out FOLDER [--societies 16] [--days 500] [--peer PROGRAM]
+
+For a machine with two cores and no other work: whether it was quiet is said by the last column, the
+processor time of one core as a share of the time by the clock, which is 1 on a quiet machine. Each
+scenario is measured in turn on one core of PoCL and on two (`benchmarks/economy.py`), and beside
+them the C++ program of Haney et al., where it is given. At last the first day of devices.yaml is
+timed as a user starts it, with empty caches and with warm ones. Rows are written to FOLDER.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SCENARIOS = {"no_trade": "s1", "trade": "s2", "tools": "s3", "devices": "s4"}
+GOALS = {"no_trade": (0.19, 0.12), "trade": (0.7, 0.4), "tools": (3.55, 2.0), "devices": (9.5, 5.0)}
+"""Processor seconds of a society: the better half of the way, the goal."""
+
+
+def economy(scenario: str, options: argparse.Namespace, cores: int) -> dict[str, str]:
+    """Measure a scenario on so many cores, and keep the row."""
+    file = options.out / f"economy-{cores}-of-2-cores.csv"
+    command = [sys.executable, str(ROOT / "benchmarks" / "economy.py"), "--device", "cpu"]
+    command += ["--societies", str(options.societies), "--days", str(options.days)]
+    command += ["--scenarios", scenario, "--append", str(file)]
+    environment = os.environ | {"POCL_MAX_PTHREAD_COUNT": str(cores)}
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    return list(csv.DictReader(file.read_text().splitlines()))[-1]
+
+
+def peer_seconds(program: str, scenario: str, days: int) -> float:
+    """Return the processor seconds of the C++ program."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with tempfile.TemporaryDirectory() as folder:
+        words = [SCENARIOS[scenario], "1", f"{folder}/out.csv", str(days)]
+        subprocess.run([program, *words], check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def first_day(folder: Path) -> tuple[float, float]:
+    """Return the seconds and processor seconds of the first day of devices.yaml."""
+    environment = os.environ | {
+        "XDG_CACHE_HOME": str(folder),
+        "POCL_CACHE_DIR": str(folder / "pocl"),
+        "SOCIETIES_CACHE_DIR": str(folder / "societies"),
+    }
+    command = [sys.executable, "-m", "societies", "run", str(ROOT / "configs/economy/devices.yaml")]
+    command += ["--days", "1", "--device", "cpu", "--overwrite", "--out", str(folder / "out.h5")]
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, env=environment, check=True, capture_output=True, cwd=ROOT)
+    seconds = time.perf_counter() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--societies", type=int, default=16)
+    parser.add_argument("--days", type=int, default=500)
+    parser.add_argument("--scenarios", nargs="+", choices=SCENARIOS, default=list(SCENARIOS))
+    parser.add_argument("--peer", metavar="PROGRAM")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    print(f"load of the last minute: {os.getloadavg()[0]:.2f}", flush=True)
+    heads = [
+        "processor s each",
+        "half, goal",
+        "C++ / ours",
+        "one core s",
+        "two cores s",
+        "speed-up",
+    ]
+    print(f"{'scenario':10s}", *(f"{head:>17s}" for head in [*heads, "quiet (1: yes)"]), flush=True)
+    for scenario in options.scenarios:
+        one, two = economy(scenario, options, 1), economy(scenario, options, 2)
+        each = float(one["cpu_seconds"]) / options.societies
+        beside = peer_seconds(options.peer, scenario, options.days) if options.peer else None
+        row = [
+            f"{each:.3f}",
+            "{} {}".format(*GOALS[scenario]),
+            f"{beside / each:.2f}" if beside else "-",
+            one["seconds"],
+            two["seconds"],
+            f"{float(one['seconds']) / float(two['seconds']):.2f}",
+            f"{float(one['cpu_seconds']) / float(one['seconds']):.2f}",
+        ]
+        print(f"{scenario:10s}", *(f"{word:>17s}" for word in row), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "pocl").mkdir()
+        for what, goal in (("empty", 10.0), ("warm", 1.5)):
+            seconds, busy = first_day(Path(folder))
+            print(
+                f"first day of devices.yaml, caches {what}: {seconds:.2f} s, "
+                f"processor {busy:.2f} s (goal {goal} s)",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+// Which nodes are next? The first of the deepest level that are still of use to the root.
+// Twin: reference_py/games/ngtsg/select.py.
+//
+// A workgroup is a game, a work-item every so many-th parent of a strip. Local memory: 5 bytes for
+// each parent of a strip.
+#include "games/ngtsg/tree.cl"
+#include "primitives/scan.cl"
+
+#define STRIP 1024u
+
+// Where the children of a parent that are pending begin: none of them is before `first`.
+static uint pending_from(__global const uint *first_child, const uint first, const uint parent)
+{
+    return max(first_child[parent], first);
+}
+
+// How many children of a parent are pending: none if it is done with.
+static uint pending_count(__global const uint *first_child, __global const uint *child_count,
+                          __global const uchar *states, const uint first, const uint parent)
+{
+    const uint end = first_child[parent] + child_count[parent];
+    const uint from = pending_from(first_child, first, parent);
+    return is_done(states[parent]) || end <= from ? 0u : end - from;
+}
+
+__kernel void select_batch(__global const uint *parents, __global const int *best,
+                           __global uchar *states, __global const uint *first_child,
+                           __global const uint *child_count, __global const uint *counts,
+                           __global const uint *taken, __global const uint *level,
+                           __global uint *batch, __global uint *batch_size,
+                           __global uint *batch_first, __global uint *batch_end,
+                           __global const uint *level_starts, const uint nodes, const uint slots,
+                           const uint depth, const int prune, const uint most_leaves,
+                           const uint most_branches)
+{
+    const size_t game = get_group_id(0), whole = game * nodes;
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    const uint at = batch_level(level, game);
+    const bool over = at > depth, inner = !over && at > 0u;
+    const size_t row = game * (depth + 1u) + (over ? 0u : at);
+    const uint start = level_starts[over ? 0u : at];
+    const uint first = start + taken[row], end = start + counts[row];
+    const uint most = at == depth ? most_leaves : most_branches;
+    parents += whole;
+    best += whole;
+    states += whole;
+    first_child += whole;
+    child_count += whole;
+    batch += game * slots;
+    __local uint *before = local_malloc(STRIP * sizeof(uint));
+    __local uchar *dead = local_malloc(STRIP * sizeof(uchar));
+    uint parent = inner ? parents[first] : 0u;
+    uint left = inner ? parents[end - 1u] + 1u - parent : 0u;
+    uint chosen = 0u;
+    do {
+        const uint here = opaque(min(left, STRIP));
+        for (uint i = lid; i < here; i += lanes) {
+            const uint own = pending_count(first_child, child_count, states, first, parent + i);
+            const bool useless = own > 0u && is_dead(parents, best, states, prune, parent + i);
+            dead[i] = useless;
+            before[i] = useless ? 0u : own;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE |
+                CLK_GLOBAL_MEM_FENCE);  // all were judged, before one is marked
+        const uint sum = scan_exclusive(before, here);
+        for (uint i = lid; i < here; i += lanes) {
+            const uint place = chosen + before[i];
+            if (dead[i] && place < most) states[parent + i] = DOOMED;
+            if (!dead[i]) {
+                const uint own = pending_count(first_child, child_count, states, first, parent + i);
+                const uint from = pending_from(first_child, first, parent + i);
+                for (uint k = 0; k < own && place + k < most; ++k) batch[place + k] = from + k;
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the list, and the strip is read
+        chosen = min(chosen + sum, most);
+        parent += here;
+        left -= here;
+    } while (left > 0u && chosen < most);
+    if (lid == 0u && !over) {
+        if (at == 0u) {
+            batch[0] = first;
+            chosen = 1u;
+        }
+        batch_size[game] = chosen;
+        batch_first[game] = first;
+        batch_end[game] = chosen == most ? batch[chosen - 1u] + 1u : end;
+    }
+    local_free(STRIP * sizeof(uchar));
+    local_free(STRIP * sizeof(uint));
+}

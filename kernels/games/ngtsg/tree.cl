@@ -1,0 +1,70 @@
+// What is known of a node, and is it still of any use to the root?
+// Twin: reference_py/games/ngtsg/tree.py.
+//
+// A game has `nodes` nodes, level after level; arrays of nodes that functions are handed begin with
+// those of the game. Levels are those of 0 .. depth, `level_starts` says where each begins.
+#ifndef GAMES_NGTSG_TREE_CL
+#define GAMES_NGTSG_TREE_CL
+
+#include "primitives/real.cl"
+
+#define PENDING 0
+#define EXPANDED 1
+#define DOOMED 2
+#define CLOSED 3
+#define CUT 4
+
+#define NO_MOVE 0xffffffffu
+#define NO_LEVEL 0xffffffffu
+#define NOTHING (-0x7fffffff)
+
+// Whether a node has no parent: the root is the first of all.
+static bool is_root(const uint node)
+{
+    return node == 0u;
+}
+
+// Whether nothing that happens below a node matters any more.
+static bool is_done(const uchar state)
+{
+    return state >= DOOMED;
+}
+
+// Whether no value of a node can change the root's: its window is empty, or an ancestor is done.
+static bool is_dead(__global const uint *parents, __global const int *best,
+                    __global const uchar *states, const int prune, const uint node)
+{
+    int low = best[node], high = -NOTHING;
+    uint at = node;
+    bool own = false, done = false;  // whether the node at hand has the same side to move
+    while (prune && !is_root(at) && !done) {
+        at = parents[at];
+        done = is_done(states[at]);
+        const int known = best[at];
+        if (own)
+            low = max(low, known);
+        else
+            high = min(high, -known);
+        own = !own;
+    }
+    return prune && (done || low >= high);
+}
+
+// Let the parent of a node that is done with know its value, if there is one. Whole numbers, so it
+// does not matter in which order children do so.
+static void pass_on(__global const uint *parents, __global int *best, __global uint *open_children,
+                    const uint node)
+{
+    const uint parent = parents[node];
+    const int known = best[node];
+    if (known != NOTHING) atomic_max(&best[parent], -known);
+    atomic_dec(&open_children[parent]);
+}
+
+// The level of the batch; beyond the last one of a search that is over.
+static uint batch_level(__global const uint *level, const size_t game)
+{
+    return level[game];
+}
+
+#endif

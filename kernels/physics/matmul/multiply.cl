@@ -1,0 +1,317 @@
+// What is the product of two matrices, bit by bit? Every entry is one sum, from the first product
+// on. Twin: reference_py/physics/matmul/multiply.py.
+//
+// Five forms with the same bits. Each entry of C has one accumulator, to which its products are
+// added in the order of their index k. No step is carried out for a k that does not exist, since
+// fma(0, 0, -0) is +0; rows and columns that do not exist may be computed, and are not stored.
+// Macros: FORM_IS_NAIVE, FORM_IS_TILED or FORM_IS_BLOCKED, else vectors; ARITHMETIC_IS_FUSED;
+// TILE; SIDE; TALL, VECTORS, WIDTH, BAND, CHUNK; and those of num.cl.
+#include "primitives/fused.cl"
+
+#if ARITHMETIC_IS_FUSED
+#define STEP(a, b, sum) MULADD(a, b, sum)
+#else
+#define STEP(a, b, sum) ((sum) + (a) * (b))
+#endif
+
+#if FORM_IS_NAIVE
+
+// A work-item is an entry of C, or every n-th of them if there are only n work-items.
+// No local memory, no barriers.
+__kernel void multiply(__global const num *restrict A, __global const num *restrict B,
+                       __global num *restrict C, const uint rows, const uint inner,
+                       const uint columns, const uint copies)
+{
+    const size_t entries = (size_t)rows * columns * copies;
+    for (size_t at = get_global_id(0); at < entries; at += get_global_size(0)) {
+        const size_t row = at / columns, column = at % columns, copy = row / rows;
+        __global const num *a = A + row * inner, *b = B + copy * inner * columns + column;
+        num sum = NUM(0.0);
+        for (uint k = 0; k < inner; ++k) sum = STEP(a[k], b[(size_t)k * columns], sum);
+        C[at] = sum;
+    }
+}
+
+#elif FORM_IS_TILED
+
+// A workgroup is a tile of C, a work-item an entry of it. TILE entries of the rows of A and of
+// the columns of B are in local memory at a time: 2 TILE^2 nums.
+__kernel void multiply(__global const num *restrict A, __global const num *restrict B,
+                       __global num *restrict C, const uint rows, const uint inner,
+                       const uint columns, const uint copies)
+{
+    const uint tiles = get_num_groups(1) / copies;
+    const uint copy = get_group_id(1) / tiles, x = get_local_id(0), y = get_local_id(1);
+    const uint row = get_group_id(1) % tiles * TILE + y, column = get_group_id(0) * TILE + x;
+    __global const num *mine = A + ((size_t)copy * rows + min(row, rows - 1u)) * inner;
+    __global const num *other = B + (size_t)copy * inner * columns + min(column, columns - 1u);
+    __local num *a = local_malloc(TILE * TILE * sizeof(num));
+    __local num *b = local_malloc(TILE * TILE * sizeof(num));
+    num sum = NUM(0.0);
+    uint first = 0;
+    do {
+        const uint length = min(inner - first, (uint)TILE);
+        if (x < length) a[y * TILE + x] = mine[first + x];
+        if (y < length) b[y * TILE + x] = other[(size_t)(first + y) * columns];
+        barrier(CLK_LOCAL_MEM_FENCE);  // both tiles are there, before they are multiplied
+        for (uint k = 0; k < length; ++k) sum = STEP(a[y * TILE + k], b[k * TILE + x], sum);
+        barrier(CLK_LOCAL_MEM_FENCE);  // both tiles are used, before they are replaced
+        first += TILE;
+    } while (first < inner);
+    if (row < rows && column < columns) C[((size_t)copy * rows + row) * columns + column] = sum;
+    local_free(TILE * TILE * sizeof(num));
+    local_free(TILE * TILE * sizeof(num));
+}
+
+#elif FORM_IS_BLOCKED
+
+// For GPUs. A workgroup of SIDE x SIDE work-items is a block of BLOCK x BLOCK entries of C, a
+// work-item 8 x 8 of them: four by four in each quarter of the block, so that neighbours read
+// neighbouring words. DEPTH entries of the rows of A, as columns, and of the columns of B are in
+// local memory at a time, and the next ones are on their way meanwhile: 4 DEPTH LINE nums.
+#define BLOCK (8u * SIDE)
+#define DEPTH 8u
+#define LINE (BLOCK + 4u)  // the columns of A begin in different banks
+#define QUADS (BLOCK * DEPTH / 4u / (SIDE * SIDE))  // of each matrix, loaded by a work-item
+
+// Loads quad i of A and of B from k = `from` on. Rows that do not exist are others that do: what
+// comes of them is not stored.
+#define NEXT_QUADS(from) \
+    const uint quad = lid + i * SIDE * SIDE; \
+    const uint of_a = min(row + quad / (DEPTH / 4u), rows - 1u), k = from + quad / (BLOCK / 4u); \
+    next_a[i] = quad_of(left + (size_t)of_a * inner, from + quad % (DEPTH / 4u) * 4u, inner); \
+    next_b[i] = k < inner ? quad_of(right + (size_t)k * columns, \
+                                    column + quad % (BLOCK / 4u) * 4u, columns) \
+                          : (num4)(NUM(0.0))
+
+// Four neighbouring entries of a row of `length`; those that do not exist are 0, and never used.
+static num4 quad_of(__global const num *row, const uint at, const uint length)
+{
+#if ROWS_ARE_ALIGNED
+    return at < length ? *(__global const num4 *)(row + at) : (num4)(NUM(0.0));
+#else
+    num4 found = (num4)(NUM(0.0));
+    if (at < length) found.x = row[at];
+    if (at + 1u < length) found.y = row[at + 1u];
+    if (at + 2u < length) found.z = row[at + 2u];
+    if (at + 3u < length) found.w = row[at + 3u];
+    return found;
+#endif
+}
+
+__kernel void multiply(__global const num *restrict A, __global const num *restrict B,
+                       __global num *restrict C, const uint rows, const uint inner,
+                       const uint columns, const uint copies)
+{
+    const uint blocks = get_num_groups(1) / copies, lid = get_local_id(0);
+    const uint copy = get_group_id(1) / blocks, tx = lid % SIDE, ty = lid / SIDE;
+    const uint row = get_group_id(1) % blocks * BLOCK, column = get_group_id(0) * BLOCK;
+    __global const num *left = A + (size_t)copy * rows * inner;
+    __global const num *right = B + (size_t)copy * inner * columns;
+    __local num *a = local_malloc(2u * DEPTH * LINE * sizeof(num));
+    __local num *b = local_malloc(2u * DEPTH * LINE * sizeof(num));
+    num4 sum[8][2], next_a[QUADS], next_b[QUADS];
+#pragma unroll
+    for (uint i = 0; i < 8u; ++i) sum[i][0] = sum[i][1] = (num4)(NUM(0.0));
+    uint first = 0, buffer = 0;
+#pragma unroll
+    for (uint i = 0; i < QUADS; ++i) {
+        NEXT_QUADS(0u);
+    }
+    do {
+        const uint length = min(inner - first, DEPTH);
+        __local num *as = a + buffer * DEPTH * LINE, *bs = b + buffer * DEPTH * LINE;
+#pragma unroll
+        for (uint i = 0; i < QUADS; ++i) {
+            const uint quad = lid + i * SIDE * SIDE;
+            __local num *into = as + quad % (DEPTH / 4u) * 4u * LINE + quad / (DEPTH / 4u);
+            into[0] = next_a[i].x;
+            into[LINE] = next_a[i].y;
+            into[2u * LINE] = next_a[i].z;
+            into[3u * LINE] = next_a[i].w;
+            into = bs + quad / (BLOCK / 4u) * LINE + quad % (BLOCK / 4u) * 4u;
+            *(__local num4 *)into = next_b[i];
+        }
+        // This part is complete, before it is multiplied; the other one was used before that.
+        barrier(CLK_LOCAL_MEM_FENCE);
+        first += DEPTH;
+#pragma unroll
+        for (uint i = 0; i < QUADS; ++i) {
+            NEXT_QUADS(first);
+        }
+        for (uint k = 0; k < length; ++k) {
+            const __local num *of_a = as + k * LINE + 4u * ty, *of_b = bs + k * LINE + 4u * tx;
+            const num4 above = *(const __local num4 *)of_a;
+            const num4 below = *(const __local num4 *)(of_a + BLOCK / 2u);
+            const num4 near = *(const __local num4 *)of_b;
+            const num4 far = *(const __local num4 *)(of_b + BLOCK / 2u);
+            const num factor[8] = {above.x, above.y, above.z, above.w,
+                                   below.x, below.y, below.z, below.w};
+#pragma unroll
+            for (uint i = 0; i < 8u; ++i) {
+                const num4 every = (num4)(factor[i]);
+                sum[i][0] = STEP(every, near, sum[i][0]);
+                sum[i][1] = STEP(every, far, sum[i][1]);
+            }
+        }
+        buffer = 1u - buffer;
+    } while (first < inner);
+#pragma unroll
+    for (uint i = 0; i < 8u; ++i) {
+        const uint r = row + (i < 4u ? 0u : BLOCK / 2u) + 4u * ty + i % 4u;
+        if (r < rows) {
+            __global num *into = C + ((size_t)copy * rows + r) * columns;
+#pragma unroll
+            for (uint part = 0; part < 2u; ++part) {
+                const uint c = column + part * (BLOCK / 2u) + 4u * tx;
+                if (c < columns) into[c] = sum[i][part].x;
+                if (c + 1u < columns) into[c + 1u] = sum[i][part].y;
+                if (c + 2u < columns) into[c + 2u] = sum[i][part].z;
+                if (c + 3u < columns) into[c + 3u] = sum[i][part].w;
+            }
+        }
+    }
+    local_free(2u * DEPTH * LINE * sizeof(num));
+    local_free(2u * DEPTH * LINE * sizeof(num));
+}
+
+#else
+
+// For CPUs, where a workgroup is one work-item alone. It keeps TALL rows of PANEL columns of C in
+// registers and reads A and B in the order in which they lie in memory after they were packed: A in
+// blocks of TALL rows, B in panels of PANEL columns, both k after k. Panels are read CHUNK steps at
+// a time by all rows of a band, so that they stay in the first cache meanwhile.
+// No local memory, no barriers.
+#define PANEL (VECTORS * WIDTH)
+
+#if WIDTH == 16
+typedef num16 vec_t;
+#elif WIDTH == 8
+typedef num8 vec_t;
+#else
+typedef num4 vec_t;
+#endif
+typedef vec_t __attribute__((aligned(sizeof(num)))) unaligned_t;
+
+// A work-item is a block of TALL rows of A; rows that do not exist are the last one.
+__kernel void pack_a(__global const num *restrict A, __global num *restrict packed_a,
+                     const uint rows, const uint inner, const uint copies)
+{
+    const uint blocks = (rows + TALL - 1u) / TALL;
+    for (size_t block = get_global_id(0); block < (size_t)blocks * copies;
+         block += get_global_size(0)) {
+        const uint copy = block / blocks, row = block % blocks * TALL;
+        __global const num *from = A + (size_t)copy * rows * inner;
+        __global num *into = packed_a + block * inner * TALL;
+        for (uint r = 0; r < TALL; ++r) {
+            __global const num *one = from + (size_t)min(row + r, rows - 1u) * inner;
+            for (uint k = 0; k < inner; ++k) into[(size_t)k * TALL + r] = one[k];
+        }
+    }
+}
+
+// A work-item is a panel of B; columns that do not exist are 0.
+__kernel void pack_b(__global const num *restrict B, __global num *restrict packed_b,
+                     const uint inner, const uint columns, const uint copies)
+{
+    const uint panels = (columns + PANEL - 1u) / PANEL;
+    for (size_t panel = get_global_id(0); panel < (size_t)panels * copies;
+         panel += get_global_size(0)) {
+        const uint copy = panel / panels, column = panel % panels * PANEL;
+        const uint here = min(columns - column, (uint)PANEL);
+        __global const num *from = B + (size_t)copy * inner * columns + column;
+        __global num *into = packed_b + panel * inner * PANEL;
+        for (uint k = 0; k < inner; ++k, from += columns, into += PANEL) {
+            if (here == PANEL) {
+                for (uint c = 0; c < PANEL; ++c) into[c] = from[c];
+            } else {
+                for (uint c = 0; c < PANEL; ++c) into[c] = c < here ? from[c] : NUM(0.0);
+            }
+        }
+    }
+}
+
+// A workgroup is a band of BAND rows of C.
+__kernel void multiply(__global const num *restrict packed_a, __global const num *restrict packed_b,
+                       __global num *restrict C, const uint rows, const uint inner,
+                       const uint columns, const uint copies)
+{
+    const uint bands = get_num_groups(0) / copies, copy = get_group_id(0) / bands;
+    const uint blocks = (rows + TALL - 1u) / TALL, panels = (columns + PANEL - 1u) / PANEL;
+    const uint begin = get_group_id(0) % bands * (BAND / TALL);
+    const uint end = min(begin + BAND / TALL, blocks);
+    __global const num *left = packed_a + (size_t)copy * blocks * inner * TALL;
+    __global const num *right = packed_b + (size_t)copy * panels * inner * PANEL;
+    uint first = 0;
+    do {
+        const uint length = min(inner - first, (uint)CHUNK);
+        for (uint panel = 0; panel < panels; ++panel) {
+            const uint here = min(columns - panel * PANEL, (uint)PANEL);
+            __global const num *b_first = right + ((size_t)panel * inner + first) * PANEL;
+            for (uint block = begin; block < end; ++block) {
+                const uint tall = min(rows - block * TALL, (uint)TALL);
+                __global const num *a = left + ((size_t)block * inner + first) * TALL;
+                __global const num *b = b_first;
+                __global num *c =
+                    C + ((size_t)copy * rows + block * TALL) * columns + panel * PANEL;
+                vec_t sum[TALL][VECTORS];
+                num row_of[PANEL];
+#pragma unroll
+                for (uint r = 0; r < TALL; ++r)
+#pragma unroll
+                    for (uint v = 0; v < VECTORS; ++v) sum[r][v] = (vec_t)(NUM(0.0));
+                if (first > 0 && here == PANEL && tall == TALL) {
+#pragma unroll
+                    for (uint r = 0; r < TALL; ++r)
+#pragma unroll
+                        for (uint v = 0; v < VECTORS; ++v)
+                            sum[r][v] = *(__global const unaligned_t *)(c + (size_t)r * columns +
+                                                                        v * WIDTH);
+                } else if (first > 0) {
+#pragma unroll
+                    for (uint r = 0; r < TALL; ++r)
+                        if (r < tall) {
+                            for (uint i = 0; i < PANEL; ++i)
+                                row_of[i] = i < here ? c[(size_t)r * columns + i] : NUM(0.0);
+#pragma unroll
+                            for (uint v = 0; v < VECTORS; ++v)
+                                sum[r][v] = *(const unaligned_t *)(row_of + v * WIDTH);
+                        }
+                }
+                for (uint k = 0; k < length; ++k, a += TALL, b += PANEL) {
+                    vec_t factor[VECTORS];
+#pragma unroll
+                    for (uint v = 0; v < VECTORS; ++v)
+                        factor[v] = *(__global const vec_t *)(b + v * WIDTH);
+#pragma unroll
+                    for (uint r = 0; r < TALL; ++r) {
+                        const vec_t every = (vec_t)(a[r]);
+#pragma unroll
+                        for (uint v = 0; v < VECTORS; ++v)
+                            sum[r][v] = STEP(every, factor[v], sum[r][v]);
+                    }
+                }
+                if (here == PANEL && tall == TALL) {
+#pragma unroll
+                    for (uint r = 0; r < TALL; ++r)
+#pragma unroll
+                        for (uint v = 0; v < VECTORS; ++v)
+                            *(__global unaligned_t *)(c + (size_t)r * columns + v * WIDTH) =
+                                sum[r][v];
+                } else {
+#pragma unroll
+                    for (uint r = 0; r < TALL; ++r)
+                        if (r < tall) {
+#pragma unroll
+                            for (uint v = 0; v < VECTORS; ++v)
+                                *(unaligned_t *)(row_of + v * WIDTH) = sum[r][v];
+                            for (uint i = 0; i < here; ++i) c[(size_t)r * columns + i] = row_of[i];
+                        }
+                }
+            }
+        }
+        first += CHUNK;
+    } while (first < inner);
+}
+
+#endif

@@ -1,0 +1,368 @@
+// Which force acts on each atom, and which energy has it?
+// Twin: reference_py/physics/molecular_dynamics/forces.py.
+//
+// Terms are whole numbers (fixed.cl), so that all variants give the same bits, whatever the order:
+//
+//   all_pairs  a work-item is an atom, and tries all others
+//   particle   a work-item is an atom, and tries those of 27 cells
+//   cell       a workgroup is a cell, whose atoms try those of 27 cells, read into local memory
+//   sorted     a work-item is an atom, and tries those of 27 cells, which follow each other in the
+//              order of the cells: three cells of a row at once, whose places hold for some steps
+//   list       a work-item is an atom, and tries those of its list
+//
+// On a CPU `sorted` and `list` take several neighbours at a time (lanes.cl).
+// Macros: VARIANT_IS_ALL_PAIRS, VARIANT_IS_PARTICLE, VARIANT_IS_CELL, VARIANT_IS_SORTED,
+// VARIANT_IS_LIST.
+#if VARIANT_IS_ALL_PAIRS
+#include "physics/molecular_dynamics/pair.cl"
+#else
+#include "physics/molecular_dynamics/lanes.cl"
+#endif
+#if VARIANT_IS_LIST
+#include "physics/molecular_dynamics/neighbours.cl"
+#endif
+
+// Write what an atom has; `at` is its place among those of all boxes.
+#define WRITE_SUMS(sums, at) \
+    F[3 * (at)] = (sums).x; \
+    F[3 * (at) + 1] = (sums).y; \
+    F[3 * (at) + 2] = (sums).z; \
+    if (energies) { \
+        u[at] = (sums).u; \
+        w[at] = (sums).w; \
+    }
+
+// Whether an atom has left the box.
+static bool outside(__global const num *x)
+{
+    return !(inside(x[0]) && inside(x[1]) && inside(x[2]));
+}
+
+#if VARIANT_IS_ALL_PAIRS
+
+__kernel void forces(__global const num *restrict x, __global long *restrict F,
+                     __global long *restrict u, __global long *restrict w,
+                     __global uint *restrict overlap, const int energies)
+{
+    const size_t box = BOX;
+    __global const num *places = x + 3 * box * ATOMS;
+    for (uint i = FIRST + LANE; i < LAST; i += LANES) {
+        __global const num *own = places + 3 * i;
+        sums_t sums = SUMS_OF_NOTHING;
+        for (uint j = 0; j < ATOMS; ++j)
+            if (j != i)
+                add_pair(&sums, own[0] - places[3 * j], own[1] - places[3 * j + 1],
+                         own[2] - places[3 * j + 2]);
+        WRITE_SUMS(sums, box * ATOMS + i)
+        if (sums.close || outside(own)) atomic_min(&overlap[box], i);
+    }
+}
+
+#elif VARIANT_IS_PARTICLE
+
+__kernel void forces(__global const num *restrict x, __global const uint *restrict cell,
+                     __global const uint *restrict start, __global const uint *restrict totals,
+                     __global const uint *restrict order, __global long *restrict F,
+                     __global long *restrict u, __global long *restrict w,
+                     __global uint *restrict overlap, const int energies)
+{
+    const size_t box = BOX;
+    __global const num *places = x + 3 * box * ATOMS;
+    order += box * ATOMS;
+    start += box * CELLS;
+    totals += box * CELL_BLOCKS;
+    // Atoms in the order of their cells: neighbouring work-items read the same cells.
+    for (uint place = FIRST + LANE; place < LAST; place += LANES) {
+        const uint i = order[place];
+        __global const num *own = places + 3 * i;
+        sums_t sums = SUMS_OF_NOTHING;
+        for (int number = 0; number < 27; ++number) {
+            const uint one = around(cell[box * ATOMS + i], number);
+            const uint end = CELL_END(start, totals, one);
+            for (uint k = CELL_BEGIN(start, totals, one); k < end; ++k) {
+                const uint j = order[k];
+                if (j != i)
+                    add_pair(&sums, own[0] - places[3 * j], own[1] - places[3 * j + 1],
+                             own[2] - places[3 * j + 2]);
+            }
+        }
+        WRITE_SUMS(sums, box * ATOMS + i)
+        if (sums.close || outside(own)) atomic_min(&overlap[box], i);
+    }
+}
+
+#elif VARIANT_IS_CELL
+
+#define TILE 64u  // atoms that are read into local memory at once
+
+// Local memory: three numbers and an index an atom of a tile.
+__kernel void forces(__global const num *restrict x, __global const uint *restrict start,
+                     __global const uint *restrict totals, __global const uint *restrict order,
+                     __global long *restrict F, __global long *restrict u,
+                     __global long *restrict w, __global uint *restrict overlap, const int energies)
+{
+    const size_t box = get_group_id(0) / CELLS;
+    const uint home = (uint)(get_group_id(0) % CELLS);
+    __global const num *places = x + 3 * box * ATOMS;
+    order += box * ATOMS;
+    start += box * CELLS;
+    totals += box * CELL_BLOCKS;
+    __local num *tile = local_malloc(3 * TILE * sizeof(num));
+    __local uint *of = local_malloc(TILE * sizeof(uint));
+    const uint first = CELL_BEGIN(start, totals, home), last = CELL_END(start, totals, home);
+    uint done = first;
+    do {  // as many of the cell's atoms as there are work-items
+        const bool mine = done + LANE < last;
+        const uint i = mine ? order[done + LANE] : 0u;
+        const num px = places[3 * i], py = places[3 * i + 1], pz = places[3 * i + 2];
+        sums_t sums = SUMS_OF_NOTHING;
+        int number = 0;
+        do {
+            const uint one = around(home, number);
+            const uint end = CELL_END(start, totals, one);
+            uint from = CELL_BEGIN(start, totals, one);
+            do {
+                const uint here = from < end ? min(end - from, TILE) : 0u;
+                for (uint k = LANE; k < here; k += LANES) {
+                    const uint j = order[from + k];
+                    of[k] = j;
+                    for (uint axis = 0; axis < 3; ++axis) tile[3 * k + axis] = places[3 * j + axis];
+                }
+                group_barrier(CLK_LOCAL_MEM_FENCE);  // the tile's atoms, before they are tried
+                for (uint k = 0; k < here; ++k)
+                    if (mine && of[k] != i)
+                        add_pair(&sums, px - tile[3 * k], py - tile[3 * k + 1],
+                                 pz - tile[3 * k + 2]);
+                group_barrier(CLK_LOCAL_MEM_FENCE);  // all were tried, before others are read
+                from += TILE;
+            } while (from < end);
+            ++number;
+        } while (number < 27);
+        if (mine) {
+            WRITE_SUMS(sums, box * ATOMS + i)
+            if (sums.close || outside(places + 3 * i)) atomic_min(&overlap[box], i);
+        }
+        done += LANES;
+    } while (done < last);
+    local_free(TILE * sizeof(uint));
+    local_free(3 * TILE * sizeof(num));
+}
+
+#elif VARIANT_IS_SORTED
+
+// Sums over the places begin .. end - 1, one after another.
+static void add_run(sums_t *sums, __global const num4 *restrict packed, const num4 own,
+                    const uint place, const uint begin, const uint end)
+{
+    for (uint other = begin; other < end; ++other) {
+        const num4 d = own - packed[other];
+        if (other != place) add_pair(sums, d.x, d.y, d.z);
+    }
+}
+
+#if DEVICE_IS_CPU
+
+// The same, several at a time; `energies` is a literal at each call. Places may be read that are
+// behind the end: there are WIDTH more of them than atoms.
+INLINED void add_run_of_lanes(wide_sums_t *sums, __global const num *restrict lanes, const num4 own,
+                              const uint place, const uint begin, const uint end,
+                              const bool energies)
+{
+    for (uint other = begin; other < end; other += WIDTH) {
+        const wide_t px = LOADED(lanes + other), py = LOADED(lanes + PACKED + other);
+        const wide_t pz = LOADED(lanes + 2 * PACKED + other);
+        const wide_t dx = nearest_of_each((wide_t)own.x - px, AROUND(own.x), false);
+        const wide_t dy = nearest_of_each((wide_t)own.y - py, AROUND(own.y), false);
+        const wide_t dz = nearest_of_each((wide_t)own.z - pz, AROUND(own.z), false);
+        const mask_t number = EACH_LANE + (mask_t)(other);
+        const mask_t counts = number < (mask_t)(end)&number != (mask_t)(place);
+        add_pairs(sums, dx, dy, dz, counts, energies);
+    }
+}
+
+// Sums over the cells around an atom, several at a time.
+INLINED sums_t sums_of_lanes(__global const num *restrict lanes,
+                             __global const uint *restrict start,
+                             __global const uint *restrict totals, const num4 own, const uint place,
+                             const uint home, const bool energies)
+{
+    wide_sums_t wide = wide_sums_of_nothing();
+    const uint x = home % SIDE;
+    const bool together = x > 0u && x < SIDE - 1u;
+    for (int number = 0; number < 27; number += together ? 3 : 1) {
+        const uint first = around(home, number), last = together ? first + 2u : first;
+        add_run_of_lanes(&wide, lanes, own, place, CELL_BEGIN(start, totals, first),
+                         CELL_END(start, totals, last), energies);
+    }
+    return joined(&wide, energies);
+}
+
+#endif
+
+// It also notes that the places hold for the atoms as they are.
+__kernel void forces(__global const num4 *restrict packed, __global const num *restrict lanes,
+                     __global const uint *restrict cell, __global const uint *restrict start,
+                     __global const uint *restrict totals, __global const uint *restrict order,
+                     __global const num *restrict x, __global long *restrict F,
+                     __global long *restrict u, __global long *restrict w,
+                     __global uint *restrict overlap, __global uint *restrict valid,
+                     const int energies)
+{
+    const size_t box = BOX;
+    if (FIRST == 0 && get_local_id(0) == 0) valid[box] = 1u;
+    packed += box * PACKED;
+    lanes += box * 3 * PACKED;
+    start += box * CELLS;
+    totals += box * CELL_BLOCKS;
+    for (uint place = FIRST + LANE; place < LAST; place += LANES) {
+        const uint i = order[box * ATOMS + place];
+        const size_t at = box * ATOMS + i;
+        const uint home = cell[at];
+        const num4 own = packed[place];
+        sums_t sums = SUMS_OF_NOTHING;
+        sums.close = true;
+#if DEVICE_IS_CPU
+        if (energies)
+            sums = sums_of_lanes(lanes, start, totals, own, place, home, true);
+        else
+            sums = sums_of_lanes(lanes, start, totals, own, place, home, false);
+#endif
+        if (sums.close) {
+            const uint column = home % SIDE;
+            const bool together = column > 0u && column < SIDE - 1u;
+            const sums_t nothing = SUMS_OF_NOTHING;
+            sums = nothing;
+            for (int number = 0; number < 27; number += together ? 3 : 1) {
+                const uint first = around(home, number), last = together ? first + 2u : first;
+                add_run(&sums, packed, own, place, CELL_BEGIN(start, totals, first),
+                        CELL_END(start, totals, last));
+            }
+        }
+        WRITE_SUMS(sums, at)
+        if (sums.close || outside(x + 3 * at)) atomic_min(&overlap[box], i);
+    }
+}
+
+#else
+
+// Sums over the list of an atom, one neighbour after another; where the list was too short, over
+// the 27 cells.
+static sums_t sums_one_by_one(__global const num4 *restrict packed,
+                              __global const uint *restrict list,
+                              __global const uint *restrict start,
+                              __global const uint *restrict totals, const uint place,
+                              const uint length, const uint home)
+{
+    const num4 own = packed[place];
+    sums_t sums = SUMS_OF_NOTHING;
+    if (length < ROOM) {
+        for (uint k = 0; k < length; ++k) {
+            const num4 d = own - packed[PLACE_OF(list[LISTED(place, k)])];
+            add_pair(&sums, d.x, d.y, d.z);
+        }
+    } else {
+        for (int number = 0; number < 27; ++number) {
+            const uint one = around(home, number);
+            const uint end = CELL_END(start, totals, one);
+            for (uint other = CELL_BEGIN(start, totals, one); other < end; ++other) {
+                const num4 d = own - packed[other];
+                if (other != place) add_pair(&sums, d.x, d.y, d.z);
+            }
+        }
+    }
+    return sums;
+}
+
+#if DEVICE_IS_CPU
+
+// The place of an entry of a list, with all that is known of the atom there.
+#define AT(k) (*(__global const num4 *)(bytes + mine[k]))
+
+// What is between an atom and WIDTH others, along each axis: dx, dy, dz. Differences are taken
+// before axes are sorted out: a compiler that sorted out what it reads would read it in parts.
+#if NUM_IS_DOUBLE
+#define LOW_HALVES(a, b) (wide_t)(a.s0, b.s0, a.s2, b.s2)
+#define HIGH_HALVES(a, b) (wide_t)(a.s1, b.s1, a.s3, b.s3)
+#define DIFFERENCES \
+    const wide_t a = own - AT(0), b = own - AT(1), c = own - AT(2), d = own - AT(3); \
+    const wide_t ab = LOW_HALVES(a, b), cd = LOW_HALVES(c, d); \
+    const wide_t ay = HIGH_HALVES(a, b), cy = HIGH_HALVES(c, d); \
+    const wide_t rx = (wide_t)(ab.lo, cd.lo), ry = (wide_t)(ay.lo, cy.lo); \
+    const wide_t rz = (wide_t)(ab.hi, cd.hi);
+#else
+#define LOW_HALVES(a, b) (wide_t)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5)
+#define HIGH_HALVES(a, b) (wide_t)(a.s2, b.s2, a.s3, b.s3, a.s6, b.s6, a.s7, b.s7)
+#define DIFFERENCES \
+    const wide_t twice = (wide_t)(own, own); \
+    const wide_t a = twice - (wide_t)(AT(0), AT(4)), b = twice - (wide_t)(AT(1), AT(5)); \
+    const wide_t c = twice - (wide_t)(AT(2), AT(6)), d = twice - (wide_t)(AT(3), AT(7)); \
+    const wide_t ab = LOW_HALVES(a, b), cd = LOW_HALVES(c, d); \
+    const wide_t az = HIGH_HALVES(a, b), cz = HIGH_HALVES(c, d); \
+    const wide_t rx = (wide_t)(ab.s01, cd.s01, ab.s45, cd.s45); \
+    const wide_t ry = (wide_t)(ab.s23, cd.s23, ab.s67, cd.s67); \
+    const wide_t rz = (wide_t)(az.s01, cz.s01, az.s45, cz.s45);
+#endif
+
+// Sums over the list of an atom, several neighbours at a time; `energies` and `inner` are literals
+// at each call.
+INLINED sums_t sums_of_several(__global const num4 *restrict packed,
+                               __global const uint *restrict mine, const num4 own,
+                               const uint length, const bool energies, const bool inner)
+{
+    __global const uchar *bytes = (__global const uchar *)packed;
+    wide_sums_t wide = wide_sums_of_nothing();
+    const num around_x = AROUND(own.x), around_y = AROUND(own.y), around_z = AROUND(own.z);
+    for (uint k = 0; k < length; k += WIDTH, mine += WIDTH) {
+        DIFFERENCES
+        add_pairs(&wide, nearest_of_each(rx, around_x, inner), nearest_of_each(ry, around_y, inner),
+                  nearest_of_each(rz, around_z, inner), (mask_t)(-1), energies);
+    }
+    return joined(&wide, energies);
+}
+
+// The same with the conditions outside the loop.
+static sums_t sums_of_list(__global const num4 *restrict packed, __global const uint *restrict list,
+                           const uint place, const uint length, const int energies)
+{
+    const num4 own = packed[place];
+    __global const uint *mine = MINE(place);
+    if (energies) return sums_of_several(packed, mine, own, length, true, false);
+    return far_inside(own) ? sums_of_several(packed, mine, own, length, false, true)
+                           : sums_of_several(packed, mine, own, length, false, false);
+}
+
+#endif
+
+// It also notes that the lists hold for the places as they are.
+__kernel void forces(__global const num4 *restrict packed, __global const uint *restrict list,
+                     __global const uint *restrict lengths, __global const uint *restrict cell,
+                     __global const uint *restrict start, __global const uint *restrict totals,
+                     __global const uint *restrict order, __global const num *restrict x,
+                     __global long *restrict F, __global long *restrict u,
+                     __global long *restrict w, __global uint *restrict overlap,
+                     __global uint *restrict valid, const int energies)
+{
+    const size_t box = BOX;
+    if (FIRST == 0 && get_local_id(0) == 0) valid[box] = 1u;
+    packed += box * PACKED;
+    list += box * ATOMS * ROOM;
+    start += box * CELLS;
+    totals += box * CELL_BLOCKS;
+    for (uint place = FIRST + LANE; place < LAST; place += LANES) {
+        const uint i = order[box * ATOMS + place], length = lengths[box * ATOMS + place];
+        const size_t at = box * ATOMS + i;
+#if DEVICE_IS_CPU
+        sums_t sums = SUMS_OF_NOTHING;
+        sums.close = true;
+        if (length < ROOM) sums = sums_of_list(packed, list, place, length, energies);
+        if (sums.close)
+            sums = sums_one_by_one(packed, list, start, totals, place, length, cell[at]);
+#else
+        const sums_t sums = sums_one_by_one(packed, list, start, totals, place, length, cell[at]);
+#endif
+        WRITE_SUMS(sums, at)
+        if (sums.close || outside(x + 3 * at)) atomic_min(&overlap[box], i);
+    }
+}
+
+#endif

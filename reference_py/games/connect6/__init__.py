@@ -1,0 +1,1 @@
+"""Connect6 in plain Python: rules, evaluation, moves, forced wins."""

@@ -1,0 +1,1 @@
+"""Havannah in plain Python: the definition of every result."""

@@ -1,0 +1,1 @@
+"""Tic-tac-toe for the search: the example of docs/write-a-search.md."""

@@ -1,0 +1,1 @@
+"""The blurring of images, one module per phase: this is the definition."""

@@ -1,0 +1,24 @@
+"""What is the product of two matrices, bit by bit? Every entry is one sum, in the order of k.
+
+No sum is split, so there is one accumulator for each entry, and the order of its products is that
+of their index. Device twin: ``kernels/physics/matmul/multiply.cl``.
+"""
+
+import numpy as np
+
+from reference_py.primitives.fused import muladd
+
+
+def multiply(p, product, tick):
+    """Set C to A B."""
+    step = muladd if p.arithmetic == "fused" else separate
+    sums = np.zeros((p.rows, p.columns), p.num)
+    for k in range(p.inner):
+        sums = step(product.A[:, k, None], product.B[None, k, :], sums)
+    product.C = sums
+
+
+def separate(a, b, c):
+    """Return ``c + a * b``, the product rounded and then the sum."""
+    with np.errstate(all="ignore"):
+        return c + a * b

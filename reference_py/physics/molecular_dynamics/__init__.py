@@ -1,0 +1,1 @@
+"""Lennard-Jones atoms in a periodic cube, one module per phase: this is the definition."""

@@ -1,0 +1,353 @@
+"""How does a result get into other programs: as tables (CSV, Parquet), netCDF, or a format of its
+workload's own?
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, nullcontext, suppress
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from societies.analysis.selecting import (
+    RUN,
+    clock_of,
+    copies_of,
+    names,
+    unknown,
+    with_ticks,
+    with_variables,
+    workload_of,
+)
+from societies.config.problems import suggestion
+from societies.errors import ConfigError, OutputError, SocietiesError, option
+from societies.output import open_results
+from societies.output.files import MAKING, already_there, explained, place, temporary_name
+from societies.output.reading import event_tables
+from societies.output.tables import EVENT
+from societies.paths import kind_unless_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from societies.analysis.selecting import Ticks
+    from societies.workload.protocol import Workload
+
+ROWS_AT_ONCE = 500_000
+"""Rows of a table that are in memory at a time, unless one copy alone has more."""
+
+Parts = Iterator["pd.DataFrame"]
+"""A table in parts that follow each other."""
+
+
+def export(
+    source: str | PathLike[str] | xr.Dataset,
+    to: str,
+    out: str | PathLike[str] | None = None,
+    *,
+    variables: str | list[str] | None = None,
+    ticks: Ticks = None,
+    overwrite: bool = False,
+    **options: Any,
+) -> list[Path]:
+    """Write variables of a result in a format that other programs read.
+
+    ``csv`` and ``parquet`` are long tables: a row for each combination of coordinates, a column for
+    each coordinate and each variable. Variables of the same dimensions share a table; a list of
+    events is a table with a row for each event. Numbers have all their digits, what is missing is
+    empty. ``netcdf`` is one netCDF-4 file with all variables, their units and attributes, and
+    the lists of events as groups. A workload may have further formats (`Workload.export`).
+
+    Parameters
+    ----------
+    source : path or xarray.Dataset
+        A result file, or what :func:`societies.open_results` returns; this has no events.
+    to : ``"csv"``, ``"parquet"``, ``"netcdf"`` or a format of the workload's own
+    out : path, optional
+        The file, if there is one table; else the folder, made if missing. Default: beside the
+        source, or the current folder for a dataset.
+    variables : list of str, or text with commas, optional
+        Names of variables and of lists of events; what is both stands for both. Default: all.
+    ticks : text, slice or list, optional
+        ``"1:300"``, ``"1:300:10"`` (both ends included), ``"10,20"``; default: all.
+    overwrite : bool
+        Replace files that are there.
+    options
+        Keyword arguments of the workload's own format.
+
+    Returns
+    -------
+    list of pathlib.Path
+        The files: ``<name>.csv`` of a single table; of several ``<name>_<dimensions>.csv`` each,
+        and ``<name>_variables.csv`` with unit and meaning of every variable.
+
+    Raises
+    ------
+    ConfigError
+        For a format, variable or tick that is not there.
+    OutputError
+        If the source cannot be read, or a file cannot be written or is there already.
+    SocietiesError
+        If Parquet is asked for and its package is missing.
+    """
+    with ExitStack() as stack:
+        if isinstance(source, str | PathLike):
+            file, name, folder = Path(source), Path(source).stem, Path(source).parent
+            data = stack.enter_context(open_results(source))
+            events = event_tables(file) if RUN not in data.dims else []  # a study has none
+        else:
+            file, name, folder = None, Path(source.encoding.get("source", "results")).stem, Path()
+            data, events = stack.enter_context(nullcontext(source)), []
+        own = formats_of(workload_of(data))
+        if to not in (*FORMATS, *own):
+            known = [*FORMATS, *own]
+            raise ConfigError(
+                f"{option('to', to)}: no format of this file; there are {', '.join(known)}"
+                f"{suggestion(to, known)}"
+            )
+        if to in own and variables is not None:
+            raise ConfigError(f"{option('variables')}: a file of {to} has variables of its own")
+        if to not in own and options:
+            raise ConfigError(f"{option(next(iter(options)))}: {to} has no such option")
+        asked = (
+            names(variables)
+            if variables is not None
+            else list(dict.fromkeys([*map(str, data.data_vars), *events]))
+        )
+        listed = [one for one in asked if one in events]  # a variable may have the same name
+        for one in asked:
+            if one not in data.data_vars and one not in events:
+                raise unknown(one, [*map(str, data.data_vars), *events])
+        data = with_ticks(data, ticks)
+        if to not in own:
+            data = with_variables(data, [one for one in asked if one in data.data_vars])
+        lists = {
+            one: with_event_ticks(stack.enter_context(open_results(file, one)), data, ticks)
+            for one in listed
+            if file is not None and to not in own
+        }
+        where = folder if out is None else Path(out)
+        if to in own:
+            writers = {where: lambda path: own[to](data, path, **options)}
+            if out is None or where.is_dir():
+                writers = {where / f"{name}.{to}": writers[where]}
+        else:
+            writers = FORMATS[to](data, lists, name, where, out is not None)
+        if not writers:
+            raise ConfigError(f"{option('variables')}: names nothing, so there is nothing to write")
+        return _written(writers, file, overwrite=overwrite)
+
+
+Writer = Callable[[Path], object]
+"""Writes one file under the name that it is given."""
+
+
+def formats_of(workload: Workload[Any, Any] | None) -> Mapping[str, Callable[..., Any]]:
+    """Return the formats that a workload adds, by name: the functions that write them."""
+    found: Mapping[str, Callable[..., Any]] = getattr(workload, "export", {})
+    return found
+
+
+def with_event_ticks(events: xr.Dataset, results: xr.Dataset, ticks: Ticks) -> xr.Dataset:
+    """Return the events of the ticks that are asked for."""
+    if ticks is None:
+        return events
+    clock = clock_of(results)
+    return events.isel({EVENT: events[clock].isin(results[clock]).values})
+
+
+def _written(writers: Mapping[Path, Writer], source: Path | None, *, overwrite: bool) -> list[Path]:
+    """Write every file under another name first, so that one that has its own name is whole."""
+    for path in writers:
+        if kind := kind_unless_file(path):
+            raise OutputError(f"{path}: is {kind}, not a file. Choose another place.")
+        if source is not None and path.exists() and path.samefile(source):
+            raise OutputError(f"{path}: is the result itself. Choose another place.")
+        if path.exists() and not overwrite:
+            raise already_there(path)
+    temporary: dict[Path, Path] = {}
+    try:
+        for path, write in writers.items():
+            with explained(path, MAKING):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                temporary[path] = temporary_name(path)
+                write(temporary[path])
+        for path, made in temporary.items():
+            with explained(path, MAKING):
+                place(made, path, overwrite=overwrite)
+    finally:
+        for made in temporary.values():
+            with suppress(OSError):
+                made.unlink(missing_ok=True)
+    return list(writers)
+
+
+# ---------------------------------------------------------------- tables
+
+
+def tables(data: xr.Dataset) -> dict[tuple[str, ...], list[str]]:
+    """Return the variables that share a table, by their dimensions; a lone number has none."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for name, variable in data.data_vars.items():
+        if variable.dims:
+            found.setdefault(tuple(map(str, variable.dims)), []).append(str(name))
+    return found
+
+
+def _as_tables(
+    ending: str, write: Callable[[Parts, Path], object]
+) -> Callable[[xr.Dataset, Mapping[str, xr.Dataset], str, Path, bool], dict[Path, Writer]]:
+    def writers(
+        data: xr.Dataset, lists: Mapping[str, xr.Dataset], name: str, where: Path, said: bool
+    ) -> dict[Path, Writer]:
+        parts: dict[str, Callable[[], Parts]] = {}
+        for dims, variables in tables(data).items():
+            parts["_".join(dims)] = lambda d=dims, v=variables: rows(data[v], d)  # type: ignore[misc]
+        for one, events in lists.items():
+            parts[f"events_{one}"] = lambda e=events: iter([event_rows(e, _when(data))])  # type: ignore[misc]
+        is_file = said and where.suffix.lower() == f".{ending}" and not where.is_dir()
+        if is_file and len(parts) > 1:
+            raise ConfigError(
+                f"{option('out', str(where))}: these variables are {len(parts)} tables, as their "
+                f"dimensions differ; name a folder, or fewer variables with {option('variables')}"
+            )
+        if len(parts) == 1:
+            path = where if is_file else where / f"{name}.{ending}"
+            (only,) = parts.values()
+            return {path: lambda target: write(only(), target)}
+        made: dict[Path, Writer] = {
+            where / f"{name}_{table}.{ending}": lambda target, p=p: write(p(), target)  # type: ignore[misc]
+            for table, p in parts.items()
+        }
+        if made:
+            about = codebook(data, lists)
+            made[where / f"{name}_variables.{ending}"] = lambda target: write(iter([about]), target)
+        return made
+
+    return writers
+
+
+def rows(data: xr.Dataset, dims: tuple[str, ...]) -> Parts:
+    """Yield variables of the same dimensions as rows, in the order of the dimensions.
+
+    Coordinates along one of the dimensions (the keys that a study varies) are columns as well.
+    """
+    length = data.sizes[dims[0]]
+    each = math.prod(data.sizes[dim] for dim in dims[1:])
+    step = max(1, ROWS_AT_ONCE // max(1, each))
+    for first in range(0, max(1, length), step):
+        part = data.isel({dims[0]: slice(first, first + step)})
+        scalars = [name for name, one in part.coords.items() if not one.dims]
+        part = part.drop_vars(scalars)
+        order = [*dims, *(str(name) for name in part.coords if name not in dims), *part.data_vars]
+        yield part.to_dataframe(dim_order=list(dims)).reset_index()[order]
+
+
+def event_rows(events: xr.Dataset, first: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Return a list of events as rows, some columns first.
+
+    Of a column with several values, each is a column: ``recipe_0``, ``recipe_1``.
+    """
+    import pandas as pd
+
+    columns: dict[str, Any] = {}
+    order = [name for name in first if name in events]
+    order += [str(name) for name in events.data_vars if name not in order]
+    for name, column in ((name, events[name]) for name in order):
+        values = column.transpose(EVENT, ...).values
+        if values.ndim == 1:
+            meanings = str(column.attrs.get("flag_meanings", "")).split()
+            columns[str(name)] = [meanings[i] for i in values] if meanings else values
+        else:
+            columns |= {f"{name}_{i}": values[:, i] for i in range(values.shape[1])}
+    return pd.DataFrame(columns)
+
+
+def _when(data: xr.Dataset) -> tuple[str, ...]:
+    """Return the columns that say where and when an event happened."""
+    return copies_of(data), clock_of(data)
+
+
+def codebook(data: xr.Dataset, lists: Mapping[str, xr.Dataset]) -> pd.DataFrame:
+    """Return unit and meaning of every variable, and in which table it is."""
+    import pandas as pd
+
+    found = [(one, "_".join(map(str, data[one].dims))) for one in data.data_vars if data[one].dims]
+    described = [(name, table, data[name].attrs) for name, table in found]
+    for table, events in lists.items():
+        described += [
+            (name, f"events_{table}", column.attrs) for name, column in events.data_vars.items()
+        ]
+    return pd.DataFrame(
+        [(n, t, a.get("units", ""), a.get("long_name", "")) for n, t, a in described],
+        columns=["variable", "table", "units", "meaning"],
+    )
+
+
+def _write_csv(parts: Parts, path: Path) -> None:
+    with path.open("x", encoding="utf-8", newline="") as file:
+        for i, part in enumerate(parts):
+            part.to_csv(file, index=False, header=i == 0, lineterminator="\n")
+
+
+def _write_parquet(parts: Parts, path: Path) -> None:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise SocietiesError(
+            "Parquet needs pyarrow, which is missing: pip install pyarrow"
+        ) from error
+    with ExitStack() as stack:
+        writer = None
+        for part in parts:
+            table = pyarrow.Table.from_pandas(part, preserve_index=False)
+            if writer is None:
+                writer = stack.enter_context(parquet.ParquetWriter(path, table.schema))
+            writer.write_table(table)
+
+
+# ---------------------------------------------------------------- netCDF
+
+
+def _as_netcdf(
+    data: xr.Dataset, lists: Mapping[str, xr.Dataset], name: str, where: Path, said: bool
+) -> dict[Path, Writer]:
+    is_file = said and where.suffix and not where.is_dir()
+    path = where if is_file else where / f"{name}.nc"
+    if not data.data_vars and not lists:
+        return {}
+
+    def write(target: Path) -> None:
+        _plain(data).to_netcdf(target, engine="h5netcdf", encoding=_encoding(data))
+        for one, events in lists.items():
+            _plain(events).to_netcdf(
+                target, engine="h5netcdf", mode="a", group=f"events/{one}", encoding={}
+            )
+
+    return {path: write}
+
+
+def _plain(data: xr.Dataset) -> xr.Dataset:
+    """Return the dataset without the storage of the file from which it was read."""
+    return data.drop_encoding()
+
+
+def _encoding(data: xr.Dataset) -> dict[str, dict[str, Any]]:
+    """Store texts as characters: not every program reads netCDF-4's strings."""
+    return {
+        str(name): {"dtype": "S1"} for name, one in data.variables.items() if one.dtype.kind in "UO"
+    }
+
+
+FORMATS: dict[
+    str, Callable[[xr.Dataset, Mapping[str, xr.Dataset], str, Path, bool], dict[Path, Writer]]
+] = {
+    "csv": _as_tables("csv", _write_csv),
+    "parquet": _as_tables("parquet", _write_parquet),
+    "netcdf": _as_netcdf,
+}
+"""What makes the writers of the files of a format."""

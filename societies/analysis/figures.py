@@ -1,0 +1,316 @@
+"""Which figures are there besides the overview of a run? Each is a function of labelled results.
+
+A figure compares: its first argument has a dataset for each file, or for each value of the key that
+a study varies. Colours are those of Okabe and Ito, which colour-blind people can distinguish.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.analysis import inequality, structure
+from societies.analysis.drawing import (
+    GREY,
+    POINTS,
+    about,
+    coloured,
+    draw_line,
+    finished,
+    label_panel,
+    longest,
+    new_panels,
+    unit_of,
+    variable_of,
+)
+from societies.analysis.networks import draw_trade_network
+from societies.analysis.selecting import clock_of, copies_of
+from societies.analysis.study_figures import sensitivity, sweep
+from societies.errors import ConfigError, SocietiesError, option
+from societies.workload import bands as statistics
+from societies.workload.figure import (
+    COLOURS,
+    INTERVAL,
+    from_zero,
+    interventions,
+    mark,
+    words,
+)
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from societies.analysis.drawing import Cases
+
+MEASURES = ("income", "consumption", "wealth")
+"""Quantities of agents that an economy records with ``record.measures``."""
+RIDGES = 8
+"""Days whose distributions are drawn one above the other."""
+
+
+def series(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
+    """Draw variables over time, a panel each."""
+    first = next(iter(cases.values()))
+    clock, copies = clock_of(first), copies_of(first)
+    plain = [str(n) for n, v in first.data_vars.items() if {*v.dims} == {clock, copies_of(first)}]
+    chosen = list(variables) or plain[:6]
+    figure, panels = new_panels(len(chosen) or 1)
+    for axes, name in zip(panels, chosen, strict=False):
+        for label, colour, data in coloured(cases):
+            values = variable_of(data, name)
+            extra = [d for d in values.dims if d not in (clock, copies)]
+            if extra:
+                raise ConfigError(
+                    f"{option('variables', name)}: has the dimensions "
+                    f"{', '.join(map(str, values.dims))}; this figure draws one number per "
+                    f"{copies} and {clock}"
+                )
+            draw_line(axes, data, values, colour, bands, label)
+        label_panel(axes, longest(cases), name.replace("_", " ").capitalize(), unit_of(first[name]))
+        from_zero(axes)
+    return finished(figure, cases, bands)
+
+
+def income(cases: Cases, *, bands: str = INTERVAL) -> Any:
+    """Draw income, consumption and wealth over time, and the Gini coefficient of each."""
+    first = next(iter(cases.values()))
+    there = [name for name in MEASURES if name in first]
+    if not there:
+        raise SocietiesError("has no income, consumption or wealth: set record.measures=true")
+    return series(cases, variables=[*there, *(f"gini_{name}" for name in there)], bands=bands)
+
+
+def gini(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
+    """Compare Gini coefficients over time, of every quantity recorded: gini, gini_income, ..."""
+    first = next(iter(cases.values()))
+    there = [str(name) for name in first.data_vars if str(name).startswith("gini")]
+    chosen = list(variables) or [n for n in there if n != "gini_paper"]
+    if not chosen:
+        raise SocietiesError("has no Gini coefficients")
+    figure = series(cases, variables=chosen, bands=bands)
+    for axes, name in zip(figure.axes, chosen, strict=False):
+        about = str(first[name].attrs.get("long_name", name))
+        axes.set_title(words(name.replace("_", " ").replace("gini", "Gini")))
+        of = about.replace("over living agents ", "").replace("Gini coefficient of", "Gini of")
+        axes.set_ylabel(textwrap.fill(words(of, 60), 32))
+    return figure
+
+
+def distribution(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
+    """Draw how a quantity of agents is distributed: Lorenz curves, and a ridge for each day."""
+    first = next(iter(cases.values()))
+    likely = ("agent_wealth", "agent_income", "agent_utility")
+    name = variables[0] if variables else next((n for n in likely if n in first), "")
+    if not name:
+        raise SocietiesError("has no variable of agents: record them with record.agent")
+    figure, (left, right) = new_panels(2)
+    _lorenz(left, cases, name)
+    _ridges(right, first, name)
+    return finished(figure, cases, "", marked=False)
+
+
+def _lorenz(axes: Any, cases: Cases, name: str) -> None:
+    for label, colour, data in coloured(cases):
+        values = _of_agents(data, name)
+        curve = inequality.lorenz(values, "agent")
+        middle = statistics.mean(curve.values)
+        index = float(inequality.gini(values, "agent").mean())
+        shown = f"{label}: Gini {index:.3f}" if label else f"Gini {index:.3f}"
+        axes.plot(curve.poorest, middle, color=colour, label=shown)
+    axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="--")
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="share of the agents, the poorest first")
+    first = next(iter(cases.values()))
+    axes.set_ylabel("share of the total")
+    shown = name.removeprefix("agent_").replace("_", " ").capitalize()
+    axes.set_title(words(f"{shown}, {_last(first, _ticks_of(first[name]))}"))
+    axes.legend(loc="upper left", fontsize=8.5)
+
+
+def _ridges(axes: Any, data: xr.Dataset, name: str) -> None:
+    """Draw the density of the agents on some days, one above the other."""
+    clock = _ticks_of(data[name])
+    ticks = data[clock].values
+    chosen = np.unique(np.linspace(0, len(ticks) - 1, RIDGES).round().astype(int))
+    everything = data[name].values.astype(float)
+    everything = everything[np.isfinite(everything)]
+    if not len(everything):
+        raise SocietiesError(f"has no values of '{name}'")
+    least, most = float(everything.min()), float(everything.max())
+    room = 0.08 * (most - least) or 1.0
+    places = np.linspace(least - room, most + room, 241)
+    for height, tick in enumerate(chosen):
+        values = data[name].isel({clock: tick}).values.ravel().astype(float)
+        shape = density(values[np.isfinite(values)], places)
+        upper = height + 1.5 * shape / max(shape.max(), 1e-300)
+        order = 2 * (len(chosen) - height)  # later days lie behind earlier ones
+        axes.fill_between(places, height, upper, color=COLOURS[0], alpha=0.8, lw=0, zorder=order)
+        axes.plot(places, upper, color="white", linewidth=0.9, zorder=order + 1)
+    axes.set_yticks(range(len(chosen)), [str(tick) for tick in ticks[chosen]])
+    axes.set(ylabel=clock.split("_")[-1], xlim=(places[0], places[-1]), title="Agents by day")
+    axes.set_xlabel(words(f"{about(data[name])} [{data[name].attrs.get('units', '1')}]", 52))
+    axes.locator_params(axis="x", nbins=4)
+
+
+def density(values: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the density of values at some places: a Gaussian kernel with Scott's bandwidth.
+
+    Of values that are all the same the kernel is one step of the places wide.
+    """
+    if not len(values):
+        return np.zeros_like(places)
+    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    width = max(spread * len(values) ** -0.2, float(places[1] - places[0]))
+    kernels = np.exp(-0.5 * ((places[:, None] - values) / width) ** 2)
+    found: NDArray[np.float64] = kernels.sum(1) / (len(values) * width * np.sqrt(2 * np.pi))
+    return found
+
+
+def sources(cases: Cases) -> Any:
+    """Draw with what units are extracted: shares by source, one above the other."""
+    return _stacked(cases, "extraction_share", "source", "Extracted with", "share of the units")
+
+
+def time(cases: Cases) -> Any:
+    """Draw what the day is spent on: shares of the time by activity, one above the other."""
+    shares = {
+        label: data.assign(time_budget=structure.time_budget(variable_of(data, "minutes")))
+        for label, data in cases.items()
+    }
+    return _stacked(shares, "time_budget", "activity", "Time", "share of the time worked")
+
+
+def _stacked(cases: Cases, name: str, dim: str, title: str, axis: str) -> Any:
+    figure, panels = new_panels(len(cases), wide=len(cases) == 1)
+    colours = ("#C8C8C8", "#56B4E9", "#0072B2", "#E69F00", "#D55E00", "#009E73", "#CC79A7")
+    for axes, (label, data) in zip(panels, cases.items(), strict=True):
+        clock, copies = clock_of(data), copies_of(data)
+        means = variable_of(data, name).transpose(copies, dim, clock)
+        there = means.isel({dim: (means.fillna(0) > 0).any([clock, copies]).values})
+        days, values, _ = statistics.thinned(
+            data[clock].values, statistics.mean(there.values), POINTS
+        )
+        labels = [words(one).replace("_", " ") for one in there[dim].values]
+        shown = [(colours * 3)[i] for i in range(len(labels))]
+        areas = axes.stackplot(days, values, colors=shown, labels=labels, linewidth=0)
+        for i, area in enumerate(areas):
+            area.set_hatch((None, "///", "...")[i // len(colours) % 3])
+        axes.set_ylim((0, 1))
+        axes.grid(visible=False)
+        label_panel(axes, data, f"{title}: {label}" if label else title, axis)
+        mark(axes, data, interventions(data))
+    handles = panels[0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside right upper", fontsize=8.5, reverse=True)
+    return finished(figure, cases, "")
+
+
+def devices(cases: Cases) -> Any:
+    """Draw which part of tools and machines is made with devices that make devices."""
+    return _lines_of(cases, "device_maker_share", "made_type", "made with devices, share")
+
+
+def hhi(cases: Cases) -> Any:
+    """Draw how concentrated extraction is: quantiles of the Herfindahl index over resources."""
+    figure, panels = new_panels(len(cases), wide=len(cases) == 1)
+    for axes, (label, data) in zip(panels, cases.items(), strict=True):
+        clock, copies = clock_of(data), copies_of(data)
+        values = variable_of(data, "hhi").transpose(copies, "quantile", clock)
+        days, means, _ = statistics.thinned(
+            data[clock].values, statistics.mean(values.values), POINTS
+        )
+        least, low, middle, high, most = means
+        axes.fill_between(days, least, most, color=COLOURS[0], alpha=0.15, linewidth=0, label="all")
+        axes.fill_between(days, low, high, color=COLOURS[0], alpha=0.35, linewidth=0, label="half")
+        axes.plot(days, middle, color=COLOURS[0], label="median")
+        label_panel(axes, data, label or "Concentration of extraction", "HHI over resources")
+        axes.set_ylim((0, 1.02))
+        mark(axes, data, interventions(data))
+    panels[0].legend(loc="best", title="resources", fontsize=8.5)
+    return finished(figure, cases, "")
+
+
+def interdependence(cases: Cases, *, bands: str = INTERVAL) -> Any:
+    """Draw how many resources are in the devices that extract."""
+    return series(cases, variables=["interdependence"], bands=bands)
+
+
+def shock(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
+    """Draw series relative to their level before the first shock, and when they have recovered."""
+    chosen = list(variables) or ["utility"]
+    figure, panels = new_panels(len(chosen), wide=len(chosen) == 1)
+    for axes, name in zip(panels, chosen, strict=True):
+        for label, colour, data in coloured(cases):
+            marks = interventions(data)
+            if not marks:
+                raise SocietiesError("has neither shock nor intervention in its configuration")
+            values = variable_of(data, name)
+            found = structure.recovery_time(values, marks[0].tick, clock=clock_of(data))
+            relative = values / found.level
+            took = found.recovery_time.values
+            back = np.isfinite(took)
+            said = f"back in {np.median(took[back]):.0f} days" if back.all() else "not back"
+            if back.any() and not back.all():
+                said = f"{back.sum()} of {back.size} back, in {np.median(took[back]):.0f} days"
+            lost = f"{100 * float(found.loss.mean()):.0f} % lost"
+            shown = "; ".join(part for part in (label, lost, said) if part)
+            draw_line(axes, data, relative, colour, bands, shown)
+        title = name.replace("_", " ").capitalize()
+        label_panel(axes, longest(cases), title, "part of the level before")
+        axes.axhline(1, color=GREY, linewidth=0.8)
+        from_zero(axes)
+        axes.legend(loc="best", fontsize=8.5)
+    return finished(figure, cases, bands, legend=False)
+
+
+def _of_agents(data: xr.Dataset, name: str) -> Any:
+    """Return a quantity of agents on the last day recorded: (copy, agent)."""
+    values = variable_of(data, name)
+    if "agent" not in values.dims:
+        raise ConfigError(f"{option('variables', name)}: is no quantity of agents")
+    return values.isel({_ticks_of(values): -1}).transpose(copies_of(data), "agent")
+
+
+def _ticks_of(values: xr.DataArray) -> str:
+    clock = next((str(d) for d in values.dims if str(d).endswith(("_day", "_tick", "day"))), "")
+    if not clock:
+        raise ConfigError(f"'{values.name}' has no days")
+    return clock
+
+
+def _last(data: xr.Dataset, clock: str) -> str:
+    return f"{clock.split('_')[-1]} {data[clock].values[-1]}"
+
+
+def _lines_of(cases: Cases, name: str, dim: str, axis: str) -> Any:
+    figure, panels = new_panels(len(cases), wide=len(cases) == 1)
+    for axes, (label, data) in zip(panels, cases.items(), strict=True):
+        values = variable_of(data, name)
+        for place, one in enumerate(values[dim].values):
+            part = values.isel({dim: place})
+            draw_line(axes, data, part, COLOURS[place], INTERVAL, words(one).replace("_", " "))
+        label_panel(axes, data, label or name.replace("_", " ").capitalize(), axis)
+        axes.set_ylim((0, 1.02))
+        mark(axes, data, interventions(data))
+        axes.legend(loc="best", fontsize=8.5)
+    return finished(figure, cases, INTERVAL, legend=False)
+
+
+FIGURES: dict[str, Callable[..., Any]] = {
+    "series": series,
+    "income": income,
+    "gini": gini,
+    "distribution": distribution,
+    "sources": sources,
+    "time": time,
+    "devices": devices,
+    "hhi": hhi,
+    "interdependence": interdependence,
+    "shock": shock,
+    "trade_network": draw_trade_network,
+    "sweep": sweep,
+    "sensitivity": sensitivity,
+}
+"""Figures of any results that have what they show; beside them the overview of the workload."""

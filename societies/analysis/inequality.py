@@ -1,0 +1,291 @@
+"""How unequally is a quantity divided: Gini, Lorenz, Theil, Atkinson, top shares, and mobility?
+
+Every function takes any quantity of agents, income, wealth, consumption or utility alike, and
+says in the attribute ``long_name`` of which it is. Values that are missing (agents that have left)
+are left out. Other dimensions are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.analysis.selecting import clock_of, require_dims
+from societies.errors import ConfigError, option
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    Array = NDArray[np.float64]
+
+POINTS = 101
+
+
+def gini(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
+    """Return the Gini coefficient: half the mean difference of two agents, relative to the mean.
+
+    ``2 sum(i x_i) / (n sum(x)) - (n + 1) / n`` over values in ascending order, i from 1, as for
+    all Gini coefficients of the package: 0 if all have the same, ``(n - 1) / n`` if one has all;
+    0 as well if the sum is 0. Below 0 nothing is defined: with negative values the result is
+    missing where the sum is not positive, and may be above 1 elsewhere.
+
+    Parameters
+    ----------
+    data : DataArray with the dimension ``dim``
+    dim : over whom
+
+    Returns
+    -------
+    DataArray without ``dim``, float64
+    """
+
+    def of(x: Array) -> Array:
+        ordered, n = np.sort(x, axis=-1), _count(x)  # what is missing comes last
+        rank = np.arange(1, x.shape[-1] + 1)
+        total = np.nansum(ordered, axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = 2 * np.nansum(rank * ordered, axis=-1) / (n * total) - (n + 1) / n
+        flat = (np.nansum(np.abs(x), axis=-1) == 0) & (total == 0)
+        found = np.where(total > 0, found, np.where(flat, 0.0, np.nan))
+        return np.where(n > 0, found, np.nan)
+
+    return _over(data, dim, of, "gini", "Gini coefficient of {}")
+
+
+def lorenz(data: xr.DataArray, dim: str = "agent", *, points: int = POINTS) -> xr.DataArray:
+    """Return the Lorenz curve: which share of all the poorest share of the agents has.
+
+    Linear between agents, so that the area between it and the diagonal is half of the Gini
+    coefficient.
+
+    Parameters
+    ----------
+    data : DataArray with the dimension ``dim``, not negative
+    dim : over whom
+    points : shares of the agents, equally spaced from 0 to 1
+
+    Returns
+    -------
+    DataArray with ``poorest`` in place of ``dim``, float64; missing where the sum is 0 or a
+    value is negative
+    """
+    import xarray as xr
+
+    require_dims(data, dim)
+    if points < 2:
+        raise ConfigError(f"{option('points', points)}: at least 2 are needed")
+    share = np.linspace(0, 1, points)
+
+    def of(x: Array) -> Array:
+        flat = np.sort(x.reshape(-1, x.shape[-1]), axis=-1)
+        found = np.full((len(flat), points), np.nan)
+        for row, values in zip(found, flat, strict=True):
+            there = values[~np.isnan(values)]
+            if len(there) and there[0] >= 0 and there.sum() > 0:
+                sums = np.concatenate([[0.0], np.cumsum(there)])
+                row[:] = np.interp(share, np.linspace(0, 1, len(sums)), sums / sums[-1])
+        return found.reshape(*x.shape[:-1], points)
+
+    found = xr.apply_ufunc(
+        of,
+        data.astype(float),
+        input_core_dims=[[dim]],
+        output_core_dims=[["poorest"]],
+    ).assign_coords(poorest=share)
+    found.poorest.attrs.update(units="1", long_name=f"share of {dim}, the poorest first")
+    return _named(found, data, "lorenz", "share of all {} that the poorest have")
+
+
+def theil(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
+    """Return Theil's index T: the mean of x/m ln(x/m), where m is the mean.
+
+    0 if all have the same, ln n if one of n has all; missing where a value is negative or the sum
+    is 0 (Theil, *Economics and Information Theory*, 1967).
+
+    Parameters
+    ----------
+    data : DataArray with the dimension ``dim``
+    dim : over whom
+
+    Returns
+    -------
+    DataArray without ``dim``, float64
+    """
+
+    def of(x: Array) -> Array:
+        relative, defined = _relative(x)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            terms = np.where(relative > 0, relative * np.log(relative), 0.0)
+            return np.where(defined, terms.sum(-1) / _count(x), np.nan)
+
+    return _over(data, dim, of, "theil", "Theil's index T of {}")
+
+
+def atkinson(data: xr.DataArray, dim: str = "agent", *, epsilon: float = 0.5) -> xr.DataArray:
+    """Return Atkinson's index: the part of the total that equality would save at equal welfare.
+
+    ``1 - mean((x/m)^(1 - epsilon))^(1 / (1 - epsilon))``, for epsilon 1 one minus the geometric
+    mean over the mean m (Atkinson, 1970). Missing where a value is negative or the sum is 0.
+
+    Parameters
+    ----------
+    data : DataArray with the dimension ``dim``
+    dim : over whom
+    epsilon : aversion to inequality, above 0
+
+    Returns
+    -------
+    DataArray without ``dim``, float64
+    """
+    if not epsilon > 0:
+        raise ConfigError(f"{option('epsilon', epsilon)}: must be above 0")
+
+    def of(x: Array) -> Array:
+        relative, defined = _relative(x)
+        n, there = _count(x), ~np.isnan(x)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if epsilon == 1:
+                terms = np.where(there, np.log(relative), 0.0)
+                equal = np.exp(terms.sum(-1) / n)
+            else:
+                terms = np.where(there, relative ** (1 - epsilon), 0.0)
+                equal = (terms.sum(-1) / n) ** (1 / (1 - epsilon))
+        return np.where(defined, 1 - equal, np.nan)
+
+    return _over(data, dim, of, "atkinson", f"Atkinson's index ({epsilon:g}) of {{}}")
+
+
+def top_share(data: xr.DataArray, dim: str = "agent", *, top: float = 0.1) -> xr.DataArray:
+    """Return the share of the total that the richest have.
+
+    Where the part is no whole number of agents the next one counts with the fraction: of 48 agents
+    the richest 10 % are four and 0.8 of the fifth.
+
+    Parameters
+    ----------
+    data : DataArray with the dimension ``dim``
+    dim : over whom
+    top : part of the agents, between 0 and 1
+
+    Returns
+    -------
+    DataArray without ``dim``, float64; missing where the total is not positive
+    """
+    if not 0 < top <= 1:
+        raise ConfigError(f"{option('top', top)}: must be above 0 and at most 1")
+
+    def of(x: Array) -> Array:
+        ordered = -np.sort(-x, axis=-1)  # the richest first, what is missing last
+        counted = np.clip(top * _count(x)[..., None] - np.arange(x.shape[-1]), 0, 1)
+        total = np.nansum(x, -1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found = np.nansum(counted * ordered, -1) / total
+        return np.where(total > 0, found, np.nan)
+
+    return _over(data, dim, of, "top_share", f"share of all {{}} that the richest {top:.4g} have")
+
+
+def mobility(
+    data: xr.DataArray, since: int | None = None, dim: str = "agent", *, clock: str | None = None
+) -> xr.DataArray:
+    """Return the rank correlation between a tick and every other: 1 if nobody changes place.
+
+    Spearman's coefficient; ties have their mean rank. An agent that is missing at one of the two
+    ticks does not count there.
+
+    Parameters
+    ----------
+    data : DataArray with the dimensions ``dim`` and ``clock``
+    since : the tick that others are compared with; default: the first
+    dim : who is ranked
+    clock : the dimension of ticks; default: the one that has the clock's name, or ends in it
+
+    Returns
+    -------
+    DataArray without ``dim``, float64
+
+    Raises
+    ------
+    ConfigError
+        If there is no such dimension or tick.
+    """
+    import xarray as xr
+
+    clock = clock or _clock(data)
+    require_dims(data, dim, clock)
+    ticks = data[clock].values
+    since = int(ticks[0]) if since is None else since
+    if since not in ticks:
+        raise ConfigError(
+            f"{option('since', since)}: not among the ticks of '{data.name}', which are "
+            f"{ticks[0]} to {ticks[-1]}"
+        )
+    first = data.sel({clock: since}, drop=True)
+
+    def of(x: Array, y: Array) -> Array:
+        both = ~(np.isnan(x) | np.isnan(y))
+        a, b = (_ranks(np.where(both, values, np.nan)) for values in (x, y))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            n = _count(a)[..., None]
+            a, b = (r - np.nansum(r, -1, keepdims=True) / n for r in (a, b))
+            scale = np.sqrt(np.nansum(a * a, -1) * np.nansum(b * b, -1))
+            return np.where(scale > 0, np.nansum(a * b, -1) / scale, np.nan)
+
+    found = xr.apply_ufunc(
+        of, *xr.broadcast(data.astype(float), first.astype(float)), input_core_dims=[[dim], [dim]]
+    )
+    found = found.transpose(*(d for d in data.dims if d != dim))
+    return _named(found, data, "mobility", f"rank correlation of {{}} with tick {since}")
+
+
+def _ranks(x: Array) -> Array:
+    """Return the ranks along the last axis from 1, ties with their mean; what is missing stays."""
+    flat = x.reshape(-1, x.shape[-1])
+    found = np.full(flat.shape, np.nan)
+    for row, values in zip(found, flat, strict=True):
+        there = ~np.isnan(values)
+        _, which, counts = np.unique(values[there], return_inverse=True, return_counts=True)
+        last = np.cumsum(counts)
+        row[there] = (last - (counts - 1) / 2)[which]
+    return found.reshape(x.shape)
+
+
+def _clock(data: xr.DataArray) -> str:
+    """Return the dimension of the ticks of an array that may have lost the file's attributes."""
+    clock = clock_of(data.to_dataset(name="data"))
+    found = [str(d) for d in data.dims if d == clock or str(d).endswith(f"_{clock}")]
+    if not found:
+        require_dims(data, clock)
+    return found[0]
+
+
+def _count(x: Array) -> Array:
+    return np.asarray(np.sum(~np.isnan(x), axis=-1), float)
+
+
+def _relative(x: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the values over their mean, and where that is defined: none below 0, some above."""
+    total, least = np.nansum(x, -1), np.min(np.where(np.isnan(x), np.inf, x), -1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return x / (total / _count(x))[..., None], (total > 0) & (least >= 0)
+
+
+def _over(
+    data: xr.DataArray, dim: str, of: Callable[[Any], Any], name: str, meaning: str
+) -> xr.DataArray:
+    import xarray as xr
+
+    require_dims(data, dim)
+    found = xr.apply_ufunc(of, data.astype(float), input_core_dims=[[dim]])
+    return _named(found, data, name, meaning)
+
+
+def _named(found: xr.DataArray, data: xr.DataArray, name: str, meaning: str) -> xr.DataArray:
+    """Return the array with a name, a unit and what it is of."""
+    of = data.attrs.get("long_name", data.name or "values")
+    found = found.rename(name)
+    found.attrs = {"units": "1", "long_name": meaning.format(of)}
+    return found

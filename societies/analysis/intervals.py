@@ -1,0 +1,114 @@
+"""How well is a mean over replicates known, and how far apart are the replicates?"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.analysis.selecting import require_dims
+from societies.errors import ConfigError, option
+from societies.workload import bands
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+def mean_interval(
+    data: xr.DataArray,
+    dim: str = "society",
+    *,
+    level: float = 0.95,
+    resamples: int = bands.RESAMPLES,
+    seed: int = 0,
+) -> xr.Dataset:
+    """Return the mean over replicates and the bootstrap interval of the mean.
+
+    The interval has the percentiles of means of samples that are drawn from the replicates with
+    replacement (Efron, 1979), the same samples everywhere along the other dimensions. It says how
+    well the mean is known and becomes narrower with more replicates; with fewer than about ten it
+    is too narrow. Values that are missing are left out.
+
+    Parameters
+    ----------
+    data : DataArray with the dimension ``dim``
+    dim : what is repeated: ``"society"``, ``"replicate"``, ``"run"``
+    level : part of the samples whose mean lies in the interval
+    resamples : number of samples
+    seed : of the samples
+
+    Returns
+    -------
+    Dataset with ``mean``, ``low`` and ``high``, without ``dim``; of one replicate ``low`` and
+    ``high`` are missing
+
+    Raises
+    ------
+    ConfigError
+        If there is no such dimension, or the level is not between 0 and 1.
+    """
+    require_dims(data, dim)
+    _require_level(level)
+    values = np.moveaxis(np.asarray(data.values, float), data.get_axis_num(dim), 0)
+    ends, count = bands.ends_of_mean(values, level, resamples, seed), len(values)
+    mean = data.mean(dim, keep_attrs=True)
+    kept = {"statistic": "mean", "over": dim, "replicates": count}
+    about = f"{level:g} bootstrap interval of the mean over {dim}, {resamples} samples"
+    return _three(mean, "mean", ends, kept, about)
+
+
+def quantile_interval(
+    data: xr.DataArray, dim: str = "society", *, level: float = 0.9
+) -> xr.Dataset:
+    """Return the median over replicates and the quantiles between which a part of them lies.
+
+    The quantiles say how different replicates are; with more replicates they are known better and
+    become no narrower. They are interpolated linearly, as `numpy.quantile` does.
+
+    Parameters
+    ----------
+    data : DataArray with the dimension ``dim``
+    dim : what is repeated
+    level : the part of the replicates in the middle: 0.9 for the quantiles 0.05 and 0.95
+
+    Returns
+    -------
+    Dataset with ``median``, ``low`` and ``high``, without ``dim``
+
+    Raises
+    ------
+    ConfigError
+        If there is no such dimension, or the level is not between 0 and 1.
+    """
+    require_dims(data, dim)
+    _require_level(level)
+    found = data.quantile([(1 - level) / 2, 0.5, (1 + level) / 2], dim, keep_attrs=True)
+    low, median, high = (found.isel(quantile=i, drop=True) for i in range(3))
+    ends = np.stack([low.values, high.values])
+    about = f"quantile over {dim}, {level:g} in the middle"
+    kept = {"statistic": "median", "over": dim, "replicates": data.sizes[dim]}
+    return _three(median, "median", ends, kept, about)
+
+
+def _three(
+    middle: xr.DataArray, name: str, ends: NDArray[Any], attributes: dict[str, Any], about: str
+) -> xr.Dataset:
+    """Return middle and ends as a dataset, with units and meanings."""
+    import xarray as xr
+
+    unit, meaning = middle.attrs.get("units", "1"), middle.attrs.get("long_name", middle.name or "")
+    found: dict[Hashable, Any] = {
+        name: middle.assign_attrs(long_name=f"{name} of {meaning}" if meaning else name)
+    }
+    for end, values, word in zip(("low", "high"), ends, ("lower", "upper"), strict=True):
+        found[end] = middle.copy(data=values).assign_attrs(
+            units=unit, long_name=f"{word} end: {about}"
+        )
+    return xr.Dataset(found, attrs={**attributes, "interval": about})
+
+
+def _require_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ConfigError(f"{option('level', level)}: must be between 0 and 1")

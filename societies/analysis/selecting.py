@@ -1,0 +1,163 @@
+"""Which variables and ticks of a result does an analysis ask for, and does the file have them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.config.problems import suggestion
+from societies.errors import ConfigError, option
+from societies.words import plural
+from societies.workload.registry import named_in, workload, workloads
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from societies.workload.protocol import Workload
+
+    Ticks = str | slice | int | Sequence[int] | None
+
+
+RUN = "run"
+"""The dimension of the runs of a study."""
+
+
+def names(text: str | Iterable[str]) -> list[str]:
+    """Return names that are given as a sequence or as a text with commas."""
+    parts = text.split(",") if isinstance(text, str) else list(text)
+    return list(dict.fromkeys(part.strip() for part in parts if part.strip()))
+
+
+def with_variables(results: xr.Dataset, chosen: Sequence[str]) -> xr.Dataset:
+    """Return the dataset with the variables chosen and no others.
+
+    Raises
+    ------
+    ConfigError
+        For a name that no variable has.
+    """
+    for name in chosen:
+        if name not in results.data_vars:
+            raise unknown(name, map(str, results.data_vars))
+    return results[list(chosen)]
+
+
+def unknown(name: str, there: Iterable[str]) -> ConfigError:
+    """Return the error for a variable that is not there, with the name that may be meant."""
+    known = sorted(there)
+    return ConfigError(
+        f"{option('variables', name)}: the file has no such variable{suggestion(name, known)}"
+    )
+
+
+def with_ticks(results: xr.Dataset, asked: Ticks) -> xr.Dataset:
+    """Return the dataset with the ticks that are asked for, both ends of a range included.
+
+    Variables that are recorded only now and then (``agent_day``) keep those of their own ticks that
+    are among the ones asked for.
+
+    Parameters
+    ----------
+    results : xarray.Dataset
+    asked : ``"1:300"``, ``"1:300:10"`` or ``"10,20"``, a slice of ticks, a tick or several;
+        None: all
+
+    Raises
+    ------
+    ConfigError
+        If it is none of these, or no tick of the file is among them.
+    """
+    if asked is None:
+        return results
+    clock = clock_of(results)
+    wanted = _read(asked)
+    cut = {}
+    for dim in map(str, results.dims):
+        if (dim == clock or dim.endswith(f"_{clock}")) and dim in results.coords:
+            ticks = results[dim].values
+            cut[dim] = np.flatnonzero(_among(ticks, wanted))
+            if dim == clock and not len(cut[dim]):
+                there = f"{ticks[0]} to {ticks[-1]}" if len(ticks) else "none yet"
+                raise ConfigError(
+                    f"{option('ticks', _shown(asked))}: none of the {plural(clock)} of the file, "
+                    f"which are {there}"
+                )
+    return results.isel(cut)
+
+
+def workload_of(results: xr.Dataset) -> Workload[Any, Any] | None:
+    """Return the workload that made a result, as far as it is known and installed.
+
+    A dataset that was worked with may have lost its attributes: then a workload counts all of
+    whose headlines are there.
+    """
+    configuration = results.attrs.get("configuration")
+    if configuration is not None:
+        name = named_in(str(configuration))
+        return None if name is None else workload(name)
+    for one in workloads().values():
+        if one.headlines() and all(variable in results for variable in one.headlines()):
+            return one
+    return None
+
+
+def clock_of(results: xr.Dataset) -> str:
+    """Return what the dataset calls its ticks."""
+    return str(results.attrs.get("clock", "day"))
+
+
+def copies_of(results: xr.Dataset) -> str:
+    """Return the dimension of repeated runs: the copies of a result, or the runs of a study."""
+    named = str(results.attrs.get("copies", "society"))
+    return RUN if RUN in results.dims and named not in results.dims else named
+
+
+def _read(asked: Ticks) -> slice | list[int]:
+    if isinstance(asked, slice):
+        return asked
+    if not isinstance(asked, str):
+        return [asked] if isinstance(asked, int) else [int(one) for one in asked or ()]
+    try:
+        if ":" not in asked:
+            return [int(part) for part in asked.split(",")]
+        ends = [int(part) if part.strip() else None for part in asked.split(":")]
+        if len(ends) > 3 or (ends[2:] and (ends[2] is None or ends[2] < 1)):
+            raise ValueError
+        return slice(*ends)
+    except ValueError:
+        raise ConfigError(
+            f"{option('ticks', asked)}: expected a range such as 1:300 or 1:300:10, "
+            "or numbers with commas"
+        ) from None
+
+
+def _among(ticks: NDArray[np.int64], wanted: slice | list[int]) -> NDArray[np.bool_]:
+    """Return which ticks are wanted; a step counts from the beginning of the range."""
+    if isinstance(wanted, list):
+        return np.isin(ticks, wanted)
+    first = wanted.start if wanted.start is not None else (ticks[0] if len(ticks) else 0)
+    inside = ticks >= first
+    if wanted.stop is not None:
+        inside &= ticks <= wanted.stop
+    kept: NDArray[np.bool_] = inside & ((ticks - first) % (wanted.step or 1) == 0)
+    return kept
+
+
+def _shown(asked: Ticks) -> object:
+    if isinstance(asked, slice):
+        step = "" if asked.step is None else f":{asked.step}"
+        return f"{asked.start}:{asked.stop}{step}"
+    return asked
+
+
+def require_dims(data: xr.DataArray, *dims: str) -> None:
+    """Raise ConfigError unless an array has these dimensions."""
+    for dim in dims:
+        if dim not in data.dims:
+            there = ", ".join(map(str, data.dims)) or "none"
+            raise ConfigError(
+                f"'{data.name or 'the array'}' has no dimension '{dim}'; it has {there}"
+            )

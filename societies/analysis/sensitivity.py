@@ -1,0 +1,337 @@
+"""Which parameters does an outcome depend on: Sobol indices and Morris's elementary effects.
+
+SALib makes both from the outcomes at the points of a design. The points must be all there, and in
+the order in which the design made them, which is the order of a study's runs.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.analysis.selecting import require_dims
+from societies.errors import ConfigError, SocietiesError, option
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+NO_KEYS = ("run", "point", "replicate", "seed", "status", "error", "wall_time")
+"""Coordinates along the runs of a study that are no key of the configuration."""
+
+
+def varied(study: xr.DataArray | xr.Dataset, dim: str = "run") -> list[str]:
+    """Return the keys that a study varies: coordinates along its runs that have several values.
+
+    The order of the design where the study says it, else that of the coordinates.
+    """
+    import xarray as xr
+
+    said = study.attrs.get("vary") if isinstance(study, xr.Dataset) else None
+    found = [
+        str(name)
+        for name, one in study.coords.items()
+        if one.dims == (dim,)
+        and name not in NO_KEYS
+        and not str(one.attrs.get("long_name", "")).startswith("number of the ")
+        and len(np.unique(one.values.astype(str))) > 1
+    ]
+    order = [key.strip() for key in str(said or "").split(",")]
+    places = {key: order.index(key.removeprefix("vary.")) for key in found if key in order}
+    return sorted(found, key=lambda key: places.get(key, len(order)))
+
+
+def over_replicates(data: xr.DataArray, dim: str = "run") -> xr.DataArray:
+    """Return the mean over the replicates of every point, in the order of the points.
+
+    A study without the coordinate ``replicate`` has a run for each point already.
+
+    Raises
+    ------
+    ConfigError
+        If the points have different numbers of replicates.
+    """
+    require_dims(data, dim)
+    if "replicate" not in data.coords:
+        return data
+    numbers = data["replicate"].values
+    parts = [data.isel({dim: np.flatnonzero(numbers == one)}) for one in np.unique(numbers)]
+    sizes = sorted({part.sizes[dim] for part in parts})
+    if len(sizes) > 1:
+        raise ConfigError(
+            f"'{data.name}': the replicates have {sizes[0]} to {sizes[-1]} points; "
+            "complete the study first"
+        )
+    values = np.mean([part.values for part in parts], axis=0)
+    first = parts[0].drop_vars(["replicate", "seed", dim], errors="ignore")
+    found: xr.DataArray = first.copy(data=values)
+    return found
+
+
+def sobol(
+    outcome: xr.DataArray,
+    names: Sequence[str] | None = None,
+    *,
+    dim: str = "run",
+    second_order: bool = False,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> xr.Dataset:
+    """Return Sobol indices of an outcome at the points of a Saltelli design.
+
+    ``first`` is the part of the outcome's variance that a parameter explains alone, ``total`` the
+    part in which it takes part at all (Saltelli et al., 2010; Jansen's estimator of the total).
+    Intervals are of SALib: normal, with the standard deviation over bootstrap samples.
+
+    Parameters
+    ----------
+    outcome : DataArray along ``dim`` in the order of the design, (2 + k) N points for k parameters,
+        (2 + 2 k) N with second order; replicates of a point are averaged before. Other dimensions,
+        days for example, are kept
+    names : the parameters; default: the keys that the study varies. Where they are coordinates,
+        their order is found from the design
+    dim : the runs
+    second_order : whether the design is one for indices of pairs
+    level, resamples, seed : of the intervals
+
+    Returns
+    -------
+    Dataset along ``parameter``: ``first``, ``total`` and their ``_low`` and ``_high``; with second
+    order also ``second`` (parameter, with_parameter) and its ends, missing on and below the
+    diagonal; all missing where the outcome does not vary
+
+    Raises
+    ------
+    ConfigError
+        If the number of points does not fit the design, or an outcome is missing.
+    SocietiesError
+        If SALib is not installed.
+    """
+    outcome, names = _points(outcome, names, dim)
+    group = (2 * len(names) if second_order else len(names)) + 2
+    if outcome.sizes[dim] % group:
+        raise ConfigError(
+            f"{outcome.sizes[dim]} points are no Saltelli design of {len(names)} parameters "
+            f"({', '.join(names)}), which has a multiple of {group}"
+        )
+    names = _design_order(outcome, names, dim, group)
+    analyze = _salib("sobol")
+    problem = {"num_vars": len(names), "names": list(names), "bounds": [[0, 1]] * len(names)}
+
+    def of(y: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        found = analyze(
+            problem,
+            y,
+            calc_second_order=second_order,
+            num_resamples=resamples,
+            conf_level=level,
+            seed=seed + 1,  # SALib takes 0 for no seed at all
+        )
+        return {
+            **_with_ends("first", found["S1"], found["S1_conf"]),
+            **_with_ends("total", found["ST"], found["ST_conf"]),
+            **(_with_ends("second", found["S2"], found["S2_conf"]) if second_order else {}),
+        }
+
+    dims = {"second": ("parameter", "with_parameter")}
+    found = _everywhere(outcome, dim, names, of, dims)
+    meanings = {
+        "first": "part of the variance explained by the parameter alone",
+        "total": "part of the variance in which the parameter takes part",
+        "second": "part of the variance explained by two parameters together only",
+    }
+    return _described(found, meanings, f"{level:g} interval, {resamples} bootstrap samples", "1")
+
+
+def morris(
+    outcome: xr.DataArray,
+    names: Sequence[str] | None = None,
+    *,
+    dim: str = "run",
+    levels: int = 4,
+    level: float = 0.95,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> xr.Dataset:
+    """Return Morris's measures of elementary effects at the points of his design.
+
+    An elementary effect is the change of the outcome from one point of a trajectory to the next,
+    over the step of the one parameter that differs, whose whole range is 1 (Morris, 1991;
+    Campolongo et al., 2007).
+
+    Parameters
+    ----------
+    outcome : DataArray along ``dim`` in the order of the design, k + 1 points for each trajectory;
+        replicates of a point are averaged before. It needs the coordinates of the parameters
+    names : the parameters; default: the keys that the study varies
+    dim : the runs
+    levels : values of each parameter in the design
+    level, resamples, seed : of the interval of ``mu_star``
+
+    Returns
+    -------
+    Dataset along ``parameter``: ``mu`` mean effect, ``mu_star`` mean of its size with ``_low`` and
+    ``_high``, ``sigma`` standard deviation over trajectories
+
+    Raises
+    ------
+    ConfigError
+        If the number of points does not fit the design, or an outcome is missing.
+    SocietiesError
+        If SALib is not installed.
+    """
+    outcome, names = _points(outcome, names, dim)
+    if outcome.sizes[dim] % (len(names) + 1):
+        raise ConfigError(
+            f"{outcome.sizes[dim]} points are no trajectories of {len(names)} parameters "
+            f"({', '.join(names)}), which have {len(names) + 1} points each"
+        )
+    analyze = _salib("morris")
+    problem = {"num_vars": len(names), "names": list(names), "bounds": [[0, 1]] * len(names)}
+    x = np.column_stack([_as_numbers(outcome[name].values) for name in names])
+
+    def of(y: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        found = analyze(
+            problem,
+            x,
+            y,
+            num_levels=levels,
+            num_resamples=resamples,
+            conf_level=level,
+            seed=seed,
+        )
+        return {
+            "mu": np.asarray(found["mu"], float),
+            **_with_ends("mu_star", found["mu_star"], found["mu_star_conf"]),
+            "sigma": np.asarray(found["sigma"], float),
+        }
+
+    found = _everywhere(outcome, dim, names, of, {})
+    meanings = {
+        "mu": "mean elementary effect of the parameter's whole range",
+        "mu_star": "mean size of the elementary effects",
+        "sigma": "standard deviation of the elementary effects",
+    }
+    unit = str(outcome.attrs.get("units", "1"))
+    return _described(found, meanings, f"{level:g} interval, {resamples} bootstrap samples", unit)
+
+
+def _points(
+    outcome: xr.DataArray, names: Sequence[str] | None, dim: str
+) -> tuple[xr.DataArray, list[str]]:
+    """Return one outcome for each point, and the parameters."""
+    require_dims(outcome, dim)
+    chosen = varied(outcome, dim) if names is None else list(names)
+    if not chosen:
+        raise ConfigError(
+            f"{option('names')}: '{outcome.name}' has no keys that vary along '{dim}'"
+        )
+    for name in chosen:
+        if name not in outcome.coords and names is not None and outcome.coords:
+            there = ", ".join(varied(outcome, dim)) or "none"
+            raise ConfigError(f"{option('names')}: '{name}' is no key of the study; it has {there}")
+    found = over_replicates(outcome, dim)
+    if bool(found.isnull().any()):
+        count = int(found.isnull().any([d for d in found.dims if d != dim]).sum())
+        raise ConfigError(
+            f"'{outcome.name}' is missing at {count} of {found.sizes[dim]} points: choose ticks "
+            "and variables that all runs have, or complete the study"
+        )
+    return found, chosen
+
+
+def _design_order(
+    outcome: xr.DataArray, names: Sequence[str], dim: str, group: int
+) -> Sequence[str]:
+    """Return the parameters in the order of the design, by the one that differs from row to row.
+
+    The rows of a group of a Saltelli design are a first one, copies of it in which one parameter
+    after the other is another, and so on.
+
+    Raises
+    ------
+    ConfigError
+        If other parameters differ as well, or too few.
+    """
+    if not all(name in outcome.coords and outcome[name].dims == (dim,) for name in names):
+        return names
+    order: list[str] = []
+    columns = {name: outcome[name].values.reshape(-1, group) for name in names}
+    for row in range(1, len(names) + 1):
+        other = [n for n in names if (columns[n][:, row] != columns[n][:, 0]).any()]
+        if len(other) != 1 or other[0] in order:
+            raise ConfigError(
+                f"the points are no Saltelli design of {', '.join(names)}, or not in its order: "
+                f"in row {row} of each group {', '.join(other) or 'nothing'} differs from the first"
+            )
+        order += other
+    return order
+
+
+def _as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return values as numbers, words by their order of appearance in the alphabet."""
+    if values.dtype.kind in "iufb":
+        return values.astype(float)
+    return np.unique(values.astype(str), return_inverse=True)[1].astype(float)
+
+
+def _with_ends(name: str, middle: Any, half: Any) -> dict[str, NDArray[np.float64]]:
+    middle, half = np.asarray(middle, float), np.asarray(half, float)
+    return {name: middle, f"{name}_low": middle - half, f"{name}_high": middle + half}
+
+
+def _everywhere(
+    outcome: xr.DataArray,
+    dim: str,
+    names: Sequence[str],
+    of: Callable[[NDArray[np.float64]], dict[str, NDArray[np.float64]]],
+    dims: Mapping[str, tuple[str, ...]],
+) -> xr.Dataset:
+    """Return what a function makes of the outcomes, at every place of the other dimensions."""
+    import xarray as xr
+
+    ordered = outcome.transpose(dim, ...).astype(float)
+    others, shape = ordered.dims[1:], ordered.shape[1:]
+    flat = ordered.values.reshape(ordered.sizes[dim], -1)
+    found: list[dict[str, NDArray[np.float64]]] = []
+    for y in flat.T:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # of outcomes that do not vary
+            one = of(y)
+        found.append(one if np.ptp(y) > 0 else {k: np.full_like(v, np.nan) for k, v in one.items()})
+    coords = {d: ordered[d] for d in others if d in ordered.coords}
+    data = {}
+    for name in found[0]:
+        own = dims.get(name.removesuffix("_low").removesuffix("_high"), ("parameter",))
+        values = np.stack([one[name] for one in found], -1)
+        data[name] = ((*own, *others), values.reshape(*values.shape[:-1], *shape))
+    result = xr.Dataset(data, {**coords, "parameter": list(names)})
+    if any("with_parameter" in one.dims for one in result.values()):
+        result = result.assign_coords(with_parameter=list(names))
+    return result.assign_attrs(of=str(outcome.name or ""))
+
+
+def _described(found: xr.Dataset, meanings: dict[str, str], interval: str, unit: str) -> xr.Dataset:
+    for name, one in found.data_vars.items():
+        word = str(name).removesuffix("_low").removesuffix("_high")
+        end = " low" if str(name).endswith("_low") else " high"
+        about = meanings[word] + (f":{end} end" if word != name else "")
+        one.attrs.update(units=unit, long_name=about)
+    return found.assign_attrs(interval=interval)
+
+
+def _salib(method: str) -> Callable[..., Any]:
+    try:
+        from importlib import import_module
+
+        module = import_module(f"SALib.analyze.{method}")
+    except ImportError as error:
+        raise SocietiesError(
+            "sensitivity needs SALib, which is missing: pip install 'societies[study]'"
+        ) from error
+    found: Callable[..., Any] = module.analyze
+    return found

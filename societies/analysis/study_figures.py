@@ -1,0 +1,193 @@
+"""Which figures show a study: outcomes over the keys that it varies, and what they depend on?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.analysis.drawing import (
+    GREY,
+    MOST_CASES,
+    finished,
+    new_panels,
+    short,
+    unit_of,
+    variable_of,
+)
+from societies.analysis.selecting import RUN, clock_of
+from societies.analysis.sensitivity import morris, sobol, varied
+from societies.errors import SocietiesError
+from societies.workload import bands as statistics
+from societies.workload.figure import COLOURS, INTERVAL, from_zero, line_with_band, words
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from societies.analysis.drawing import Cases
+
+SEQUENTIAL = "cividis"
+"""A colour map that is the same to colour-blind people, and rises in brightness."""
+
+
+def cases_of(label: str, data: xr.Dataset, figure: str) -> dict[str, xr.Dataset]:
+    """Return the cases of one file: of a study of one key with few values, one for each of them."""
+    if RUN not in data.dims:
+        return {label: data}
+    done = data
+    if "status" in data.coords:
+        done = data.isel({RUN: np.flatnonzero(data["status"].values.astype(str) == "done")})
+        if not done.sizes[RUN]:
+            raise SocietiesError("has no run that is done")
+    keys = varied(done)
+    if figure in ("sweep", "sensitivity") or len(keys) != 1:
+        return {label: done}
+    values = np.unique(done[keys[0]].values)
+    if len(values) > MOST_CASES:
+        return {label: done}
+    of = {value: np.flatnonzero(done[keys[0]].values == value) for value in values}
+    return {f"{keys[0]} {short(value)}": done.isel({RUN: own}) for value, own in of.items()}
+
+
+def sweep(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
+    """Draw the last tick of a study over its keys: lines with bands, of two keys a heat map."""
+    study = _study(cases)
+    keys = varied(study)
+    chosen = (
+        list(variables) or [n for n in ("utility", "gini") if n in study] or _scalars(study)[:2]
+    )
+    if not 1 <= len(keys) <= 2 or not chosen:
+        raise SocietiesError(
+            f"varies {len(keys)} keys ({', '.join(keys) or 'none'}); lines are drawn for one, a "
+            "heat map for two: choose points first, or take the figure sensitivity"
+        )
+    figure, panels = new_panels(len(chosen))
+    for axes, name in zip(panels, chosen, strict=True):
+        values = _at_the_end(study, name)
+        if len(keys) == 1:
+            _over_one(axes, study, values, keys[0], bands)
+            axes.set_ylabel(unit_of(study[name]))
+            from_zero(axes)
+        else:
+            _over_two(figure, axes, study, values, keys, unit_of(study[name]))
+        axes.set_title(words(name.replace("_", " ").capitalize()))
+    return finished(figure, cases, bands if len(keys) == 1 else "", legend=False)
+
+
+def _over_one(axes: Any, study: xr.Dataset, values: Any, key: str, shown: str) -> None:
+    places, of = np.unique(study[key].values, return_inverse=True)
+    most = max(np.bincount(of))
+    table = np.full((most, len(places)), np.nan)
+    for place in range(len(places)):
+        own = values[of == place]
+        table[: len(own), place] = own
+    textual = places.dtype.kind not in "iuf"
+    x = np.arange(len(places)) if textual else places
+    line_with_band(axes, x, table, COLOURS[0], shown)
+    axes.plot(x, statistics.mean(table), "o", color=COLOURS[0], markersize=4)
+    if textual:
+        axes.set_xticks(x, [words(one) for one in places])
+    axes.set_xlabel(words(key))
+
+
+def _over_two(
+    figure: Any, axes: Any, study: xr.Dataset, values: Any, keys: Sequence[str], label: str
+) -> None:
+    (x, i), (y, j) = (np.unique(study[key].values, return_inverse=True) for key in keys)
+    total, count = np.zeros((len(y), len(x))), np.zeros((len(y), len(x)))
+    there = np.isfinite(values)
+    np.add.at(total, (j[there], i[there]), values[there])
+    np.add.at(count, (j[there], i[there]), 1)
+    with np.errstate(invalid="ignore"):
+        image = axes.imshow(total / count, origin="lower", aspect="auto", cmap=SEQUENTIAL)
+    axes.set_xticks(range(len(x)), [short(one) for one in x])
+    axes.set_yticks(range(len(y)), [short(one) for one in y])
+    axes.set(xlabel=words(keys[0]), ylabel=words(keys[1]))
+    axes.grid(visible=False)
+    figure.colorbar(image, ax=axes, label=label)
+
+
+def sensitivity(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
+    """Draw what an outcome of a study depends on: Sobol indices or Morris's effects."""
+    study = _study(cases)
+    method, options = _design(study)
+    name = variables[0] if variables else ("gini" if "gini" in study else _scalars(study)[0])
+    outcome = study[name]
+    clock = clock_of(study)
+    if clock in outcome.dims:
+        outcome = outcome.isel({clock: -1})
+    keys = varied(study)
+    figure, (axes,) = new_panels(1, wide=True)
+    if method == "saltelli":
+        found = sobol(outcome, keys, second_order=bool(options.get("second_order")))
+        order = found.sortby("total")
+        _bars(axes, order, "total", "#0072B2", 0.2, "in all (total)")
+        _bars(axes, order, "first", "#E69F00", -0.2, "alone (first order)")
+        axes.set_xlabel(f"part of the variance of {words(name)}")
+    else:
+        found = morris(outcome, keys, levels=int(options.get("levels", 4)))
+        order = found.sortby("mu_star")
+        _bars(axes, order, "mu_star", "#0072B2", 0.0, "mean size of elementary effects")
+        axes.plot(order.sigma, range(order.sizes["parameter"]), "o", color="#D55E00", label="sigma")
+        axes.set_xlabel(words(f"effect on {name} [{outcome.attrs.get('units', '1')}]"))
+    axes.set_yticks(range(order.sizes["parameter"]), [words(one) for one in order.parameter.values])
+    axes.grid(visible=True, axis="x")
+    axes.grid(visible=False, axis="y")
+    axes.axvline(0, color=GREY, linewidth=0.8)
+    axes.set_title(words(f"What {name} depends on"))
+    axes.legend(loc="lower right", fontsize=9)
+    return finished(figure, cases, "", legend=False)
+
+
+def _bars(axes: Any, found: xr.Dataset, name: str, colour: str, shift: float, label: str) -> None:
+    middle = found[name].values
+    ends = np.abs(np.stack([middle - found[f"{name}_low"], found[f"{name}_high"] - middle]))
+    axes.barh(
+        np.arange(len(middle)) + shift,
+        middle,
+        height=0.36 if shift else 0.6,
+        color=colour,
+        xerr=ends,
+        error_kw={"elinewidth": 1, "ecolor": "#222222"},
+        label=label,
+    )
+
+
+def _study(cases: Cases) -> xr.Dataset:
+    data = next(iter(cases.values()))
+    if len(cases) > 1 or RUN not in data.dims:
+        raise SocietiesError("is no study: this figure takes the file of societies sweep")
+    return data
+
+
+def _design(study: xr.Dataset) -> tuple[str, dict[str, Any]]:
+    """Return the method of a study's design and its options, as its file says."""
+    try:
+        said = json.loads(str(study.attrs.get("design", "")))
+    except ValueError:
+        said = []
+    methods = [(n, o) for one in said for n, o in one.items() if n in ("saltelli", "morris")]
+    if len(methods) != 1 or len(said) != 1:
+        raise SocietiesError(
+            "has no design of saltelli or morris alone, from which sensitivity follows"
+        )
+    return str(methods[0][0]), dict(methods[0][1])
+
+
+def _scalars(study: xr.Dataset) -> list[str]:
+    clock = clock_of(study)
+    return [
+        str(n) for n, v in study.data_vars.items() if {*v.dims} <= {RUN, clock} and RUN in v.dims
+    ]
+
+
+def _at_the_end(study: xr.Dataset, name: str) -> NDArray[np.float64]:
+    values = variable_of(study, name)
+    clock = clock_of(study)
+    if clock in values.dims:
+        values = values.isel({clock: -1})
+    found: NDArray[np.float64] = values.transpose(RUN).values
+    return found

@@ -1,0 +1,144 @@
+"""What is recorded of one agent over many days: `life` fills it in, `report_life` words it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+PARTS = ("extraction", "swaps", "sales", "payments", "consumption", "devices", "other")
+"""Of what a day's change of wealth consists. `other`: units made into devices, and shocks."""
+
+MOST_TURNS = 10
+"""Days that are reported as those that changed the rank most."""
+
+
+@dataclass(frozen=True)
+class Swapped:
+    """What an agent swapped with another in one round of a market.
+
+    Attributes
+    ----------
+    partner : int
+    given, received : units by resource, net over the swaps of the round
+    gained : util
+    """
+
+    partner: int
+    given: dict[int, int]
+    received: dict[int, int]
+    gained: float
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """What devices an agent sold to another, or bought of it, in one round.
+
+    Attributes
+    ----------
+    sold : whether it sold them
+    device_type, count : which and how many
+    resources : of the devices bought; several if the round had several deals
+    partner : int
+    util : utility of the units received, or of those paid
+    """
+
+    sold: bool
+    device_type: int
+    count: int
+    resources: tuple[int, ...]
+    partner: int
+    util: float
+
+
+@dataclass
+class Day:
+    """One day of an agent.
+
+    Attributes
+    ----------
+    day : int
+    rank : 1 is the wealthiest of the living
+    wealth, wealth_devices, income : util
+    change : what the day's change of wealth consists of, by `PARTS`; with `mean`, that of the
+        mean of the other living agents
+    extracted : units by resource
+    sources : units by source (`SOURCES`)
+    minutes : minutes worked, making devices included
+    gain_per_minute : util, of the last unit extracted
+    made : devices by type and resource
+    invented : type and resource
+    swaps, deals : in the order of the day
+    overtook, overtaken_by : agents that it left behind, and that left it behind, since yesterday
+    """
+
+    day: int
+    rank: int
+    wealth: float
+    wealth_devices: float
+    income: float
+    change: dict[str, float]
+    mean: dict[str, float]
+    extracted: dict[int, int]
+    sources: dict[str, int]
+    gain_per_minute: float
+    made: dict[tuple[int, int], int] = field(default_factory=dict)
+    invented: list[tuple[int, int]] = field(default_factory=list)
+    swaps: list[Swapped] = field(default_factory=list)
+    deals: list[Dealt] = field(default_factory=list)
+    overtook: list[int] = field(default_factory=list)
+    overtaken_by: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Life:
+    """Many days of one agent.
+
+    Attributes
+    ----------
+    agents, resources, society, agent : numbers
+    first, last : the days asked for
+    days : of `Day`; fewer if the agent was removed
+    before : its rank and wealth on the evening before, None where they are not known
+    mean_wealth : (day,) of the living agents
+    removed_on : day on which the agent was removed, or None
+    devices : whether there are any
+    reached : where it was run
+    """
+
+    agents: int
+    resources: int
+    society: int
+    agent: int
+    first: int
+    last: int
+    devices: bool
+    days: list[Day] = field(default_factory=list)
+    before: tuple[int, float] | None = None
+    mean_wealth: list[float] = field(default_factory=list)
+    removed_on: int | None = None
+    reached: str = ""
+
+    def turns(self) -> list[Day]:
+        """Return the days that changed the rank most, the largest change first."""
+        ranks = [self.before[0] if self.before else None, *(day.rank for day in self.days)]
+        changed = [
+            (abs(was - day.rank), -day.day, day)
+            for was, day in zip(ranks, self.days, strict=False)
+            if was is not None and was != day.rank
+        ]
+        return [day for _, _, day in sorted(changed, key=lambda one: one[:2], reverse=True)][
+            :MOST_TURNS
+        ]
+
+    def rank_before(self, day: Day) -> int | None:
+        """Return the rank on the evening before a day."""
+        at = day.day - self.days[0].day
+        return self.days[at - 1].rank if at else self.before[0] if self.before else None
+
+    def data(self) -> dict[str, Any]:
+        """Return all of it as plain data, for JSON."""
+        found = asdict(self)
+        for one, day in zip(found["days"], self.days, strict=True):
+            one["made"] = [[t, r, n] for (t, r), n in day.made.items()]
+        found["turns"] = [day.day for day in self.turns()]
+        return found

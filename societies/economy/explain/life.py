@@ -1,0 +1,266 @@
+"""How did one agent live over many days: what it had, earned, made and traded, and how it ranked.
+
+The society is run on any device. On the days asked for it is run step by step, and after each step
+of a market the agent's holdings are compared with those before. So nothing is replayed, and a life
+takes little longer than the run. `report_life` puts it into words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.economy.devices import SOURCES
+from reference_py.economy.parameters import Parameters
+from societies.economy.config import EconomyConfig
+from societies.economy.explain.agent_life import Day, Dealt, Life, Swapped
+from societies.economy.explain.replay import parameters_of_one, state_of_one
+from societies.economy.explain.trace import require_there, run_days
+from societies.errors import ConfigError, option
+from societies.opencl import Device
+from societies.workload.devices import chosen_device
+from societies.workload.engines import DeviceEngine, Engine, ReferenceEngine
+from societies.workload.file import require_checkpoint
+from societies.workload.phases import Step
+from societies.workload.protocol import Workload
+from societies.workload.provenance import checkpoint_of
+from societies.workload.run import Progress
+
+
+def days_of(text: str) -> tuple[int, int]:
+    """Return the first and last day of a text such as ``1:300``.
+
+    Raises
+    ------
+    ConfigError
+        If it is none.
+    """
+    match = re.fullmatch(r"(\d{1,9}):(\d{1,9})", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        raise ConfigError(f"{option('days', text)}: expected first:last, such as 1:300")
+    return int(match[1]), int(match[2])
+
+
+def life(
+    workload: Workload[EconomyConfig, Parameters],
+    config: EconomyConfig,
+    *,
+    days: str,
+    agent: int,
+    society: int | None = None,
+    start: str | Path | None = None,
+    device: str | Device = "auto",
+    progress: Progress | None = None,
+) -> Life:
+    """Say how an agent lived; parameters and errors are those of `trace`, ``days`` first:last."""
+    first, last = days_of(days)
+    number = config.first_society if society is None else society
+    require_there(config, last, agent, number, word="days")
+    record = config.record.model_copy(update={"measures": True, "numeraire": "any"})
+    whole = workload.parameters(config.model_copy(update={"record": record}))
+    p = parameters_of_one(whole, number)
+    chosen, _, facts = chosen_device(device)
+    engine: Engine = ReferenceEngine(workload, p, first=number)
+    if chosen:
+        engine = DeviceEngine(workload, p, chosen, first=number)
+    begin = 0
+    if start is not None:
+        begin, ensemble = checkpoint_of(Path(start), config, workload.version, first - 1)
+        require_checkpoint(workload, config, Path(start), begin, ensemble)
+        engine.load(state_of_one(ensemble, number - whole.first_society))
+    else:
+        engine.start()
+    run_days(engine, begin + 1, first - 1, progress, last)
+    reached = f"by days {begin + 1} to {last} on {facts['device']}"
+    if begin:
+        reached = f"from the checkpoint of day {begin} in {start}, {reached}"
+    found = Life(
+        p.agents, p.resources, number, agent, first, last, p.devices is not None, reached=reached
+    )
+    _live(engine, found, known=begin < first - 1, progress=progress)
+    return found
+
+
+def _live(engine: Engine, found: Life, *, known: bool, progress: Progress | None) -> None:
+    """Run the days asked for and note what happens; ``known``: the day before has measures."""
+    agent = found.agent
+    evening = _evening(engine, found.devices)
+    wealth = evening["wealth"] if known else None
+    if not evening["alive"][agent]:
+        raise ConfigError(f"{option('agent', agent)}: was removed before day {found.first}")
+    if wealth is not None:
+        found.before = int(_ranks(evening)[agent]), float(wealth[agent])
+    elif found.first == 1:
+        wealth = np.zeros(found.agents)
+    for day in range(found.first, found.last + 1):
+        before = evening
+        swaps: list[Swapped] = []
+        deals: list[Dealt] = []
+        for step, changed in _steps(engine, found, day):
+            if step.phase == "trading":
+                swaps += _swapped(agent, *changed)
+            else:
+                deals += _dealt(agent, step, *changed)
+        evening = _evening(engine, found.devices)
+        if not evening["alive"][agent]:
+            found.removed_on = day
+            break
+        one = _day(found, day, before if wealth is not None else None, evening)
+        one.swaps, one.deals = swaps, deals
+        found.days.append(one)
+        living = evening["alive"] > 0
+        found.mean_wealth.append(float(evening["wealth"][living].mean()))
+        wealth = evening["wealth"]
+        if progress:
+            progress(day, found.last)
+
+
+EVENING = (
+    *("alive", "wealth", "income", "income_extraction", "income_swaps", "utility_consumed"),
+    *("extracted", "gain_per_minute"),
+)
+DEVICE_EVENING = (
+    *("income_sales", "spending_devices", "wealth_stocks", "wealth_devices", "devices_made"),
+    *("extracted_with", "invented_on", "inventor"),
+)
+SWAPS = ("held", "income_swaps", "partners")
+DEALS = ("devices_sold", "income_sales", "spending_devices", "bought", "device_partners")
+
+
+def _evening(engine: Engine, devices: bool) -> dict[str, NDArray[Any]]:
+    """Return what is read of the only society every evening."""
+    names = EVENING + DEVICE_EVENING if devices else EVENING
+    return {name: array[0] for name, array in engine.arrays(*names).items()}
+
+
+def _steps(engine: Engine, found: Life, day: int) -> Iterator[tuple[Step, tuple[Any, Any]]]:
+    """Run a day; yield the rounds of markets with the arrays before and after."""
+    watched = {"trading": SWAPS, "device_trading": DEALS}
+    for step in engine.steps(day):
+        names = watched.get(step.phase, ())
+        before = {name: array[0] for name, array in engine.arrays(*names).items()}
+        engine.step(step, day)
+        if names:
+            after = {name: array[0] for name, array in engine.arrays(*names).items()}
+            if step.phase == "trading":
+                order = before["partners"][step.arguments["market_round"]]
+                before["partner"] = _partner(order, found.agent)
+            else:
+                before["partner"] = _partner(after["device_partners"], found.agent)
+            yield step, (before, after)
+
+
+def _partner(order: NDArray[Any], agent: int) -> int | None:
+    """Return whom the agent meets: positions 0 and 1 meet, 2 and 3, ...; the last may be left.
+
+    A market that did not open has no order.
+    """
+    if agent not in order:
+        return None
+    place = int(np.flatnonzero(order == agent)[0])
+    other = place + 1 - 2 * (place % 2)
+    return int(order[other]) if other < len(order) else None
+
+
+def _swapped(agent: int, before: dict[str, Any], after: dict[str, Any]) -> Iterator[Swapped]:
+    gained = float(after["income_swaps"][agent] - before["income_swaps"][agent])
+    change = after["held"][agent].astype(np.int64) - before["held"][agent]
+    if gained:
+        given = {int(r): int(-change[r]) for r in np.flatnonzero(change < 0)}
+        received = {int(r): int(change[r]) for r in np.flatnonzero(change > 0)}
+        yield Swapped(before["partner"], given, received, gained)
+
+
+def _dealt(
+    agent: int, step: Step, before: dict[str, Any], after: dict[str, Any]
+) -> Iterator[Dealt]:
+    other = before["partner"]
+    if other is None:
+        return
+    device_type = step.arguments["device_type"]
+    for sold, seller, buyer in ((True, agent, other), (False, other, agent)):
+        counts = [array["devices_sold"][seller, device_type] for array in (after, before)]
+        if counts[0] > counts[1]:
+            name = "income_sales" if sold else "spending_devices"
+            util = float(after[name][agent] - before[name][agent])
+            bought = tuple(int(r) for r in np.flatnonzero(after["bought"][buyer]))
+            count = int(counts[0] - counts[1])
+            yield Dealt(sold, device_type, count, bought, other, util)
+
+
+def _ranks(evening: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
+    """Return each agent's rank by wealth among the living; 1 is the wealthiest."""
+    wealth = np.where(evening["alive"] > 0, evening["wealth"], -np.inf)
+    ranks: NDArray[np.int64] = 1 + (wealth[None, :] > wealth[:, None]).sum(axis=1)
+    return ranks
+
+
+def _changes(before: dict[str, NDArray[Any]] | None, evening: dict[str, Any]) -> dict[str, Any]:
+    """Return of what each agent's change of wealth consists, by `PARTS`; (agent,) each."""
+    zero = np.zeros_like(evening["wealth"])
+    was = before if before is not None else {}
+    devices = evening.get("wealth_devices", zero) - was.get("wealth_devices", zero)
+    parts = {
+        "extraction": evening["income_extraction"],
+        "swaps": evening["income_swaps"],
+        "sales": evening.get("income_sales", zero),
+        "payments": -evening.get("spending_devices", zero),
+        "consumption": -evening["utility_consumed"],
+        "devices": devices,
+    }
+    change = evening["wealth"] - was.get("wealth", zero)
+    return {**parts, "other": change - sum(parts.values())}
+
+
+def _day(
+    found: Life, number: int, before: dict[str, NDArray[Any]] | None, evening: dict[str, Any]
+) -> Day:
+    agent = found.agent
+    others = evening["alive"] > 0
+    others[agent] = False
+    changes = _changes(before, evening) if before is not None else {}
+    ranks = _ranks(evening)
+    day = Day(
+        day=number,
+        rank=int(ranks[agent]),
+        wealth=float(evening["wealth"][agent]),
+        wealth_devices=float(evening["wealth_devices"][agent]) if found.devices else 0.0,
+        income=float(evening["income"][agent]),
+        change={name: float(part[agent]) for name, part in changes.items()},
+        mean={
+            name: float(part[others].mean()) if others.any() else 0.0
+            for name, part in changes.items()
+        },
+        extracted=_counts(evening["extracted"][agent]),
+        sources={},
+        gain_per_minute=float(evening["gain_per_minute"][agent]),
+    )
+    if before is not None and number > 1:
+        was = _ranks(before)
+        day.overtook = [
+            int(a)
+            for a in np.flatnonzero(others)
+            if was[a] < was[agent] and ranks[a] > ranks[agent]
+        ]
+        day.overtaken_by = [
+            int(a)
+            for a in np.flatnonzero(others)
+            if was[a] > was[agent] and ranks[a] < ranks[agent]
+        ]
+    if found.devices:
+        used = evening["extracted_with"][agent].tolist()
+        day.sources = {name: n for name, n in zip(SOURCES, used, strict=True) if n}
+        made = evening["devices_made"][agent]
+        day.made = {(int(t), int(r)): int(made[t, r]) for t, r in np.argwhere(made > 0)}
+        new = (evening["invented_on"] == number) & (evening["inventor"] == agent)
+        day.invented = [(int(t), int(r)) for t, r in np.argwhere(new)]
+    return day
+
+
+def _counts(units: NDArray[Any]) -> dict[int, int]:
+    return {int(r): int(units[r]) for r in np.flatnonzero(units)}

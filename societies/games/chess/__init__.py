@@ -1,0 +1,81 @@
+"""Chess, searched: what is declared of it.
+
+The rules are in ``reference_py/games/chess``, the kernels in ``kernels/games/chess``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from reference_py.games.chess.search import GAME, ChessParameters, decoded
+from reference_py.games.ngtsg.parameters import NO_MOVE
+from societies.games.chess.config import ChessConfig
+from societies.games.chess.positions import boards_of
+from societies.games.ngtsg.search import SearchWorkload
+
+
+class Chess(SearchWorkload[ChessConfig, ChessParameters]):
+    """The tree of chess, of its legal moves or of those of the published original."""
+
+    name = "chess"
+    summary = "the game tree of chess, searched node by node in batches, with pruning or without"
+    config = ChessConfig
+    rules, file = GAME, "games/chess/search.cl"
+
+    def parameters(self, config: ChessConfig) -> ChessParameters:
+        """Return what the reference is handed of a search."""
+        return ChessParameters(**config.search_values(), legal=config.rules == "legal")
+
+    def game_macros(self, p: ChessParameters) -> dict[str, int | float | str | bool]:
+        """Return which moves there are."""
+        return {"LEGAL": p.legal}
+
+    def move_text(self, config: ChessConfig, move: int) -> str:
+        """Return the move in coordinates, of the first game."""
+        if move == NO_MOVE:
+            return "none"
+        return str(decoded(move).name(boards_of(config.fens)[0].side))
+
+    def play(
+        self,
+        config: ChessConfig,
+        *,
+        device: Any = "auto",
+        moves: str = "",
+        side: str = "white",
+        seconds: str = "",
+        save: Path | None = None,
+        protocol: str = "",
+        console: Any = None,
+    ) -> str:
+        """Play a game against the search, or let a program use it; return how it ended.
+
+        Parameters
+        ----------
+        moves : str
+            Your moves instead of asking: e2e4,g1f3 or e4,Nf3.
+        side : str
+            Which side is yours: white or black.
+        seconds : str
+            Time of the search for a move; without it looks as far ahead as the key depth says.
+        save : Path or None
+            File to write the game to, in portable game notation.
+        protocol : str
+            uci: speak the Universal Chess Interface instead, by which chess programs use engines.
+        """
+        from rich.console import Console
+
+        from societies.errors import ConfigError, option
+        from societies.games.chess import play, uci
+
+        if protocol:
+            if protocol != "uci":
+                raise ConfigError(f"{option('protocol', protocol)}: uci")
+            uci.Uci(self, config, device).run()
+            return ""
+        time = play.read_seconds(seconds)
+        return play.play(self, config, device, moves, side, time, save, console or Console())
+
+
+WORKLOAD = Chess()

@@ -1,0 +1,98 @@
+"""What can be configured of a search of chess: every key of its YAML file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from reference_py.games.chess.board import RANK_2, Position, number_of, squares_of, turned
+from reference_py.games.chess.rules import MOST_MOVES
+from reference_py.games.chess.search import WORDS, words_of
+from societies.config.model import Conflict, ListOf, key
+from societies.games.chess.positions import boards_of, fen_conflicts
+from societies.games.ngtsg.config import SearchConfig
+
+BRANCHING = {"legal": 35.0, "pseudo_legal": 37.0}
+"""Moves of a position in the middle of a game, roughly."""
+
+MOST_OF_PIECE = {"knights": 8, "bishops": 13, "rooks": 14, "queens": 27, "king": 8, "pawns": 4}
+"""Most squares that a piece can go to."""
+
+
+class ChessConfig(SearchConfig):
+    """Positions of chess whose trees are searched."""
+
+    workload: Literal["chess"] = key("chess", "What the file configures")
+    fen: str = key("start", "The position: start, or a line in Forsyth-Edwards notation")
+    positions: ListOf[str] = key(
+        (), "Instead of one position, those of games that are searched side by side"
+    )
+    rules: Literal["legal", "pseudo_legal"] = key(
+        "legal",
+        "Which moves there are: legal ones, or those of the published original, where kings may be "
+        "captured, pawns become queens, and nobody castles or captures en passant",
+    )
+
+    words: ClassVar[int] = WORDS
+
+    @property
+    def fens(self) -> tuple[str, ...]:
+        """The lines that describe the positions."""
+        return self.positions or (self.fen,)
+
+    @property
+    def most_moves(self) -> int:
+        """Most moves of a position of the tree."""
+        if self.rules == "legal":
+            return MOST_MOVES
+        boards = [board.position for board in boards_of(self.fens)]
+        # At a branch of ply d - 1 its side has made half of the moves, rounded up for the first.
+        return max(
+            most_moves(one, made)
+            for board in boards
+            for one, made in ((board, self.depth // 2), (turned(board), (self.depth - 1) // 2))
+        )
+
+    def nodes_estimate(self) -> float:
+        """Return about how many nodes the whole tree has."""
+        wide = BRANCHING[self.rules]
+        return float(sum(wide**ply for ply in range(self.depth + 1)))
+
+    def roots(self) -> tuple[tuple[int, ...], ...]:
+        """Return the words of the positions to search from."""
+        special = {} if self.rules == "legal" else {"special": 0}
+        return tuple(
+            tuple(words_of(board.position._replace(**special), board.side))
+            for board in boards_of(self.fens)
+        )
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what is no position, and what the search refuses."""
+        wrong = [*fen_conflicts(("fen",), self.fen)]
+        for i, fen in enumerate(self.positions):
+            wrong += fen_conflicts(("positions", i), fen)
+        if self.positions and self.fen != "start":
+            wrong.append(Conflict(("fen",), "positions are given as well", (("positions",),)))
+        yield from wrong
+        if not wrong:
+            yield from super().conflicts()
+
+
+def most_moves(position: Position, made: int) -> int:
+    """Return a bound of the pseudo-legal moves of the side to move after so many own moves."""
+    own = position.own
+    queens = own & position.diagonals & position.orthogonals
+    kinds = {
+        "knights": own & position.knights,
+        "bishops": own & position.diagonals & ~queens,
+        "rooks": own & position.orthogonals & ~queens,
+        "queens": queens,
+        "king": position.king,
+    }
+    total = 0
+    for kind, squares in kinds.items():
+        total += MOST_OF_PIECE[kind] * int(squares.bit_count())
+    for square in squares_of(own & position.pawns):
+        needed = 7 - number_of(square) // 8 - (1 if square & RANK_2 else 0)
+        total += MOST_OF_PIECE["queens" if needed <= made else "pawns"]
+    return total

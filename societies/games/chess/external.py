@@ -1,0 +1,160 @@
+"""How is a program of others asked for moves? By the Universal Chess Interface, with patience.
+
+Whatever such a program does, the match goes on: one that ends, says nothing in time or makes no
+legal move has lost that game, and is started anew for the next.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import shlex
+import shutil
+import subprocess
+import threading
+import time
+from typing import Any
+
+from reference_py.games.chess.match import CRASHED, HUNG, ILLEGAL, Forfeit, Player, names_of
+from reference_py.games.chess.rules import Move, moves
+
+PATIENCE = 10.0
+"""Seconds that a program may take to start, and beyond its time for a move."""
+
+END = None
+
+
+def command_of(path: str) -> list[str]:
+    """Return what is started: a program, and words that it is handed; [] if there is none."""
+    words = shlex.split(path)
+    found = shutil.which(words[0]) if words else None
+    return [found, *words[1:]] if found else []
+
+
+class Program:
+    """A program of others that plays a side.
+
+    Parameters
+    ----------
+    player : its path, options, depth or time
+    fen : position at which games begin
+    patience : seconds
+    """
+
+    def __init__(self, player: Player, fen: str, patience: float = PATIENCE) -> None:
+        self._player, self._fen, self._patience = player, fen, patience
+        self._process: subprocess.Popen[str] | None = None
+        self._lines: queue.Queue[str | None] = queue.Queue()
+
+    def __call__(self, boards: Any, made: Any) -> tuple[Move, int]:
+        """Return the move and the nodes that the program says.
+
+        Raises
+        ------
+        Forfeit
+            If it has none, in time.
+        """
+        board = boards[-1]
+        try:
+            if self._process is None or len(made) < 2:
+                self._begin()
+            told = " ".join(names_of(self._fen, made))
+            self._say(f"position fen {self._fen}" + (f" moves {told}" if told else ""))
+            if self._player.seconds:
+                self._say(f"go movetime {max(1, round(1000 * self._player.seconds))}")
+            else:
+                self._say(f"go depth {self._player.depth}")
+            answer, nodes = self._answer(self._player.seconds + self._patience)
+        except Forfeit:
+            self.close()
+            raise
+        for move in moves(board.position):
+            if move.name(board.side) == answer:
+                return move, nodes
+        self.close()
+        raise Forfeit(ILLEGAL)
+
+    def _begin(self) -> None:
+        """Start the program, or tell the one that is there of a new game."""
+        if self._process is None:
+            self._lines = queue.Queue()
+            try:
+                self._process = subprocess.Popen(
+                    command_of(self._player.path) or [self._player.path],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    text=True,
+                    bufsize=1,
+                )
+            except OSError:
+                raise Forfeit(CRASHED) from None
+            given = (self._process.stdout, self._lines)
+            threading.Thread(target=_reading, args=given, daemon=True).start()
+            self._say("uci")
+            self._until("uciok", self._patience)
+            for name, value in self._player.options:
+                self._say(f"setoption name {name} value {value}")
+        self._say("ucinewgame")
+        self._say("isready")
+        self._until("readyok", self._patience)
+
+    def _say(self, line: str) -> None:
+        assert self._process is not None and self._process.stdin is not None
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+        except (OSError, ValueError):
+            raise Forfeit(CRASHED) from None
+
+    def _next(self, until: float) -> list[str]:
+        """Return the words of the next line, if there is one in time."""
+        try:
+            line = self._lines.get(timeout=max(0.0, until - time.monotonic()))
+        except queue.Empty:
+            raise Forfeit(HUNG) from None
+        if line is END:
+            raise Forfeit(CRASHED)
+        return line.split()
+
+    def _until(self, word: str, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while self._next(until)[:1] != [word]:
+            pass
+
+    def _answer(self, seconds: float) -> tuple[str, int]:
+        """Return the best move that the program names, and the last number of nodes before."""
+        until, nodes = time.monotonic() + seconds, 0
+        while True:
+            words = self._next(until)
+            if words[:1] == ["bestmove"]:
+                return (words[1] if len(words) > 1 else ""), nodes
+            at = words.index("nodes") + 1 if "nodes" in words else 0
+            if words[:1] == ["info"] and 0 < at < len(words) and words[at].isdecimal():
+                nodes = int(words[at])
+
+    def close(self) -> None:
+        """End the program; the next game starts it anew."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        assert process.stdin is not None
+        with contextlib.suppress(OSError, ValueError):
+            process.stdin.write("quit\n")
+        with contextlib.suppress(OSError, ValueError):
+            process.stdin.close()
+        try:
+            process.wait(timeout=0.5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _reading(stream: Any, lines: queue.Queue[str | None]) -> None:
+    with contextlib.suppress(OSError, ValueError), stream:
+        for line in stream:
+            lines.put(line)
+    lines.put(END)

@@ -1,0 +1,184 @@
+"""How does a game of chess go: moves, draws, and how it is written down?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from textwrap import wrap
+
+from reference_py.games.chess.board import BLACK, WHITE
+from reference_py.games.chess.fen import START, Board, piece_on, read_fen, write_fen
+from reference_py.games.chess.match import (
+    FIFTY,
+    MATE_END,
+    NO_PIECES,
+    STALEMATE,
+    THIRD,
+    after,
+    end_of,
+    squares,
+)
+from reference_py.games.chess.rules import Move, in_check, moves
+from societies.errors import ConfigError
+
+NAMES = {WHITE: "White", BLACK: "Black"}
+UNDECIDED = "*"
+DRAWS = {
+    STALEMATE: "stalemate",
+    FIFTY: "fifty moves without capture or move of a pawn",
+    THIRD: "the same position for the third time",
+    NO_PIECES: "nobody has enough pieces to mate",
+}
+
+
+class Game:
+    """A game: a first position, and the moves and positions since.
+
+    Parameters
+    ----------
+    fen : the first position
+
+    Attributes
+    ----------
+    boards : all positions, the first one first
+    moves : between them
+    """
+
+    def __init__(self, fen: str = START) -> None:
+        self.boards: list[Board] = [read_fen(fen)]
+        self.moves: list[Move] = []
+
+    @property
+    def board(self) -> Board:
+        """The position now."""
+        return self.boards[-1]
+
+    @property
+    def side(self) -> int:
+        """Who is to move, `WHITE` or `BLACK`."""
+        return int(self.board.side)
+
+    def legal(self) -> list[Move]:
+        """Return the legal moves; none once the game is over by mate or stalemate."""
+        return list(moves(self.board.position))
+
+    def read(self, word: str) -> Move:
+        """Return the move that is written in coordinates (e2e4, e7e8q) or as in a score (Nf3).
+
+        Raises
+        ------
+        ConfigError
+            If it is none, or not legal here.
+        """
+        short = word.rstrip("+#!?").replace("0", "O")
+        for move in self.legal():
+            if word.lower() == move.name(self.side) or short == self.san(move).rstrip("+#"):
+                return move
+        raise ConfigError(f"{word} is no legal move of {NAMES[self.side]}")
+
+    def push(self, move: Move) -> None:
+        """Make a move, which is legal."""
+        self.boards.append(after(self.board, move))
+        self.moves.append(move)
+
+    def undo(self) -> bool:
+        """Take the last move back; return whether there was one."""
+        if not self.moves:
+            return False
+        self.boards.pop()
+        self.moves.pop()
+        return True
+
+    def result(self) -> tuple[str, str]:
+        """Return ``1-0``, ``0-1``, ``1/2-1/2`` or ``*``, and why."""
+        end = end_of(self.boards)
+        if end is None:
+            return UNDECIDED, ""
+        if end == MATE_END:
+            return ("0-1" if self.side == WHITE else "1-0"), "checkmate"
+        return "1/2-1/2", DRAWS[end]
+
+    def san(self, move: Move) -> str:
+        """Return a move as it is written in a score: Nbd7, exd6, O-O, e8=Q+."""
+        board = self.board
+        following = after(board, move)
+        piece = piece_on(board, _absolute(move.start, board.side)).upper()
+        ends = move.name(board.side)
+        takes = "x" if len(squares(following)) < len(squares(board)) else ""
+        if piece == "K" and abs(move.start - move.end) == 2:
+            text = "O-O" if move.end > move.start else "O-O-O"
+        elif piece == "P":
+            text = (ends[0] + "x" if takes else "") + ends[2:4]
+            text += "=" + ends[4].upper() if move.promotion else ""
+        else:
+            text = piece + self._which(move, piece) + takes + ends[2:4]
+        if in_check(following.position):
+            text += "+" if moves(following.position) else "#"
+        return text
+
+    def _which(self, move: Move, piece: str) -> str:
+        """Return file, rank or both, where another piece of the kind could go there, too."""
+        board = self.board
+        others = [
+            other.name(board.side)
+            for other in self.legal()
+            if other.end == move.end
+            and other.start != move.start
+            and piece_on(board, _absolute(other.start, board.side)).upper() == piece
+        ]
+        own = str(move.name(board.side))
+        if not others:
+            return ""
+        if all(other[0] != own[0] for other in others):
+            return own[0]
+        return own[1] if all(other[1] != own[1] for other in others) else own[:2]
+
+    def drawn(self, below: int = WHITE) -> str:
+        """Return the board in lines, a side below, with coordinates."""
+        ranks = range(7, -1, -1) if below == WHITE else range(8)
+        files = range(8) if below == WHITE else range(7, -1, -1)
+        rows = [
+            f"{rank + 1}  " + " ".join(piece_on(self.board, 8 * rank + file) for file in files)
+            for rank in ranks
+        ]
+        return "\n".join([*rows, "", "   " + " ".join("abcdefgh"[file] for file in files)])
+
+
+def _absolute(number: int, side: int) -> int:
+    return number ^ 56 if side == BLACK else number
+
+
+def pgn(game: Game, tags: Sequence[tuple[str, str]], result: str) -> str:
+    """Return a game in portable game notation: tags, then the moves in lines of 80 columns."""
+    first = game.boards[0]
+    replayed, words = Game(write_fen(first)), []
+    for move in game.moves:
+        number = replayed.board.fullmove
+        if replayed.side == WHITE:
+            words.append(f"{number}.")
+        elif not words:
+            words.append(f"{number}...")
+        words.append(replayed.san(move))
+        replayed.push(move)
+    given: list[tuple[str, str]] = [*tags, ("Result", result)]
+    if write_fen(first) != START:
+        given += [("SetUp", "1"), ("FEN", write_fen(first))]
+    lines = [f'[{name} "{_escaped(text)}"]' for name, text in given]
+    return "\n".join([*lines, "", *wrap(" ".join([*words, result]), 80), "", ""])
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def replayed(fen: str, words: Iterable[str]) -> Game:
+    """Return the game that some moves lead to.
+
+    Raises
+    ------
+    ConfigError
+        Naming the move that is not legal.
+    """
+    game = Game(fen)
+    for word in words:
+        game.push(game.read(word))
+    return game

@@ -1,0 +1,113 @@
+"""Matches of chess: what is declared of them.
+
+The games are played on the host, by the definition in ``reference_py/games/chess/match.py``; moves
+are searched on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from reference_py.games.chess import match as rules
+from reference_py.games.chess.match import ENDS, MOST_PLIES, RANDOM, UCI, MatchParameters, Player
+from reference_py.games.chess.search import decoded
+from societies.games.chess.match_config import ChessMatchConfig
+from societies.games.matches import records
+from societies.games.ngtsg.match import SearchedMatch
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
+
+
+def write_pgn(results: Any, path: Path, *, match: int = 0) -> None:
+    """Write the games of a match in portable game notation.
+
+    Parameters
+    ----------
+    match : int
+        Which match of the file, from 0.
+    """
+    from societies.games.chess.game import Game, pgn
+    from societies.workload.figure import require_copy
+
+    require_copy(results, match)
+    names = str(results.attrs["first_player"]), str(results.attrs["second_player"])
+    texts = []
+    for record in records(results, match):
+        game = Game(str(results.attrs["fen"]))
+        for code in record.moves:
+            game.push(decoded(code))
+        white = record.beginner
+        won = record.margin if white == 0 else -record.margin
+        end = ENDS[int(results.end.isel(match=match).sel(game=record.game))]
+        tags = [
+            ("Event", str(results.attrs["title"])),
+            ("Site", "?"),
+            ("Date", "????.??.??"),
+            ("Round", str(record.game)),
+            ("White", names[white]),
+            ("Black", names[1 - white]),
+            ("Termination", end),
+        ]
+        texts.append(pgn(game, tags, {1: "1-0", 0: "1/2-1/2", -1: "0-1"}[won]))
+    path.write_text("".join(texts))
+
+
+class ChessMatch(SearchedMatch):
+    """Two players and the games between them."""
+
+    name = "chess_match"
+    summary = "matches of chess between two players, which may be programs of others"
+    config = ChessMatchConfig
+    rules: ClassVar[ModuleType] = rules
+    most_moves = MOST_PLIES
+    moves = "moves as their side sees the board: square of origin + 64 * target + 4096 * promotion"
+    export: ClassVar[Mapping[str, Callable[..., object]]] = {"pgn": write_pgn}
+
+    def not_repeatable(self, config: ChessMatchConfig) -> str:
+        """Return why another run plays other games: a time for moves, or a program of others."""
+        for i, one in enumerate(config.players):
+            if one.kind == UCI:
+                return f"players.{i} is a program of others, which may play otherwise each time"
+            if one.seconds:
+                return (
+                    f"players.{i}.seconds is a time for each move, and how far a search looks "
+                    "ahead in it differs from run to run"
+                )
+        return ""
+
+    def position(self, config: ChessMatchConfig) -> dict[str, str]:
+        """Return the position at which games begin."""
+        return {"fen": config.parameters().fen}
+
+    def choice(self, p: MatchParameters, player: Player, device: Device | None) -> Any:
+        """Return who chooses the moves of a player, on a device or in plain Python."""
+        if player.kind == RANDOM:
+            return None
+        if player.kind == UCI:
+            from societies.games.chess.external import Program
+
+            return Program(player, p.fen)
+        from societies.games.chess import WORKLOAD as CHESS
+        from societies.games.chess.config import ChessConfig
+        from societies.games.chess.searcher import PREPARED, Searcher
+        from societies.games.ngtsg.config import BatchConfig
+
+        batch = BatchConfig(leaves=p.leaves, branches=p.branches)
+        searcher = Searcher(CHESS, ChessConfig(batch=batch), device or "reference")
+        if player.seconds:
+            searcher.prepare(min(player.depth, PREPARED))
+
+        def found(boards: Any, made: Any) -> tuple[Any, int]:
+            one = searcher.find(
+                boards[-1], player.depth, seconds=player.seconds, only=not player.seconds
+            )
+            return one.move, one.nodes
+
+        return found
+
+
+WORKLOAD = ChessMatch()

@@ -1,0 +1,112 @@
+"""What can be configured of matches of chess: every key of the YAML file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from reference_py.games.chess.fen import write_fen
+from reference_py.games.chess.match import RANDOM, SEARCH, UCI, MatchParameters, Player
+from societies.config.model import Conflict, Interval, ListOf, Section, key
+from societies.games.chess.external import command_of
+from societies.games.chess.positions import boards_of, fen_conflicts
+from societies.games.matches import MatchConfig, described
+from societies.games.ngtsg.config import SizesConfig
+from societies.words import counted
+
+DEPTH, DEPTH_IN_TIME = 2, 32
+"""Plies that a player looks ahead unless it is said: without a time, and at most with one."""
+
+
+class OptionConfig(Section):
+    """An option that a program of others is told."""
+
+    name: str = key(..., "Its name", examples=["Skill Level"])
+    value: str = key(..., "Its value", examples=["0"])
+
+
+class PlayerConfig(Section):
+    """Who chooses moves, and how far or how long it looks ahead."""
+
+    kind: Literal["search", "random", "uci"] = key(
+        "search", "The search; any legal move; or a program that speaks UCI"
+    )
+    depth: int | None = key(
+        None, "Plies that it looks ahead; with seconds: at most; default: 2, or 32", ge=1, le=32
+    )
+    seconds: float = key(0.0, "Time for a move; 0: none", "s", ge=0.0, le=3600.0)
+    path: str = key("", "Of uci: the program, and words that it is handed")
+    options: ListOf[OptionConfig] = key((), "Of uci: options that it is told")
+
+    @property
+    def plies(self) -> int:
+        """Plies that it looks ahead, with a time at most."""
+        return self.depth or (DEPTH_IN_TIME if self.seconds else DEPTH)
+
+    def player(self) -> Player:
+        """Return what the reference is handed of a player."""
+        options = tuple((one.name, one.value) for one in self.options)
+        return Player(self.kind, self.plies, self.seconds, self.path, options)
+
+    def name(self) -> str:
+        """Return what the player is called."""
+        depth = self.plies if self.kind != RANDOM else 0
+        said = described(self.path if self.kind == UCI else self.kind, depth, self.seconds)
+        told = ", ".join(f"{one.name} {one.value}" for one in self.options)
+        return said + (f" ({told})" if told else "")
+
+
+class RecordConfig(Section):
+    """What is kept in the file, and how often."""
+
+    checkpoint: Interval = key(
+        1,
+        "Save the state, from which a run can be resumed, every this many games; 0 or never: not "
+        "at all",
+        "game",
+    )
+
+
+class ChessMatchConfig(MatchConfig):
+    """Two players of chess and the games between them."""
+
+    workload: Literal["chess_match"] = key("chess_match", "What the file configures")
+    fen: str = key("start", "Position at which games begin: start, or a line in FEN")
+    batch: SizesConfig = key(
+        SizesConfig(leaves=256, branches=32), "How many nodes a search calculates at a time"
+    )
+    players: ListOf[PlayerConfig] = key(
+        (PlayerConfig(), PlayerConfig(kind="random")), "The first player and the second"
+    )
+    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+
+    def parameters(self) -> MatchParameters:
+        """Return what the reference is handed."""
+        return MatchParameters(
+            (self.players[0].player(), self.players[1].player()),
+            self.games,
+            write_fen(boards_of([self.fen])[0]),
+            self.opening,
+            self.stream_base,
+            self.batch.leaves,
+            self.batch.branches,
+        )
+
+    def chance(self) -> bool:
+        """Return whether a player draws at random, or plays otherwise for lack of time."""
+        return any(one.kind != SEARCH or one.seconds for one in self.players)
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what contradicts itself, and programs that are not there."""
+        yield from super().conflicts()
+        yield from fen_conflicts(("fen",), self.fen)
+        if len(self.players) != 2:
+            yield Conflict(("players",), f"{counted(len(self.players), 'player')}; a match has two")
+        for i, one in enumerate(self.players):
+            path = ("players", i)
+            if one.kind == UCI and not command_of(one.path):
+                yield Conflict((*path, "path"), f"there is no program {one.path or 'named'}")
+            if one.kind != UCI and (one.path or one.options):
+                yield Conflict((*path, "kind"), f"{one.kind} is no program: no path, no options")
+            if one.kind == RANDOM and (one.depth or one.seconds):
+                yield Conflict((*path, "kind"), "random does not look ahead: no depth, no seconds")

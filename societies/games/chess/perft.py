@@ -1,0 +1,234 @@
+"""Counting moves of chess (perft): what is declared of it.
+
+The rules are in ``reference_py/games/chess``, the kernels in ``kernels/games/chess``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reference_py.games.chess import answer, begin, count, expand, reduce
+from reference_py.games.chess.parameters import PerftParameters
+from reference_py.games.chess.perft import KINDS, SETS
+from reference_py.games.chess.rules import MOST_MOVES
+from societies.games.chess.levels import Levels, levels
+from societies.games.chess.perft_config import DEFAULT_KEPT, MOST_KEPT, ChessPerftConfig
+from societies.workload import Field, Launch, Phase, Scratch, Slices, Source, Step, Workload, phase
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
+    from societies.workload.report import RunReport
+
+FOLDER = "games/chess"
+BLOCK = 2048
+"""Positions of a block of running sums: WIDE_BLOCK of kernels/primitives/wide.cl."""
+
+PART = 64
+"""Positions that a workgroup takes."""
+
+MEMORY_SHARE = 4
+"""One part in so many of a device's memory is for the positions of all levels."""
+
+MOVES_MADE = 40.0
+"""Moves that a work-item makes, roughly: what a slice of a long launch is measured in."""
+
+
+class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
+    """Positions whose sequences of legal moves are counted, to one depth after the other."""
+
+    name = "chess_perft"
+    summary = "sequences of legal moves of chess counted (perft), to one depth after the other"
+    config = ChessPerftConfig
+    clock, copies, work = "depth", "game", "node"
+    counted_by, timed = "nodes", True
+    step_arguments = ("level", "parents", "children", "skip", "most", "plies")
+    numpy = True
+
+    @property
+    def ticks_key(self) -> str:
+        """The key that says how deep the last count goes."""
+        return "depth"
+
+    def parameters(self, config: ChessPerftConfig) -> PerftParameters:
+        """Return what the reference is handed."""
+        return config.parameters()
+
+    def count(self, config: ChessPerftConfig) -> int:
+        """Return how many games there are: as many as positions, unless it is said."""
+        return int(getattr(config, "replicates", len(config.fens)))
+
+    def fitted(self, config: ChessPerftConfig, device: Device | None) -> ChessPerftConfig:
+        """Return the configuration with as many positions as the device has memory for."""
+        if config.kept != "auto":
+            return config
+        kept = MOST_KEPT if device and device.kind != "cpu" else DEFAULT_KEPT
+        while device and kept > MOST_MOVES:
+            one = config.model_copy(update={"kept": kept})
+            p, copies = self.parameters(one), self.count(one)
+            lengths = self.sizes(p)
+            arrays = [copies * field.nbytes(lengths) for field in self.fields(p).values()]
+            whole = device.global_memory or sum(arrays) * MEMORY_SHARE
+            largest = device.max_alloc or max(arrays)
+            if sum(arrays) <= whole // MEMORY_SHARE and max(arrays) <= largest:
+                break
+            kept = max(MOST_MOVES, kept // 2)
+        return config.model_copy(update={"kept": kept})
+
+    def sizes(self, p: PerftParameters) -> dict[str, int]:
+        """Return positions that are kept, sets of a position, levels, moves and kinds."""
+        deepest = levels(p, p.depth)
+        return {
+            "position": deepest.size,
+            "set": SETS,
+            "level": len(deepest.starts),
+            "kind": p.kinds,
+            "detail": len(KINDS) - 1,
+            "move": MOST_MOVES,
+        }
+
+    def fields(self, p: PerftParameters) -> Mapping[str, Field]:
+        """Return the positions of a count, which mean nothing between two, and its result."""
+        position = ("position",)
+        return {
+            "sets": Field(("set", *position), "uint64", "bits", "positions by level", kept=False),
+            "counts": Field(("level",), "uint32", "positions", "of each level", kept=False),
+            "first": Field(
+                position, "uint32", "index", "where what follows begins on the next", kept=False
+            ),
+            "tallies": Field(
+                ("kind", *position), "int64", "moves", "what is counted below", kept=False
+            ),
+            "nodes": Field((), "int64", "nodes", "sequences of so many legal moves", logged=True),
+            "details": Field(
+                ("detail",),
+                "int64",
+                "moves",
+                f"of the last moves: {', '.join(KINDS[1:])}",
+                logged=p.detail,
+            ),
+            "root_moves": Field(
+                ("move",),
+                "uint16",
+                "1",
+                "first moves as the side to move sees the board: square of origin + 64 * target "
+                "+ 4096 * promotion (1 knight, 2 bishop, 3 rook, 4 queen); 0 behind the last",
+                final=True,
+            ),
+            "divided": Field(
+                ("move",), "int64", "nodes", "nodes of the last depth by first move", final=True
+            ),
+        }
+
+    def phases(self, p: PerftParameters, copies: int) -> Mapping[str, Phase]:
+        """Return the kernels of every phase; a launch has workgroups for all it may get."""
+        deepest = levels(p, p.depth)
+        blocks = -(-max(deepest.batches, default=1) // BLOCK)
+        sums = {"sums": Scratch((copies * blocks,), "uint32", shared="sums")}
+        file = {name: f"{FOLDER}/{name}.cl" for name in self.reference(p)}
+        more: dict[str, Any] = {"arguments": {"blocks": blocks}}
+
+        def parts(of: int) -> Callable[[Mapping[str, int]], int]:
+            return lambda step: copies * -(-step["most"] // of)
+
+        summing: dict[str, Any] = {"scratch": sums, "alone_on_cpu": True, **more}
+        slices = Slices("first_group", lambda step: PART * MOVES_MADE ** step["plies"])
+        return {
+            "begin": phase(file["begin"], global_size=copies, **more),
+            "expand": Phase((
+                Launch(file["expand"], parts(PART), "count_moves_of_all", items=PART, **more),
+                Launch(file["expand"], parts(BLOCK), "sum_blocks", **summing),
+                Launch(file["expand"], copies, "sum_all", **summing),
+                Launch(file["expand"], parts(PART), scratch=sums, items=PART, **more),
+            )),
+            "count": phase(file["count"], parts(PART), items=PART, slices=slices, **more),
+            "reduce": phase(file["reduce"], parts(PART), items=PART, **more),
+            "answer": phase(file["answer"], global_size=copies, **more),
+        }  # fmt: skip
+
+    def schedule(self, p: PerftParameters, tick: int, seen: Any) -> Iterator[Step]:
+        """Yield the steps of a count, from the positions of level 0 to what was found of them."""
+        if tick:
+            yield Step("begin")
+            cut = levels(p, tick)
+            yield from self._below(cut, 0, seen)
+            yield Step("answer", "", {"children": cut.starts[1] if cut.batches else 0})
+
+    def _below(self, cut: Levels, level: int, seen: Any) -> Iterator[Step]:
+        """Yield the steps from a level on, batch after batch."""
+        if level == len(cut.batches):
+            yield self._step("count", cut, level, 0)
+            return
+        there = int(seen["counts"][:, level].max()) if level else 1
+        for skip in range(0, max(1, there), cut.batches[level]):
+            yield self._step("expand", cut, level, skip)
+            yield from self._below(cut, level + 1, seen)
+            yield self._step("reduce", cut, level, skip)
+
+    def _step(self, phase: str, cut: Levels, level: int, skip: int) -> Step:
+        """Return a step over positions of a level."""
+        arguments = {"level": level, "parents": cut.starts[level], "skip": skip}
+        if phase == "count":
+            arguments |= {"most": cut.bounds[level], "plies": cut.last}
+        else:
+            arguments |= {"most": cut.batches[level], "children": cut.starts[level + 1]}
+        label = f"level {level}" + (f", from position {skip}" if skip else "")
+        return Step(phase, label, arguments)
+
+    def part(self, step: Step, tick: int) -> str:
+        """Return the phase: whether each level and batch had something to do says nothing more."""
+        return step.phase
+
+    def source(self, p: PerftParameters) -> Source:
+        """Return macros and positions; another position builds nothing."""
+        macros = {
+            "PART": PART,
+            "KINDS": p.kinds,
+            "MOST_MOVES": f"{MOST_MOVES}u",
+        }
+        arguments = {
+            "given": len(p.boards),
+            "given_sets": np.array([board.position for board in p.boards], np.uint64),
+        }
+        return Source(macros, arguments=arguments)
+
+    def reference(self, p: PerftParameters) -> Mapping[str, Callable[..., None]]:
+        """Return the twin of every phase."""
+        return {
+            "begin": begin.begin,
+            "expand": expand.expand,
+            "count": count.count,
+            "reduce": reduce.reduce,
+            "answer": answer.answer,
+        }
+
+    def work_items(self, p: PerftParameters, copies: int, device: Any) -> int:
+        """Return work-items of a workgroup: two warps, so that many positions are under way."""
+        return PART
+
+    def plan_rows(self, config: ChessPerftConfig, p: PerftParameters) -> list[tuple[str, str]]:
+        """Return how the last count is cut."""
+        cut = levels(p, p.depth)
+        return [
+            (
+                "plies of the last count",
+                f"{len(cut.batches)} breadth first, {cut.last} depth first",
+            ),
+            ("positions of a batch", ", ".join(f"{batch:,}" for batch in cut.batches)),
+            ("positions kept", f"at most {cut.size:,} of a game"),
+        ]
+
+    def report(self, config: ChessPerftConfig, **facts: Any) -> RunReport:
+        """Return the report of a run, with the count below each first move if it is wanted."""
+        from societies.games.chess.perft_report import PerftReport
+
+        return PerftReport(self, config, **facts)
+
+    def headlines(self) -> list[str]:
+        """Return the variables of the closing table: the report has all others."""
+        return ["nodes"]
+
+
+WORKLOAD = ChessPerft()

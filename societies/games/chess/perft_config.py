@@ -1,0 +1,85 @@
+"""What can be configured of the counting of moves: every key of its YAML file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from reference_py.games.chess.parameters import PerftParameters
+from reference_py.games.chess.rules import MOST_MOVES
+from societies.config.model import Auto, Conflict, Interval, ListOf, Section, WorkloadConfig, key
+from societies.games.chess.positions import boards_of, fen_conflicts
+
+MOST_NODES = 1e17
+BRANCHING = 35.0
+"""Moves of a position in the middle of a game, roughly."""
+
+DEFAULT_KEPT, MOST_KEPT = 2**18, 2**20
+"""Positions of a level that are kept at a time, without a device or on a CPU, and on a GPU."""
+
+Kept = Annotated[int, Field(ge=MOST_MOVES, le=2**24)]
+
+
+class PerftRecordConfig(Section):
+    """What is kept in the file, and how often."""
+
+    checkpoint: Interval = key(
+        1,
+        "Save the counts, after which a run can be resumed, every this many depths; 0 or never: "
+        "not at all",
+        "depth",
+    )
+
+
+class ChessPerftConfig(WorkloadConfig):
+    """Positions of chess below which all sequences of legal moves are counted."""
+
+    workload: Literal["chess_perft"] = key("chess_perft", "What the file configures")
+    fen: str = key("start", "The position: start, or a line in Forsyth-Edwards notation")
+    positions: ListOf[str] = key(
+        (), "Instead of one position, those of games that are counted side by side"
+    )
+    depth: int = key(
+        5, "Plies of the last count; each run counts 1, 2, ... plies", "plies", ge=1, le=16
+    )
+    detail: bool = key(
+        False,
+        "Whether captures, captures en passant, castles, promotions, checks and mates among the "
+        "last moves are counted as well; every last move is then made",
+    )
+    divide: bool = key(False, "Whether the count below each first move is reported")
+    kept: Auto[Kept] = key(
+        "auto",
+        "Most positions of a level of a game that are kept at a time; a level that has more is "
+        "done in batches; auto: 1,048,576 on a GPU and 262,144 elsewhere, fewer where there is no "
+        "memory for them",
+        "positions",
+    )
+    record: PerftRecordConfig = key(PerftRecordConfig(), "What is kept in the file, and how often")
+
+    @property
+    def fens(self) -> tuple[str, ...]:
+        """The lines that describe the positions."""
+        return self.positions or (self.fen,)
+
+    def parameters(self) -> PerftParameters:
+        """Return what the reference is handed."""
+        kept = DEFAULT_KEPT if self.kept == "auto" else self.kept
+        return PerftParameters(boards_of(self.fens), self.depth, self.detail, kept)
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what is no position, and a depth that would never end."""
+        yield from fen_conflicts(("fen",), self.fen)
+        for i, fen in enumerate(self.positions):
+            yield from fen_conflicts(("positions", i), fen)
+        if self.positions and self.fen != "start":
+            yield Conflict(("fen",), "positions are given as well", (("positions",),))
+        nodes = BRANCHING**self.depth
+        if nodes > MOST_NODES:
+            yield Conflict(
+                ("depth",),
+                f"{self.depth} plies are about {nodes:.0e} sequences of moves; at most "
+                f"{MOST_NODES:.0e} are counted",
+            )

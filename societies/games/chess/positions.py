@@ -1,0 +1,22 @@
+"""How is a position given in a configuration, and what is said of one that is none?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reference_py.games.chess.fen import START, Board, FenError, read_fen
+from societies.config.model import Conflict
+from societies.config.problems import Path
+
+
+def boards_of(fens: Sequence[str]) -> tuple[Board, ...]:
+    """Return the positions of some lines; ``start`` is where a game begins."""
+    return tuple(read_fen(START if fen == "start" else fen) for fen in fens)
+
+
+def fen_conflicts(path: Path, fen: str) -> Iterator[Conflict]:
+    """Yield what is wrong with a line in Forsyth-Edwards notation."""
+    try:
+        boards_of([fen])
+    except FenError as error:
+        yield Conflict(path, str(error))

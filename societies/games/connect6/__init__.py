@@ -1,0 +1,155 @@
+"""Connect6, searched: what is declared of it.
+
+The rules are in ``reference_py/games/connect6``, the kernels in ``kernels/games/connect6``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from reference_py.copies import Copy
+from reference_py.games.connect6.classes import ENTRIES, build_classes
+from reference_py.games.connect6.parameters import Connect6Parameters
+from reference_py.games.connect6.search import GAME
+from reference_py.games.connect6.text import turn_text
+from reference_py.games.connect6.wins import prove
+from reference_py.games.ngtsg.parameters import NO_MOVE
+from societies.games.connect6.config import Connect6Config
+from societies.games.ngtsg.search import SearchWorkload
+from societies.words import counted
+from societies.workload import Field, Launch, Phase, Scratch, Step
+
+FILE = "games/connect6/search.cl"
+CLASSES = "games/connect6/classes.cl"
+
+
+class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
+    """Positions of Connect6 whose trees are searched side by side."""
+
+    name = "connect6"
+    summary = "game-tree search of Connect6, node by node (NGTS-G)"
+    config = Connect6Config
+    rules, file = GAME, FILE
+
+    def parameters(self, config: Connect6Config) -> Connect6Parameters:
+        """Return what the reference is handed of a search."""
+        return config.parameters()
+
+    def fields(self, p: Connect6Parameters) -> Mapping[str, Field]:
+        """Return the arrays of a search; a search that is resumed makes the table again."""
+        ready = Field((), "uint8", "1", "whether the table of classes is there", constant=True)
+        proven = {
+            "win_in": Field((), "int32", "turns", "turns of a proven win, or 0", final=True),
+            "win_turn": Field((), "uint32", "1", "how it begins, or none", final=True),
+        }
+        return {**super().fields(p), "ready": ready, **(proven if p.prover else {})}
+
+    def phases(self, p: Connect6Parameters, copies: int) -> Mapping[str, Phase]:
+        """Return the kernels of every phase."""
+        ones = {"ones": Scratch((ENTRIES,), "uint8", shared="ones")}
+        every: dict[str, Any] = {"global_size": max(ENTRIES, copies)}
+        classes = Phase((
+            Launch(CLASSES, kernel="all_threats", scratch=self.game_scratch(p), **every),
+            Launch(CLASSES, kernel="best_more", scratch={**self.game_scratch(p), **ones}, **every),
+            Launch(
+                CLASSES, kernel="build_classes", scratch={**self.game_scratch(p), **ones}, **every
+            ),
+        ))  # fmt: skip
+        prover = {"prove": Phase(host=partial(_prove, p))} if p.prover else {}
+        return {"classes": classes, **prover, **super().phases(p, copies)}
+
+    def game_scratch(self, p: Connect6Parameters) -> dict[str, Scratch]:
+        """Return the table of classes, which serves all games."""
+        return {"classes": Scratch((ENTRIES,), "uint8", shared="classes")}
+
+    def schedule(self, p: Connect6Parameters, tick: int, seen: Any) -> Iterator[Step]:
+        """Yield the phases of a superstep; before the first one the table is made."""
+        if not tick:
+            yield Step("classes")
+            if p.prover:
+                yield Step("prove")
+        yield from super().schedule(p, tick, seen)
+
+    def reference(self, p: Connect6Parameters) -> Mapping[str, Callable[..., None]]:
+        """Return the twin of every phase."""
+        own = {"classes": build_classes, **({"prove": prove} if p.prover else {})}
+        return {**super().reference(p), **own}
+
+    def game_macros(self, p: Connect6Parameters) -> dict[str, int | float | str | bool]:
+        """Return what sizes arrays of the kernels or chooses code."""
+        return {
+            "SINGLES": f"{p.singles}u",
+            "WIDTH": f"{p.width}u",
+            "FULL_WIDTH": p.full_width,
+        }
+
+    def small(self, p: Connect6Parameters, nodes: int) -> Connect6Parameters:
+        """Return parameters for the CPU; wins by threats have been looked for already."""
+        return replace(super().small(p, nodes), prover=0)
+
+    def found_rows(self, config: Connect6Config, found: Any) -> list[tuple[str, str]]:
+        """Return what the prover found."""
+        if not config.prover:
+            return []
+        turns = int(found.win_in)
+        text = f"none in {counted(config.prover, 'turn')}"
+        if turns:
+            text = f"in {counted(turns, 'turn')}, beginning with {turn_text(int(found.win_turn))}"
+        return [("win by threats", text)]
+
+    def play(
+        self,
+        config: Connect6Config,
+        *,
+        device: Any = "auto",
+        moves: str = "",
+        side: str = "white",
+        seconds: str = "",
+        save: str = "",
+        console: Any = None,
+    ) -> str:
+        """Play a game against the search; return how it ended.
+
+        Parameters
+        ----------
+        moves : str
+            Your turns instead of asking: J9I10,K9L9.
+        side : str
+            Which side is yours: black or white.
+        seconds : str
+            Time of the search for a turn, instead of the configuration's depth.
+        save : str
+            A file for the turns of the game.
+        """
+        from pathlib import Path
+
+        from rich.console import Console
+
+        from societies.games.connect6.play import play, read_seconds
+
+        at = Path(save) if save else None
+        time = read_seconds(seconds)
+        return play(self, config, device, moves, side, time, at, console or Console())
+
+    def move_text(self, config: Connect6Config, move: int) -> str:
+        """Return the points of a turn: J9I10."""
+        return "none" if move == NO_MOVE else turn_text(move)
+
+
+def _prove(p: Connect6Parameters, arrays: Mapping[str, Any], tick: int) -> None:
+    """Look for wins by threats on the host, as the reference does."""
+    names = ("win_in", "win_turn")
+    state = {name: arrays[name].get() for name in names}
+    for game in range(len(state["win_in"])):
+        copy = Copy(game, dict.fromkeys(names, 0))
+        prove(p, copy, tick)
+        for name in names:
+            state[name][game] = getattr(copy, name)
+    for name in names:
+        arrays[name].set(state[name])
+
+
+WORKLOAD = Connect6()

@@ -1,0 +1,118 @@
+"""What is a game of Connect6 that is played: stones, turns, its end, the board as text?"""
+
+from __future__ import annotations
+
+from reference_py.games.connect6.evaluate import sides
+from reference_py.games.connect6.geometry import NONE, POINTS, SIDE
+from reference_py.games.connect6.make import make
+from reference_py.games.connect6.moves import turn_of
+from reference_py.games.connect6.text import point_of, text_of, turn_text
+from reference_py.games.connect6.wins import all_windows
+from societies.errors import ConfigError
+from societies.games.connect6.config import PositionConfig
+
+BLACK, WHITE = 0, 1
+NAMES = ("Black", "White")
+MARKS = ("X", "O")
+
+
+class Game:
+    """Stones on the board, whose turn it is, and the turns that were made.
+
+    Parameters
+    ----------
+    start : PositionConfig
+
+    Attributes
+    ----------
+    position : words of the position, as the side to move sees it
+    side : who is to move, BLACK (0) or WHITE (1)
+    turns : words of the turns, one after the other
+    """
+
+    def __init__(self, start: PositionConfig) -> None:
+        self.position: tuple[int, ...] = start.root()
+        self.side = BLACK if start.turn() == "black" else WHITE
+        self.turns: list[int] = []
+        self._before: list[tuple[int, ...]] = []
+
+    @property
+    def stones(self) -> tuple[int, int]:
+        """Points of Black and of White, as bits."""
+        own, other = sides(self.position)
+        return (own, other) if self.side == BLACK else (other, own)
+
+    @property
+    def winner(self) -> int | None:
+        """Who has six in a row, None if nobody has."""
+        for side, stones in enumerate(self.stones):
+            if any(stones & window == window for window in all_windows()):
+                return side
+        return None
+
+    @property
+    def result(self) -> str:
+        """How the game ended; empty while it goes on."""
+        if self.winner is not None:
+            return f"{NAMES[self.winner]} wins"
+        black, white = self.stones
+        return "a draw: the board is full" if (black | white).bit_count() == POINTS else ""
+
+    def read(self, text: str) -> int:
+        """Return the turn that a text such as ``J9I10`` or ``J9 I10`` means.
+
+        Raises
+        ------
+        ConfigError
+            If it is none: no such points, taken, too many or too few.
+        """
+        letters = text.replace(" ", "")
+        places = [i for i, letter in enumerate(letters) if letter.isalpha()] or [0]
+        words = [letters[a:b] for a, b in zip(places, [*places[1:], None], strict=True)]
+        try:
+            points = [point_of(word) for word in words]
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+        black, white = self.stones
+        wanted = 1 if not black | white else 2
+        if len(points) != wanted or len(set(points)) != wanted:
+            raise ConfigError(f"{text}: {wanted} different point{'s' * (wanted > 1)} a turn here")
+        for point in points:
+            if (black | white) >> point & 1:
+                raise ConfigError(f"{text}: {text_of(point)} is taken")
+        return int(turn_of(*points, *([NONE] if wanted == 1 else [])))
+
+    def push(self, turn: int) -> None:
+        """Make a turn."""
+        self._before.append(self.position)
+        self.position = tuple(make(None, self.position, turn))
+        self.side = 1 - self.side
+        self.turns.append(turn)
+
+    def undo(self) -> bool:
+        """Take the last turn back; return whether there was one."""
+        if not self.turns:
+            return False
+        self.position = self._before.pop()
+        self.side = 1 - self.side
+        self.turns.pop()
+        return True
+
+    def drawn(self) -> str:
+        """Return the board in lines, row 19 above: X is Black, O is White."""
+        letters = "    " + " ".join(chr(ord("A") + column) for column in range(SIDE))
+        rows = [letters]
+        for row in reversed(range(SIDE)):
+            marks = " ".join(self._mark(row * SIDE + column) for column in range(SIDE))
+            rows.append(f"{row + 1:3d} {marks}")
+        return "\n".join(rows)
+
+    def _mark(self, point: int) -> str:
+        for side, stones in enumerate(self.stones):
+            if stones >> point & 1:
+                return MARKS[side]
+        return "."
+
+    def record(self) -> str:
+        """Return the turns in a line, with blanks between."""
+        return " ".join(turn_text(turn) for turn in self.turns)

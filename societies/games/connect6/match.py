@@ -1,0 +1,103 @@
+"""Matches of Connect6: what is declared of them.
+
+The games are played on the host, by the definition in ``reference_py/games/connect6/match.py``;
+turns are searched on the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from reference_py.games.connect6 import match as rules
+from reference_py.games.connect6.geometry import POINTS
+from reference_py.games.connect6.match import RANDOM, MatchParameters, Player
+from societies.games.connect6.match_config import Connect6MatchConfig
+from societies.games.matches import records
+from societies.games.ngtsg.match import SearchedMatch
+from societies.workload import Field
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
+
+
+def write_turns(results: Any, path: Path, *, match: int = 0) -> None:
+    """Write the games of a match, a line each: number, Black, White, who won, the turns.
+
+    Parameters
+    ----------
+    match : int
+        Which match of the file, from 0.
+    """
+    from societies.games.connect6.config import PositionConfig
+    from societies.workload.figure import require_copy
+
+    require_copy(results, match)
+    facts = {name: str(text) for name, text in results.attrs.items()}
+    names = facts["first_player"], facts["second_player"]
+    begins: Any = facts["begins"]
+    root = PositionConfig(black=facts["black"], white=facts["white"], to_move=begins).root()
+    lines = []
+    for record in records(results, match):
+        black = record.beginner if facts["begins"] == "black" else 1 - record.beginner
+        won = record.margin if black == 0 else -record.margin
+        said = {1: "Black wins", 0: "draw", -1: "White wins"}[won]
+        turns = " ".join(rules.turns_of(root, record.moves))
+        lines.append(f"{record.game}\t{names[black]}\t{names[1 - black]}\t{said}\t{turns}\n")
+    path.write_text("".join(lines))
+
+
+class Connect6Match(SearchedMatch):
+    """Two players and the games between them."""
+
+    name = "connect6_match"
+    summary = "matches of Connect6 between two players"
+    config = Connect6MatchConfig
+    rules: ClassVar[ModuleType] = rules
+    most_moves = POINTS
+    moves = "points of the stones in their order, 19 * row + column"
+    export: ClassVar[Mapping[str, Callable[..., object]]] = {"turns": write_turns}
+
+    def not_repeatable(self, config: Connect6MatchConfig) -> str:
+        """Return why another run plays other games: a player has a time for its turns."""
+        for i, one in enumerate(config.players):
+            if one.seconds:
+                return (
+                    f"players.{i}.seconds is a time for each turn, and how far a search looks "
+                    "ahead in it differs from run to run"
+                )
+        return ""
+
+    def position(self, config: Connect6MatchConfig) -> dict[str, str]:
+        """Return the position at which games begin, and who is to move there."""
+        begins = config.position().turn()
+        return {"black": config.black, "white": config.white, "begins": begins}
+
+    def fields(self, p: MatchParameters) -> Mapping[str, Field]:
+        """Return what is recorded of a game, whose moves are stones."""
+        made = Field((), "int32", "stones", "stones of the game", logged=True)
+        return {**super().fields(p), "moves_made": made}
+
+    def choice(self, p: MatchParameters, player: Player, device: Device | None) -> Any:
+        """Return who chooses the turns of a player, on a device or in plain Python."""
+        if player.kind == RANDOM:
+            return None
+        from societies.games.connect6 import WORKLOAD as CONNECT6
+        from societies.games.connect6.config import Connect6Config
+        from societies.games.connect6.searcher import Searcher
+        from societies.games.ngtsg.config import BatchConfig
+
+        batch = BatchConfig(leaves=p.leaves, branches=p.branches)
+        config = Connect6Config(batch=batch, width=player.width, prover=player.prover)
+        searcher = Searcher(CONNECT6, config, device or "reference")
+
+        def found(position: Any) -> tuple[int, int]:
+            one = searcher.find(position, player.depth, player.seconds)
+            return one.turn, one.nodes
+
+        return found
+
+
+WORKLOAD = Connect6Match()

@@ -1,0 +1,117 @@
+"""What can be configured of matches of Connect6: every key of the YAML file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from reference_py.games.connect6.match import RANDOM, SEARCH, MatchParameters, Player
+from societies.config.model import Conflict, Interval, ListOf, Section, key
+from societies.games.connect6.config import TO_MOVE, WHITE, PositionConfig
+from societies.games.matches import MatchConfig
+from societies.games.ngtsg.config import SizesConfig
+from societies.words import counted
+
+DEPTH, DEPTH_IN_TIME = 2, 32
+"""Turns that a player looks ahead unless it is said: without a time, and at most with one."""
+
+
+class PlayerConfig(Section):
+    """Who chooses turns, and how far or how long it looks ahead."""
+
+    kind: Literal["search", "random"] = key(
+        "search", "The search, or stones on any points that are at most three steps from another"
+    )
+    depth: int | None = key(
+        None, "Turns that it looks ahead; with seconds: at most; default: 2, or 32", ge=1, le=32
+    )
+    seconds: float = key(0.0, "Time for a turn; 0: none", "s", ge=0.0, le=3600.0)
+    width: int = key(16, "Most turns of a position that it tries", "turns", ge=1, le=120)
+    prover: int = key(
+        0,
+        "Own turns in which it looks for a win by threats alone before the search; 0: it does not",
+        "turns",
+        ge=0,
+        le=6,
+    )
+
+    @property
+    def turns(self) -> int:
+        """Turns that it looks ahead, with a time at most."""
+        return self.depth or (DEPTH_IN_TIME if self.seconds else DEPTH)
+
+    def player(self) -> Player:
+        """Return what the reference is handed of a player."""
+        return Player(self.kind, self.turns, self.seconds, self.width, self.prover)
+
+    def name(self) -> str:
+        """Return what the player is called."""
+        if self.kind == RANDOM:
+            return RANDOM
+        said = [SEARCH, counted(self.turns, "turn"), f"width {self.width}"]
+        said += [f"threats in {counted(self.prover, 'turn')}"] if self.prover else []
+        said += [f"{self.seconds:g} s a turn"] if self.seconds else []
+        return ", ".join(said)
+
+
+class RecordConfig(Section):
+    """What is kept in the file, and how often."""
+
+    checkpoint: Interval = key(
+        1,
+        "Save the state, from which a run can be resumed, every this many games; 0 or never: not "
+        "at all",
+        "game",
+    )
+
+
+class Connect6MatchConfig(MatchConfig):
+    """Two players of Connect6 and the games between them."""
+
+    workload: Literal["connect6_match"] = key("connect6_match", "What the file configures")
+    black: str = key(
+        "",
+        "Points of Black's stones at the start of a game, with blanks: a letter A to S, a number "
+        "1 to 19",
+    )
+    white: str = WHITE
+    to_move: Literal["auto", "black", "white"] = TO_MOVE
+    batch: SizesConfig = key(
+        SizesConfig(leaves=1024, branches=64), "How many nodes a search calculates at a time"
+    )
+    players: ListOf[PlayerConfig] = key(
+        (PlayerConfig(), PlayerConfig(kind="random")), "The first player and the second"
+    )
+    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+
+    def position(self) -> PositionConfig:
+        """Return the position at which games begin."""
+        return PositionConfig(black=self.black, white=self.white, to_move=self.to_move)
+
+    def parameters(self) -> MatchParameters:
+        """Return what the reference is handed."""
+        return MatchParameters(
+            (self.players[0].player(), self.players[1].player()),
+            self.games,
+            self.position().root(),
+            self.opening,
+            self.stream_base,
+            self.batch.leaves,
+            self.batch.branches,
+        )
+
+    def chance(self) -> bool:
+        """Return whether a player draws at random, or plays otherwise for lack of time."""
+        return any(one.kind == RANDOM or one.seconds for one in self.players)
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what contradicts itself, and what is no position."""
+        yield from super().conflicts()
+        for name, message in self.position().problems():
+            yield Conflict((name,), message)
+        if len(self.players) != 2:
+            yield Conflict(("players",), f"{counted(len(self.players), 'player')}; a match has two")
+        for i, one in enumerate(self.players):
+            if one.kind == RANDOM and (one.depth or one.seconds or one.prover):
+                text = "random does not look ahead: no depth, no seconds, no prover"
+                yield Conflict(("players", i, "kind"), text)

@@ -1,0 +1,320 @@
+"""Havannah, rated by random playouts: what is declared of it.
+
+The rules are in ``reference_py/games/havannah``, the kernels in ``kernels/games/havannah``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.games.havannah import begin, replay, tally
+from reference_py.games.havannah import play as playing
+from reference_py.games.havannah.board import DIRECTIONS, board_of, name_of
+from reference_py.games.havannah.parameters import Parameters
+from societies.games.havannah.config import HavannahConfig, next_of, positions_of
+from societies.games.havannah.position import NAMES
+from societies.games.havannah.runners import COPYING, MODERN, PART, Transfers, launches
+from societies.workload import Field, Launch, Phase, Scratch, Slices, Source, Step, Workload, phase
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from societies.opencl import Device
+    from societies.workload.protocol import Contents
+    from societies.workload.report import RunReport
+
+FOLDER = "games/havannah"
+WIDTH_ON_CPU = 16
+"""Playouts that a work-item of a CPU does at a time with ``offline``, by vector instructions."""
+
+OFFLINE_FROM = 8
+"""Size of a board from which a CPU finds the winner faster from all stones at once."""
+
+HELD_ITEMS = 8
+"""Work-items of a group whose boards are in local memory: 16 KiB of them on the board of ten."""
+
+MEMORIES = ("private", "local", "global")
+FINDS = ("halving", "plain", "compression")
+WINNERS = ("forest", "offline", "flood")
+
+
+class Havannah(Workload[HavannahConfig, Parameters]):
+    """A position whose moves are rated: of each, so many games are played to the end at random."""
+
+    name = "havannah"
+    summary = "Monte-Carlo playouts of Havannah: how good is each move of a position?"
+    config = HavannahConfig
+    clock, copies, work = "batch", "game", "playout"
+    step_arguments = ("first_candidate", "candidates_now", "skip", "most")
+
+    def parameters(self, config: HavannahConfig) -> Parameters:
+        """Return what the reference is handed."""
+        return config.parameters()
+
+    def fitted(self, config: HavannahConfig, device: Device | None) -> HavannahConfig:
+        """Return the configuration with the test for the winner that is fastest on the device."""
+        if config.winner != "auto":
+            return config
+        fast = is_faster_offline(device, config.size) and config.memory == "private"
+        return config.model_copy(update={"winner": "offline" if fast else "forest"})
+
+    def sizes(self, p: Parameters) -> dict[str, int]:
+        """Return candidates, cells, playouts of a batch, sets of reasons, and rows of boards."""
+        padded = 2 * p.size + 1
+        return {
+            "candidate": len(p.candidates),
+            "cell": p.cells,
+            "playout": p.batch,
+            "kind": 8,
+            "row": 2 * padded,
+            "spot": 32 * padded,
+        }
+
+    def fields(self, p: Parameters) -> Mapping[str, Field]:
+        """Return the positions, what the playouts of a batch found, and the counts."""
+        one: tuple[str, ...] = ("candidate",)
+        counted = "playouts in which who made the candidate move"
+        more: dict[str, Any] = {"constant": True, "compared": False}
+        fields = {
+            "candidate": Field(
+                one, "uint16", "index", "cell of the candidate", initial=_candidates, constant=True
+            ),
+            "board": Field(
+                (*one, "cell"),
+                "uint8",
+                "1",
+                "stones after the candidate move: 1 white, 2 black",
+                initial=positions_of,
+                constant=True,
+            ),
+            "next": Field(one, "uint8", "1", "who moves then", initial=next_of, constant=True),
+            "streams": Field(
+                one, "uint64", "index", "stream of playout 0", initial=_streams, constant=True
+            ),
+            "empties": Field(one, "uint16", "cells", "empty cells", constant=True),
+            "settled": Field(
+                one,
+                "uint16",
+                "1",
+                "outcome of a candidate that wins at once, else 0",
+                constant=True,
+            ),
+            "spots": Field((*one, "cell"), "uint16", "1", "empty cells, then others", **more),
+            "rows": Field((*one, "row"), "uint32", "1", "stones as bits", **more),
+            "parents": Field((*one, "spot"), "uint16", "1", "groups of stones", **more),
+            "outcomes": Field(
+                (*one, "playout"), "uint16", "1", "stones, reasons and result", kept=False
+            ),
+            "wins": Field(one, "int64", "playouts", f"{counted} won", logged=True),
+            "losses": Field(one, "int64", "playouts", f"{counted} lost", logged=True),
+            "draws": Field(one, "int64", "playouts", "playouts that nobody won", logged=True),
+            "finishes": Field(
+                (*one, "kind"),
+                "int64",
+                "playouts",
+                "by the structures of the last stone: 1 ring + 2 bridge + 4 fork",
+                final=True,
+            ),
+            "lengths": Field(
+                one, "int64", "stones", "sum of the stones placed, the candidate's one", final=True
+            ),
+            "squares": Field(
+                one, "int64", "stones^2", "sum of the squares of these numbers", final=True
+            ),
+        }
+        if p.record_game >= 0:
+            meaning = "cells of the playout that is recorded, -1 after its end"
+            fields["moves"] = Field(
+                (*one, "cell"), "int16", "index", meaning, initial=-1, kept=False, final=True
+            )
+        return fields
+
+    def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:
+        """Return the kernels of every phase."""
+        positions = copies * len(p.candidates)
+        plies = p.cells - sum(map(bool, p.stones)) - 1
+        items = HELD_ITEMS if p.memory == "local" else PART
+        boards = {"boards": Scratch((held_words(p, copies),), "uint32", "boards")}
+        launch = Launch(
+            f"{FOLDER}/play.cl",
+            lambda step: copies * step["candidates_now"] * -(-step["most"] // PART),
+            alone_on_cpu=True,
+            items=items,
+            scratch=boards,
+            slices=Slices("first_group", lambda step: float(PART * max(1, plies))),
+        )
+        play, count = Phase((launch,)), phase(f"{FOLDER}/tally.cl", positions, alone_on_cpu=True)
+        if p.runner in COPYING:
+            transfers = Transfers(p)
+            play = Phase((launch,), before=transfers.copy_in, host=transfers.copy_out)
+            count = Phase(host=transfers.tally)
+        each: dict[str, Any] = {"global_size": positions, "items": items, "scratch": boards}
+        again = phase(f"{FOLDER}/replay.cl", **each) if p.record_game >= 0 else None
+        return {
+            "begin": phase(f"{FOLDER}/begin.cl", **each),
+            "play": play,
+            "tally": count,
+            **({"replay": again} if again else {}),
+        }
+
+    def schedule(self, p: Parameters, tick: int, seen: Any) -> Iterator[Step]:
+        """Yield the steps of a batch; before the first one the boards are prepared."""
+        if not tick:
+            yield Step("begin")
+            return
+        for number, some in enumerate(launches(p), 1):
+            yield Step("play", "" if p.runner == MODERN else f"launch {number}", some)
+        yield Step("tally")
+
+    def finish(self, p: Parameters) -> Sequence[Step]:
+        """Return the step that finds the moves of the playout that is recorded."""
+        return [Step("replay")] if p.record_game >= 0 else []
+
+    def source(self, p: Parameters) -> Source:
+        """Return macros and the tables of a board; another position or seed builds nothing."""
+        macros: dict[str, Any] = {
+            "SIZE": p.size,
+            "PART": PART,
+            **{f"WINNER_{name.upper()}": i for i, name in enumerate(WINNERS)},
+            **{f"FIND_{name.upper()}": i for i, name in enumerate(FINDS)},
+            "WINNER": WINNERS.index(p.winner),
+            "FIND": FINDS.index(p.find),
+            **{f"MEMORY_{name.upper()}": i for i, name in enumerate(MEMORIES)},
+            "MEMORY": MEMORIES.index(p.memory),
+            "HELD": f"__{p.memory}",
+            "HELD_ITEMS": HELD_ITEMS,
+        }
+        header = "#define WIDTH 1"
+        if p.winner == "offline":
+            header = f"#if DEVICE_IS_CPU\n#define WIDTH {WIDTH_ON_CPU}\n#else\n{header}\n#endif"
+        if p.neighbours == "table":
+            header += f"\n#define NEAR_TABLE 1\n{near_table(p.size)}"
+        return Source(macros, header, arguments=dict(tables(p.size)))
+
+    def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
+        """Return the twin of every phase."""
+        again = {"replay": replay.replay} if p.record_game >= 0 else {}
+        return {"begin": begin.begin, "play": playing.play, "tally": tally.tally, **again}
+
+    def work_items(self, p: Parameters, copies: int, device: Any) -> int:
+        """Return work-items of a workgroup: two warps."""
+        return PART
+
+    def work_done(self, config: HavannahConfig, ticks: int) -> float:
+        """Return playouts of all candidates."""
+        return float(ticks * config.batch * len(config.cells()) * self.count(config))
+
+    def contents(self, config: HavannahConfig) -> Contents:
+        """Return the contents of the file, with the cells of the candidates."""
+        from societies.games.havannah.contents import RatingContents
+
+        return RatingContents(self, config)
+
+    def report(self, config: HavannahConfig, **facts: Any) -> RunReport:
+        """Return a report with the best moves."""
+        from societies.games.havannah.report import RatingReport
+
+        return RatingReport(self, config, **facts)
+
+    def figure(self, results: xr.Dataset, *, game: int = 0, colours: str = "grey") -> Any:
+        """Draw the board with the share of the playouts that each candidate won.
+
+        Parameters
+        ----------
+        game : int
+            Which game of the file, from 0.
+        colours : str
+            grey: from 0 for the fewest wins to 100 for the most, dark is good; or a name of
+            matplotlib's colour maps, with a scale of shares.
+        """
+        from societies.games.havannah.figure import figure
+
+        return figure(results, game, colours)
+
+    def plan_rows(self, config: HavannahConfig, p: Parameters) -> list[tuple[str, str]]:
+        """Return the position and how much is played."""
+        return [
+            ("position", f"size {p.size}, {sum(map(bool, p.stones))} stones"),
+            ("candidates", f"{len(p.candidates)} of {NAMES[p.to_move]}"),
+            ("playouts", f"{config.playouts:,} of each candidate"),
+            *self._launch_rows(p),
+        ]
+
+    def _launch_rows(self, p: Parameters) -> list[tuple[str, str]]:
+        if p.runner == MODERN:
+            return []
+        each = f"{p.together} of {min(p.active, len(p.candidates))} candidates"
+        return [("launches of a batch", f"{sum(1 for _ in launches(p)):,}, {each} each")]
+
+
+@lru_cache(maxsize=16)
+def tables(size: int) -> Mapping[str, NDArray[Any]]:
+    """Return what kernels know of a board.
+
+    ``spot_of`` (cell,) is 32 (y + 1) + x + 1, ``cell_of`` (spot,) the way back, ``masks`` (spot,)
+    the side or corner that a spot is on, and ``marks`` (12, row) the cells of each as bits.
+    """
+    board, padded = board_of(size), 2 * size + 1
+    spots = np.array([32 * (y + 1) + x + 1 for x, y in board.places], np.uint16)
+    cell_of, masks = np.zeros(32 * padded, np.uint16), np.zeros(32 * padded, np.uint16)
+    marks = np.zeros((12, padded), np.uint32)
+    cell_of[spots] = np.arange(board.cells)
+    masks[spots] = board.masks
+    for (x, y), mask in zip(board.places, board.masks, strict=True):
+        for bit in range(12):
+            if mask >> bit & 1:
+                marks[bit, y + 1] |= np.uint32(1 << (x + 1))
+    return {"spot_of": spots, "cell_of": cell_of, "masks": masks, "marks": marks}
+
+
+def is_faster_offline(device: Device | None, size: int) -> bool:
+    """Return whether a device finds the winner faster from all stones at once.
+
+    An H100 does so 1.03 times as fast on a board of 4 cells a side, 3.3 times on one of 6 and 4.1
+    times on one of 10 (benchmarks/results/havannah-h100.csv).
+    """
+    return device is not None and (device.kind != "cpu" or size >= OFFLINE_FROM)
+
+
+def near_table(size: int) -> str:
+    """Return the spots of the six neighbours of every spot as a table in constant memory."""
+    board = board_of(size)
+    spots = 32 * (2 * size + 1)
+    near = [0] * (6 * spots)
+    for x, y in board.places:
+        spot = 32 * (y + 1) + x + 1
+        for i, (dx, dy) in enumerate(DIRECTIONS):
+            near[6 * spot + i] = spot + 32 * dy + dx
+    return f"__constant ushort near_of[{len(near)}] = {{{', '.join(map(str, near))}}};"
+
+
+def held_words(p: Parameters, copies: int) -> int:
+    """Return the words of 32 bits of all boards of a launch that are in global memory."""
+    if p.memory != "global":
+        return 0
+    most = max(some["candidates_now"] * -(-some["most"] // PART) for some in launches(p))
+    items = copies * max(most, -(-len(p.candidates) // PART)) * PART
+    padded = 2 * p.size + 1
+    return items * (2 * padded + (p.cells + 32 * padded + 1) // 2)
+
+
+def names_of(size: int) -> list[str]:
+    """Return the texts of all cells of a board."""
+    board = board_of(size)
+    return [name_of(board, cell) for cell in range(board.cells)]
+
+
+def _candidates(p: Parameters) -> tuple[int, ...]:
+    return p.candidates
+
+
+def _streams(p: Parameters) -> list[int]:
+    return [cell * p.limit for cell in p.candidates]
+
+
+WORKLOAD = Havannah()

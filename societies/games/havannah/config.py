@@ -1,0 +1,294 @@
+"""What can be configured of a rating: every key of its YAML file, with unit, range and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from reference_py.games.havannah.board import cell_of
+from reference_py.games.havannah.parameters import EMPTY, STREAM_GAP, Parameters, other
+from reference_py.primitives.rng import ORBIT, stream_base
+from societies.config.model import (
+    LARGEST_INTEGER,
+    Conflict,
+    Interval,
+    ListOf,
+    Section,
+    WorkloadConfig,
+    key,
+)
+from societies.errors import ConfigError
+from societies.games.havannah.game_record import moves_of
+from societies.games.havannah.position import Game, game_of
+from societies.words import counted
+from societies.workload.config import SEED
+
+STREAMS = ORBIT // STREAM_GAP
+"""Playouts whose random numbers do not overlap."""
+
+MOST_OUTCOMES = 2**28
+"""Most playouts of a batch, all candidates together: each is kept in two bytes until counted."""
+
+
+class BoardConfig(WorkloadConfig):
+    """The board and the moves made on it."""
+
+    size: int = key(10, "Cells of a side of the board", "cells", ge=3, le=10)
+    swap: bool = key(False, "Whether Black's first move may be to take White's first stone")
+    moves: str = key(
+        "",
+        "Moves that lead to the position, divided by spaces: the letter of a row and the place in "
+        "it, such as J10, or swap",
+    )
+
+    game_record: str | None = key(
+        None,
+        "File with the record of a game that comes before `moves`: in the Smart Game Format, of "
+        "which the first variation is taken, or moves divided by spaces",
+    )
+    plies: int | None = key(
+        None, "Moves of the record that are made; default: all", "moves", ge=0, le=272
+    )
+
+    def game(self) -> Game:
+        """Return the game after the moves of the record and the further ones."""
+        before: list[str] = []
+        if self.game_record is not None:
+            before = moves_of(self.game_record, self.size)[: self.plies]
+        return game_of(self.size, self.swap, " ".join([*before, self.moves]))
+
+    def inputs(self) -> dict[str, str]:
+        """Return the record, if there is one."""
+        return {} if self.game_record is None else {"game_record": self.game_record}
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what is wrong with the moves, or that the game is over after them."""
+        where = ("moves",) if self.game_record is None else ("game_record",)
+        needs: Any = (("size",), ("swap",), ("moves",), ("plies",))
+        try:
+            game = self.game()
+        except ConfigError as error:
+            yield Conflict(where, str(error), needs)
+            return
+        if game.is_over:
+            message = f"{game.result} after {len(game.moves)} moves: there is nothing to rate"
+            yield Conflict(where, message, needs)
+
+    def warnings(self) -> Iterator[Conflict]:
+        """Yield a warning for a number of moves of a record that is not given."""
+        if self.plies is not None and self.game_record is None:
+            yield Conflict(
+                ("plies",), "has no effect: there is no game_record", (("game_record",),)
+            )
+
+
+class RecordConfig(Section):
+    """What is kept in the file, and how often."""
+
+    checkpoint: Interval = key(
+        "auto",
+        "Save the counts, from which a run can be resumed, every this many batches; 0 or never: "
+        "not at all; auto: 50",
+        "batch",
+    )
+    game: int = key(
+        -1,
+        "Write the moves of this playout of every candidate, whether it was among those counted or "
+        "not; -1: of none",
+        "index",
+        ge=-1,
+        le=2**53,
+    )
+
+
+class HavannahConfig(BoardConfig):
+    """A position of Havannah whose moves are rated by random playouts."""
+
+    workload: Literal["havannah"] = key("havannah", "What the file configures")
+    candidates: Literal["all"] | ListOf[str] = key(
+        "all", "Moves that are rated: all, or a list of cells"
+    )
+    batches: int = key(
+        10, "Batches of playouts, after each of which the counts are recorded", ge=1, le=10**6
+    )
+    batch: int = key(1000, "Playouts of each candidate in a batch", "playouts", ge=1, le=2**22)
+    first_playout: int = key(
+        0,
+        "Number of the first playout of each candidate: the counts of 0 to 999 and of 1000 to 1999 "
+        "add up to those of 0 to 1999",
+        "index",
+        ge=0,
+        le=2**53,
+    )
+    limit: int = key(
+        2**40,
+        "Most playouts that a candidate may ever have: playout p of cell c has stream c x limit + "
+        "p, so another limit gives other playouts",
+        "playouts",
+        ge=1,
+        le=2**53,
+    )
+    seed: int = SEED
+    replicates: int = key(
+        1,
+        "Ratings of the position, alike but for their random draws, side by side",
+        "games",
+        ge=1,
+        le=LARGEST_INTEGER,
+    )
+    first_game: int = key(0, "Number of the first of them", "index", ge=0, le=LARGEST_INTEGER)
+    winner: Literal["auto", "forest", "offline", "flood"] = key(
+        "auto",
+        "How the end of a playout is found, with the same results: by disjoint sets stone by "
+        "stone, from all stones at once by halving, or by a flood after every stone; auto: offline "
+        "on a GPU, and on a CPU from size 8 on, else forest",
+    )
+    find: Literal["halving", "plain", "compression"] = key(
+        "halving", "Of forest: what becomes of the path to a root: nothing, or it is made shorter"
+    )
+    runner: Literal["modern", "resident", "chunk", "each"] = key(
+        "modern",
+        "What a launch plays and what is copied when, with the same results: all candidates at "
+        "once; or some at a time, with nothing copied, positions and results copied for these, "
+        "or at each launch",
+    )
+    active: int = key(
+        8, "Of runners but modern: candidates in a launch", "candidates", ge=1, le=LARGEST_INTEGER
+    )
+    together: int = key(
+        1,
+        "Of runners but modern: playouts of each of them in a launch",
+        "playouts",
+        ge=1,
+        le=LARGEST_INTEGER,
+    )
+    memory: Literal["private", "local", "global"] = key(
+        "private", "Of forest: memory of the device in which the board of a playout is kept"
+    )
+    neighbours: Literal["computed", "table"] = key(
+        "computed",
+        "Of forest: whether the neighbours of a cell are computed, or looked up in constant memory",
+    )
+    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+
+    @property
+    def stream_base(self) -> int:
+        """Place on the generator's orbit at which the streams of this seed begin."""
+        return stream_base(self.seed)
+
+    @property
+    def playouts(self) -> int:
+        """Playouts of each candidate."""
+        return self.batches * self.batch
+
+    def cells(self) -> tuple[int, ...]:
+        """Return the cells of the candidate moves."""
+        game = self.game()
+        if self.candidates == "all":
+            return tuple(game.empty)
+        found = (cell_of(game.board, name) for name in self.candidates)
+        return tuple(cell for cell in found if cell is not None)
+
+    def parameters(self) -> Parameters:
+        """Return what the reference is handed."""
+        game = self.game()
+        return Parameters(
+            self.size,
+            game.stones,
+            game.to_move,
+            self.cells(),
+            self.batch,
+            self.first_playout,
+            self.limit,
+            self.stream_base,
+            "forest" if self.winner == "auto" else self.winner,
+            self.find,
+            self.record.game,
+            self.runner,
+            self.active,
+            self.together,
+            self.memory,
+            self.neighbours,
+        )
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what contradicts itself: cells that are taken, more playouts than streams, ..."""
+        wrong = list(super().conflicts())
+        yield from wrong
+        if not wrong:
+            yield from self._of_candidates()
+        last = self.first_playout + self.playouts
+        if last > self.limit:
+            yield Conflict(
+                ("limit",),
+                f"playouts {self.first_playout:,} to {last - 1:,} of each candidate are asked for, "
+                f"and at most {self.limit:,} are allowed",
+                (("batches",), ("batch",), ("first_playout",)),
+            )
+        if self.memory != "private" and self.winner in ("offline", "flood"):
+            yield Conflict(
+                ("memory",),
+                f"{self.memory} is for winner forest; {self.winner} needs private memory",
+                (("winner",),),
+            )
+        if self.record.game >= self.limit:
+            yield Conflict(
+                ("record", "game"),
+                f"playout {self.record.game:,} is not below limit, {self.limit:,}",
+                (("limit",),),
+            )
+        games = self.first_game + self.replicates
+        cells = 3 * self.size * (self.size - 1) + 1
+        fits = STREAMS // (games * cells)
+        if self.limit > fits:
+            yield Conflict(
+                ("limit",),
+                f"{counted(games, 'game')} with {cells} cells and {self.limit:,} playouts of each "
+                f"need more than the {STREAMS:,} random streams there are; a limit of "
+                f"{fits:,} fits",
+                (("size",), ("replicates",), ("first_game",)),
+            )
+
+    def warnings(self) -> Iterator[Conflict]:
+        """Yield a warning for keys that only other runners have a use for."""
+        yield from super().warnings()
+        for name in ("active", "together"):
+            if self.runner == "modern" and name in self.model_fields_set:
+                message = "has no effect: runner is modern, which plays all candidates at once"
+                yield Conflict((name,), message, (("runner",),))
+
+    def _of_candidates(self) -> Iterator[Conflict]:
+        """Yield what is wrong with the candidate moves."""
+        game, seen = self.game(), set()
+        names = () if self.candidates == "all" else self.candidates
+        if self.candidates != "all" and not names:
+            yield Conflict(("candidates",), "there are none: give cells, or all")
+        for i, name in enumerate(names):
+            cell = cell_of(game.board, name)
+            needs: Any = (("size",), ("moves",))
+            if cell is None:
+                message = f"{name}: no cell of a board of size {self.size}"
+                yield Conflict(("candidates", i), message, needs)
+            elif game.stones[cell] != EMPTY:
+                yield Conflict(("candidates", i), f"{name}: a stone is there", needs)
+            elif cell in seen:
+                yield Conflict(("candidates", i), f"{name} is listed twice", needs)
+            seen.add(cell)
+        outcomes = len(names or game.empty) * self.batch * self.replicates
+        if outcomes > MOST_OUTCOMES:
+            yield Conflict(
+                ("batch",),
+                f"{outcomes:,} playouts in a batch; at most {MOST_OUTCOMES:,} are kept at a time: "
+                "have more batches",
+                (("candidates",), ("replicates",)),
+            )
+
+
+def positions_of(p: Parameters) -> list[tuple[int, ...]]:
+    """Return the board after each candidate move."""
+    return [(*p.stones[:cell], p.to_move, *p.stones[cell + 1 :]) for cell in p.candidates]
+
+
+def next_of(p: Parameters) -> int:
+    """Return who moves after a candidate move."""
+    return int(other(p.to_move))

@@ -1,0 +1,175 @@
+"""How does another program play Havannah against us? By the Go Text Protocol, version 2.
+
+A command is a line, with a number in front if the program wants it in the answer. An answer begins
+with ``=`` or, for what is no command or no move, ``?``, and ends with an empty line. Havannah has
+the command ``swap``, which Castro has as well; ``genmove`` may answer it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from reference_py.games.havannah.parameters import BLACK, WHITE
+from societies.errors import ConfigError
+from societies.games.havannah.opponent import Opponent
+from societies.games.havannah.position import NAMES, SWAP
+from societies.version import package_version
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from societies.games.havannah.match_config import HavannahMatchConfig
+    from societies.opencl import Device
+
+COLOURS = {"w": WHITE, "white": WHITE, "b": BLACK, "black": BLACK}
+LONGEST = 1000
+"""Characters of a line that is looked at."""
+
+
+class Refused(Exception):
+    """A command that cannot be carried out; the text says why."""
+
+
+class Server:
+    """Answers commands.
+
+    Parameters
+    ----------
+    config : HavannahMatchConfig
+    device : str or Device
+
+    Attributes
+    ----------
+    is_open : whether more commands are wanted
+    """
+
+    def __init__(self, config: HavannahMatchConfig, device: str | Device) -> None:
+        self._opponent = Opponent(config, device)
+        self.is_open = True
+        self._commands: dict[str, Callable[[list[str]], str]] = {
+            name.removeprefix("_do_"): getattr(self, name)
+            for name in dir(self)
+            if name.startswith("_do_")
+        }
+
+    def answer(self, line: str) -> str:
+        """Return the answer to a line, with its end; nothing for an empty one or a comment."""
+        text = re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", "", line[:LONGEST].split("#")[0]).split()
+        if not text:
+            return ""
+        number = text.pop(0) if text[0].isascii() and text[0].isdecimal() else ""
+        try:
+            if not text or text[0] not in self._commands:
+                raise Refused("unknown command")
+            found, sign = self._commands[text[0]](text[1:]), "="
+        except (Refused, ConfigError) as error:
+            found, sign = str(error), "?"
+        return f"{sign}{number}{' ' if found else ''}{found}\n\n"
+
+    def _do_protocol_version(self, words: list[str]) -> str:
+        return "2"
+
+    def _do_name(self, words: list[str]) -> str:
+        return "Societies Havannah"
+
+    def _do_version(self, words: list[str]) -> str:
+        return package_version()
+
+    def _do_known_command(self, words: list[str]) -> str:
+        return "true" if words and words[0] in self._commands else "false"
+
+    def _do_list_commands(self, words: list[str]) -> str:
+        return "\n".join(sorted(self._commands))
+
+    def _do_quit(self, words: list[str]) -> str:
+        self.is_open = False
+        return ""
+
+    def _do_boardsize(self, words: list[str]) -> str:
+        if not words or words[0] not in map(str, range(3, 11)):
+            raise Refused("unacceptable size")
+        self._opponent.resize(int(words[0]))
+        return ""
+
+    def _do_clear_board(self, words: list[str]) -> str:
+        self._opponent.game.clear()
+        return ""
+
+    def _do_showboard(self, words: list[str]) -> str:
+        game = self._opponent.game
+        who = game.result or f"{NAMES[game.to_move]} to move"
+        return f"\n{game.drawn()}\n{who}"
+
+    def _do_undo(self, words: list[str]) -> str:
+        if not self._opponent.game.undo():
+            raise Refused("cannot undo")
+        return ""
+
+    def _do_play(self, words: list[str]) -> str:
+        if len(words) != 2 or words[0].lower() not in COLOURS:
+            raise Refused("syntax error: play COLOUR CELL")
+        self._take_turn(words[0])
+        self._opponent.game.play(words[1])
+        return ""
+
+    def _do_swap(self, words: list[str]) -> str:
+        self._opponent.game.play(SWAP)
+        return ""
+
+    def _do_genmove(self, words: list[str]) -> str:
+        if len(words) != 1 or words[0].lower() not in COLOURS:
+            raise Refused("syntax error: genmove COLOUR")
+        self._take_turn(words[0])
+        game = self._opponent.game
+        if game.is_over:
+            raise Refused(f"the game is over, {game.result}")
+        move = self._opponent.choice().move
+        game.play(move)
+        return move
+
+    def _do_time_settings(self, words: list[str]) -> str:
+        """Take main time, time and moves of a period; without a period the time is for 30 moves."""
+        numbers = [_number(word) for word in words]
+        if len(numbers) != 3 or any(one is None or one < 0 for one in numbers):
+            raise Refused("syntax error: time_settings MAIN PERIOD MOVES")
+        main, period, moves = (float(one or 0) for one in numbers)
+        seconds = period / moves if moves else main / 30
+        opponent = self._opponent
+        opponent.strength = replace(opponent.strength, seconds=min(seconds, 3600.0))
+        return ""
+
+    def _take_turn(self, word: str) -> None:
+        side, game = COLOURS[word.lower()], self._opponent.game
+        if side != game.to_move and not game.is_over:
+            raise Refused(f"{NAMES[game.to_move]} is to move")
+
+
+def _number(word: str) -> float | None:
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    return value if abs(value) < 1e9 else None
+
+
+def serve(
+    config: HavannahMatchConfig,
+    device: str | Device,
+    console: Console | None = None,
+    lines: Iterable[str] | None = None,
+    out: Any = None,
+) -> str:
+    """Answer commands until ``quit`` or the end of the input; return nothing to be printed."""
+    server, out = Server(config, device), out or sys.stdout
+    given = sys.stdin.buffer if lines is None else lines
+    for line in given:
+        text = line.decode("utf-8", "replace") if isinstance(line, bytes) else line
+        out.write(server.answer(text))
+        out.flush()
+        if not server.is_open:
+            break
+    return ""

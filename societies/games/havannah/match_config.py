@@ -1,0 +1,106 @@
+"""What can be configured of matches of Havannah: every key of the YAML file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from reference_py.games.havannah.match import (
+    FLAT,
+    GAME_STREAMS,
+    RANDOM,
+    MatchParameters,
+    Strength,
+)
+from societies.config.model import Conflict, Interval, ListOf, Section, key
+from societies.games.havannah.config import STREAMS
+from societies.games.matches import MatchConfig
+from societies.words import counted
+
+
+class PlayerConfig(Section):
+    """Who chooses moves, and how many playouts or how long it may take."""
+
+    kind: Literal["uct", "flat", "random"] = key(
+        "uct",
+        "UCT, a tree of moves whose leaves are played out; flat Monte Carlo, as many playouts of "
+        "each move; or any move",
+    )
+    playouts: int = key(10_000, "Playouts for a move", "playouts", ge=1, le=2**24)
+    seconds: float = key(
+        0.0, "Time for a move instead of a number of playouts; 0: none", "s", ge=0.0, le=3600.0
+    )
+    each: int = key(8, "Playouts of a leaf at a time", "playouts", ge=1, le=4096)
+    leaves: int = key(32, "Leaves that are played out at a time", "leaves", ge=1, le=4096)
+    exploration: float = key(
+        0.2, "Of uct: weight of the term that prefers moves with few playouts", ge=0.0, le=100.0
+    )
+
+    def strength(self) -> Strength:
+        """Return what the reference is handed of a player."""
+        return Strength(
+            self.kind, self.playouts, self.seconds, self.each, self.leaves, self.exploration
+        )
+
+
+class RecordConfig(Section):
+    """What is kept in the file, and how often."""
+
+    checkpoint: Interval = key(
+        1,
+        "Save the state, from which a run can be resumed, every this many games; 0 or never: not "
+        "at all",
+        "game",
+    )
+
+
+class HavannahMatchConfig(MatchConfig):
+    """Two players of Havannah and the games between them."""
+
+    workload: Literal["havannah_match"] = key("havannah_match", "What the file configures")
+    size: int = key(6, "Cells of a side of the board", "cells", ge=3, le=10)
+    swap: bool = key(True, "Whether Black's first move may be to take White's first stone")
+    players: ListOf[PlayerConfig] = key(
+        (PlayerConfig(), PlayerConfig(kind="flat")), "The first player and the second"
+    )
+    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+
+    def parameters(self) -> MatchParameters:
+        """Return what the reference is handed."""
+        return MatchParameters(
+            self.size,
+            self.swap,
+            (self.players[0].strength(), self.players[1].strength()),
+            self.games,
+            self.opening,
+            self.stream_base,
+        )
+
+    def chance(self) -> bool:
+        """Return whether games differ: all players draw at random."""
+        return True
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what contradicts itself: three players, more games than random streams."""
+        yield from super().conflicts()
+        if len(self.players) != 2:
+            yield Conflict(("players",), f"{counted(len(self.players), 'player')}; a match has two")
+        games = (self.first_match + self.replicates) * self.games
+        if games > STREAMS // GAME_STREAMS:
+            yield Conflict(
+                ("games",),
+                f"{games:,} games need more random streams than there are; "
+                f"{STREAMS // GAME_STREAMS:,} games have some",
+                (("replicates",), ("first_match",)),
+            )
+        for i, one in enumerate(self.players):
+            if one.kind == RANDOM and one.seconds:
+                yield Conflict(("players", i, "seconds"), "a random move takes no time")
+
+
+def named(one: PlayerConfig) -> str:
+    """Return what a player is called."""
+    if one.kind == RANDOM:
+        return RANDOM
+    effort = f"{one.seconds:g} s" if one.seconds else f"{one.playouts:,} playouts"
+    return f"{'flat Monte Carlo' if one.kind == FLAT else 'UCT'}, {effort} a move"

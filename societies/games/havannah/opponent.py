@@ -1,0 +1,60 @@
+"""Who plays against a person or a program: a player, with a game of any size?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from reference_py.games.havannah.match import RANDOM, UCT, Strength
+from reference_py.primitives.rng import STREAM_GAP, Rng
+from societies.games.havannah.players import Choice, chosen, evaluator
+from societies.games.havannah.position import Game
+from societies.workload.devices import chosen_device
+
+if TYPE_CHECKING:
+    from societies.games.havannah.match_config import HavannahMatchConfig
+    from societies.opencl import Device
+
+
+class Opponent:
+    """A player and the game that it plays, of any size.
+
+    Parameters
+    ----------
+    config : HavannahMatchConfig
+        Its first player is the opponent.
+    device : str or Device
+
+    Attributes
+    ----------
+    game : Game
+    strength : Strength
+    """
+
+    def __init__(self, config: HavannahMatchConfig, device: str | Device = "auto") -> None:
+        self.device, _, _ = chosen_device(device)
+        self.strength: Strength = config.players[0].strength()
+        self._base = config.stream_base
+        self._stream, self._rng = 0, Rng.seed(config.stream_base, STREAM_GAP, 1)
+        self._evaluates: dict[Any, Any] = {}
+        self.game = Game(config.size, config.swap)
+
+    def resize(self, size: int) -> None:
+        """Begin a game on a board of another size."""
+        self.game = Game(size, self.game.swap)
+
+    def choice(self, strength: Strength | None = None) -> Choice:
+        """Return the move that the player, or one of another strength, would choose."""
+        strength = strength or self.strength
+        place = self.game.size, strength.kind, strength.each, strength.leaves
+        if place not in self._evaluates:
+            made = evaluator(self.device, self.game.size, strength, self._base)
+            self._evaluates[place] = made
+        found = chosen(self.game, strength, self._evaluates[place], self._rng, self._stream)
+        self._stream = found.stream
+        return found
+
+    def hint(self) -> Choice:
+        """Return what UCT would choose, if the opponent is chance, or what itself would."""
+        random = self.strength.kind == RANDOM
+        return self.choice(replace(self.strength, kind=UCT) if random else self.strength)

@@ -1,0 +1,134 @@
+"""Who plays positions out for a player that chooses by playouts: a device, or plain Python?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reference_py.games.havannah.board import name_of
+from reference_py.games.havannah.match import RANDOM, SWAP, Strength, choose, leaf_parameters
+from reference_py.games.havannah.playout import DRAW, RESULT, WON
+from reference_py.games.havannah.search import evaluation
+from societies.games.havannah import WIDTH_ON_CPU, WORKLOAD, is_faster_offline
+from societies.games.havannah.position import SWAP as SWAP_NAME
+from societies.games.havannah.position import Game
+from societies.workload.engines import DeviceEngine
+from societies.workload.phases import Step
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
+
+LISTED = 5
+"""Moves that a hint names."""
+
+COUNTED = 64
+"""Playouts of a position from which the device counts them; fewer are as quickly copied back."""
+
+Evaluate = Callable[..., Sequence[tuple[bool, int, int]]]
+
+
+class Leaves:
+    """Plays positions out on a device.
+
+    Parameters
+    ----------
+    device : Device
+    size : of the board
+    slots : most positions at a time
+    each : most playouts of a position
+    stream_base : where the streams of the seed begin
+    """
+
+    def __init__(self, device: Device, size: int, slots: int, each: int, stream_base: int) -> None:
+        p = leaf_parameters(size, slots, each, stream_base)
+        if is_faster_offline(device, size) and (device.kind != "cpu" or each >= WIDTH_ON_CPU):
+            p = replace(p, winner="offline")
+        self._p, self._slots, self._counts = p, slots, each >= COUNTED
+        self._engine = DeviceEngine(WORKLOAD, p, device)
+        self._none = np.zeros((1, slots), np.int64)
+
+    def __call__(
+        self,
+        boards: Sequence[Iterable[int]],
+        movers: Sequence[int],
+        streams: Sequence[int],
+        playouts: int,
+    ) -> list[tuple[bool, int, int]]:
+        """Return for each position whether the last move won, and playouts won and drawn."""
+        found: list[tuple[bool, int, int]] = []
+        for first in range(0, len(boards), self._slots):
+            now = slice(first, first + self._slots)
+            found += self._some(boards[now], movers[now], streams[now], playouts)
+        return found
+
+    def _some(self, boards: Any, movers: Any, streams: Any, playouts: int) -> list[Any]:
+        engine, count, cells = self._engine, len(boards), self._p.cells
+        state = {
+            "board": np.zeros((1, self._slots, cells), np.uint8),
+            "next": np.ones((1, self._slots), np.uint8),
+            "streams": np.zeros((1, self._slots), np.uint64),
+        }
+        stones = np.frombuffer(b"".join(map(bytes, boards)), np.uint8).reshape(count, cells)
+        for name, given in zip(state, (stones, movers, streams), strict=True):
+            state[name][0, :count] = given
+        engine.put(state)
+        engine.step(Step("begin"), 0)
+        places = {"first_candidate": 0, "candidates_now": count, "skip": 0, "most": playouts}
+        counts = self._counts and playouts == self._p.batch
+        if counts:
+            engine.put({"wins": self._none, "draws": self._none})
+        engine.step(Step("play", "", places), 1)
+        if counts:
+            engine.step(Step("tally"), 1)
+            back = engine.arrays("wins", "draws", "settled")
+            won, drawn = (back[name][0, :count] for name in ("wins", "draws"))
+        else:
+            back = engine.arrays("outcomes", "settled")
+            results = back["outcomes"][0, :count, :playouts] >> RESULT
+            won, drawn = (results == WON).sum(axis=1), (results == DRAW).sum(axis=1)
+        settled = back["settled"][0, :count] > 0
+        return list(zip(settled.tolist(), won.tolist(), drawn.tolist(), strict=True))
+
+
+def evaluator(device: Device | None, size: int, strength: Strength, stream_base: int) -> Evaluate:
+    """Return what plays positions out for a player: a device, or plain Python."""
+    if strength.kind == RANDOM:
+        return lambda *_: []
+    cells = 3 * size * (size - 1) + 1
+    if device is None:
+        found: Evaluate = evaluation(leaf_parameters(size, 1, strength.each, stream_base))
+        return found
+    return Leaves(device, size, max(strength.leaves, cells), strength.each, stream_base)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A move, and what was found of the best ones.
+
+    Attributes
+    ----------
+    move : the text of a cell, or swap
+    best : (text, share of the playouts won, playouts) of up to five moves
+    playouts : in all
+    stream : number of the next stream
+    """
+
+    move: str
+    best: tuple[tuple[str, float, int], ...]
+    playouts: int
+    stream: int
+
+
+def chosen(game: Game, strength: Strength, evaluate: Evaluate, rng: Any, stream: int) -> Choice:
+    """Return the move that a player chooses in a game that is not over."""
+    swap = game.swap and len(game.moves) < 2
+    move, search, after = choose(strength, game.stones, game.to_move, swap, evaluate, rng, stream)
+    text = SWAP_NAME if move == SWAP else name_of(game.board, move)
+    if search is None:
+        return Choice(text, (), 0, after)
+    order = sorted(search.moves, key=lambda one: (one.cell != move, -one.visits, -one.rate))
+    best = tuple((name_of(game.board, one.cell), one.rate, one.visits) for one in order[:LISTED])
+    return Choice(text, best, int(search.visits), after)

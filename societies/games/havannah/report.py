@@ -1,0 +1,63 @@
+"""What does a rating report: which moves are best, and how sure is that?"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+
+from reference_py.games.havannah.board import board_of, name_of
+from societies.games.havannah.position import REASONS
+from societies.output import open_results
+from societies.workload.report import RunReport
+
+BEST = 5
+"""Moves that are listed."""
+
+
+def shown(wins: int, playouts: int) -> str:
+    """Return a share of wins with its standard error."""
+    share = wins / playouts
+    return f"{100 * share:.2f} % +- {100 * sqrt(share * (1 - share) / playouts):.2f}"
+
+
+class RatingReport(RunReport):
+    """The best moves, how the playouts ended, and then what every run tells."""
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """A row for each of the best moves; of several games, all playouts together."""
+        rows = [(name, text) for name, text in super().rows if name not in self.final]
+        if not self.last_tick:
+            return rows
+        config = self.config
+        with open_results(self.path) as results:
+            last = results.sel(batch=self.last_tick)
+            counts = {name: last[name].values.sum(axis=0) for name in ("wins", "losses", "draws")}
+            cells = results.candidate.values
+            kinds = results.finishes.values.sum(axis=(0, 1))
+            lengths = float(results.lengths.values.sum())
+        playouts = int(sum(counts[name][0] for name in counts))
+        order = np.lexsort((cells, -counts["wins"]))[:BEST]
+        board = board_of(config.size)
+        found = [
+            (
+                "best move" if not place else f"move {place + 1}",
+                f"{name_of(board, int(cells[i]))} (cell {cells[i]}): "
+                f"{shown(int(counts['wins'][i]), playouts)}",
+            )
+            for place, i in enumerate(order)
+        ]
+        whole = playouts * len(cells)
+        ends = {
+            name: sum(kinds[kind] for kind in range(8) if kind & bit)
+            for bit, name in REASONS.items()
+        }
+        said = ", ".join(f"{name} {100 * count / whole:.2f} %" for name, count in ends.items())
+        return [
+            ("playouts", f"{playouts:,} of each of {len(cells)} candidates"),
+            *found,
+            ("ended by", f"{said}, draw {100 * kinds[0] / whole:.2f} %"),
+            ("mean length", f"{lengths / whole:.2f} stones"),
+            *rows,
+        ]

@@ -1,0 +1,143 @@
+"""Which keys do the configurations of all searches share?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from societies.config.model import Auto, Conflict, Interval, Section, WorkloadConfig, key
+from societies.games.ngtsg.capacity import capacities
+
+MOST_NODES = 1e13
+MOST_SUPERSTEPS = 10**9
+MOST_BATCH = 2**20
+MOST_FEW = 2**16
+"""The largest batch that counts as small: a CPU has to have room for as many positions."""
+
+MOST_POOL = 2**31 - 1
+USUAL_POOL = 2**22
+"""Nodes that a game keeps at most, unless it is said. It is the same on every device, for counts
+of nodes may change where batches have to become smaller."""
+
+Pool = Annotated[int, Field(ge=1, le=MOST_POOL)]
+
+
+class SizesConfig(Section):
+    """How many nodes are calculated at a time."""
+
+    leaves: int = key(4096, "Most leaves of a batch", "nodes", ge=1, le=MOST_BATCH)
+    branches: int = key(1024, "Most other nodes of a batch", "nodes", ge=1, le=MOST_BATCH)
+
+
+class BatchConfig(SizesConfig):
+    """The same, and which batches the CPU calculates instead of the device of the run."""
+
+    min_leaves: int = key(
+        0,
+        "Batches of fewer leaves are calculated by the CPU's OpenCL device, with the same results",
+        "nodes",
+        ge=0,
+        le=MOST_FEW,
+    )
+    min_branches: int = key(
+        0,
+        "Batches of fewer other nodes are calculated by the CPU's OpenCL device, with the same "
+        "results",
+        "nodes",
+        ge=0,
+        le=MOST_FEW,
+    )
+
+
+class RecordConfig(Section):
+    """What is kept in the file, and how often."""
+
+    checkpoint: Interval = key(
+        "auto",
+        "Save the tree, from which a run can be resumed, every this many supersteps; 0 or never: "
+        "not at all; auto: 50, or more where it is large",
+        "superstep",
+    )
+
+
+class SearchConfig(WorkloadConfig):
+    """Base of the configuration of a search: how deep, with what pruning, in which batches."""
+
+    depth: int = key(4, "Plies from the root to the leaves", "plies", ge=0, le=32)
+    pruning: Literal["none", "alpha_beta"] = key(
+        "alpha_beta", "Whether nodes are left out whose value cannot change that of the root"
+    )
+    form: Literal["device", "host"] = key(
+        "device",
+        "Who selects and closes nodes, with the same results: the device, or the host while the "
+        "device calculates moves and values",
+    )
+    batch: BatchConfig = key(BatchConfig(), "How many nodes are calculated at a time")
+    pool: Auto[Pool] = key(
+        "auto",
+        "Most nodes of a game that are kept at a time; where they are too few for the children of "
+        "a batch, it becomes smaller; auto: as many as the batches need, at most 4,194,304",
+        "nodes",
+    )
+    supersteps: int = key(
+        MOST_SUPERSTEPS,
+        "Most supersteps; a search that is not over by then has found nothing",
+        "superstep",
+        ge=1,
+        le=MOST_SUPERSTEPS,
+    )
+    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+
+    words: ClassVar[int]
+    """Words of a position."""
+
+    @property
+    def most_moves(self) -> int:
+        """Most moves of a position."""
+        raise NotImplementedError
+
+    def nodes_estimate(self) -> float:
+        """Return about how many nodes the whole tree has."""
+        return float(sum(float(self.most_moves) ** ply for ply in range(self.depth + 1)))
+
+    def roots(self) -> tuple[tuple[int, ...], ...]:
+        """Return the words of the positions to search from."""
+        raise NotImplementedError
+
+    def search_values(self) -> dict[str, Any]:
+        """Return what `SearchParameters` are made of."""
+        pool = USUAL_POOL if self.pool == "auto" else self.pool
+        return {
+            "depth": self.depth,
+            "prune": self.pruning == "alpha_beta",
+            "most_leaves": self.batch.leaves,
+            "most_branches": self.batch.branches,
+            "min_leaves": self.batch.min_leaves,
+            "min_branches": self.batch.min_branches,
+            "capacities": capacities(self.depth, self.batch.branches, self.most_moves, pool),
+            "width": self.most_moves,
+            "words": self.words,
+            "roots": self.roots(),
+            "form": self.form,
+        }
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what cannot be done: a tree that is too large, a pool without room."""
+        nodes = self.nodes_estimate()
+        if self.pruning == "none" and nodes > MOST_NODES:
+            yield Conflict(
+                ("depth",),
+                f"{self.depth} plies are about {nodes:.1g} nodes; without pruning at most "
+                f"{MOST_NODES:.0g} are searched",
+                (("pruning",),),
+            )
+        least = 1 + self.depth * self.most_moves
+        if self.pool != "auto" and self.pool < least:
+            yield Conflict(
+                ("pool",),
+                f"{self.pool} nodes; {self.depth} levels with the children of a node each, and the "
+                f"root, are {least}",
+                (("depth",),),
+            )

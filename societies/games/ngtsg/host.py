@@ -1,0 +1,50 @@
+"""How does the host select and close nodes, while the device calculates moves and values?
+
+It carries out the functions of the reference on copies of the arrays of the tree: the division of
+labour of the published original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from reference_py.copies import Copy
+
+TREE = ("parents", "best", "states")
+READ: dict[str, tuple[str, ...]] = {
+    "select": (*TREE, "first_child", "child_count", "counts", "taken", "level"),
+    "append": ("level", "batch", "batch_counts", "taken"),
+    "close": (*TREE, "counts", "open_children", "level", "batch_first", "batch_end"),
+    "compact": (*TREE, "moves", "first_child", "child_count", "level", "batch_leaves"),
+}
+WRITTEN: dict[str, tuple[str, ...]] = {
+    "select": ("states", "batch", "batch_size", "batch_first", "batch_end"),
+    "append": (
+        *("batch_size", "batch_offsets", "batch_end", "batch_level_of", "batch_leaves"),
+        *("children", "nodes_taken", "counts", "taken", "visited", "branch_batches"),
+        *("leaf_batches", "shortened", "peak"),
+    ),
+    "close": ("best", "states", "open_children"),
+    "compact": (
+        *("counts", "taken", "level", "ended", "leaves", "value", "move", "as_good"),
+        "perhaps_as_good",
+    ),
+}
+
+
+def on_host(phase: str, twin: Callable[..., None], p: Any) -> Callable[..., None]:
+    """Return the function of a phase that calls its twin in the reference for every game."""
+
+    def run(arrays: Mapping[str, Any], tick: int) -> None:
+        names = dict.fromkeys((*READ[phase], *WRITTEN[phase]))
+        state = {name: arrays[name].get() for name in names}
+        for game in range(len(state["level"])):
+            copy = Copy(game, {name: array[game] for name, array in state.items()})
+            twin(p, copy, tick)
+            for name in WRITTEN[phase]:
+                state[name][game] = getattr(copy, name)
+        for name in WRITTEN[phase]:
+            arrays[name].set(state[name])
+
+    return run

@@ -1,0 +1,20 @@
+"""What does the file of a match hold: its games, and who played from which position."""
+
+from __future__ import annotations
+
+from societies.workload.contents import SeriesAndDetail
+
+
+class MatchContents(SeriesAndDetail):
+    """The default contents, and who played from which position."""
+
+    def attributes(self) -> dict[str, str | int]:
+        """Return players and the first position."""
+        first, second = self.workload.names(self.config)  # type: ignore[attr-defined]
+        return {
+            **super().attributes(),
+            "title": f"{first} against {second}",
+            "first_player": first,
+            "second_player": second,
+            **self.workload.position(self.config),  # type: ignore[attr-defined]
+        }

@@ -1,0 +1,76 @@
+"""What does a run of a search report?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from societies.games.ngtsg.results import SUPERSTEPS
+from societies.output import open_results
+from societies.words import counted
+from societies.workload.measured import MEASURED_TABLE
+from societies.workload.report import RunReport
+
+
+class SearchReport(RunReport):
+    """What a search found, of the first game if there are several; then what every run tells."""
+
+    @property
+    def work_per_second(self) -> float:
+        """Nodes of this run per second of its supersteps."""
+        totals = [
+            float(self._now(table)[column].sum())
+            for table, column in ((SUPERSTEPS, "nodes_taken"), (MEASURED_TABLE, "seconds"))
+        ]
+        return totals[0] / (totals[1] or self.wall_seconds)
+
+    def _now(self, table: str) -> Any:
+        """Return the rows of a table that are of this run."""
+        with open_results(self.path, events=table) as rows:
+            now = rows[self.workload.clock] >= self.first_tick
+            return rows.isel(event=now.values).load()
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The closing table: what was found, then the run."""
+        return [*self._found(), *super().rows]
+
+    def _found(self) -> list[tuple[str, str]]:
+        with open_results(self.path) as results:
+            one = results.isel({self.workload.copies: 0})
+            found = {name: int(one[name]) for name in FOUND}
+            visited = [int(nodes) for nodes in one.visited.values]
+            more = self.workload.found_rows(self.config, one)
+        if found["ended"] < 0:
+            return [*more, ("value", "none: the root is not closed yet")]
+        move = self.workload.move_text(self.config, found["move"])
+        total = self.config.nodes_estimate()
+        batches = found["branch_batches"], found["leaf_batches"]
+        rows = [
+            *more,
+            ("value", f"{found['value']:,} to the side to move"),
+            ("best move", f"{move}, {_unique(found)}"),
+            ("nodes visited", f"{sum(visited):,} of roughly {total:.2g}"),
+            ("of these evaluated", f"{found['leaves']:,}"),
+            ("batches", f"{batches[0]:,} of branches, {batches[1]:,} of leaves"),
+            ("most nodes kept", f"{found['peak']:,}"),
+        ]
+        if found["shortened"]:
+            fewer = counted(found["shortened"], "batch")
+            rows.append(("pool full", f"{fewer} made smaller, so more nodes may have been visited"))
+        return rows
+
+
+FOUND = (
+    *("value", "move", "as_good", "perhaps_as_good", "leaves", "branch_batches", "leaf_batches"),
+    *("peak", "shortened", "ended"),
+)
+
+
+def _unique(found: dict[str, int]) -> str:
+    """Return whether another move is as good as the best one."""
+    others, perhaps = found["as_good"] - 1, found["perhaps_as_good"]
+    if others > 0:
+        return f"and {counted(others, 'other')} as good"
+    if perhaps:
+        return f"and {counted(perhaps, 'other')} may be as good: cut off, with a bound alone"
+    return "the only best one"

@@ -1,0 +1,78 @@
+"""What does the file of a search hold? What was found, by level, and a row for each superstep."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from societies.output import ResultFile, Table
+from societies.output.tables import Column
+from societies.workload.contents import SeriesAndDetail
+from societies.workload.measured import MEASURED, MEASURED_TABLE
+from societies.workload.protocol import Block, Workload
+
+SUPERSTEPS = "supersteps"
+ROOM = 1024
+"""Supersteps for which there is room at first; the table grows when it is full."""
+
+LOGGED = ("batch_level_of", "nodes_taken", "children")
+"""Logged fields that are columns of the table."""
+
+
+class SearchContents(SeriesAndDetail):
+    """Coordinates, variables and the table of supersteps of a configuration's file.
+
+    Nobody knows beforehand how many supersteps a search takes, so these are a table of events.
+    """
+
+    def __init__(self, workload: Workload[Any, Any], config: Any) -> None:
+        super().__init__(workload, config)
+        self._every = workload.ticks(config)  # a coordinate of one superstep, the last possible
+        self._columns = {name: self._logged[name] for name in LOGGED}
+        self._logged = {}
+
+    def variables(self) -> list[Any]:
+        """Return the variables of the file; what is measured is in a table."""
+        return [one for one in super().variables() if one.name not in MEASURED]
+
+    def tables(self) -> list[Table]:
+        """Return the table of supersteps, and that of what is measured of them."""
+        game, clock = self.workload.copies, self.workload.clock
+        columns = [
+            Column(game, "int32", "", f"number of the {game}"),
+            Column(clock, "int32", clock, f"{clock}, counted from 1"),
+            *(Column(n, "int32", one.unit, one.meaning) for n, one in self._columns.items()),
+        ]
+        measured = (columns[1], *(Column(name, *facts) for name, facts in MEASURED.items()))
+        return [Table(SUPERSTEPS, tuple(columns), ROOM), Table(MEASURED_TABLE, measured, ROOM)]
+
+    def write(self, file: ResultFile, block: Block) -> None:
+        """Append a row for each superstep of each game that was not over before."""
+        copies, ticks = self.workload.count(self.config), block.last - block.first + 1
+        ended = block.state()["ended"]
+        numbers = np.arange(block.first, block.last + 1)
+        game, at = np.divmod(np.arange(copies * ticks), ticks)
+        order = np.lexsort((game, at))
+        game, at = game[order], at[order]
+        running = (ended[game] < 0) | (numbers[at] <= ended[game])
+        game, at = game[running], at[running]
+        file.append(
+            SUPERSTEPS,
+            {
+                self.workload.copies: game + self.workload.first(self.config),
+                self.workload.clock: numbers[at],
+                **{name: block.logs[name][game, at] for name in self._columns},
+            },
+        )
+        ticks = len(np.unique(at))  # of all games together
+        measured = {name: values[:ticks] for name, values in block.measured.items()}
+        file.append(MEASURED_TABLE, {self.workload.clock: numbers[:ticks], **measured})
+
+    def means(self, block: Block) -> dict[str, float]:
+        """Return nothing: the report has what was found."""
+        return {}
+
+    def recorded_means(self, dataset: Any, tick: int) -> dict[str, float]:
+        """Return nothing, either."""
+        return {}

@@ -1,0 +1,278 @@
+"""What does every workload declare that searches a game's tree: arrays, phases, order?
+
+A game's workload is a `SearchWorkload` that names its kernel file and its three functions
+(docs/write-a-search.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reference_py.games.ngtsg import (
+    append,
+    begin,
+    branch,
+    close,
+    compact,
+    evaluate,
+    make,
+    select,
+)
+from reference_py.games.ngtsg.parameters import NO_LEVEL, Game, SearchParameters
+from societies.games.ngtsg.few import Few
+from societies.games.ngtsg.host import on_host
+from societies.workload import Field, Phase, Scratch, Source, Step, Workload, phase
+
+if TYPE_CHECKING:
+    from societies.games.ngtsg.config import SearchConfig
+    from societies.workload.protocol import Contents
+    from societies.workload.report import RunReport
+
+FOLDER = "games/ngtsg"
+ITEMS = 64
+"""Work-items of a workgroup where each calculates a node."""
+
+_TREE: dict[str, Callable[..., None]] = {
+    "select": select.select_batch,
+    "append": append.append_children,
+    "close": close.close_batch,
+    "compact": compact.compact_levels,
+}
+_NODES: dict[str, Callable[..., None]] = {
+    "branch": branch.branch_batch,
+    "make": make.make_children,
+    "evaluate": evaluate.evaluate_batch,
+}
+_FEW: dict[str, Callable[..., None]] = {
+    "branch_few": branch.branch_few,
+    "evaluate_few": evaluate.evaluate_few,
+}
+
+C = TypeVar("C", bound="SearchConfig")
+P = TypeVar("P", bound=SearchParameters)
+
+
+class SearchWorkload(Workload[C, P]):
+    """Games of one kind whose trees are searched side by side.
+
+    Attributes
+    ----------
+    rules : the game's functions in the reference
+    file : kernel file with their twins, which includes those of the search
+    """
+
+    clock, copies, work = "superstep", "game", "node"
+    counted_by, timed = "nodes_taken", True
+    numpy = True
+    rules: ClassVar[Game]
+    file: ClassVar[str]
+
+    def game_macros(self, p: P) -> dict[str, int | float | str | bool]:
+        """Return the macros of the game's kernels."""
+        return {}
+
+    def game_arguments(self, p: P) -> dict[str, Any]:
+        """Return what the game's functions are handed besides, by name."""
+        return {}
+
+    def game_scratch(self, p: P) -> dict[str, Scratch]:
+        """Return tables that the game's functions are handed and that its own phases have made."""
+        return {}
+
+    def small(self, p: P, nodes: int) -> P:
+        """Return parameters for the CPU, which calculates batches of so many nodes of ``p``."""
+        rooms = (nodes + 1, *[0] * p.depth)
+        sizes: dict[str, Any] = {
+            "most_leaves": nodes,
+            "most_branches": nodes,
+            "min_leaves": 0,
+            "min_branches": 0,
+        }
+        return replace(p, capacities=rooms, form="device", **sizes)
+
+    def move_text(self, config: C, move: int) -> str:
+        """Return how the game writes a move."""
+        return str(move)
+
+    def found_rows(self, config: C, found: Any) -> list[tuple[str, str]]:
+        """Return further rows of the report, from the file's variables of one game."""
+        return []
+
+    def count(self, config: C) -> int:
+        """Return how many games are searched: as many as there are roots, unless it is said."""
+        return int(getattr(config, "replicates", len(config.roots())))
+
+    def sizes(self, p: P) -> dict[str, int]:
+        """Return nodes, words of a position, levels, nodes of a batch and moves of a position."""
+        return {
+            "node": p.nodes,
+            "word": p.words,
+            "level": p.depth + 1,
+            "slot": p.batch,
+            "choice": p.width,
+        }
+
+    def fields(self, p: P) -> Mapping[str, Field]:
+        """Return the tree, the batch, the counts and the result."""
+        node, level, slot = ("node",), ("level",), ("slot",)
+        at_node: dict[str, Any] = {"within": (0, "nodes - 1")}
+        of_level: dict[str, Any] = {"within": (0, "nodes")}
+        found: dict[str, Any] = {"final": True}
+        passing: dict[str, Any] = {"kept": False}
+        logged: dict[str, Any] = {"kept": False, "logged": True}
+        by_level = "nodes of each level"
+        return {
+            "positions": Field((*node, "word"), "uint32", "1", "position of each node"),
+            "moves": Field(node, "uint32", "1", "move that led to it"),
+            "parents": Field(node, "uint32", "index", "parent", **at_node),
+            "best": Field(node, "int32", "1", "what its side to move is sure of"),
+            "states": Field(node, "uint8", "1", "pending, expanded, ..., cut", within=(0, 4)),
+            "first_child": Field(node, "uint32", "index", "its first child", **at_node),
+            "child_count": Field(node, "uint32", "nodes", "its children", **of_level),
+            "open_children": Field(node, "uint32", "nodes", "those that are not closed"),
+            "counts": Field(level, "uint32", "nodes", f"{by_level} in memory", **of_level),
+            "taken": Field(level, "uint32", "nodes", f"{by_level} gone through", **of_level),
+            "level": Field((), "uint32", "index", "level of the next batch, or none"),
+            "batch": Field(slot, "uint32", "index", "nodes of the batch", **passing),
+            "batch_size": Field((), "uint32", "nodes", "how many these are", **passing),
+            "batch_first": Field((), "uint32", "index", "first node gone through", **passing),
+            "batch_end": Field((), "uint32", "index", "node after the last one", **passing),
+            "batch_moves": Field((*slot, "choice"), "uint32", "1", "their moves", **passing),
+            "batch_counts": Field(slot, "uint32", "moves", "how many of each", **passing),
+            "batch_offsets": Field(slot, "uint32", "moves", "those before", **passing),
+            "batch_leaves": Field((), "uint32", "nodes", "nodes without children", **passing),
+            "batch_level_of": Field((), "uint32", "index", "level of the batch", **logged),
+            "nodes_taken": Field(
+                (), "uint32", "nodes", "nodes of the batch", compared=False, **logged
+            ),
+            "children": Field((), "uint32", "nodes", "children that they have", **logged),
+            "visited": Field(level, "int64", "nodes", f"{by_level} visited", **found),
+            "leaves": Field((), "int64", "nodes", "nodes evaluated", **found),
+            "branch_batches": Field((), "int64", "batches", "batches of other nodes", **found),
+            "leaf_batches": Field((), "int64", "batches", "batches of leaves", **found),
+            "shortened": Field(
+                (), "int64", "batches", "batches made smaller, as the pool was full", **found
+            ),
+            "peak": Field((), "int64", "nodes", "most nodes kept at a time", **found),
+            "value": Field((), "int32", "1", "value of the root to its side to move", **found),
+            "move": Field((), "uint32", "1", "its first best move, or none", **found),
+            "as_good": Field((), "uint32", "moves", "moves that are surely best", **found),
+            "perhaps_as_good": Field(
+                (), "uint32", "moves", "moves cut off that may be as good", **found
+            ),
+            "ended": Field(
+                (), "int64", "superstep", "superstep that closed the root, or -1", initial=-1,
+                **found,
+            ),
+        }  # fmt: skip
+
+    def phases(self, p: P, copies: int) -> Mapping[str, Phase]:
+        """Return the kernels of every phase, or its function on the host."""
+        slots = copies * p.batch
+        file = {name: f"{FOLDER}/{name}.cl" for name in ("begin", *_TREE)}
+        nodes: dict[str, Any] = {"items": ITEMS, "scratch": self.game_scratch(p)}
+        tree = {
+            "select": phase(file["select"], copies, kernel="select_batch", alone_on_cpu=True),
+            "append": phase(file["append"], copies, kernel="append_children", alone_on_cpu=True),
+            "close": phase(file["close"], copies, kernel="close_batch", alone_on_cpu=True),
+            "compact": phase(file["compact"], kernel="compact_levels", global_size=copies),
+        }
+        if p.form == "host":
+            tree = {name: Phase(host=on_host(name, _TREE[name], p)) for name in tree}
+        few = {name: Phase(host=function) for name, function in Few(self, p).phases().items()}
+        return {
+            **few,
+            "begin": phase(file["begin"], kernel="begin_search", global_size=copies),
+            "select": tree["select"],
+            "branch": phase(self.file, kernel="branch_batch", global_size=slots, **nodes),
+            "append": tree["append"],
+            "make": phase(self.file, kernel="make_children", global_size=slots * p.width, **nodes),
+            "evaluate": phase(self.file, kernel="evaluate_batch", global_size=slots, **nodes),
+            "close": tree["close"],
+            "compact": tree["compact"],
+        }
+
+    def schedule(self, p: P, tick: int, seen: Any) -> Iterator[Step]:
+        """Yield the phases of a superstep; the host sees one word of each game."""
+        if not tick:
+            yield Step("begin")
+            return
+        levels = seen["level"]
+        if (levels == NO_LEVEL).all():
+            return
+        inner, leaves = levels < p.depth, levels == p.depth
+        yield Step("select")
+        few = np.zeros((2, len(levels)), bool)
+        if p.min_branches or p.min_leaves:  # else the size of the batch is no business of the host
+            few = seen["batch_size"] < np.array([[p.min_branches], [p.min_leaves]])
+        if (inner & ~few[0]).any():
+            yield Step("branch")
+        if (inner & few[0]).any():
+            yield Step("branch_few")
+        yield Step("append")
+        if inner.any():
+            yield Step("make")
+        if (inner | leaves & ~few[1]).any():
+            yield Step("evaluate")
+        if (leaves & few[1]).any():
+            yield Step("evaluate_few")
+        yield Step("close")
+        yield Step("compact")
+
+    def source(self, p: P) -> Source:
+        """Return the game's macros and arguments; another position builds nothing."""
+        arguments = {
+            "given": len(p.roots),
+            "given_roots": np.array(p.roots, np.uint32),
+            "level_starts": np.array(p.starts, np.uint32),
+            "level_rooms": np.array(p.capacities, np.uint32),
+            **self.game_arguments(p),
+        }
+        return Source(self.game_macros(p), arguments=arguments)
+
+    def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
+        """Return the twin of every phase."""
+        few = {name: _FEW[name] for name in Few(self, p).phases()}
+        nodes = {**_NODES, **few}
+        own = {name: partial(function, self.rules) for name, function in nodes.items()}
+        return {"begin": begin.begin_search, **_TREE, **own}
+
+    def work_items(self, p: P, copies: int, device: Any) -> int:
+        """Return work-items of a workgroup that goes through a level."""
+        return 256
+
+    def limits(self, p: P, tick: int) -> Mapping[str, ArrayLike]:
+        """Return for how many nodes there is room."""
+        return {"nodes": p.nodes}
+
+    def why_ended(self, state: Mapping[str, Any]) -> str:
+        """Return that nothing is left to search."""
+        return "the root is closed"
+
+    def contents(self, config: C) -> Contents:
+        """Return what the file holds: results, and a row for each superstep."""
+        from societies.games.ngtsg.results import SearchContents
+
+        return SearchContents(self, config)
+
+    def report(self, config: C, **facts: Any) -> RunReport:
+        """Return a report with what was found."""
+        from societies.games.ngtsg.report import SearchReport
+
+        return SearchReport(self, config, **facts)
+
+    def plan_rows(self, config: C, p: P) -> list[tuple[str, str]]:
+        """Return for how many nodes there is room, and how large the whole tree is."""
+        needed = config.search_values()["capacities"]
+        room = ", ".join(f"{one:,}" for one in needed)
+        return [
+            ("nodes of each level", room),
+            ("nodes kept", f"at most {p.nodes:,} of a game"),
+            ("nodes of the whole tree, roughly", f"{config.nodes_estimate():.1g}"),
+        ]

@@ -1,0 +1,89 @@
+"""Tic-tac-toe, searched: the example of docs/write-a-search.md.
+
+The rules are in ``reference_py/games/tictactoe``, the kernels in ``kernels/games/tictactoe``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from reference_py.games.ngtsg.parameters import NO_MOVE, SearchParameters
+from reference_py.games.tictactoe.search import GAME, SQUARES
+from societies.config.model import Conflict, key
+from societies.games.ngtsg.config import SearchConfig
+from societies.games.ngtsg.search import SearchWorkload
+
+CROSS, NOUGHT, FREE = "XO."
+
+
+class TicTacToeConfig(SearchConfig):
+    """A position of tic-tac-toe whose tree is searched."""
+
+    workload: Literal["tictactoe"] = key("tictactoe", "What the file configures")
+    depth: int = key(9, "Plies from the root to the leaves", "plies", ge=0, le=SQUARES)
+    position: str = key(
+        "... ... ...", "The squares, row by row: X, O or a dot; X begins", pattern="^[XO. ]*$"
+    )
+
+    words: ClassVar[int] = 2
+
+    @property
+    def squares(self) -> str:
+        """The squares without the blanks between rows."""
+        return self.position.replace(" ", "")
+
+    @property
+    def most_moves(self) -> int:
+        """Most moves of a position."""
+        return SQUARES
+
+    def nodes_estimate(self) -> float:
+        """Return how many nodes the tree has if nobody wins before the last square is taken."""
+        free, nodes, level = self.squares.count(FREE), 1.0, 1.0
+        for ply in range(min(self.depth, free)):
+            level *= free - ply
+            nodes += level
+        return nodes
+
+    def roots(self) -> tuple[tuple[int, ...], ...]:
+        """Return the squares of the side to move and those of the other one."""
+        sides = [
+            sum(1 << i for i, square in enumerate(self.squares) if square == side)
+            for side in (CROSS, NOUGHT)
+        ]
+        crosses, noughts = (side.bit_count() for side in sides)
+        return (tuple(sides if crosses == noughts else reversed(sides)),)
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what is wrong with the position."""
+        yield from super().conflicts()
+        squares = self.squares
+        if len(squares) != SQUARES:
+            yield Conflict(("position",), f"{len(squares)} squares; a board has {SQUARES}")
+        elif squares.count(CROSS) - squares.count(NOUGHT) not in (0, 1):
+            yield Conflict(
+                ("position",),
+                f"{squares.count(CROSS)} X and {squares.count(NOUGHT)} O; X begins, so there are "
+                "as many, or one X more",
+            )
+
+
+class TicTacToe(SearchWorkload[TicTacToeConfig, SearchParameters]):
+    """The tree of tic-tac-toe."""
+
+    name = "tictactoe"
+    summary = "the game tree of tic-tac-toe: the example of a search of one's own"
+    config = TicTacToeConfig
+    rules, file = GAME, "games/tictactoe/search.cl"
+
+    def parameters(self, config: TicTacToeConfig) -> SearchParameters:
+        """Return what the reference is handed of a search."""
+        return SearchParameters(**config.search_values())
+
+    def move_text(self, config: TicTacToeConfig, move: int) -> str:
+        """Return row and column, counted from 1."""
+        return "none" if move == NO_MOVE else f"row {move // 3 + 1}, column {move % 3 + 1}"
+
+
+WORKLOAD = TicTacToe()

@@ -1,0 +1,174 @@
+"""How is a planned OpenCL text compiled by NVRTC, and what does the result say of its kernels?
+
+Nothing here needs a GPU: NVRTC compiles for an architecture by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from societies.errors import BuildError, DeviceError
+from societies.kerneltext import cache
+from societies.kerneltext.source import Source
+from societies.opencl.build import LogError, RawParameter, located
+from societies.opencl.cuda.cupy import nvrtc
+from societies.opencl.cuda.translate import HEADER, LOCAL_PREFIX, header, translate
+from societies.opencl.signature import Declarations
+
+OPTIONS = (
+    "--std=c++20",
+    "--device-as-default-execution-space",
+    "--fmad=false",
+    "--ftz=false",
+    "--prec-div=true",
+    "--prec-sqrt=true",
+    "--disable-warnings",
+)
+"""Options of every build: no fused operations, subnormal numbers kept, divisions and roots rounded
+correctly."""
+
+_ERROR = re.compile(
+    r"^(?P<file>.+?)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (?P<message>.*)",
+    re.MULTILINE,
+)
+_ENTRY = re.compile(r"\.entry\s+(\w+)\s*\((.*?)\)\s*([^{]*)\{", re.DOTALL)
+_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.([busf])(\d+)[^,\[]*(?:\[(\d+)\])?")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A kernel of a compiled text.
+
+    Attributes
+    ----------
+    sizes : bytes of each parameter
+    parameters : as the OpenCL text declares them
+    required : the workgroup that it demands, or None
+    """
+
+    sizes: tuple[int, ...]
+    parameters: tuple[RawParameter, ...]
+    required: tuple[int, int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A text compiled for one architecture: machine code, and its kernels by name."""
+
+    code: bytes
+    entries: Mapping[str, Entry]
+
+
+def compile_text(
+    source: Source,
+    predefined: Mapping[str, str | None],
+    architecture: str,
+    options: tuple[str, ...] = (),
+) -> tuple[str, bytes, dict[str, Entry]]:
+    """Return the PTX of a planned text, its machine code, and its kernels.
+
+    Parameters
+    ----------
+    source
+        The text after the planner of local memory.
+    predefined
+        Macros that are facts of the device.
+    architecture
+        ``sm_90``, say.
+    options
+        ``-D`` options of the program.
+
+    Raises
+    ------
+    BuildError
+        With file and line of the OpenCL text, if it does not compile.
+    DeviceError
+        If NVRTC is not there or does not know the architecture.
+    """
+    translated = translate(source, predefined)
+    ptx, code = _nvrtc(source, translated.text, architecture, options)
+    declared = Declarations(translated.expanded)
+    entries = {}
+    for name, sizes in entry_sizes(ptx).items():
+        signature = declared.signature(name)
+        parameters = tuple(
+            RawParameter(p.name, p.space, p.type_name, p.pointer, p.const)
+            for p in signature.parameters
+        )
+        entries[name] = Entry(sizes, parameters, translated.required.get(name))
+    return ptx, code, entries
+
+
+def compiled(
+    device: Any, source: Source, predefined: Mapping[str, str | None], options: tuple[str, ...]
+) -> Compiled:
+    """Return a text compiled for a device, from our cache if it is there."""
+    words = (*device.build_options, *options, header())
+    key = cache.program_key(device, source.text, words)
+    with cache.alone(key):
+        entry = cache.load(key)
+        if entry is not None:
+            return Compiled(entry[1], {name: _restored(row) for name, row in entry[0].items()})
+        _, code, entries = compile_text(source, predefined, device.architecture, options)
+        cache.store(key, {name: asdict(entry) for name, entry in entries.items()}, code)
+        return Compiled(code, entries)
+
+
+def entry_sizes(ptx: str) -> dict[str, tuple[int, ...]]:
+    """Return the bytes of the parameters of every kernel in PTX."""
+    found = {}
+    for name, parameters, _ in _ENTRY.findall(ptx):
+        found[name] = tuple(
+            int(bits) // 8 * int(count or 1) for _, bits, count in _PARAMETER.findall(parameters)
+        )
+    return found
+
+
+def _restored(row: Any) -> Entry:
+    required = None if row["required"] is None else tuple(row["required"])
+    parameters = tuple(RawParameter(*one) for one in row["parameters"])
+    return Entry(tuple(row["sizes"]), parameters, required)
+
+
+def _nvrtc(
+    source: Source, text: str, architecture: str, options: tuple[str, ...]
+) -> tuple[str, bytes]:
+    """Return PTX and machine code."""
+    library = nvrtc()
+    program = library.createProgram(text, "kernels.cu", (), ())
+    try:
+        try:
+            words = (*OPTIONS, f"--gpu-architecture={architecture}", *options)
+            library.compileProgram(program, words)
+        except library.NVRTCError as error:
+            log = str(library.getProgramLog(program))
+            raise BuildError(_message(source, log, str(error), architecture)) from None
+        return _text(library.getPTX(program)), bytes(library.getCUBIN(program))
+    except library.NVRTCError as error:
+        raise DeviceError(f"NVRTC fails: {error}") from error
+    finally:
+        library.destroyProgram(program)
+
+
+def _text(ptx: str | bytes) -> str:
+    return ptx.decode("ascii", "replace") if isinstance(ptx, bytes) else ptx
+
+
+def _message(source: Source, log: str, error: str, architecture: str) -> str:
+    """Return the first error in the kernels with its line, else what NVRTC says."""
+    found = [
+        LogError(match["file"], int(match["line"]), None, match["message"])
+        for match in _ERROR.finditer(log)
+    ]
+    ours = [one for one in found if one.file in source.lines]
+    if ours:
+        return located(source, ours[0], len(ours) - 1)
+    said = next((row.strip() for row in log.splitlines() if "error" in row), error)
+    place = f" ({HEADER.name}, line {found[0].line})" if found else ""
+    return f"the kernels do not build for CUDA ({architecture}): {said}{place}"
+
+
+__all__ = ["LOCAL_PREFIX", "OPTIONS", "Compiled", "Entry", "compile_text", "compiled"]

@@ -1,0 +1,79 @@
+"""Is CuPy there, and does it find a GPU? The parts of it that the CUDA device uses, by name."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import warnings
+from functools import cache
+from typing import Any
+
+from societies.errors import DeviceError
+
+NOT_INSTALLED = "device cuda needs CuPy, which is not installed: pip install 'societies[cuda]'"
+
+
+@cache
+def _module(name: str) -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # CuPy warns of a GPU it does not find, we raise
+            return importlib.import_module(name)
+    except ImportError as error:
+        if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("cupy"):
+            raise DeviceError(NOT_INSTALLED) from None
+        raise DeviceError(f"device cuda: CuPy cannot be loaded: {_line(error)}") from error
+
+
+def cupy() -> Any:
+    """Return the module ``cupy``.
+
+    Raises
+    ------
+    DeviceError
+        If it is not installed or cannot be loaded.
+    """
+    os.environ.setdefault("CUPY_CACHE_IN_MEMORY", "1")  # nothing of ours is compiled by it
+    return _module("cupy")
+
+
+def nvrtc() -> Any:
+    """Return CuPy's binding of NVRTC.
+
+    Raises
+    ------
+    DeviceError
+        If CuPy or NVRTC is not installed.
+    """
+    cupy()
+    library = _module("cupy_backends.cuda.libs.nvrtc")
+    try:
+        library.getVersion()
+    except Exception as error:  # CuPy loads the library at the first call
+        raise DeviceError(
+            f"device cuda needs NVRTC (pip install nvidia-cuda-nvrtc): {_line(error)}"
+        ) from error
+    return library
+
+
+def gpus() -> int:
+    """Return how many GPUs CuPy sees.
+
+    Raises
+    ------
+    DeviceError
+        If CuPy is not there, or there is none.
+    """
+    runtime = cupy().cuda.runtime
+    try:
+        count = int(runtime.getDeviceCount())
+        reason = "CUDA lists no device"
+    except Exception as error:
+        count, reason = 0, _line(error)
+    if count < 1:
+        raise DeviceError(f"device cuda: CuPy finds no NVIDIA GPU here: {reason}")
+    return count
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,129 @@
+"""Which facts has a GPU when it is reached through CUDA? The device of ``--device cuda``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from societies.errors import DeviceError
+from societies.kerneltext.source import Source
+from societies.opencl.array import Counters
+from societies.opencl.build import RawParameter
+from societies.opencl.cuda.compiler import OPTIONS, compiled
+from societies.opencl.cuda.cupy import cupy, gpus, nvrtc
+from societies.opencl.cuda.driver import Cuda, Program
+from societies.opencl.device import Device
+from societies.opencl.program import predefined
+
+NAME = "cuda"
+
+
+class CudaDevice(Device):
+    """A GPU whose kernels NVRTC compiles from the OpenCL text; otherwise a `Device` as any other.
+
+    Attributes
+    ----------
+    architecture : str
+        For which kernels are compiled, such as ``sm_90``.
+    """
+
+    def __init__(self, module: Any, ordinal: int):
+        runtime = module.cuda.runtime
+        facts = runtime.getDeviceProperties(ordinal)
+        name = facts["name"]
+        self.index = f"{NAME}:{ordinal}"
+        self.name = name.decode() if isinstance(name, bytes) else str(name)
+        self.platform = "NVIDIA CUDA"
+        self.architecture = f"sm_{facts['major']}{facts['minor']}"
+        nvrtc_version = ".".join(str(n) for n in nvrtc().getVersion())
+        self.platform_version = f"NVRTC {nvrtc_version}, CuPy {module.__version__}"
+        driver = int(runtime.driverGetVersion())
+        self.driver = f"CUDA {driver // 1000}.{driver % 1000 // 10}"
+        # the planner's macros follow the version of OpenCL C that the text is written in
+        self.version = f"OpenCL 1.2 by {self.platform_version}, {self.architecture}"
+        self.kind = "gpu"
+        self.fp64 = True
+        self.compute_units = int(facts["multiProcessorCount"])
+        self.max_workgroup = int(facts["maxThreadsPerBlock"])
+        self.max_item_sizes = tuple(int(n) for n in facts["maxThreadsDim"])
+        self.local_memory = int(facts["sharedMemPerBlock"])
+        self.global_memory = self.max_alloc = int(facts["totalGlobalMem"])
+        self.address_bits = 64
+        self.warp = int(facts["warpSize"])
+        self.available = True
+        self.simulator = False
+        self.correct_single = True
+        self.subnormal_single = True
+        self.cl_device = None
+        self.reason = ""
+        self.own_limits = False
+        self.counters = Counters()
+        self.recording = None
+        self.launched = None
+        self._cuda = Cuda(module, ordinal)
+
+    @property
+    def api(self) -> Any:
+        """CUDA, by the names of pyopencl."""
+        return self._cuda
+
+    @property
+    def build_options(self) -> tuple[str, ...]:
+        """Options of every build; they keep each operation's own rounding."""
+        return (*OPTIONS, f"--gpu-architecture={self.architecture}")
+
+    @property
+    def profiling(self) -> bool:
+        """Whether every launch is timed."""
+        return self._cuda.timed
+
+    @profiling.setter
+    def profiling(self, timed: bool) -> None:
+        self._cuda.timed = timed
+
+    @property
+    def context(self) -> Any:
+        """Nothing: CUDA has one context for each GPU."""
+        return None
+
+    @property
+    def queue(self) -> Any:
+        """The stream on which everything runs."""
+        return self._cuda
+
+    def compiler(
+        self, source: Source, options: tuple[str, ...]
+    ) -> tuple[Any, dict[str, list[RawParameter]]]:
+        """Return the loaded kernels of a planned text, and their signatures."""
+        own = tuple(option for option in options if option not in self.build_options)
+        found = compiled(self, source, predefined(self, own), own)
+        program = Program(self._cuda, found.code, dict(found.entries))
+        return program, {name: list(entry.parameters) for name, entry in found.entries.items()}
+
+
+def asked_for(spec: str) -> bool:
+    """Return whether a name of a device, in small letters, means this kind."""
+    return spec == NAME or spec.startswith(f"{NAME}:")
+
+
+def cuda_device(spec: str = NAME) -> CudaDevice:
+    """Return the GPU that ``cuda`` or ``cuda:N`` names, N being its number in CUDA.
+
+    Raises
+    ------
+    DeviceError
+        If CuPy, NVRTC or the GPU is not there.
+    """
+    _, _, number = spec.partition(":")
+    count = gpus()
+    there = ", ".join(f"{NAME}:{ordinal}" for ordinal in range(count))
+    if number and not (number.isdecimal() and int(number) < count):
+        raise DeviceError(f"device {spec}: no such device; there is: {there}")
+    return CudaDevice(cupy(), int(number or 0))
+
+
+def cuda_devices() -> list[CudaDevice]:
+    """Return all GPUs; none where CuPy or a GPU is missing."""
+    try:
+        return [CudaDevice(cupy(), ordinal) for ordinal in range(gpus())]
+    except DeviceError:
+        return []

@@ -1,0 +1,199 @@
+"""Blurred pictures: what is declared of them.
+
+The rules are in ``reference_py/physics/blur``, the kernels in ``kernels/physics/blur``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reference_py.physics.blur import both, box, columns, neighbours, rounding, rows
+from reference_py.physics.blur.parameters import BORDERS, Parameters
+from reference_py.physics.blur.weights import weights_of
+from societies.physics.blur.config import BlurConfig
+from societies.workload import Field, Phase, Source, Step, Workload, phase
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from societies.opencl import Device
+    from societies.physics.blur.view import Look
+    from societies.workload.protocol import Contents
+    from societies.workload.report import RunReport
+    from societies.workload.view import View
+
+FOLDER = "physics/blur"
+
+BAND = 8
+"""Rows that a workgroup takes where each row is by itself."""
+
+STRIP, STRIP_BAND = 1024, 64
+"""Columns and rows that a workgroup takes of a box of bytes."""
+
+TILE, HEIGHT = 64, 96
+"""Columns, and sums along rows, that a workgroup has in local memory where passes are fused."""
+
+
+class Blur(Workload[BlurConfig, Parameters]):
+    """Images of one size, side by side: the frames of an animation."""
+
+    name = "blur"
+    summary = "pictures blurred by neighbours, boxes or Gaussians"
+    config = BlurConfig
+    clock, copies, work = "pass", "image", "pixel-pass"
+    numpy = True
+
+    def parameters(self, config: BlurConfig) -> Parameters:
+        """Return what the reference is handed of a picture."""
+        return config.parameters()
+
+    def count(self, config: BlurConfig) -> int:
+        """Return the number of frames."""
+        return len(config.source.planes)
+
+    def sizes(self, p: Parameters) -> dict[str, int]:
+        """Return channels and sides of the picture."""
+        return {"channel": p.channels, "row": p.height, "column": p.width}
+
+    def fields(self, p: Parameters) -> Mapping[str, Field]:
+        """Return the planes of an image, and what a pass needs besides."""
+        pixels, dtype = ("channel", "row", "column"), np.dtype(p.dtype).name
+        within = None if p.whole else (0, 256)
+        fields = {
+            "planes": Field(
+                pixels,
+                dtype,
+                "1",
+                "brightness of a pixel, 0 to 255",
+                initial=lambda p: p.image,
+                recorded=True,
+                within=within,
+            ),
+            "next": Field(
+                pixels, dtype, "1", "the same after the pass", kept=False, compared=False
+            ),
+            "picture": Field(
+                pixels, "uint8", "1", "brightness of a pixel at the end", kept=False, final=True
+            ),
+        }
+        if _separable(p) and p.variant == "separate":
+            meaning = "sums along the rows"
+            fields["across"] = Field(pixels, "float32", "1", meaning, kept=False)
+        return fields
+
+    def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:
+        """Return the kernels of every phase."""
+        planes = copies * p.channels
+        bands, swap = -(-planes * p.height // BAND), (("planes", "next"),)
+
+        def grid(wide: int, tall: int) -> int:
+            return planes * -(-p.width // wide) * -(-p.height // tall)
+
+        def one(name: str, groups: int, swaps: tuple[tuple[str, str], ...] = swap) -> Phase:
+            launches = phase(f"{FOLDER}/{name}.cl", groups, alone_on_cpu=True).launches
+            return Phase(launches, swaps)
+
+        found = {
+            "neighbours": one("neighbours", bands),
+            "box": one("box", grid(STRIP, STRIP_BAND)),
+            "rows": one("rows", bands, ()),
+            "columns": one("columns", bands),
+            "both": one("both", grid(TILE, max(1, HEIGHT - 2 * p.radius))),
+        }
+        used = {name: found[name] for name in _phases_of(p)}
+        pixels = planes * p.height * p.width
+        return used | {"rounding": phase(f"{FOLDER}/rounding.cl", global_size=pixels)}
+
+    def schedule(self, p: Parameters, tick: int, seen: Any) -> Iterator[Step]:
+        """Yield the phases of a pass; there is nothing to do before the first."""
+        if tick:
+            yield from map(Step, _phases_of(p))
+
+    def finish(self, p: Parameters) -> tuple[Step, ...]:
+        """Return what makes the picture of the planes."""
+        return (Step("rounding"),)
+
+    def source(self, p: Parameters) -> Source:
+        """Return the macros of the kernels and the weights; another size builds nothing."""
+        macros: dict[str, Any] = {
+            "PLANES_ARE_WHOLE": p.whole,
+            "RADIUS": p.radius,
+            "KIND_IS_GAUSSIAN": p.kind == "gaussian",
+            **{f"BORDER_IS_{name.upper()}": p.border == name for name in BORDERS},
+            "BAND": STRIP_BAND if "box" in _phases_of(p) else BAND,
+            "STRIP": STRIP,
+            "TILE": TILE,
+            "HEIGHT": HEIGHT,
+        }
+        return Source(macros, arguments={"weights": weights_of(p)} if _separable(p) else {})
+
+    def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
+        """Return the twin of every phase."""
+        twins = {
+            "neighbours": neighbours.neighbours,
+            "box": box.box,
+            "rows": rows.rows,
+            "columns": columns.columns,
+            "both": both.both,
+        }
+        return {name: twins[name] for name in _phases_of(p)} | {"rounding": rounding.rounding}
+
+    def work_done(self, config: BlurConfig, ticks: int) -> float:
+        """Return pixels times passes; a channel counts as a pixel."""
+        return float(config.source.planes.size * ticks)
+
+    def contents(self, config: BlurConfig) -> Contents:
+        """Return what the file holds; at the end the picture is written."""
+        from societies.physics.blur.picture import WithPicture
+
+        return WithPicture(self, config)
+
+    def report(self, config: BlurConfig, **facts: Any) -> RunReport:
+        """Return the report of a run, which says where the picture is."""
+        from societies.physics.blur.picture import PictureReport
+
+        return PictureReport(self, config, **facts)
+
+    def plan_rows(self, config: BlurConfig, p: Parameters) -> list[tuple[str, str]]:
+        """Return what is blurred, and how."""
+        from societies.physics.blur.picture import described
+
+        return [("picture", described(config)), ("phases of a pass", ", ".join(_phases_of(p)))]
+
+    def figure(self, results: xr.Dataset, *, image: int = 0) -> Any:
+        """Draw the blurred picture.
+
+        Parameters
+        ----------
+        image : int
+            Which image of the file, from 0.
+        """
+        from societies.physics.blur.figure import figure
+
+        return figure(results, image)
+
+    def view(self, config: BlurConfig, *, device: str | Device = "auto") -> View[Look]:
+        """Show the picture pass after pass; kind, radius and sigma can be changed."""
+        from societies.physics.blur.view import BlurView
+
+        return BlurView(self, config, device)
+
+
+def _separable(p: Parameters) -> bool:
+    """Return whether a pass goes along rows and then along columns."""
+    return p.kind != "neighbours" and not p.whole
+
+
+def _phases_of(p: Parameters) -> tuple[str, ...]:
+    """Return the phases of a pass."""
+    if p.kind == "neighbours":
+        return ("neighbours",)
+    if p.whole:
+        return ("box",)
+    return ("both",) if p.variant == "fused" else ("rows", "columns")
+
+
+WORKLOAD = Blur()

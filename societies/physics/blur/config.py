@@ -1,0 +1,204 @@
+"""What can be configured of a blur: every key of its YAML file, with unit, range and meaning."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from reference_py.physics.blur.parameters import Parameters, pattern
+from societies.config.model import Conflict, Interval, Section, WorkloadConfig, key
+from societies.errors import ConfigError
+from societies.physics.blur.image import ANIMATED, Picture, kind_of, read, unwritable
+from societies.workload.config import MOST_DAYS
+
+LARGEST_SIDE = 32_768
+LARGEST_RADIUS = 4000
+LARGEST_BOX = 1000
+"""Radius of a box of bytes, whose sums are exact in 32 bits."""
+
+FUSED_RADIUS = 16
+"""Radius up to which the form `fused` has the sums along rows in local memory."""
+
+ARITHMETICS = {
+    "neighbours": ("float", "seed"),
+    "box": ("bytes", "float"),
+    "gaussian": ("float",),
+}
+"""What planes may hold between passes, by kind; the first is the default."""
+
+
+class RecordConfig(Section):
+    """What is kept in the file, and how often."""
+
+    detail: int = key(0, "Record the planes every this many passes; 0: never", "pass", ge=0)
+    checkpoint: Interval = key(
+        "auto",
+        "Save the planes, from which a run can be resumed, every this many passes; 0 or never: "
+        "not at all; auto: 50, or more where they are large",
+        "pass",
+    )
+
+
+class BlurConfig(WorkloadConfig):
+    """A picture that is blurred."""
+
+    workload: Literal["blur"] = key("blur", "What the file configures")
+    image: str | None = key(
+        None,
+        "Picture that is blurred, of any kind that Pillow reads; it is never changed. Default: a "
+        "test picture of width x height pixels",
+    )
+    width: int = key(640, "Columns of the test picture", "pixels", ge=1, le=LARGEST_SIDE)
+    height: int = key(480, "Rows of the test picture", "pixels", ge=1, le=LARGEST_SIDE)
+    out: str | None = key(
+        None,
+        "File of the blurred picture; default: beside the image, with -blurred after its name, or "
+        "that of the results, ending in .png, for the test picture",
+    )
+    kind: Literal["neighbours", "box", "gaussian"] = key(
+        "neighbours",
+        "What a pixel becomes: the mean of its direct neighbours, of a square, or a Gaussian blur",
+    )
+    passes: int = key(1, "How often the picture is blurred", "1", ge=0, le=MOST_DAYS)
+    radius: int | None = key(
+        None,
+        "Of box and gaussian: pixels that a window reaches to each side; default: 1 of box, four "
+        "sigma of gaussian",
+        "pixels",
+        ge=0,
+        le=LARGEST_RADIUS,
+    )
+    sigma: float | None = key(
+        None, "Of gaussian: standard deviation; default: 1", "pixels", gt=0, le=1000
+    )
+    border: Literal["available", "replicate", "reflect", "mirror", "wrap", "constant"] | None = key(
+        None,
+        "What stands for pixels beyond the border: nothing (of neighbours and box), the last one, "
+        "the picture reflected with or without its last pixel, its other side, or 0; default: "
+        "available of neighbours, else mirror",
+    )
+    arithmetic: Literal["float", "bytes", "seed"] | None = key(
+        None,
+        "What is kept between passes: numbers with fractions, bytes that are rounded (of box), or "
+        "bytes that are cut off (of neighbours), as in the original; default: bytes of box, else "
+        "float",
+    )
+    frames: Literal["first", "all"] = key("first", "Which frames of an animation are blurred")
+    variant: Literal["auto", "fused", "separate"] = key(
+        "auto",
+        "Of gaussian and of box with fractions, form of the kernels, with the same results: rows "
+        "and columns in one launch, up to radius 16, or in two; auto: in one where it is possible",
+    )
+    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+
+    @property
+    def source(self) -> Picture:
+        """The picture that is blurred."""
+        if self.image is None:
+            return Picture(pattern(self.width, self.height), None, False)
+        return read(self.image, every_frame=self.frames == "all")
+
+    @property
+    def window(self) -> int:
+        """How far a window reaches to each side."""
+        if self.kind == "neighbours":
+            return 1
+        if self.radius is not None:
+            return self.radius
+        return 1 if self.kind == "box" else math.floor(4.0 * self.deviation + 0.5)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of a Gaussian blur."""
+        return 1.0 if self.sigma is None else self.sigma
+
+    @property
+    def kept_numbers(self) -> str:
+        """What is kept between passes."""
+        return self.arithmetic or ARITHMETICS[self.kind][0]
+
+    def parameters(self) -> Parameters:
+        """Return what the reference is handed."""
+        fused = self.window <= FUSED_RADIUS and self.variant != "separate"
+        return Parameters(
+            self.source.planes,
+            self.kind,
+            self.passes,
+            self.window,
+            self.deviation,
+            self.border or ("available" if self.kind == "neighbours" else "mirror"),
+            self.kept_numbers,
+            "fused" if fused else "separate",
+        )
+
+    def inputs(self) -> dict[str, str]:
+        """Return the picture, if there is one."""
+        return {} if self.image is None else {"image": self.image}
+
+    def picture_path(self, results: Path) -> Path:
+        """Return the file of the blurred picture."""
+        if self.out is not None:
+            return Path(self.out)
+        if self.image is None:
+            return results.with_suffix(".png")
+        path = Path(self.image)
+        ending = path.suffix if kind_of(path) else ".png"
+        return path.with_name(f"{path.stem}-blurred{ending}")
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield keys of other kinds, pictures that cannot be read, and files not to be written."""
+        yield from self._of_kinds()
+        if self.image is not None:
+            try:
+                found = self.source
+            except ConfigError as error:
+                yield Conflict(("image",), str(error))
+                return
+            for name in ("width", "height"):
+                if name in self.model_fields_set:
+                    yield Conflict((name,), "of the test picture; the image has its own size")
+            if max(found.planes.shape[2:]) > LARGEST_SIDE:
+                message = f"{self.image} has more than {LARGEST_SIDE} pixels along a side"
+                yield Conflict(("image",), message)
+            if len(found.planes) > 1 and self.out is not None:
+                kind = kind_of(Path(self.out))
+                if kind and kind not in ANIMATED:
+                    message = f"{kind} has no frames; the image has {len(found.planes)}"
+                    yield Conflict(("out",), message, (("frames",),))
+        if self.out is not None and (problem := unwritable(Path(self.out), self.image)):
+            yield Conflict(("out",), problem)
+
+    def _of_kinds(self) -> Iterator[Conflict]:
+        kind = self.kind
+        if self.sigma is not None and kind != "gaussian":
+            yield Conflict(("sigma",), f"{kind} has no sigma", (("kind",),))
+        if self.radius is not None and kind == "neighbours":
+            yield Conflict(("radius",), "neighbours has no radius", (("kind",),))
+        if kind == "gaussian" and self.border == "available":
+            message = "gaussian needs a pixel everywhere; available is for neighbours and box"
+            yield Conflict(("border",), message, (("kind",),))
+        if self.arithmetic is not None and self.arithmetic not in ARITHMETICS[kind]:
+            there = " or ".join(ARITHMETICS[kind])
+            message = f"{kind} has no arithmetic {self.arithmetic}; there is: {there}"
+            yield Conflict(("arithmetic",), message, (("kind",),))
+        if kind == "box" and self.kept_numbers == "bytes" and self.window > LARGEST_BOX:
+            message = f"a box of bytes has a radius of {LARGEST_BOX} at most; set arithmetic: float"
+            yield Conflict(("radius",), message, (("kind",), ("arithmetic",)))
+        if self.variant == "fused" and self.window > FUSED_RADIUS:
+            message = f"fused takes a radius up to {FUSED_RADIUS}; this is {self.window}"
+            yield Conflict(("variant",), message, (("radius",), ("sigma",), ("kind",)))
+        separable = kind == "gaussian" or self.kept_numbers == "float"
+        if self.variant != "auto" and (kind == "neighbours" or not separable):
+            message = "only gaussian, and box with arithmetic: float, have two forms"
+            yield Conflict(("variant",), message, (("kind",), ("arithmetic",)))
+
+    def warnings(self) -> Iterator[Conflict]:
+        """Yield that a picture has more than 8 bits a channel, of which the highest are read."""
+        if self.image is not None and self.source.deep:
+            message = f"{self.image} has more than 8 bits a channel; it is read as 8 bits"
+            yield Conflict(("image",), message)
+        if self.record.detail > self.passes:
+            message = f"{self.record.detail} passes are more than the run has ({self.passes})"
+            yield Conflict(("record", "detail"), f"{message}: nothing of this is recorded")

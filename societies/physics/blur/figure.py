@@ -1,0 +1,48 @@
+"""What does a run look like? The picture that it blurred."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from societies.errors import OutputError
+from societies.workload.figure import clock_and_copies, numbers, require_copy, words
+
+
+def figure(results: Any, image: int = 0) -> Any:
+    """Return a figure of one image of a result.
+
+    Parameters
+    ----------
+    results : xarray.Dataset
+        As `societies.open_results` returns it.
+    image : int
+        Place of the image among those of the file.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ConfigError
+        If there is no such image.
+    OutputError
+        If what is to be drawn is not what a run writes.
+    """
+    from matplotlib.figure import Figure
+
+    clock_and_copies(results)
+    pictures = numbers(results, "picture", "image", "channel", "row", "column")
+    require_copy(results, image)
+    if not pictures.size or pictures.sizes["channel"] not in (1, 3):
+        raise OutputError("'picture' is neither grey nor coloured, so it cannot be drawn")
+    channels = pictures[image].values.astype(np.uint8)
+    pixels = channels[0] if len(channels) == 1 else np.moveaxis(channels, 0, 2)
+    drawing = Figure(figsize=(6.4, 5.2), layout="constrained")
+    axes = drawing.subplots()
+    axes.imshow(pixels, interpolation="nearest", cmap="gray", vmin=0, vmax=255)
+    axes.grid(visible=False)
+    axes.set(title=words(results.attrs.get("title", "")), xlabel="column", ylabel="row")
+    return drawing

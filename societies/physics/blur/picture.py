@@ -1,0 +1,58 @@
+"""Where is the blurred picture of a run, and how does it get there?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from societies.errors import OutputError, override
+from societies.output import ResultFile
+from societies.physics.blur.image import is_ours, unwritable, write
+from societies.words import plural
+from societies.workload.contents import SeriesAndDetail
+from societies.workload.fields import State
+from societies.workload.report import RunReport
+
+
+def described(config: Any) -> str:
+    """Return what is blurred: "photo.jpg, 640 x 480 pixels, 3 channels"."""
+    frames, channels, rows, columns = config.source.planes.shape
+    name = config.image or "the test picture"
+    counts = [("channel", channels), *([("frame", frames)] if frames > 1 else [])]
+    said = [f"{n} {word if n == 1 else plural(word)}" for word, n in counts]
+    return ", ".join([name, f"{columns} x {rows} pixels", *said])
+
+
+class WithPicture(SeriesAndDetail):
+    """The file of a run, and the picture."""
+
+    def attributes(self) -> dict[str, str | int]:
+        """Return the title, which says what is blurred, and the sides of the picture."""
+        _, channels, rows, columns = self.config.source.planes.shape
+        title = f"{self.workload.name}, {self.config.kind}, {described(self.config)}"
+        return {"title": title, "channels": channels, "rows": rows, "columns": columns}
+
+    def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
+        """Refuse to replace a file that is no picture of ours, before anything is computed."""
+        path = self.config.picture_path(file.path)
+        problem = unwritable(path, self.config.image)
+        if not problem and path.exists() and not is_ours(path):
+            problem = f"{path} exists, and it is not known that Societies wrote it"
+        if problem:
+            raise OutputError(f"{problem}\nchoose another picture: {override('out=NAME.png')}")
+
+    def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
+        """Write the final fields, and the picture."""
+        super().finish(file, tick, state)
+        source = self.config.source
+        path = self.config.picture_path(file.path)
+        write(path, state()["picture"], source.alpha, source.durations)
+
+
+class PictureReport(RunReport):
+    """The report of a run, with the picture."""
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The closing table of any run, and where the picture is."""
+        return [*super().rows, ("picture", str(self.config.picture_path(self.path)))]

@@ -1,0 +1,122 @@
+"""How does a picture look while it is blurred, pass after pass, and with another window?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.physics.blur.parameters import Parameters
+from societies.physics.blur.config import BlurConfig
+from societies.workload.engines import Engine
+from societies.workload.run import engine_of
+from societies.workload.view import Button, Change, Control, Event, Frame, Press, Slider
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
+    from societies.workload import Workload
+
+MOST_RADIUS, MOST_SIGMA, MOST_PASSES = 40, 10.0, 100
+"""Of the sliders; a configuration may have more."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the controls say.
+
+    Attributes
+    ----------
+    passes : how often the picture is blurred
+    radius : of box, in pixels
+    sigma : of gaussian, in pixels
+    """
+
+    passes: int
+    radius: int
+    sigma: float
+
+
+class BlurView:
+    """A picture that is being blurred.
+
+    Parameters
+    ----------
+    workload, config : the picture; of several frames, the first is shown
+    device : str or Device
+    """
+
+    def __init__(
+        self,
+        workload: Workload[BlurConfig, Parameters],
+        config: BlurConfig,
+        device: str | Device = "auto",
+    ) -> None:
+        self._workload, self._config, self._device = workload, config, device
+        height, width = config.source.planes.shape[2:]
+        self.title = f"{config.kind}, a picture of {width} x {height} pixels"
+        self.initial = Look(config.passes, config.window, config.deviation)
+        self._engine: Engine | None = None
+        self._built: BlurConfig | None = None
+
+    def controls(self, state: Look) -> list[Control]:
+        """Return the controls of a state."""
+        kind = self._config.kind
+        found: list[Control] = [Slider("passes", "passes", state.passes, 0, MOST_PASSES, 1)]
+        if kind == "box":
+            found.append(Slider("radius", "radius [pixels]", state.radius, 0, MOST_RADIUS, 1))
+        if kind == "gaussian":
+            found.append(Slider("sigma", "sigma [pixels]", state.sigma, 0.1, MOST_SIGMA, 0.1))
+        return [*found, Button("reset", "Reset")]
+
+    def take(self, state: Look, event: Event[Look]) -> Look:
+        """Return the state after an event."""
+        match event:
+            case Change("passes", int(value)):
+                return replace(state, passes=value)
+            case Change("radius", int(value)):
+                return replace(state, radius=value)
+            case Change("sigma", float(value)):
+                return replace(state, sigma=value)
+            case Press("reset"):
+                return self.initial
+        raise ValueError(f"no event of a picture: {event}")
+
+    def frames(self, state: Look) -> Iterator[Frame | None]:
+        """Yield the picture as it is, and then after every pass."""
+        engine = self._started(self.configuration(state))
+        yield Frame(_pixels(engine.state()["planes"][0]), "before the first pass")
+        for number in range(1, state.passes + 1):
+            engine.run_ticks(number, number)
+            engine.wait()
+            yield None
+            shown = f"pass {number} of {state.passes}"
+            yield Frame(_pixels(engine.state()["planes"][0]), shown)
+
+    def _started(self, config: BlurConfig) -> Engine:
+        """Return an engine before the first pass; another window builds other kernels."""
+        alike = config.model_copy(update={"passes": 0})
+        if self._engine is None or alike != self._built:
+            self._engine, _, _ = engine_of(self._workload, config, self._device)
+            self._built = alike
+        self._engine.start()
+        return self._engine
+
+    def configuration(self, state: Look) -> BlurConfig:
+        """Return the configuration of a picture with this window and so many passes."""
+        changed: dict[str, Any] = {"passes": state.passes}
+        if self._config.kind == "box":
+            changed["radius"] = state.radius
+        if self._config.kind == "gaussian":
+            changed["sigma"] = state.sigma
+        return self._config.model_copy(update=changed)
+
+
+def _pixels(planes: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return planes (channel, row, column) as pixels (row, column, 4) uint8."""
+    shown = np.clip(np.rint(planes), 0, 255).astype(np.uint8)
+    colours = shown if len(shown) == 3 else np.repeat(shown[:1], 3, axis=0)
+    opaque = np.full_like(colours[:1], 255)
+    return np.ascontiguousarray(np.moveaxis(np.concatenate([colours, opaque]), 0, 2))

@@ -1,0 +1,235 @@
+"""The product of two matrices: what is declared of it.
+
+The rules are in ``reference_py/physics/matmul``, the kernels in ``kernels/physics/matmul``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reference_py.physics.matmul import fill, multiply
+from reference_py.physics.matmul.parameters import Matrix, Parameters, entries
+from societies.physics.matmul.config import MatmulConfig
+from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload, phase
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from societies.opencl import Device
+    from societies.workload.protocol import Contents
+    from societies.workload.report import RunReport
+
+FOLDER = "physics/matmul"
+
+SMALL = 16
+"""Sides below which `auto` takes the form that has no blocks."""
+
+STRETCH = 256
+"""Entries of a random row that a work-item draws: skipping to them takes as long as some 50."""
+
+
+@dataclass(frozen=True)
+class Registers:
+    """What a work-item of the forms for CPUs keeps in registers, and how long.
+
+    Attributes
+    ----------
+    tall, vectors, width : rows, vectors of a row, and entries of a vector
+    band : rows of a workgroup, a multiple of ``tall``
+    chunk : steps for which a panel stays in the first cache
+    """
+
+    tall: int
+    vectors: int
+    width: int
+    band: int
+    chunk: int
+
+    @property
+    def panel(self) -> int:
+        """Columns of a panel."""
+        return self.vectors * self.width
+
+    @property
+    def macros(self) -> dict[str, int]:
+        """The macros of the kernels."""
+        return {name.upper(): number for name, number in vars(self).items()}
+
+
+REGISTERS = {"vector": Registers(4, 3, 8, 64, 512), "wide": Registers(6, 4, 16, 96, 512)}
+"""By form: 16 registers of 256 bits, 32 of 512 bits; in single precision."""
+
+WIDE = re.compile(r"avx512|znver[45]|icelake|cascadelake|tigerlake|sapphirerapids", re.IGNORECASE)
+"""What the versions of CPU devices say whose compilers use registers of 512 bits."""
+
+
+def registers(p: Parameters) -> Registers:
+    """Return what is kept in registers by one of the forms for CPUs."""
+    one = REGISTERS[p.variant]
+    return one if p.precision == "single" else replace(one, width=one.width // 2)
+
+
+class Matmul(Workload[MatmulConfig, Parameters]):
+    """Products of matrices of the same sizes, side by side."""
+
+    name = "matmul"
+    summary = "the product of two matrices, in single or double precision, fused or not"
+    config = MatmulConfig
+    clock, copies, work = "repeat", "product", "fused operation"
+    timed = True
+    numpy = True
+
+    def parameters(self, config: MatmulConfig) -> Parameters:
+        """Return what the reference is handed of a product."""
+        return config.parameters()
+
+    def fitted(self, config: MatmulConfig, device: Device | None) -> MatmulConfig:
+        """Return the configuration with the form that suits the device and the sizes."""
+        if config.variant != "auto" or device is None:
+            return config
+        small = min(config.rows, config.inner, config.columns) < SMALL
+        on_cpu = "wide" if WIDE.search(f"{device.version} {device.name}") else "vector"
+        suited = "naive" if small else on_cpu if device.kind == "cpu" else "blocked"
+        return config.model_copy(update={"variant": suited})
+
+    def sizes(self, p: Parameters) -> dict[str, int]:
+        """Return the sides of the matrices."""
+        return {"row": p.rows, "inner": p.inner, "column": p.columns}
+
+    def fields(self, p: Parameters) -> Mapping[str, Field]:
+        """Return the three matrices."""
+        num, shapes = np.dtype(p.num).name, ((p.rows, p.inner), (p.inner, p.columns))
+
+        def factor(dims: tuple[str, str], name: str, matrix: Matrix, shape: Any) -> Field:
+            def made(p: Parameters) -> Any:
+                return entries(p, matrix, shape)
+
+            return Field(dims, num, "1", f"entries of {name}", initial=made, constant=True)
+
+        return {
+            "A": factor(("row", "inner"), "A", p.a, shapes[0]),
+            "B": factor(("inner", "column"), "B", p.b, shapes[1]),
+            "C": Field(("row", "column"), num, "1", "entries of C = A B"),
+        }
+
+    def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:
+        """Return the kernels of every phase."""
+        stretches = (-(-p.inner // STRETCH), -(-p.columns // STRETCH))
+        items = (copies * p.rows * stretches[0], copies * p.inner * stretches[1])
+        fill_file = f"{FOLDER}/fill.cl"
+        filled = {
+            name: phase(fill_file, global_size=max(1, count))
+            for name, matrix, count in zip(_fills(), (p.a, p.b), items, strict=True)
+            if _is_random(matrix)
+        }
+        return {**filled, "multiply": Phase(tuple(_launches(p, copies)))}
+
+    def schedule(self, p: Parameters, tick: int, seen: Any) -> Iterator[Step]:
+        """Yield the filling of random matrices, and then the product every time."""
+        if tick:
+            yield Step("multiply")
+        else:
+            for name, matrix in zip(_fills(), (p.a, p.b), strict=True):
+                if _is_random(matrix):
+                    yield Step(name)
+
+    def source(self, p: Parameters) -> Source:
+        """Return the macros of the kernels; other sizes build nothing."""
+        forms = ("naive", "tiled", "blocked")
+        macros: dict[str, Any] = {
+            "NUM_IS_DOUBLE": p.precision == "double",
+            "ARITHMETIC_IS_FUSED": p.arithmetic == "fused",
+            **{f"FORM_IS_{form.upper()}": p.variant == form for form in forms},
+        }
+        if any(map(_is_random, (p.a, p.b))):
+            macros["STRETCH"] = STRETCH
+        if p.variant == "tiled":
+            macros["TILE"] = p.tile
+        if p.variant == "blocked":
+            macros |= {"SIDE": p.side, "ROWS_ARE_ALIGNED": not (p.inner % 4 or p.columns % 4)}
+        if p.variant in REGISTERS:
+            macros |= registers(p).macros
+        return Source(macros)
+
+    def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
+        """Return the twin of every phase."""
+        twins = {"fill_a": fill.fill_a, "fill_b": fill.fill_b}
+        drawn = zip(twins.items(), (p.a, p.b), strict=True)
+        filled = {name: twin for (name, twin), matrix in drawn if _is_random(matrix)}
+        return {**filled, "multiply": multiply.multiply}
+
+    def work_done(self, config: MatmulConfig, ticks: int) -> float:
+        """Return the products that are added up."""
+        entries = config.rows * config.columns * config.inner
+        return float(entries * ticks * self.count(config))
+
+    def contents(self, config: MatmulConfig) -> Contents:
+        """Return what the file holds, in addition the operations and their rate."""
+        from societies.physics.matmul.results import WithRate
+
+        return WithRate(self, config)
+
+    def report(self, config: MatmulConfig, **facts: Any) -> RunReport:
+        """Return the report of a run, with seconds and rate."""
+        from societies.physics.matmul.results import RateReport
+
+        return RateReport(self, config, **facts)
+
+    def plan_rows(self, config: MatmulConfig, p: Parameters) -> list[tuple[str, str]]:
+        """Return the form of the kernels and the operations of a product."""
+        from societies.physics.matmul.results import operations
+
+        return [("form", p.variant), ("operations", f"{operations(config):,.0f}")]
+
+    def figure(self, results: xr.Dataset, *, product: int = 0) -> Any:
+        """Draw how long each repetition took, and the product if it was recorded.
+
+        Parameters
+        ----------
+        product : int
+            Which product of the file, from 0.
+        """
+        from societies.physics.matmul.figure import figure
+
+        return figure(results, product)
+
+
+def _fills() -> tuple[str, str]:
+    return "fill_a", "fill_b"
+
+
+def _is_random(matrix: Matrix) -> bool:
+    return isinstance(matrix, str) and matrix == "random"
+
+
+def _launches(p: Parameters, copies: int) -> Iterator[Launch]:
+    """Yield the launches of a product."""
+    file = f"{FOLDER}/multiply.cl"
+    if p.variant == "naive":
+        yield Launch(file, global_size=copies * p.rows * p.columns)
+    elif p.variant == "tiled":
+        grid = (-(-p.columns // p.tile), copies * -(-p.rows // p.tile))
+        yield Launch(file, grid, items=(p.tile, p.tile))
+    elif p.variant == "blocked":
+        block = 8 * p.side
+        grid = (-(-p.columns // block), copies * -(-p.rows // block))
+        yield Launch(file, grid, items=(p.side * p.side, 1))
+    else:
+        kept, dtype = registers(p), np.dtype(p.num).name
+        blocks, panels = -(-p.rows // kept.tall), -(-p.columns // kept.panel)
+        shape = (copies * blocks * kept.tall, p.inner), (copies * panels * kept.panel, p.inner)
+        packed = {
+            name: Scratch(one, dtype, shared=name)
+            for name, one in zip(("packed_a", "packed_b"), shape, strict=True)
+        }
+        yield Launch(file, copies * blocks, "pack_a", alone_on_cpu=True, scratch=packed)
+        yield Launch(file, copies * panels, "pack_b", alone_on_cpu=True, scratch=packed)
+        yield Launch(file, copies * -(-p.rows // kept.band), items=1, scratch=packed)
+
+
+WORKLOAD = Matmul()

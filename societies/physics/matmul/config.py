@@ -1,0 +1,129 @@
+"""What can be configured of a product: every key of its YAML file, with unit, range and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+
+from reference_py.physics.matmul.parameters import Matrix, Parameters
+from reference_py.primitives.rng import RANDOM_STREAMS
+from societies.config.model import Conflict, Interval, Section, WorkloadConfig, key
+from societies.errors import ConfigError
+from societies.physics.matmul.matrices import entries_of, file_of, shape_of
+from societies.workload.config import LARGEST_SEED
+
+LARGEST_SIDE = 1 << 20
+LARGEST_MATRIX = 1 << 34
+"""Entries of a matrix at most; kernels count those of a row in 32 bits, others in 64."""
+
+DRAWN = ("random", "identity", "ones")
+
+
+class RecordConfig(Section):
+    """What is kept in the file, and how often."""
+
+    product: bool = key(False, "Write the product C")
+    checkpoint: Interval = key(
+        "never",
+        "Save the product, from which a run can be resumed, every this many repeats; 0 or never: "
+        "not at all; auto: 50, or more where it is large",
+        "repeat",
+    )
+
+
+class MatmulConfig(WorkloadConfig):
+    """A product C = A B."""
+
+    workload: Literal["matmul"] = key("matmul", "What the file configures")
+    rows: int = key(1024, "Rows of A and of C", "entries", ge=1, le=LARGEST_SIDE)
+    inner: int = key(
+        1024, "Columns of A and rows of B; with 0, C is 0", "entries", ge=0, le=LARGEST_SIDE
+    )
+    columns: int = key(1024, "Columns of B and of C", "entries", ge=1, le=LARGEST_SIDE)
+    a: str = key(
+        "random",
+        "What is in A: random, identity, ones, or a file: NAME.npy, or NAME.h5:DATASET",
+    )
+    b: str = key("random", "The same of B")
+    seed: int = key(
+        1, "Seed of random matrices: the same seed, the same bits", "1", ge=0, le=LARGEST_SEED
+    )
+    precision: Literal["single", "double"] = key("single", "Numbers of 32 or 64 bits")
+    arithmetic: Literal["fused", "separate"] = key(
+        "fused",
+        "Whether a product and its addition are rounded once, together, or each by itself; each "
+        "has bits of its own",
+    )
+    variant: Literal["auto", "naive", "tiled", "blocked", "vector", "wide"] = key(
+        "auto",
+        "Form of the kernels, with the same results: an entry for each work-item, tiles in local "
+        "memory, blocks in registers for GPUs, vectors of 256 or 512 bits for CPUs; auto: as suits "
+        "device and sizes",
+    )
+    tile: int = key(16, "Of tiled: side of a tile", "entries", ge=1, le=16)
+    repeats: int = key(10, "How often the product is computed, to time it", "1", ge=1, le=10**6)
+    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+
+    def parameters(self) -> Parameters:
+        """Return what the reference is handed."""
+        # Nobody has asked a device what suits it: every one has the form naive.
+        variant = "naive" if self.variant == "auto" else self.variant
+        return Parameters(
+            self.rows,
+            self.inner,
+            self.columns,
+            _matrix(self.a),
+            _matrix(self.b),
+            self.seed,
+            self.precision,
+            self.arithmetic,
+            variant,
+            self.tile,
+            16 if self.precision == "single" else 8,
+        )
+
+    def inputs(self) -> dict[str, str]:
+        """Return the files of matrices, if there are any."""
+        given = {"a": self.a, "b": self.b}
+        return {name: file_of(text) for name, text in given.items() if text not in DRAWN}
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield files that are no matrices of these sizes, and sizes beyond all memory."""
+        of_a, of_b = ("rows", "inner"), ("inner", "columns")
+        for name, sides in (("a", of_a), ("b", of_b)):
+            text = getattr(self, name)
+            rows, columns = (getattr(self, side) for side in sides)
+            needs = tuple((side,) for side in sides)
+            if rows * columns > LARGEST_MATRIX:
+                message = f"{rows} x {columns} entries of {name.upper()} are more than 2^34"
+                yield Conflict((sides[0],), message, needs)
+            if text in DRAWN:
+                continue
+            if not text:
+                yield Conflict((name,), f"expected one of {', '.join(DRAWN)}, or a file")
+                continue
+            try:
+                shape = shape_of(text)
+                if shape != (rows, columns):
+                    message = (
+                        f"{text} has {shape[0]} x {shape[1]} entries, {name.upper()} "
+                        f"{rows} x {columns} ({sides[0]} x {sides[1]})"
+                    )
+                    yield Conflict((name,), message, needs)
+                else:
+                    entries_of(text)
+            except ConfigError as error:
+                yield Conflict((name,), str(error), needs)
+        if self.rows * self.columns > LARGEST_MATRIX:
+            message = f"{self.rows} x {self.columns} entries of C are more than 2^34"
+            yield Conflict(("rows",), message, (("columns",),))
+        if 2 * max(self.rows, self.inner) > RANDOM_STREAMS:
+            message = f"more rows than there are random streams ({RANDOM_STREAMS})"
+            yield Conflict(("rows",), message, (("inner",),))
+
+
+def _matrix(text: str) -> Matrix:
+    found: Matrix = text if text in DRAWN else np.asarray(entries_of(text))
+    return found

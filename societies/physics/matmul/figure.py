@@ -1,0 +1,50 @@
+"""What does a run look like? How long each repetition took, and the product if it was recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from societies.workload.figure import clock_and_copies, numbers, require_copy, words
+
+
+def figure(results: Any, product: int = 0) -> Any:
+    """Return a figure of one product of a result.
+
+    Parameters
+    ----------
+    results : xarray.Dataset
+        As `societies.open_results` returns it.
+    product : int
+        Place of the product among those of the file.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ConfigError
+        If there is no such product.
+    OutputError
+        If what is to be drawn is not what a run writes.
+    """
+    from matplotlib.figure import Figure
+
+    clock_and_copies(results)
+    seconds = numbers(results, "seconds", "repeat")
+    require_copy(results, product)
+    drawing = Figure(figsize=(10, 4.4), layout="constrained")
+    if "C" in results:
+        entries = numbers(results, "C", "product", "row", "column")
+        left, right = drawing.subplots(1, 2)
+        image = left.imshow(entries[product].values, cmap="RdBu_r", interpolation="nearest")
+        left.grid(visible=False)
+        left.set(xlabel="column", ylabel="row", title="entries of C")
+        drawing.colorbar(image, ax=left)
+    else:
+        right = drawing.subplots()
+    right.plot(results["repeat"].values, 1000 * seconds.values, color="#0072B2", marker=".")
+    right.set(xlabel="repeat", ylabel="time of a product [ms]", yscale="log")
+    right.set(title=words(results.attrs.get("title", "")))
+    right.grid(alpha=0.3)
+    return drawing

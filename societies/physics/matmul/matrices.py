@@ -1,0 +1,123 @@
+"""What is in the file of a matrix? ``.npy``, or a dataset of an HDF5 file: ``FILE:DATASET``."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.errors import ConfigError
+from societies.paths import kind_unless_file
+
+HDF5 = (".h5", ".hdf5", ".nc")
+"""Ends of the names of HDF5 files; any other file is NumPy's."""
+
+
+def file_of(text: str) -> str:
+    """Return the file that a key names, without the dataset."""
+    name, _, dataset = text.rpartition(":")
+    return name if dataset and name.lower().endswith(HDF5) else text
+
+
+def shape_of(text: str) -> tuple[int, int]:
+    """Return rows and columns of the matrix of a file; its entries are not read.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such matrix, or it is not one of real floating-point numbers.
+    """
+    if text.lower().endswith(HDF5) or file_of(text) != text:
+        with _dataset(text) as dataset:
+            return _checked(text, dataset.shape, dataset.dtype)
+    return _checked(text, *_header(text))
+
+
+def entries_of(text: str) -> NDArray[np.floating[Any]]:
+    """Return the matrix of a file; (row, column) float32 or float64.
+
+    Raises
+    ------
+    ConfigError
+        As `shape_of`, and if the file is shorter than it says.
+    """
+    path = Path(file_of(text))
+    return _entries(text, path.stat().st_mtime_ns if path.is_file() else 0)
+
+
+@lru_cache(maxsize=4)
+def _entries(text: str, _changed: int) -> NDArray[np.floating[Any]]:
+    """Return the matrix of a file as it was when it was changed last."""
+    shape = shape_of(text)
+    try:
+        if file_of(text) != text:
+            with _dataset(text) as dataset:
+                found = np.asarray(dataset[()])
+        else:
+            found = np.load(text, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise ConfigError(f"{text} cannot be read: {_first_line(error)}") from None
+    assert found.shape == shape
+    return found
+
+
+def _header(text: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    kind = kind_unless_file(text)
+    if kind is not None:
+        raise ConfigError(f"{text} is {kind}, not a file")
+    try:
+        found = np.load(text, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise ConfigError(f"{text} cannot be read: {_first_line(error)}") from None
+    if not isinstance(found, np.ndarray):
+        found.close()
+        raise ConfigError(f"{text} is an archive of arrays; one array in a .npy file is needed")
+    return found.shape, found.dtype
+
+
+class _dataset:
+    """The dataset that a key names, open."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._path = text, file_of(text)
+        self._name = text[len(self._path) + 1 :]
+
+    def __enter__(self) -> Any:
+        kind = kind_unless_file(self._path)
+        if kind is not None:
+            raise ConfigError(f"{self._path} is {kind}, not a file")
+        if not self._name:
+            raise ConfigError(f"{self._text} names no dataset: {self._text}:DATASET")
+        import h5py  # reading a configuration is quicker without it
+
+        try:
+            self._file = h5py.File(self._path)
+        except OSError as error:
+            raise ConfigError(f"{self._path} cannot be read: {_first_line(error)}") from None
+        found = self._file.get(self._name)
+        if not isinstance(found, h5py.Dataset):
+            there = ", ".join(sorted(self._file)) or "nothing"
+            self._file.close()
+            raise ConfigError(f"{self._path} has no dataset {self._name}; there is: {there}")
+        return found
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
+def _checked(text: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[int, int]:
+    if len(shape) != 2:
+        of = " x ".join(map(str, shape)) or "no"
+        raise ConfigError(f"{text} has {of} entries; a matrix has rows and columns")
+    if dtype.kind != "f" or dtype.itemsize not in (4, 8):
+        raise ConfigError(f"{text} holds {dtype}; float32 or float64 is needed")
+    return shape[0], shape[1]
+
+
+def _first_line(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,365 @@
+"""Lennard-Jones atoms in periodic boxes: what is declared of them.
+
+The rules are in ``reference_py/physics/molecular_dynamics``, the kernels in
+``kernels/physics/molecular_dynamics``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.physics.molecular_dynamics import (
+    box,
+    drift,
+    energies,
+    forces,
+    kick,
+    rescale,
+    start,
+)
+from reference_py.physics.molecular_dynamics.parameters import BLOCK, FINE, NONE, Parameters
+from societies.physics.molecular_dynamics.config import MolecularDynamicsConfig
+from societies.physics.molecular_dynamics.xyz import xyz
+from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload
+from societies.workload.fields import Series, series_macros
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from societies.opencl import Device
+    from societies.physics.molecular_dynamics.view import Look
+    from societies.workload.protocol import Block, Contents
+    from societies.workload.view import View
+
+FOLDER = "physics/molecular_dynamics"
+PART = 128
+"""Atoms of a workgroup."""
+
+CELL_BLOCK = 256
+"""Cells that a workgroup takes running sums of."""
+
+CELL_ITEMS = 64
+"""Work-items of a cell."""
+
+WIDTH = {"single": 8, "double": 4}
+"""Neighbours that a CPU takes at once: lists are filled up to a multiple of it."""
+
+DENSE = 1.3
+"""Atoms in a volume of one that a list has room for, at least; liquids have less."""
+
+
+class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
+    """Boxes with the same number of atoms, side by side."""
+
+    name = "molecular_dynamics"
+    summary = "Lennard-Jones atoms in a periodic box: energies, pressure, trajectories"
+    config = MolecularDynamicsConfig
+    clock, copies, work = "step", "box", "atom-step"
+    numpy = True
+    step_arguments = ("energies",)
+    export: ClassVar[Mapping[str, Callable[..., object]]] = {"xyz": xyz}
+
+    def parameters(self, config: MolecularDynamicsConfig) -> Parameters:
+        """Return what the reference is handed of a box."""
+        return config.parameters()
+
+    def sizes(self, p: Parameters) -> dict[str, int]:
+        """Return the number of atoms, and of axes."""
+        return {"atom": p.atoms, "axis": 3}
+
+    def fields(self, p: Parameters) -> Mapping[str, Field]:
+        """Return what a box has."""
+        places, num = ("atom", "axis"), np.dtype(p.num).name
+        number = (None, None)
+
+        def sums(name: str, meaning: str) -> Field:
+            return Field(("atom",), "int64", "2^-36 epsilon", meaning, kept=False)
+
+        def total(unit: str, meaning: str) -> Field:
+            return Field((), "float64", unit, f"{meaning}, at the end", kept=False, final=True)
+
+        return {
+            "x": Field(
+                places, num, "sigma", "position", None, box.positions, final=True, recorded=True
+            ),
+            "v": Field(
+                places, num, "sigma/tau", "velocity", number, final=True, recorded=True
+            ),
+            "F": Field(places, "int64", "2^-36 epsilon/sigma", "force", number),
+            "u": sums("u", "energy of an atom's pairs"),
+            "w": sums("w", "distance times force of an atom's pairs"),
+            "overlap": Field(
+                (), "uint32", "index", "lowest atom too close to another one, or lost",
+                initial=NONE, logged=True,
+            ),
+            "failed": Field((), "int64", "step", "step at which that was, or -1", initial=FINE),
+            "U": total("epsilon", "potential energy of all atoms"),
+            "W": total("epsilon", "virial of all atoms, above 0 for repulsion"),
+            "K": total("epsilon", "kinetic energy of all atoms"),
+            "T": total("epsilon", "temperature"),
+            "P": total("epsilon/sigma^3", "pressure"),
+        }  # fmt: skip
+
+    def series(self, p: Parameters) -> Mapping[str, Series]:
+        """Return what is recorded of a box over time."""
+        energy = "epsilon per atom"
+        return {
+            "potential_energy": Series(energy, "potential energy"),
+            "kinetic_energy": Series(energy, "kinetic energy"),
+            "total_energy": Series(energy, "sum of both"),
+            "temperature": Series("epsilon", "temperature"),
+            "pressure": Series("epsilon/sigma^3", "pressure"),
+            "momentum": Series("sigma/tau", "size of the sum of all velocities"),
+        }
+
+    def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:
+        """Return the kernels of every phase."""
+        parts, blocks = copies * -(-p.atoms // PART), copies * p.blocks
+        memory = _memory(p, copies)
+
+        def launch(file: str, groups: int, kernel: str = "", *names: str, **more: Any) -> Launch:
+            scratch = {name: memory[name] for name in names}
+            path = f"{FOLDER}/{file}.cl"
+            return Launch(path, groups, kernel, scratch=scratch, alone_on_cpu=True, **more)
+
+        cells, finding = copies * max(p.cells, 0) ** 3, []
+        if p.variant != "all_pairs":
+            finding = [
+                launch("place", -(-cells // CELL_BLOCK), "clear_cells", "start", "valid"),
+                launch("place", parts, "count_atoms", "cell", "start", "valid"),
+                launch("place", copies * _cell_blocks(p), "sum_cells", "start", "totals", "valid"),
+                launch("place", copies, "sum_blocks", "totals", "valid"),
+                launch("place", parts, "place_atoms", *memory),
+            ]
+            if _cell_blocks(p) == 1:
+                del finding[3]
+        if p.variant == "list":
+            finding.append(launch("neighbours", parts, "neighbours", *memory))
+        groups, items = (cells, CELL_ITEMS) if p.variant == "cell" else (parts, 0)
+        places = ("slot", "packed", "lanes", "built", "valid")
+        raw = {
+            "raw": Scratch((copies, 3, p.atoms if p.velocities == "normal" else 0)),
+            "tree": Scratch((copies, p.atoms if p.velocities == "normal" else 0)),
+        }
+        totals = {
+            "sums": Scratch((4, blocks), shared="sums"),
+            "wholes": Scratch((2, blocks), "int64", shared="wholes"),
+        }
+        scaled = {
+            "squares": Scratch((blocks,), shared="squares"),
+            "factors": Scratch((copies,), np.dtype(p.num).name, shared="factors"),
+        }
+        file = {name: f"{FOLDER}/{name}.cl" for name in ("start", "energies", "rescale")}
+        table = {
+            "start": Phase((
+                Launch(file["start"], copies, scratch=raw, alone_on_cpu=True),
+                Launch(file["start"], parts, "wrap", alone_on_cpu=True),
+            )),
+            "drift": Phase((launch("drift", parts, "", *places),)),
+            "forces": Phase((*finding, launch("forces", groups, "", *memory, items=items))),
+            "kick": Phase((launch("kick", parts),)),
+            "energies": Phase((
+                Launch(
+                    file["energies"], blocks, "block_energies", scratch=totals, alone_on_cpu=True
+                ),
+                Launch(file["energies"], copies, scratch=totals, alone_on_cpu=True),
+            )),
+        }  # fmt: skip
+        if p.rescaled:
+            table["rescale"] = Phase((
+                Launch(
+                    file["rescale"], blocks, "block_squares", scratch=scaled, alone_on_cpu=True
+                ),
+                Launch(file["rescale"], copies, "factor", scratch=scaled, alone_on_cpu=True),
+                Launch(file["rescale"], parts, scratch=scaled, alone_on_cpu=True),
+            ))  # fmt: skip
+        return table
+
+    def schedule(self, p: Parameters, tick: int, seen: Any) -> Iterator[Step]:
+        """Yield the phases of a step. Energies are needed, and computed, when they are recorded."""
+        recorded = int(tick % p.series_every == 0)
+        if tick == 0:
+            yield Step("start")
+        else:
+            yield Step("drift")
+        yield Step("forces", arguments={"energies": recorded})
+        if tick:
+            yield Step("kick")
+            if tick <= p.rescaled:
+                yield Step("rescale")
+        if recorded:
+            yield Step("energies")
+
+    def finish(self, p: Parameters) -> tuple[Step, ...]:
+        """Return what is worked out at the end; the forces are what they were."""
+        return (Step("forces", arguments={"energies": 1}), Step("energies"))
+
+    def source(self, p: Parameters) -> Source:
+        """Return the macros of the kernels."""
+        reach = p.reach
+        values = {
+            "length": p.length,
+            "cutoff": p.cutoff,
+            "square_of_cutoff": p.cutoff * p.cutoff,
+            "square_of_reach": reach * reach * (1.0 + 1e-5),
+            "energy_at_cutoff": p.energy_at_cutoff,
+            "slope_at_cutoff": p.slope_at_cutoff,
+            "dt": p.dt,
+            "half_dt": p.dt / 2.0,
+            "slack": 0.49 * p.skin,
+            "margin": 1.001 * (p.reach + p.skin),
+            "dof": float(p.degrees),
+            "temperature": float(p.temperature),
+            "tail_energy": p.tail_energy,
+            "volume": p.volume,
+        }
+        words = {
+            "VARIANT": ("all_pairs", "particle", "cell", "sorted", "list"),
+            "FORM": ("shifted", "shifted_force"),
+            "VELOCITIES": ("normal", "pairs"),
+        }
+        chosen = {"VARIANT": p.variant, "FORM": p.form, "VELOCITIES": p.velocities}
+        macros = {
+            f"{key}_{'ARE' if key == 'VELOCITIES' else 'IS'}_{word.upper()}": chosen[key] == word
+            for key, among in words.items()
+            for word in among
+        }
+        speeds = np.zeros(1) if p.velocities != "zero" else np.zeros(3 * p.atoms)
+        if p.velocities == "file":
+            assert p.speeds is not None
+            speeds = p.speeds.ravel()
+        return Source(
+            {
+                "ATOMS": p.atoms,
+                "PART": PART,
+                "BLOCK": BLOCK,
+                "BLOCKS": p.blocks,
+                "SIDE": max(p.cells, 0),
+                "CELL_BLOCKS": _cell_blocks(p),
+                "ROOM": _room(p),
+                "WIDTH": WIDTH[p.precision],
+                "NUM_IS_DOUBLE": p.precision == "double",
+                **macros,
+                **series_macros(self.series(p)),
+                **{f"P_{name}": value for name, value in values.items()},
+            },
+            header="#define P(name) P_##name\n",
+            arguments={"speeds": speeds, "closed_up": _closed_up(WIDTH[p.precision], p)},
+        )
+
+    def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
+        """Return the twin of every phase."""
+        table: dict[str, Callable[..., None]] = {
+            "start": start.start,
+            "drift": drift.drift,
+            "forces": forces.forces,
+            "kick": kick.kick,
+            "energies": energies.energies,
+        }
+        return table | ({"rescale": rescale.rescale} if p.rescaled else {})
+
+    def work_items(self, p: Parameters, copies: int, device: Any) -> int:
+        """Return work-items of a workgroup."""
+        return int(min(PART, device.max_workgroup))
+
+    def work_done(self, config: MolecularDynamicsConfig, ticks: int) -> float:
+        """Return atoms times steps."""
+        return float(config.number_of_atoms * ticks * self.count(config))
+
+    def contents(self, config: MolecularDynamicsConfig) -> Contents:
+        """Return what the file holds."""
+        from societies.physics.molecular_dynamics.contents import AtomsInFile
+
+        return AtomsInFile(self, config)
+
+    def check(self, block: Block, p: Parameters) -> None:
+        """Stop at a pair that is too close, and at an atom that is lost."""
+        from societies.physics.molecular_dynamics.contents import refuse_overlap
+
+        if (block.logs["overlap"] != NONE).any():
+            refuse_overlap(p, block.state(), block.logs["overlap"], block.first)
+
+    def plan_rows(self, config: MolecularDynamicsConfig, p: Parameters) -> list[tuple[str, str]]:
+        """Return the box, and how pairs are found."""
+        cells = f", {p.cells}^3 cells" if p.variant != "all_pairs" else ""
+        return [
+            ("box", f"{p.atoms:,} atoms, {p.length:.6g} sigma a side"),
+            ("pairs", f"{p.variant}{cells}"),
+        ]
+
+    def figure(self, results: xr.Dataset, *, box: int = 0) -> Any:
+        """Draw the atoms of a box at the end, seen along z, and its energies over time.
+
+        Parameters
+        ----------
+        box : int
+            Which box of the file, from 0.
+        """
+        from societies.physics.molecular_dynamics.figure import figure
+
+        return figure(results, box)
+
+    def view(self, config: MolecularDynamicsConfig, *, device: str | Device = "auto") -> View[Look]:
+        """Show the atoms while they move; temperature and density of the start can be changed."""
+        from societies.physics.molecular_dynamics.view import AtomsView
+
+        return AtomsView(self, config, device)
+
+
+def _cell_blocks(p: Parameters) -> int:
+    return max(1, -(-(max(p.cells, 0) ** 3) // CELL_BLOCK))
+
+
+def _room(p: Parameters) -> int:
+    """Return how many neighbours a list has room for, one more than it may have."""
+    density = max(1.5 * p.atoms / p.length**3, DENSE)
+    near = min(density * 4.0 / 3.0 * math.pi * p.reach**3 + 16.0, float(p.atoms))
+    width = WIDTH[p.precision]
+    return (int(near) // width + 3) * width
+
+
+def _closed_up(width: int, p: Parameters) -> NDArray[np.uint8]:
+    """Return for each set of lanes, a number of so many bits, where its lanes are in memory.
+
+    Returns
+    -------
+    (set, 2 width) uint8, bytes from lane 0, those of the set in front; then how many these are, 0s
+    """
+    sets = np.arange(1 << width)[:, None] >> np.arange(width) & 1
+    order = np.argsort(1 - sets, axis=1, kind="stable")
+    count = np.pad(sets.sum(axis=1, keepdims=True), ((0, 0), (0, width - 1)))
+    return np.hstack([order * (4 * np.dtype(p.num).itemsize), count]).astype(np.uint8)
+
+
+def _memory(p: Parameters, copies: int) -> dict[str, Scratch]:
+    """Return what forces are found with, by name; shared by their kernels, and from step to step.
+
+    What a variant does not need is empty.
+    """
+    atoms = 0 if p.variant == "all_pairs" else p.atoms
+    listed = p.atoms if p.variant == "list" else 0
+    staying = p.atoms if p.variant in ("list", "sorted") else 0
+    places = p.atoms + WIDTH[p.precision] if staying else 0
+    num = np.dtype(p.num).name
+    shapes: dict[str, tuple[tuple[int, ...], str]] = {
+        "start": ((copies, max(p.cells, 0) ** 3 if atoms else 0), "uint32"),
+        "totals": ((copies, _cell_blocks(p)), "uint32"),
+        "cell": ((copies, atoms), "uint32"),
+        "order": ((copies, atoms), "uint32"),
+        "slot": ((copies, staying), "uint32"),
+        "packed": ((copies, places, 4), num),
+        "lanes": ((copies, 3, places), num),
+        "built": ((copies, staying, 3), num),
+        "list": ((copies, listed, _room(p)), "uint32"),
+        "lengths": ((copies, listed), "uint32"),
+        "valid": ((copies,), "uint32"),
+    }
+    return {name: Scratch(shape, kind, shared=name) for name, (shape, kind) in shapes.items()}
+
+
+WORKLOAD = MolecularDynamics()

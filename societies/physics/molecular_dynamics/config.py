@@ -1,0 +1,227 @@
+"""What can be configured of a box of atoms: every key of its YAML file, with unit and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+from typing import Literal
+
+from reference_py.physics.molecular_dynamics.parameters import Parameters
+from reference_py.primitives.rng import RANDOM_STREAMS, stream_base
+from reference_py.primitives.softmath import soft_pow
+from societies.config.model import LARGEST_INTEGER, Conflict, Interval, Section, WorkloadConfig, key
+from societies.errors import ConfigError
+from societies.physics.molecular_dynamics.atoms import Atoms, found, read_atoms
+from societies.workload.config import MOST_DAYS, SEED
+
+MOST_ATOMS = 1 << 24
+ALL_PAIRS_AT_MOST = 20_000  # atoms
+
+
+class RecordConfig(Section):
+    """What is kept in the file, and how often."""
+
+    series: int = key(
+        10, "Record energies, temperature and pressure every this many steps", "step", ge=1
+    )
+    detail: int = key(
+        0, "Record positions and velocities every this many steps; 0: never", "step", ge=0
+    )
+    checkpoint: Interval = key(
+        "auto",
+        "Save the state, from which a run can be resumed, every this many steps; 0 or never: not "
+        "at all; auto: 50, or more where it is large",
+        "step",
+    )
+
+
+class MolecularDynamicsConfig(WorkloadConfig):
+    """Lennard-Jones atoms in a periodic cube. Units: size and depth of the potential, and mass."""
+
+    workload: Literal["molecular_dynamics"] = key("molecular_dynamics", "What the file configures")
+    cells: int = key(
+        16, "Cells of four atoms of the face-centred lattice along a side", "cells", ge=1, le=161
+    )
+    density: float = key(0.15, "Atoms in a volume of one", "1/sigma^3", gt=0, le=10)
+    atoms: str | None = key(
+        None,
+        "File of the atoms at the start, instead of a lattice: extended XYZ, or the layout of "
+        "NIST's reference calculations",
+    )
+    temperature: float = key(1.4, "Temperature at the start", "epsilon", ge=0, le=1e6)
+    cutoff: float = key(2.5, "Distance from which pairs do not act", "sigma", ge=0.5, le=1e4)
+    dt: float = key(0.003, "Length of a step", "tau", gt=0, le=1)
+    steps: int = key(
+        1000, "Number of steps; 0: energies of the start alone", "step", ge=0, le=MOST_DAYS
+    )
+    form: Literal["plain", "shifted", "shifted_force"] = key(
+        "shifted_force", "The potential at the cutoff: as it is, energy 0, energy and force 0"
+    )
+    tail: bool = key(
+        False, "Add to the energy that of pairs beyond the cutoff, as if atoms were spread evenly"
+    )
+    degrees: Literal["3N-3", "3N"] = key(
+        "3N-3", "Degrees of freedom of the temperature: without or with the motion of the whole"
+    )
+    velocities: Literal["normal", "pairs", "zero", "file"] = key(
+        "normal",
+        "First velocities: normal and scaled to the temperature, small and opposite in pairs, "
+        "none, or those of the file of atoms",
+    )
+    seed: int = SEED
+    thermostat: Literal["none", "rescale"] = key(
+        "none", "What keeps the temperature: nothing, or velocities are scaled after a step"
+    )
+    equilibrate: int = key(
+        400, "Steps at the start during which the thermostat is on", "step", ge=0
+    )
+    variant: Literal["auto", "all_pairs", "particle", "cell", "sorted", "list"] = key(
+        "auto",
+        "How pairs are found, with the same results: all are tried; an atom or a cell tries the "
+        "cells around; atoms sorted by cell for some steps; lists; auto: "
+        "lists, or all pairs in a box too small for cells",
+    )
+    skin: float = key(
+        0.3,
+        "By how much lists, and cells of sorted atoms, reach further than the cutoff",
+        "sigma",
+        ge=0.01,
+        le=1e3,
+    )
+    precision: Literal["single", "double"] = key("single", "Numbers of 32 or 64 bits")
+    replicates: int = key(
+        1, "Boxes with velocities of their own, side by side", "boxes", ge=1, le=LARGEST_INTEGER
+    )
+    first_box: int = key(0, "Number of the first box", "index", ge=0, le=LARGEST_INTEGER)
+    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+
+    @property
+    def from_file(self) -> Atoms | None:
+        """The atoms of the file, if there is one."""
+        return None if self.atoms is None else read_atoms(self.atoms)
+
+    @property
+    def number_of_atoms(self) -> int:
+        """Atoms of a box."""
+        return 4 * self.cells**3 if self.atoms is None else len(read_atoms(self.atoms).positions)
+
+    @property
+    def length(self) -> float:
+        """Side of the box."""
+        if self.atoms is not None:
+            return read_atoms(self.atoms).length
+        return soft_pow(self.number_of_atoms / self.density, 1.0 / 3.0)
+
+    def parameters(self) -> Parameters:
+        """Return what the reference is handed."""
+        there, atoms = self.from_file, self.number_of_atoms
+        p = Parameters(
+            atoms=atoms,
+            length=self.length,
+            cutoff=self.cutoff,
+            dt=self.dt,
+            temperature=self.temperature,
+            form=self.form,
+            degrees=3 * atoms - (3 if self.degrees == "3N-3" else 0),
+            velocities=self.velocities,
+            rescaled=self.equilibrate if self.thermostat == "rescale" else 0,
+            tail=self.tail,
+            cells_of_lattice=self.cells,
+            positions=None if there is None else there.positions,
+            speeds=None if there is None else there.velocities,
+            stream_base=stream_base(self.seed),
+            precision=self.precision,
+            variant="list" if self.variant == "auto" else self.variant,
+            skin=self.skin,
+            series_every=self.record.series,
+        )
+        return p.fitting() if self.variant == "auto" else p
+
+    def inputs(self) -> dict[str, str]:
+        """Return the file of atoms, if there is one."""
+        return {} if self.atoms is None else {"atoms": str(found(self.atoms))}
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what contradicts itself: boxes that are too small, too many atoms, no velocity."""
+        try:
+            there = self.from_file
+        except ConfigError as error:
+            yield Conflict(("atoms",), str(error))
+            return
+        yield from self._velocities(there)
+        atoms, length = self.number_of_atoms, self.length
+        size = ("atoms",) if self.atoms else ("cells",)
+        needs: tuple[tuple[str, ...], ...] = (("cells",), ("density",), ("atoms",), ("cutoff",))
+        if not 2 <= atoms <= MOST_ATOMS:
+            yield Conflict(size, f"{atoms} atoms; there must be 2 to {MOST_ATOMS}", needs)
+            return
+        if length < 2.0 * self.cutoff:
+            yield Conflict(
+                size,
+                f"the box is {length:.6g} long, less than twice the cutoff"
+                + self._enough(2.0 * self.cutoff),
+                needs,
+            )
+            return
+        cells = self.parameters().cells
+        if self.variant in ("particle", "cell", "sorted", "list") and cells < 3:
+            p = self.parameters()
+            yield Conflict(
+                ("variant",),
+                f"{self.variant} needs 3 cells along a side, each {p.reach:.6g} wide or more; the "
+                f"box is {length:.6g} long" + self._enough(3.0 * 1.0001 * p.reach),
+                (*needs, ("skin",)),
+            )
+        if self.parameters().variant == "all_pairs" and atoms > ALL_PAIRS_AT_MOST:
+            yield Conflict(
+                ("variant",),
+                f"all pairs of {atoms} atoms would take very long: {ALL_PAIRS_AT_MOST} at most",
+                needs,
+            )
+        streams = (self.first_box + self.replicates) * atoms
+        if streams > RANDOM_STREAMS:
+            yield Conflict(
+                ("replicates",),
+                f"{streams} random streams are needed, more than the {RANDOM_STREAMS} there are",
+                (*needs, ("first_box",)),
+            )
+
+    def _velocities(self, there: Atoms | None) -> Iterator[Conflict]:
+        if self.velocities == "file" and (there is None or there.velocities is None):
+            message = "the file of atoms has none" if there else "there is no file of atoms"
+            yield Conflict(("velocities",), message, (("atoms",),))
+        if self.velocities == "zero" and self.thermostat == "rescale" and self.equilibrate:
+            yield Conflict(
+                ("velocities",),
+                "atoms that rest cannot be scaled to a temperature",
+                (("thermostat",), ("equilibrate",)),
+            )
+        if self.tail and self.form != "plain":
+            yield Conflict(("tail",), f"belongs to form: plain, not {self.form}", (("form",),))
+
+    def _enough(self, length: float) -> str:
+        """Return which lattice makes a box of this length."""
+        if self.atoms is not None:
+            return ""
+        atoms = length * length * length * self.density
+        cells = max(1, ceil((atoms / 4.0) ** (1.0 / 3.0) * (1.0 + 1e-12)))
+        return f"; cells: {cells} would do"
+
+    def warnings(self) -> Iterator[Conflict]:
+        """Yield keys without an effect."""
+        # A key with its default may come from a configuration that was written out whole.
+        fields = type(self).model_fields
+        given = {
+            name for name in self.model_fields_set if getattr(self, name) != fields[name].default
+        }
+        for name in ("cells", "density"):
+            if self.atoms is not None and name in given:
+                yield Conflict((name,), "has no effect: the file of atoms says it")
+        if self.thermostat == "none" and "equilibrate" in given:
+            yield Conflict(("equilibrate",), "has no effect without a thermostat")
+        if self.record.detail > self.steps:
+            yield Conflict(
+                ("record", "detail"),
+                f"{self.record.detail} steps are more than the run has ({self.steps}): none of "
+                "this is recorded",
+            )

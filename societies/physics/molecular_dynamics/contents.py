@@ -1,0 +1,75 @@
+"""What is in the file of a box of atoms, and when is there none? A pair too close ends the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.physics.molecular_dynamics.pair import energy_and_force, nearest, square, within
+from reference_py.physics.molecular_dynamics.parameters import NONE, Parameters
+from reference_py.primitives.fixed import fits
+from societies.errors import SocietiesError
+from societies.output import ResultFile
+from societies.workload.contents import SeriesAndDetail
+from societies.workload.fields import State
+
+
+class AtomsInFile(SeriesAndDetail):
+    """Series, positions and velocities. Which atoms overlap is asked for, not recorded."""
+
+    def __init__(self, workload: Any, config: Any) -> None:
+        super().__init__(workload, config)
+        del self._logged["overlap"]
+
+    def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
+        """Write the end, unless it is none: a run without steps was not looked at before."""
+        last = state()
+        if (last["overlap"] != NONE).any():
+            refuse_overlap(self._p, last, last["overlap"][:, None], tick)
+        super().finish(file, tick, state)
+
+    def attributes(self) -> dict[str, str | int]:
+        """Return the title, the number of atoms and the side of the box."""
+        atoms, length = self._p.atoms, self._p.length
+        title = f"{atoms:,} atoms in a box of {length:.4g} sigma"
+        return {"title": title, "atoms": atoms, "box_length": repr(length)}
+
+
+def refuse_overlap(
+    p: Parameters, state: Mapping[str, NDArray[Any]], overlap: NDArray[np.uint32], first: int
+) -> None:
+    """Raise an error that says which atoms are too close, how far apart, and at which step.
+
+    Parameters
+    ----------
+    state : at the end; the box stands still since it failed
+    overlap : (box, tick) uint32, from tick ``first`` on
+    """
+    number = int(np.argmax((overlap != NONE).any(axis=1)))
+    failed = int(state["failed"][number])
+    step = failed if failed >= 0 else first + int(np.argmax(overlap[number] != NONE))
+    x, i = state["x"][number], int(state["overlap"][number])
+    where = f"box {number}: " if len(overlap) > 1 else ""
+    hint = "a smaller dt, or a start with more room, may help; what was done before is in the file"
+    if not np.isfinite(x[i]).all():
+        raise SocietiesError(
+            f"{where}atom {i} moved by more than the length of the box in step {step}\n{hint}"
+        )
+    j, r = _partner(p, x, i)
+    raise SocietiesError(f"{where}atoms {i} and {j} are {r:.6g} apart at step {step}\n{hint}")
+
+
+def _partner(p: Parameters, x: NDArray[Any], atom: int) -> tuple[int, float]:
+    """Return the first atom that is too close to one, and its distance."""
+    d = [nearest(p, x[atom, axis] - x[:, axis]) for axis in range(3)]
+    r2 = square(d)
+    with np.errstate(all="ignore"):
+        u, w = energy_and_force(p, r2)
+        terms = [w * one for one in d] + [u, w * r2]
+    close = within(p, r2) & ~np.logical_and.reduce([fits(term) for term in terms])
+    close[atom] = False
+    partner = int(np.argmax(close))
+    return partner, float(np.sqrt(float(r2[partner])))

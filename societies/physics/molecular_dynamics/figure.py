@@ -1,0 +1,62 @@
+"""What does a box of atoms look like? Its atoms at the end, and its energies over time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from societies.errors import OutputError
+from societies.workload.figure import clock_and_copies, numbers, require_copy, words
+
+ENERGIES = {
+    "total_energy": "#000000",
+    "kinetic_energy": "#D55E00",
+    "potential_energy": "#0072B2",
+}
+
+
+def figure(results: Any, box: int = 0) -> Any:
+    """Return a figure of one box of a result.
+
+    Parameters
+    ----------
+    results : xarray.Dataset
+        As `societies.open_results` returns it.
+    box : int
+        Place of the box among those of the file.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ConfigError
+        If there is no such box.
+    OutputError
+        If what is to be drawn is not what a run writes.
+    """
+    from matplotlib.figure import Figure
+
+    clock_and_copies(results)
+    x = numbers(results, "x", "box", "atom", "axis")
+    energies = {name: numbers(results, name, "box", "step") for name in ENERGIES}
+    require_copy(results, box)
+    places = x[box].values
+    if places.shape[-1] != 3 or not (places == places).any():
+        raise OutputError("'x' holds no places, so it cannot be drawn")
+    drawing = Figure(figsize=(10, 4.4), layout="constrained")
+    left, right = drawing.subplots(1, 2, width_ratios=(1, 1.2))
+    size = min(30.0, 20000.0 / len(places))
+    image = left.scatter(
+        places[:, 0], places[:, 1], c=places[:, 2], s=size, cmap="viridis", linewidths=0
+    )
+    left.set(aspect="equal", xlabel="x [sigma]", ylabel="y [sigma]")
+    left.set(title=words(results.attrs.get("title", "")))
+    drawing.colorbar(image, ax=left, label="z [sigma]")
+    for name, energy in energies.items():
+        label = name.replace("_", " ")
+        right.plot(results.step.values, energy[box].values, color=ENERGIES[name], label=label)
+    right.set(xlabel="step", ylabel="energy of an atom [epsilon]")
+    right.legend()
+    right.grid(alpha=0.3)
+    return drawing

@@ -1,0 +1,194 @@
+"""How does a box of atoms look while it moves, and what can be changed meanwhile?
+
+Temperature and density at the start, with which the box begins anew, and the side from which it is
+seen, which the run does not notice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.physics.molecular_dynamics.parameters import NONE, WIDER, Parameters
+from societies.physics.molecular_dynamics.config import MolecularDynamicsConfig
+from societies.physics.molecular_dynamics.picture import picture
+from societies.workload.engines import LOG_TICKS, Engine
+from societies.workload.run import engine_of
+from societies.workload.slices import paced
+from societies.workload.view import (
+    LAUNCH_SECONDS,
+    Button,
+    Change,
+    Control,
+    Drag,
+    Event,
+    Frame,
+    Mouse,
+    Press,
+    Slider,
+)
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
+    from societies.workload import Workload
+
+MOST_STEPS = 100
+"""Steps from one picture to the next, at most."""
+
+MOST_TEMPERATURE, LEAST_DENSITY, MOST_DENSITY = 5.0, 0.01, 1.2
+"""Of the sliders, in units of epsilon and of 1/sigma^3; a configuration may go beyond them."""
+
+TURN = 0.01
+"""Radians by which the box turns while the mouse moves by a pixel."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the controls say.
+
+    Attributes
+    ----------
+    temperature, density : of the start
+    steps : from one picture to the next
+    around, over : angles from which the box is seen, in radians
+    restarts : how often the box has begun again
+    """
+
+    temperature: float
+    density: float
+    steps: int = 5
+    around: float = 0.4
+    over: float = 0.3
+    restarts: int = 0
+
+
+class AtomsView:
+    """A box of atoms that move.
+
+    Parameters
+    ----------
+    workload, config : the box; where there are several, the first is shown
+    device : str or Device
+    """
+
+    def __init__(
+        self,
+        workload: Workload[MolecularDynamicsConfig, Parameters],
+        config: MolecularDynamicsConfig,
+        device: str | Device = "auto",
+    ) -> None:
+        self._workload, self._config, self._device = workload, config, device
+        self.title = f"{config.number_of_atoms:,} atoms in a periodic box"
+        self.initial = Look(config.temperature, config.density)
+        self._engine: Engine | None = None
+        self._begun = self.initial
+        self._tick, self._over, self._chunk = 0, False, 1
+
+    def controls(self, state: Look) -> list[Control]:
+        """Return the controls of a state; what has no effect on these atoms is not among them."""
+        found: list[Control] = [Mouse(drag="the box around its centre")]
+        if self._config.velocities == "normal":
+            least = 0.01 if self._config.thermostat == "rescale" else 0.0
+            most = max(MOST_TEMPERATURE, self.initial.temperature)
+            found.append(
+                Slider("temperature", "temperature [epsilon]", state.temperature, least, most, 0.01)
+            )
+        if self._config.atoms is None:
+            density = (LEAST_DENSITY, self._densest(), 0.001)
+            found.append(Slider("density", "density [1/sigma^3]", state.density, *density))
+        return [
+            *found,
+            Slider("steps", "steps from one picture to the next", state.steps, 1, MOST_STEPS, 1),
+            Button("restart", "Restart"),
+            Button("reset", "Reset"),
+        ]
+
+    def _densest(self) -> float:
+        """Return the density of the smallest box that has room for two cutoffs, or three cells."""
+        config = self._config
+        least = 2.0 * config.cutoff
+        if config.variant not in ("auto", "all_pairs"):
+            least = 3.0 * WIDER * self._workload.parameters(config).reach
+        fits = np.floor(config.number_of_atoms / (least * (1.0 + 1e-9)) ** 3 * 1000.0) / 1000.0
+        return max(min(MOST_DENSITY, float(fits)), self.initial.density)
+
+    def take(self, state: Look, event: Event[Look]) -> Look:
+        """Return the state after an event."""
+        match event:
+            case Drag(began, _, _, dx, dy):
+                around, over = began.around + TURN * dx, began.over + TURN * dy
+                return replace(state, around=around, over=over)
+            case Change("steps", int(value)):
+                return replace(state, steps=value)
+            case Change("temperature", float(value)):
+                return replace(state, temperature=value)
+            case Change("density", float(value)):
+                return replace(state, density=value)
+            case Press("restart"):
+                return replace(state, restarts=state.restarts + 1)
+            case Press("reset"):
+                return replace(self.initial, restarts=state.restarts + 1)
+        raise ValueError(f"no event of a box of atoms: {event}")
+
+    def frames(self, state: Look) -> Iterator[Frame | None]:
+        """Yield the atoms as they are, and then after every so many steps until the last one."""
+        engine = self._started(state)
+        yield self._frame(engine, state)
+        last = self._workload.ticks(self._config)
+        while not self._over and self._tick < last:
+            end = min(self._tick + state.steps, last)
+            while not self._over and self._tick < end:
+                self._run(engine, min(self._tick + self._chunk, end))
+                yield None
+            yield self._frame(engine, state)
+
+    def _started(self, state: Look) -> Engine:
+        """Return the engine of a box; one that another temperature or density needs has begun."""
+        now, before = ((one.temperature, one.density, one.restarts) for one in (state, self._begun))
+        engine = self._engine
+        if engine is None or now[:2] != before[:2]:
+            engine, _, _ = engine_of(self._workload, self.configuration(state), self._device)
+        if engine is not self._engine or now != before:
+            engine.start()
+            self._tick, self._over, self._chunk = 0, False, 1
+        self._engine, self._begun = engine, state
+        return engine
+
+    def _run(self, engine: Engine, end: int) -> None:
+        """Take the steps up to ``end``; find out how many a launch may have."""
+        began, steps = time.perf_counter(), end - self._tick
+        engine.run_ticks(self._tick + 1, end)
+        engine.wait()
+        self._chunk = paced(steps, time.perf_counter() - began, LAUNCH_SECONDS, LOG_TICKS, faster=2)
+        self._tick = end
+
+    def _frame(self, engine: Engine, state: Look) -> Frame:
+        """Return the picture of the atoms."""
+        now = engine.state()
+        x, v = (now[name][0].astype(np.float64) for name in "xv")
+        p = self._workload.parameters(self.configuration(state))
+        caption = f"step {self._tick:,}, temperature {temperature(v, p.degrees):.4g}"
+        if now["overlap"][0] != NONE:
+            self._over = True
+            caption += f": atom {now['overlap'][0]} is too close to another one"
+        speeds = np.sqrt((v**2).sum(axis=1))
+        return Frame(picture(x, speeds, p.length, state.around, state.over), caption)
+
+    def configuration(self, state: Look) -> MolecularDynamicsConfig:
+        """Return the configuration of a box that begins with this temperature and density."""
+        changed: dict[str, Any] = {}
+        if state.temperature != self.initial.temperature:
+            changed["temperature"] = state.temperature
+        if state.density != self.initial.density:
+            changed["density"] = state.density
+        return self._config.model_copy(update=changed)
+
+
+def temperature(v: NDArray[np.float64], degrees: int) -> float:
+    """Return the temperature of atoms with velocities (atom, axis), in epsilon; to be shown."""
+    return float((v**2).sum()) / max(degrees, 1)

@@ -1,0 +1,274 @@
+"""What are the results of some runs that share a launch? Computed in memory, in any process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from societies.config.model import LARGEST_INTEGER, WorkloadConfig
+from societies.errors import SocietiesError
+from societies.output import Coordinate, Variable
+from societies.sweep.points import launch_config
+from societies.version import package_version
+from societies.workload.contents import contents_of
+from societies.workload.fields import Field
+from societies.workload.interrupts import interrupts
+from societies.workload.protocol import Contents, Workload
+from societies.workload.registry import workload
+from societies.workload.run import Simulation, engine_of
+
+FINAL = "final_{}"
+"""Name of an array of the state as it is after the last tick."""
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some runs, as they are handed to the process that computes them.
+
+    Attributes
+    ----------
+    name : of the workload
+    base : configuration that all points share, as plain data
+    settings : keys that these runs have in common
+    columns : (run,) or (run, resource) of each key in which they differ
+    numbers : (run,) int64, by which each run draws
+    rows : of the study
+    keep : what is kept of each run
+    device : as `societies.run` takes it
+    version : of Societies
+    """
+
+    name: str
+    base: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    columns: Mapping[str, NDArray[np.float64]]
+    numbers: NDArray[np.int64]
+    rows: Sequence[int]
+    keep: Keep
+    device: str = "auto"
+    version: str = field(default_factory=package_version)
+
+    def part(self, first: int, stop: int) -> Batch:
+        """Return the batch of some of these runs."""
+        columns = {key: column[first:stop] for key, column in self.columns.items()}
+        return Batch(
+            self.name,
+            self.base,
+            self.settings,
+            columns,
+            self.numbers[first:stop],
+            self.rows[first:stop],
+            self.keep,
+            self.device,
+            self.version,
+        )
+
+    def on(self, device: str) -> Batch:
+        """Return the same batch on another device."""
+        whole = self.part(0, len(self.rows))
+        object.__setattr__(whole, "device", device)
+        return whole
+
+
+@dataclass(frozen=True)
+class Keep:
+    """What a study has of each run.
+
+    Attributes
+    ----------
+    variables : names; None: all
+    ticks : of which they are kept; None: all
+    final : arrays of the state
+    copies : whether a run has several copies, which are no replicates: games, frames
+    """
+
+    variables: tuple[str, ...] | None = None
+    ticks: tuple[int, ...] | None = None
+    final: tuple[str, ...] = ()
+    copies: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a batch found.
+
+    Attributes
+    ----------
+    values : (run, ...) by variable
+    seconds : that it took
+    device : that computed it
+    """
+
+    values: Mapping[str, NDArray[Any]]
+    seconds: float
+    device: str
+
+
+class WrongVersion(SocietiesError):
+    """Raised by a process that has another version of Societies than the study."""
+
+
+class InMemory:
+    """Variables that a study keeps, written as those of `societies.output.ResultFile`, in memory.
+
+    What is not kept, and what only a file is for (tables of events, checkpoints), is left out.
+    """
+
+    def __init__(self, contents: Contents, path: Path, keep: Keep) -> None:
+        lengths = {one.name: len(one.values) for one in contents.coordinates() if not one.along}
+        self.path = path
+        self.variables = kept_variables({one.name: one for one in contents.variables()}, keep)
+        self.values = {
+            name: np.full([lengths[dim] for dim in one.dims], one.fill, one.dtype)
+            for name, one in self.variables.items()
+        }
+
+    def write(self, name: str, values: ArrayLike, **index: int | slice) -> None:
+        """Write a block of one variable, if it is kept."""
+        if name not in self.variables:
+            return
+        places = tuple(index.get(dim, slice(None)) for dim in self.variables[name].dims)
+        self.values[name][places] = values
+
+    def append(self, table: str, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Leave events out."""
+
+    def checkpoint_interval(self, asked: int | str) -> int:
+        """Return 0: a run that was interrupted begins again."""
+        return 0
+
+    def checkpoint(self, *given: Any, **named: Any) -> None:
+        """Keep no state."""
+
+    def rewind(self, tick: int) -> None:
+        """Have nothing to go back to."""
+
+    def commit(self, tick: int) -> None:
+        """Leave it to the study to commit whole runs."""
+
+    def end(self, tick: int, why: str) -> None:
+        """Leave it to the study to commit whole runs."""
+
+
+def run_batch(batch: Batch) -> Result:
+    """Compute a batch.
+
+    Raises
+    ------
+    WrongVersion
+        If this process has another version of Societies than the one that made the batch.
+    SocietiesError
+        As `societies.run` does.
+    KeyboardInterrupt
+        After Ctrl-C.
+    """
+    if batch.version != package_version():
+        raise WrongVersion(
+            f"a worker has societies {package_version()}, the study is run by {batch.version}"
+        )
+    began = time.perf_counter()
+    chosen = workload(batch.name)
+    base = chosen.config.model_validate(batch.base)
+    config = launch_config(base, batch.settings, batch.columns, batch.numbers)
+    # A workload may write a picture beside its results; those of a study are in the study.
+    with TemporaryDirectory(prefix="societies-") as folder:
+        path = Path(folder) / "run.h5"
+        values, device = computed(chosen, config, batch.keep, batch.device, path)
+    return Result(values, time.perf_counter() - began, device)
+
+
+def computed(
+    chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep, device: str, path: Path
+) -> tuple[dict[str, NDArray[Any]], str]:
+    """Run a configuration without a file; return what is kept of each copy, and the device."""
+    contents = contents_of(chosen, config)
+    file: Any = InMemory(contents, path, keep)
+    with interrupts() as stop:
+        with stop.building():
+            engine, _, facts = engine_of(chosen, config, device, batch=LARGEST_INTEGER)
+        engine.start()
+        simulation = Simulation(chosen, config, engine, file, contents, stop)
+        for _ in simulation.blocks(0, chosen.ticks(config)):
+            pass
+    clock, copies = chosen.clock, chosen.count(config)
+    named = {one.name: one.values for one in contents.coordinates()}
+    ticks = named.get(clock, np.empty(0, np.int64))
+    found = {}
+    for name, variable in file.variables.items():
+        values = file.values[name]
+        if clock in variable.dims and keep.ticks is not None:
+            axis = variable.dims.index(clock)
+            values = np.compress(np.isin(ticks, list(keep.ticks)), values, axis=axis)
+        found[name] = of_runs(values, variable.dims, chosen.copies, copies, whole=keep.copies)
+    for name, values in engine.arrays(*keep.final).items():
+        dims = (chosen.copies,)
+        found[FINAL.format(name)] = of_runs(values, dims, chosen.copies, copies, whole=keep.copies)
+    return found, facts["device"]
+
+
+def kept_variables(variables: Mapping[str, Variable], keep: Keep) -> dict[str, Variable]:
+    """Return the variables that are kept."""
+    wanted = variables if keep.variables is None else keep.variables
+    return {name: one for name, one in variables.items() if name in wanted}
+
+
+def of_runs(
+    values: NDArray[Any], dims: Sequence[str], name: str, copies: int, *, whole: bool
+) -> NDArray[Any]:
+    """Return the values of each run: a copy is one, or with ``whole`` all copies together."""
+    if whole:
+        return values[np.newaxis]
+    if name in dims:
+        return np.moveaxis(values, dims.index(name), 0)
+    return np.broadcast_to(values, (copies, *values.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """What a run of one configuration has: the coordinates, and variables without the runs."""
+
+    coordinates: dict[str, Coordinate]
+    variables: dict[str, Variable]
+
+
+def shape_of(chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep) -> Shape:
+    """Return dimensions and variables that a run of a configuration adds to a study."""
+    contents = contents_of(chosen, config)
+    left_out = set() if keep.copies else {chosen.copies}
+    coordinates = {
+        one.name: one
+        for one in contents.coordinates()
+        if not one.along and one.name not in left_out
+    }
+    if keep.ticks is not None and chosen.clock in coordinates:
+        clock = coordinates[chosen.clock]
+        some = clock.values[np.isin(clock.values, list(keep.ticks))]
+        coordinates[chosen.clock] = Coordinate(clock.name, some, clock.units, clock.long_name)
+    every = kept_variables({one.name: one for one in contents.variables()}, keep)
+    # What is missing is seen to be missing, whatever a run's own file has there at first.
+    variables = {
+        name: replace(one, dims=tuple(dim for dim in one.dims if dim not in left_out), fill=None)
+        for name, one in every.items()
+    }
+    p = chosen.parameters(config)
+    fields: Mapping[str, Field] = chosen.arrays(p)
+    lengths = chosen.lengths(p)
+    for name in keep.final:
+        of = fields[name]
+        dims = (chosen.copies, *of.dims) if keep.copies else of.dims
+        variables[FINAL.format(name)] = Variable(
+            FINAL.format(name), dims, of.dtype, of.unit, f"{of.meaning}, after the last tick"
+        )
+        for dim in dims:
+            if dim not in coordinates:
+                count = lengths.get(dim, chosen.count(config))
+                coordinates[dim] = Coordinate(dim, np.arange(count), "", f"number of the {dim}")
+    used = {dim for one in variables.values() for dim in one.dims}
+    return Shape({name: one for name, one in coordinates.items() if name in used}, variables)

@@ -1,0 +1,370 @@
+"""How is a sweep carried out: what is missing is computed, written as it comes, and never lost?"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from societies.errors import (
+    BuildError,
+    ConfigError,
+    Interrupted,
+    SocietiesError,
+    option,
+)
+from societies.output.files import require_target
+from societies.output.study import DONE, FAILED, PENDING, StudyFile
+from societies.sweep.batch import Batch, Result, WrongVersion
+from societies.sweep.document import Sweep, load_sweep
+from societies.sweep.executors import (
+    RENEW_AFTER,
+    Dask,
+    Executor,
+    Here,
+    Lost,
+    Processes,
+    Unreachable,
+    local_devices,
+)
+from societies.sweep.layout import Runs
+from societies.sweep.points import Bucket, groups
+from societies.sweep.prepare import Prepared, opened_study, prepared
+from societies.sweep.report import Progress, SweepReport, Watch, report_of
+from societies.words import counted
+from societies.workload.slices import paced
+
+SECONDS_OF_BATCH = 10.0
+"""What a batch is to take: a killed sweep loses no more."""
+FIRST_BATCH = 64
+"""Runs of the first batch; how many the next have follows from the time that it took."""
+MOST_RUNS = 1 << 16
+FASTER = 16
+"""How many times as many runs as the last batch the next one has at most: 64 runs fill no GPU."""
+BATCHES_OF_WORKER = 4
+"""Least batches that each worker gets, so that all of them end at about the same time."""
+MOST_OF_WORKER = 1024
+"""Most runs of a worker's batch: its results travel at once."""
+LOOK_SECONDS = 2.0
+"""How often somebody looks whether the scheduler is alive."""
+
+
+def run(
+    source: Sweep | str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    out: str | Path | None = None,
+    device: str = "auto",
+    resume: bool = False,
+    overwrite: bool = False,
+    retry_failed: bool = False,
+    add_points: bool = False,
+    replicates: int | None = None,
+    part: tuple[int, int] | None = None,
+    workers: int = 0,
+    scheduler: str = "",
+    batch: int | None = None,
+    yes: bool = False,
+    progress: Watch | None = None,
+) -> SweepReport:
+    """Carry out a sweep and write its study while it runs.
+
+    Parameters
+    ----------
+    source : Sweep, path or dict
+        From `load_sweep`, or what that takes.
+    out : path, optional
+        The study, one HDF5 file; default: in the current folder, with the name of the sweep's file.
+    device : str
+        As for `societies.run`. ``auto`` and ``gpu`` are all GPUs of the best kind that there is.
+    resume : bool
+        Compute what a study lacks, and nothing else.
+    overwrite : bool
+        Replace an existing file.
+    retry_failed : bool
+        Compute the runs of a study that failed, and nothing else.
+    add_points : bool
+        Add the points that a study does not have yet.
+    replicates : int, optional
+        Runs of each point, instead of the sweep's; a study that has fewer grows.
+    part : (int, int), optional
+        (k, n): the k-th of n parts of the points, in a file of its own; see `merge`.
+    workers : int
+        Processes of a local cluster of Dask; 0: none.
+    scheduler : str
+        Address of a running scheduler of Dask, whose workers compute.
+    batch : int, optional
+        Runs of a batch. Default: as many as take about ten seconds. No bit depends on it.
+    yes : bool
+        Go on with more than `prepare.MANY` runs.
+    progress : callable, optional
+        Called with a `Progress` after every batch.
+
+    Returns
+    -------
+    SweepReport
+        With ``failures``: a run that fails does not stop the others.
+
+    Raises
+    ------
+    ConfigError
+        If the sweep or one of its points is not valid, before anything is computed.
+    OutputError
+        If the study cannot be written or is one of another sweep.
+    SocietiesError
+        If no worker can compute anything; what was done before is in the file.
+    Interrupted
+        After Ctrl-C; what was done before is in the file.
+    """
+    began = time.perf_counter()
+    sweep = source if isinstance(source, Sweep) else load_sweep(source)
+    path = Path(out) if out is not None else Path(f"{Path(sweep.name).stem}.h5")
+    _require_sense(resume, overwrite, retry_failed, add_points, part, workers, scheduler, batch)
+    plan = prepared(sweep, replicates, part, yes=yes)
+    goes_on = resume or retry_failed or add_points
+
+    def executor_for(programs: int) -> Executor:
+        return executor_of(device, workers, scheduler, programs)
+
+    with ExitStack() as stack:
+        executor: Executor | None = None
+        if not goes_on:  # whoever cannot compute anything replaces no file
+            require_target(path, 0, overwrite=overwrite)
+            executor = executor_for(len(plan.buckets))
+            stack.callback(executor.close)
+        file, ready = stack.enter_context(
+            opened_study(plan, path, goes_on, overwrite=overwrite, grow=add_points)
+        )
+        wrong = len(file.damaged)
+        said = "was damaged and is" if wrong == 1 else "were damaged and are"
+        notes = [f"{counted(wrong, 'run')} {said} computed again"]
+        rows = np.flatnonzero(file.status == (FAILED if retry_failed else PENDING)).tolist()
+        session = _Session(ready, file, rows, progress, batch)
+        if rows and executor is None:
+            executor = executor_for(session.programs)
+            stack.callback(executor.close)
+        try:
+            if executor is not None:
+                session.run(executor)
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted; {_state(file)}", path) from None
+        except (Unreachable, WrongVersion) as error:
+            raise type(error)(f"{error}\n{_state(file)}") from None
+        return session.report(time.perf_counter() - began, notes if file.damaged else ())
+
+
+def _state(file: StudyFile) -> str:
+    done = int((file.status == DONE).sum())
+    return (
+        f"{done} of {len(file.runs)} runs are done in {file.path}; {option('resume', True)} goes on"
+    )
+
+
+def _require_sense(
+    resume: bool,
+    overwrite: bool,
+    retry_failed: bool,
+    add_points: bool,
+    part: tuple[int, int] | None,
+    workers: int,
+    scheduler: str,
+    batch: int | None,
+) -> None:
+    """Raise ConfigError for arguments that contradict each other."""
+    if (resume or retry_failed or add_points) and overwrite:
+        raise ConfigError(
+            f"{option('overwrite', True)} begins the study anew, which contradicts going on with it"
+        )
+    if part is not None and not 1 <= part[0] <= part[1]:
+        raise ConfigError(f"{option('part')}: K/N needs 1 <= K <= N, got {part[0]}/{part[1]}")
+    if part is not None and add_points:
+        raise ConfigError(
+            f"{option('part')}: a part cannot grow; merge the parts, then add to the study"
+        )
+    if workers and scheduler:
+        raise ConfigError(
+            f"{option('workers')} starts a cluster here, {option('scheduler')} names another: "
+            "choose one"
+        )
+    if workers < 0:
+        raise ConfigError(f"{option('workers', workers)}: at least 1 is needed")
+    if batch is not None and batch < 1:
+        raise ConfigError(f"{option('batch', batch)}: at least 1 is needed")
+
+
+def executor_of(device: str, workers: int, scheduler: str, programs: int) -> Executor:
+    """Return who computes the batches of a sweep.
+
+    A single device with few programs is used by this process. Everything else has processes of its
+    own: several devices, and many programs, which fill the memory of the process that builds them.
+    """
+    if workers or scheduler:
+        return Dask(scheduler, workers, device)
+    devices = local_devices(device)
+    if len(devices) == 1 and (programs <= RENEW_AFTER or devices == ["reference"]):
+        return Here(devices[0])
+    return Processes(devices)
+
+
+@dataclass
+class _Session:
+    """The runs that are computed now, and what became of them.
+
+    Attributes
+    ----------
+    plan, file : what is run, and where it goes
+    rows : of the file that are to be computed
+    watch : is told how far it is
+    asked : runs of a batch, if that was said
+    """
+
+    plan: Prepared
+    file: StudyFile
+    rows: Sequence[int]
+    watch: Watch | None
+    asked: int | None
+    done: int = 0
+    failed: int = 0
+    launch_seconds: float = 0.0
+    devices: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        of_point = {point: one for one in self.plan.buckets for point in one.points}
+        self._queues: dict[int, tuple[Bucket, list[int]]] = {}
+        for row in self.rows:
+            bucket = of_point[int(self.file.point[row])]
+            self._queues.setdefault(id(bucket), (bucket, []))[1].append(row)
+        runs = Runs(self.file.runs, self.file.point, self.file.replicate)
+        self._copies = runs.copies(self.plan.sweep)
+        sweep = self.plan.sweep
+        repeated = "replicates" in type(sweep.base).model_fields
+        self._groups = deque(
+            (bucket, group)
+            for bucket, own in self._queues.values()
+            for group in groups(sweep.workload, own, self._copies, repeated)
+        )
+        self._again: deque[Batch] = deque()
+        self._lost: set[int] = set()
+        self._began = time.perf_counter()
+
+    @property
+    def programs(self) -> int:
+        """How many programs are built at most."""
+        return len(self._queues)
+
+    def run(self, executor: Executor) -> None:
+        """Compute all rows."""
+        size = self._first_size(executor)
+        running: dict[Future[Result], Batch] = {}
+        self._tell()
+        while True:
+            while len(running) < executor.slots and (batch := self._next(size)):
+                running[executor.submit(batch)] = batch
+            if not running:
+                return
+            over, _ = wait(running, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
+            if not over:
+                executor.require_alive()
+            for future in over:
+                batch = running.pop(future)
+                took = self._settle(batch, future)
+                if took and self.asked is None and not isinstance(executor, Dask):
+                    size = paced(len(batch.rows), took, SECONDS_OF_BATCH, MOST_RUNS, faster=FASTER)
+                self._tell()
+
+    def _first_size(self, executor: Executor) -> int:
+        if self.asked is not None:
+            return self.asked
+        if isinstance(executor, Dask):
+            each = -(-len(self.rows) // (BATCHES_OF_WORKER * executor.slots))
+            return min(MOST_OF_WORKER, max(1, each))
+        return max(1, min(FIRST_BATCH, -(-len(self.rows) // executor.slots)))
+
+    def _next(self, size: int) -> Batch | None:
+        """Return the next batch, of at most so many runs; None: there is none."""
+        if self._again:
+            return self._again.popleft()
+        if not self._groups:
+            return None
+        bucket, group = self._groups.popleft()
+        if len(group) > size:
+            self._groups.appendleft((bucket, group[size:]))
+        return self._batch(bucket, group[:size])
+
+    def _batch(self, bucket: Bucket, rows: list[int]) -> Batch:
+        plan = self.plan
+        columns = {
+            key: np.array([plan.points[int(self.file.point[row])][key] for row in rows], np.float64)
+            for key in bucket.columns
+        }
+        return Batch(
+            plan.sweep.workload.name,
+            plan.base,
+            bucket.settings,
+            columns,
+            self._copies[rows],
+            rows,
+            plan.keep,
+        )
+
+    def _settle(self, batch: Batch, future: Future[Result]) -> float:
+        """Write what a batch found, or see to it that it is tried in parts; return its seconds."""
+        try:
+            result = future.result()
+        except (Unreachable, WrongVersion):
+            raise
+        except Lost as error:
+            if self._lost.issuperset(batch.rows):
+                self._divide(batch, error)
+            else:
+                self._lost.update(batch.rows)
+                self._again.append(batch)
+            return 0.0
+        except Exception as error:
+            self._divide(batch, error)
+            return 0.0
+        seconds = result.seconds / len(batch.rows)
+        try:
+            self.file.write(batch.rows, result.values, seconds)
+        except ValueError as error:
+            self._divide(batch, error)
+            return 0.0
+        self.done += len(batch.rows)
+        self.launch_seconds += result.seconds
+        self.devices.add(result.device)
+        return result.seconds
+
+    def _divide(self, batch: Batch, error: BaseException) -> None:
+        """Find out which runs fail: both halves are tried again; what fails alone has failed."""
+        count = len(batch.rows)
+        if count > 1 and not isinstance(error, BuildError):
+            self._again += [batch.part(0, count // 2), batch.part(count // 2, count)]
+            return
+        text = (
+            str(error) if isinstance(error, SocietiesError) else f"{type(error).__name__}: {error}"
+        )
+        self.file.fail(batch.rows, " ".join(text.split()), 0.0)
+        self.failed += count
+
+    def _tell(self) -> None:
+        if self.watch:
+            seconds = time.perf_counter() - self._began
+            self.watch(Progress(self.done, self.failed, len(self.rows), seconds))
+
+    def report(self, seconds: float, notes: Sequence[str]) -> SweepReport:
+        """Return what became of the study."""
+        return report_of(
+            self.file,
+            computed=self.done,
+            devices=sorted(self.devices),
+            seconds=seconds,
+            launch_seconds=self.launch_seconds,
+            notes=notes,
+        )

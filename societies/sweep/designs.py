@@ -1,0 +1,309 @@
+"""Which points does a method make: a grid, a table, or a sample of ranges and distributions?
+
+SALib and `scipy.stats` make the samples; here they are read, checked and called.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path as FilePath
+from typing import Any
+
+from societies.config.document import Document, plain_scalar
+from societies.config.problems import (
+    Path,
+    Place,
+    Problem,
+    config_error,
+    described,
+    quoted,
+    suggestion,
+)
+from societies.errors import ConfigError
+from societies.sweep.factor import Factor, Refused, Row, key_place
+from societies.sweep.sampling import SAMPLES, sample
+from societies.words import counted
+from societies.workload.varying import NotVarying, found_key
+
+METHODS = ("grid", "zip", "points", *SAMPLES)
+
+
+def factors(
+    document: Document, model: type[Any], base: Mapping[str, Any], folder: FilePath
+) -> list[Factor]:
+    """Return what the section ``vary`` of a document says.
+
+    Raises
+    ------
+    ConfigError
+        With a line for every problem.
+    """
+    vary = document.data["vary"]
+    if not vary:
+        message = f"is empty; name a method: {', '.join(METHODS)}"
+        raise config_error([Problem(document.place(("vary",)), ("vary",), message)])
+    found: list[Factor] = []
+    problems: list[Problem] = []
+    for method, said in vary.items():
+        path: Path = ("vary", method)
+        try:
+            if method not in METHODS:
+                near = suggestion(method, METHODS) or f"; there are {', '.join(METHODS)}"
+                raise Refused(path, f"unknown method{near}", document.place(path, of_key=True))
+            each = [{key: one} for key, one in said.items()] if _is_grid(method, said) else [said]
+        except Refused as why:
+            problems.append(_problem(document, why))
+            continue
+        for part in each:
+            try:
+                found += _factors(document, path, method, part, folder)
+            except Refused as why:
+                problems.append(_problem(document, why))
+    places: dict[str, str] = {}
+    for factor in found:
+        for key in factor.keys:
+            where = factor.key_place(key)
+            message = _unusable(model, base, key)
+            if key in places:
+                message = f"varies twice, also at {places[key]}"
+            if message:
+                problems.append(Problem(where, tuple(key.split(".")), message))
+            places[key] = where.text
+    if problems:
+        raise config_error(problems)
+    return found
+
+
+def _is_grid(method: str, said: Any) -> bool:
+    """Whether the keys of a method are factors of their own, each with problems of its own."""
+    return method == "grid" and isinstance(said, dict) and bool(said)
+
+
+def _problem(document: Document, why: Refused) -> Problem:
+    return Problem(why.place or document.place(why.path), why.path, str(why))
+
+
+def _unusable(model: type[Any], base: Mapping[str, Any], key: str) -> str:
+    """Say why a key cannot vary in a sweep; nothing if it can."""
+    if key == "workload" or key.split(".")[0] == "record":
+        return "is the same at all points"
+    if key == "replicates":
+        return "is not varied: a sweep has its own key 'replicates'"
+    try:
+        _, _, section = found_key(model, base, key)
+    except NotVarying as why:
+        return str(why)
+    if section is not None and not isinstance(_at(base, key), list | tuple):
+        return f"is a section; name one of its keys: {', '.join(section.model_fields)}"
+    return ""
+
+
+def _at(data: Any, key: str) -> Any:
+    for part in key.split("."):
+        data = data[int(part)] if isinstance(data, list | tuple) else (data or {}).get(part)
+    return data
+
+
+def _factors(
+    document: Document, path: Path, method: str, said: Any, folder: FilePath
+) -> Iterator[Factor]:
+    if method == "points":
+        yield _points(document, path, said, folder)
+        return
+    if not isinstance(said, dict) or not said:
+        got = "is empty" if not said else f"expected 'key: value' lines, got {described(said)}"
+        raise Refused(path, got)
+    if method == "grid":
+        for key, values in said.items():
+            yield _grid(document, (*path, key), key, values)
+    elif method == "zip":
+        yield _zip(document, path, said)
+    else:
+        yield sample(document, path, method, said)
+
+
+def _values(document: Document, path: Path, said: Any) -> list[Any]:
+    """Return a list of values, or the equal steps of a range."""
+    if isinstance(said, dict):
+        known = ("low", "high", "steps", "scale")
+        for name in said:
+            if name not in known:
+                message = f"unknown key{suggestion(name, known)}"
+                raise Refused((*path, name), message, document.place((*path, name), of_key=True))
+        low, high = (_number(said, name, path) for name in ("low", "high"))
+        steps = said.get("steps")
+        if not isinstance(steps, int) or isinstance(steps, bool) or steps < 2:
+            raise Refused(path, "needs steps, a whole number of at least 2")
+        if low >= high:
+            raise Refused(path, f"low must be less than high, got {low} and {high}")
+        scale = said.get("scale", "linear")
+        if scale not in ("linear", "log"):
+            raise Refused((*path, "scale"), f"expected linear or log, got {described(scale)}")
+        if scale == "log" and low <= 0:
+            raise Refused(path, f"low must be more than 0 for a logarithmic scale, got {low}")
+        return _steps(low, high, steps, scale)
+    if not isinstance(said, list):
+        raise Refused(path, f"expected a list of values or a range, got {described(said)}")
+    if not said:
+        raise Refused(path, "is empty")
+    return said
+
+
+def _number(said: Mapping[str, Any], name: str, path: Path) -> float:
+    value = said.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        got = f", got {described(value)}" if name in said else ""
+        raise Refused((*path, name) if name in said else path, f"needs {name}, a number{got}")
+    return value
+
+
+def _steps(low: float, high: float, steps: int, scale: str) -> list[Any]:
+    """Return equal steps from low to high; whole ones are whole numbers."""
+    if scale == "log":
+        ratio = math.log(high / low) / (steps - 1)
+        inner = [low * math.exp(i * ratio) for i in range(1, steps - 1)]
+    else:
+        inner = [low + i * (high - low) / (steps - 1) for i in range(1, steps - 1)]
+    values = [low, *inner, high]
+    if (
+        isinstance(low, int)
+        and isinstance(high, int)
+        and all(float(v).is_integer() for v in values)
+    ):
+        return [int(v) for v in values]
+    return [float(v) for v in values]
+
+
+def _grid(document: Document, path: Path, key: str, said: Any) -> Factor:
+    values = _values(document, path, said)
+    listed = isinstance(said, list)
+
+    def place(row: int, key: str) -> Place:
+        return document.place((*path, row) if listed else path)
+
+    rows = [(value,) for value in values]
+    above = path[:-1]
+    return Factor((key,), len(rows), lambda: rows, place, key_place(document, above), {key: values})
+
+
+def _zip(document: Document, path: Path, said: Mapping[str, Any]) -> Factor:
+    columns = {key: _values(document, (*path, key), one) for key, one in said.items()}
+    first = next(iter(columns))
+    for key, values in columns.items():
+        if len(values) != len(columns[first]):
+            message = f"has {len(values)} values, {first} has {len(columns[first])}"
+            raise Refused((*path, key), f"{message}; zip takes one of each")
+
+    def place(row: int, key: str) -> Place:
+        return document.place((*path, key, row))
+
+    rows = list(zip(*columns.values(), strict=True))
+    keys = key_place(document, path)
+    return Factor(tuple(columns), len(rows), lambda: rows, place, keys, {"zip": columns})
+
+
+def _points(document: Document, path: Path, said: Any, folder: FilePath) -> Factor:
+    if isinstance(said, str):
+        return _table(document, path, folder / said)
+    if not isinstance(said, list):
+        raise Refused(path, f"expected a list of points or a CSV file, got {described(said)}")
+    if not said:
+        raise Refused(path, "is empty")
+    for i, point in enumerate(said):
+        if not isinstance(point, dict) or not point:
+            raise Refused((*path, i), f"expected 'key: value' lines, got {described(point)}")
+        if point.keys() != said[0].keys():
+            there, here = ", ".join(said[0]), ", ".join(point)
+            raise Refused((*path, i), f"has the keys {here}; the first point has {there}")
+    keys = tuple(said[0])
+
+    def place(row: int, key: str) -> Place:
+        return document.place((*path, row, key))
+
+    rows = [tuple(point[key] for key in keys) for point in said]
+    heads = key_place(document, (*path, 0))
+    return Factor(keys, len(rows), lambda: rows, place, heads, {"points": said})
+
+
+def _table(document: Document, path: Path, file: FilePath) -> Factor:
+    keys, rows, lines = read_csv(file)
+
+    def place(row: int, key: str) -> Place:
+        return Place((2, lines[row]), f"{file}:{lines[row]}")
+
+    definition = {"points": [dict(zip(keys, row, strict=True)) for row in rows]}
+    head = Place((2, 1), f"{file}:1")
+    return Factor(keys, len(rows), lambda: rows, place, lambda key: head, definition)
+
+
+def read_csv(file: FilePath) -> tuple[tuple[str, ...], list[Row], list[int]]:
+    """Return keys, rows of values and their lines of a CSV file with a line of keys.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be read or is no such table.
+    """
+    try:
+        with file.open(newline="", encoding="utf-8-sig") as opened:
+            reader = csv.reader(opened)
+            found = [(reader.line_num, row) for row in reader if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(f"{file}: cannot be read as CSV ({reason})") from None
+    if len(found) < 2:
+        raise ConfigError(f"{file}: needs a line with keys and a line for each point")
+    keys = tuple(key.strip() for key in found[0][1])
+    for key in keys:
+        if not key or keys.count(key) > 1:
+            said = "is there twice" if key else "a column has no key"
+            raise ConfigError(f"{file}:{found[0][0]}  {key}{': ' if key else ''}{said}")
+    rows, lines = [], []
+    for line, row in found[1:]:
+        if len(row) != len(keys):
+            raise ConfigError(f"{file}:{line}  has {len(row)} entries for {len(keys)} keys")
+        try:
+            rows.append(tuple(plain_scalar(text.strip()) for text in row))
+        except ValueError as error:
+            raise ConfigError(f"{file}:{line}  {error}") from None
+        lines.append(line)
+    return keys, rows, lines
+
+
+def combined(parts: Sequence[Factor]) -> Iterator[tuple[dict[str, Any], dict[str, Place]]]:
+    """Yield every point, and where each of its values was written.
+
+    Raises
+    ------
+    ConfigError
+        If two points of a factor are the same.
+    """
+    for factor in parts:
+        seen: dict[str, int] = {}
+        for number, row in enumerate(factor.rows() if factor.distinct else ()):
+            before = seen.setdefault(repr(row), number)
+            if before != number:
+                key = factor.keys[0]
+                place = factor.place(number, key)
+                values = ", ".join(f"{k} {v}" for k, v in zip(factor.keys, row, strict=True))
+                message = f"the point {quoted(values)} is there twice, first at "
+                raise config_error([Problem(place, (), message + factor.place(before, key).text)])
+    numbered = [list(enumerate(factor.rows())) for factor in parts]
+    for choice in itertools.product(*numbered):
+        point: dict[str, Any] = {}
+        places: dict[str, Place] = {}
+        for factor, (number, row) in zip(parts, choice, strict=True):
+            for key, value in zip(factor.keys, row, strict=True):
+                point[key], places[key] = value, factor.place(number, key)
+        yield point, places
+
+
+def described_factors(parts: Sequence[Factor]) -> str:
+    """Say how many values each factor has: "trading.rounds 3 x seed 5"."""
+    return " x ".join(
+        f"{', '.join(one.keys) if len(one.keys) < 4 else counted(len(one.keys), 'key')} {one.count}"
+        for one in parts
+    )

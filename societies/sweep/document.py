@@ -1,0 +1,185 @@
+"""What does the YAML file of a sweep say: a base configuration, what varies, what is recorded?"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from societies.config.check import checked, validated
+from societies.config.document import Document, from_mapping
+from societies.config.load import find_config, read_document
+from societies.config.model import LARGEST_INTEGER, ListOf, Section, WorkloadConfig, key
+from societies.config.overrides import apply_overrides, put
+from societies.config.problems import Problem, config_error, described
+from societies.sweep.designs import factors
+from societies.sweep.factor import Factor
+from societies.workload.protocol import Workload
+from societies.workload.registry import MODELS, workload
+
+
+class SweepRecord(Section):
+    """What the file of a study has of every run."""
+
+    variables: ListOf[str] | None = key(
+        None, "Variables of a run that are kept; default: all that the base configuration records"
+    )
+    ticks: ListOf[Annotated[int, Field(ge=1)]] | None = key(
+        None, "Ticks of which they are kept; default: all that are recorded"
+    )
+    final: ListOf[str] = key(
+        (), "Arrays of the state that are kept as they are after the last tick"
+    )
+
+
+class SweepConfig(WorkloadConfig):
+    """A base configuration and what varies."""
+
+    workload: Literal["sweep"] = key("sweep", "What the file is")
+    base: Any = key(
+        ...,
+        "The configuration that all points share: a YAML file, the name of a shipped "
+        "configuration, or a section with its keys",
+        examples=["economy/quickstart"],
+    )
+    set: dict[str, Any] = key({}, "Keys of the base that have another value in all points")
+    vary: dict[str, Any] = key(
+        ..., "What differs from point to point, by the method that makes the points", examples=[{}]
+    )
+    replicates: int = key(
+        1,
+        "Runs of each point, alike but for their random draws",
+        "runs",
+        ge=1,
+        le=LARGEST_INTEGER,
+    )
+    common_random_numbers: bool = key(
+        True, "Whether a replicate has the same random numbers at every point"
+    )
+    record: SweepRecord = key(SweepRecord(), "What the file of the study has of every run")
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """A checked sweep: what is run, without any of its points being made yet.
+
+    Attributes
+    ----------
+    name : of the file, for messages
+    config : what the file says
+    base : the configuration that all points share
+    workload : of the base
+    factors : what varies; points are all combinations, the last factor varies fastest
+    document : positions of all that the file says
+    """
+
+    name: str
+    config: SweepConfig
+    base: WorkloadConfig
+    workload: Workload[Any, Any]
+    factors: Sequence[Factor]
+    document: Document
+
+    @property
+    def count(self) -> int:
+        """Number of points, none of which needs to exist yet."""
+        count = 1
+        for factor in self.factors:
+            count *= factor.count
+        return count
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """What makes the study what it is, as plain data: how many replicates it has is no part."""
+        return {
+            "base": self.base.model_dump(mode="json"),
+            "model_version": self.workload.version,
+            "vary": [factor.definition for factor in self.factors],
+            "common_random_numbers": self.config.common_random_numbers,
+            "record": self.config.record.model_dump(mode="json"),
+        }
+
+
+def digest(definition: Any) -> str:
+    """Return the hash of plain data."""
+    return hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()
+
+
+def load_sweep(source: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
+    """Read and check a sweep; its points are checked when they are made.
+
+    Parameters
+    ----------
+    source
+        A YAML file, the name of a shipped one (``economy/sweeps/utility_exponent``), or what such a
+        file says as a dictionary.
+
+    Raises
+    ------
+    ConfigError
+        With one line ``file.yaml:12:5  key.path: message`` per problem.
+    """
+    if isinstance(source, Mapping):
+        name, document = "sweep", from_mapping(source)
+        folder = FilePath()
+    else:
+        path = find_config(source)
+        name, document, folder = str(path), read_document(path, "base: CONFIG"), path.parent
+    if isinstance(document.data, dict) and document.data.get("workload", "sweep") != "sweep":
+        place = document.place(("workload",))
+        message = "is the configuration of a run; a sweep names it as its base: base: CONFIG"
+        raise config_error([Problem(place, (), message)])
+    config = validated(document, SweepConfig)
+    assert isinstance(config, SweepConfig)
+    base = _base(document, config, folder)
+    found = factors(document, type(base), base.model_dump(), folder)
+    chosen = workload(base.workload)
+    _require_replicates(document, config, base)
+    return Sweep(name, config, base, chosen, found, document)
+
+
+def _base(document: Document, config: SweepConfig, folder: FilePath) -> WorkloadConfig:
+    """Return the base configuration with what the sweep sets in all points."""
+    if isinstance(config.base, dict):
+        base = _below(document, "base")
+    elif isinstance(config.base, str):
+        near = folder / config.base
+        base = read_document(near if near.is_file() else find_config(config.base))
+    else:
+        message = f"expected the name of a configuration, got {described(config.base)}"
+        raise config_error([Problem(document.place(("base",)), ("base",), message)])
+    if isinstance(base.data, dict):
+        apply_overrides(base, ())
+        for name, value in config.set.items():
+            place = document.place(("set", name))
+            put(base, name.split("."), Document(copy.deepcopy(value)), place)
+    return checked(base, (), MODELS)
+
+
+def _below(document: Document, name: str) -> Document:
+    """Return the section of a document as a document of its own, at the same places."""
+
+    def of(table: Mapping[Any, Any]) -> dict[Any, Any]:
+        return {path[1:]: one for path, one in table.items() if path[:1] == (name,)}
+
+    data = copy.deepcopy(document.data[name])
+    return Document(data, of(document.keys), of(document.values), of(document.written))
+
+
+def _require_replicates(document: Document, config: SweepConfig, base: WorkloadConfig) -> None:
+    """Raise ConfigError if runs of a point cannot be repeated, or that is said in two places."""
+    there = "replicates" in type(base).model_fields
+    if config.replicates > 1 and not there:
+        place, path = document.place(("replicates",)), ("replicates",)
+        message = f"{base.workload} has no random draws, so all runs of a point would be the same"
+        raise config_error([Problem(place, path, message)])
+    if there and getattr(base, "replicates", 1) != 1:
+        message = "must be 1: a sweep has its own key 'replicates'"
+        raise config_error([Problem(document.place(("base",)), ("base", "replicates"), message)])

@@ -1,0 +1,306 @@
+"""Where are batches computed: here, in processes of this machine, or by workers of Dask?
+
+All of them hand out futures of `concurrent.futures`, so the loop that writes the study is the same.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from typing import Any, Protocol
+
+from societies.errors import DeviceError, SocietiesError, option
+from societies.sweep.batch import Batch, Result, run_batch
+from societies.version import package_version
+
+RENEW_AFTER = 16
+"""Programs that one process builds. Compilers keep memory of the host for each: NVIDIA's about
+100 MiB, so that processes which are not renewed fill the machine in the end."""
+SCHEDULER_SECONDS = 15.0
+"""How long a scheduler is waited for."""
+
+
+class Lost(SocietiesError):
+    """Raised if a process that computed a batch is gone; nobody knows why."""
+
+
+class Unreachable(SocietiesError):
+    """Raised if the scheduler of Dask is not there, or no longer."""
+
+
+class Executor(Protocol):
+    """Computes batches."""
+
+    slots: int
+    """Batches that can be under way."""
+
+    def submit(self, batch: Batch) -> Future[Result]:
+        """Begin to compute a batch."""
+
+    def require_alive(self) -> None:
+        """Raise an error if nothing more can be computed."""
+
+    def close(self) -> None:
+        """End all that was begun."""
+
+
+class Here:
+    """Computes in this process, one batch at a time."""
+
+    slots = 1
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+
+    def submit(self, batch: Batch) -> Future[Result]:
+        """Compute a batch; it is over when this returns."""
+        future: Future[Result] = Future()
+        try:
+            future.set_result(run_batch(batch.on(self._device)))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    def require_alive(self) -> None:
+        """Return: whoever asks is alive."""
+
+    def close(self) -> None:
+        """End nothing."""
+
+
+class Processes:
+    """Computes in one process for each device; a process is renewed after some programs.
+
+    Parameters
+    ----------
+    devices : for each process
+    """
+
+    def __init__(self, devices: Sequence[str]) -> None:
+        self.slots = len(devices)
+        self._lanes = [_Lane(device) for device in devices]
+
+    def submit(self, batch: Batch) -> Future[Result]:
+        """Begin to compute a batch in a process that is idle."""
+        lane = next(one for one in self._lanes if one.idle)
+        return lane.submit(batch)
+
+    def require_alive(self) -> None:
+        """Return: processes that died are replaced."""
+
+    def close(self) -> None:
+        """End the processes."""
+        for lane in self._lanes:
+            lane.close()
+
+
+class _Lane:
+    """A device and the process that serves it now."""
+
+    def __init__(self, device: str) -> None:
+        self._device, self._pool, self._seen = device, _pool(), set[str]()
+        self._running: Future[Result] | None = None
+
+    @property
+    def idle(self) -> bool:
+        return self._running is None or self._running.done()
+
+    def submit(self, batch: Batch) -> Future[Result]:
+        program = repr(sorted(batch.settings.items()))
+        if program not in self._seen and len(self._seen) >= RENEW_AFTER:
+            self._renew()
+        self._seen.add(program)
+        outer: Future[Result] = Future()
+        try:
+            inner = self._pool.submit(run_batch, batch.on(self._device))
+        except BrokenProcessPool:
+            self._renew()
+            inner = self._pool.submit(run_batch, batch.on(self._device))
+
+        def over(done: Future[Result]) -> None:
+            error = done.exception() if not done.cancelled() else CancelledError()
+            if isinstance(error, BrokenProcessPool):
+                error = Lost("the process that computed it was killed; is the host's memory full?")
+            if error is not None:
+                outer.set_exception(error)
+            else:
+                outer.set_result(done.result())
+
+        self._running = outer
+        inner.add_done_callback(over)
+        return outer
+
+    def _renew(self) -> None:
+        self.close()
+        self._pool, self._seen = _pool(), set()
+
+    def close(self) -> None:
+        processes = list((getattr(self._pool, "_processes", None) or {}).values())
+        busy = not self.idle
+        self._pool.shutdown(wait=not busy, cancel_futures=True)
+        for process in processes if busy else ():
+            process.kill()
+
+
+def _pool() -> ProcessPoolExecutor:
+    context = multiprocessing.get_context("spawn")  # a device that is open does not survive a fork
+    return ProcessPoolExecutor(1, mp_context=context, initializer=_begin, initargs=(os.getpid(),))
+
+
+def _begin(parent: int) -> None:
+    """Leave Ctrl-C to the process that writes the study, and end when that is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+class Dask:
+    """Computes on the workers of a scheduler, each with its own devices.
+
+    Parameters
+    ----------
+    scheduler : its address; "": a cluster of this machine is started
+    workers : processes of that
+    device : for every worker
+    """
+
+    def __init__(self, scheduler: str, workers: int, device: str) -> None:
+        try:
+            import distributed
+        except ImportError as error:
+            raise SocietiesError(
+                f"{option('scheduler') if scheduler else option('workers')} needs the package "
+                f"{error.name}, which is not installed: pip install 'societies[study]'"
+            ) from None
+        dask: Any = distributed  # it has no types
+        self._address, self._device, self._cluster = scheduler, device, None
+        if not scheduler:
+            self._cluster = dask.LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None
+            )
+        try:
+            self._client = dask.Client(
+                self._cluster or scheduler, timeout=SCHEDULER_SECONDS, set_as_default=False
+            )
+        except (OSError, TimeoutError, ValueError) as error:
+            raise Unreachable(
+                f"{scheduler}: no scheduler of Dask answers there ({error}); start one with "
+                "'dask scheduler', or leave the address out"
+            ) from None
+        try:
+            if not scheduler:
+                self._client.wait_for_workers(workers, timeout=60)
+            self._require_same_version()
+        except BaseException:
+            self.close()
+            raise
+        self.slots = 2 * max(1, len(self._workers()))  # the next batch waits at its worker
+
+    def _workers(self) -> dict[str, Any]:
+        found: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
+        return found
+
+    def _require_same_version(self) -> None:
+        """Raise an error for workers of another version, before anything is computed."""
+        if not self._workers():
+            raise Unreachable(
+                f"{self._address}: the scheduler has no workers; start some with "
+                f"'dask worker {self._address} --nthreads 1'"
+            )
+        here = package_version()
+        for address, version in self._client.run(_version).items():
+            if version != here:
+                raise SocietiesError(
+                    f"worker {address} has societies {version}, here is {here}: install the same "
+                    "version on both"
+                )
+
+    def submit(self, batch: Batch) -> Future[Result]:
+        """Send a batch to the scheduler, which tries another worker if one dies."""
+        outer: Future[Result] = Future()
+        inner = self._client.submit(run_batch, batch.on(self._device), pure=False)
+
+        def over(done: Any) -> None:
+            if outer.done():
+                return
+            try:
+                if done.status == "finished":
+                    outer.set_result(done.result(timeout=SCHEDULER_SECONDS))
+                else:
+                    error = done.exception(timeout=SCHEDULER_SECONDS)
+                    outer.set_exception(_of_worker(error))
+            except BaseException as error:
+                with suppress(Exception):
+                    outer.set_exception(Unreachable(f"{self._address}: {error}"))
+
+        inner.add_done_callback(over)
+        return outer
+
+    def require_alive(self) -> None:
+        """Raise an error if the scheduler is gone."""
+        if self._client.status not in ("running", "connecting"):
+            raise Unreachable(f"{self._address}: the scheduler no longer answers")
+        if self._client.status == "connecting":
+            time.sleep(SCHEDULER_SECONDS)
+            if self._client.status != "running":
+                raise Unreachable(f"{self._address}: the scheduler no longer answers")
+
+    def close(self) -> None:
+        """Leave the scheduler; a cluster that was started here ends."""
+        with suppress(Exception):
+            self._client.close(timeout=SCHEDULER_SECONDS)
+        if self._cluster is not None:
+            with suppress(Exception):
+                self._cluster.close(timeout=SCHEDULER_SECONDS)
+
+
+def _version() -> str:
+    return package_version()
+
+
+def _of_worker(error: BaseException | None) -> BaseException:
+    """Return the error of a batch, in words if it is that its workers died."""
+    if type(error).__name__ == "KilledWorker":
+        return Lost("the workers that computed it died, several in turn; is their memory full?")
+    return error or Lost("the batch was given up by the scheduler")
+
+
+def local_devices(device: str) -> list[str]:
+    """Return the devices of this machine that a name stands for: all GPUs of a kind for "auto".
+
+    Raises
+    ------
+    DeviceError
+        If there is none.
+    """
+    from societies.opencl import choose_device, list_devices
+    from societies.workload.devices import is_reference
+
+    if is_reference(device):
+        return [device]
+    chosen = choose_device(device)
+    asked = device.strip().lower()
+    if chosen.kind != "gpu" or asked not in ("", "auto", "gpu"):
+        return [device]
+    with suppress(DeviceError):
+        alike = [one for one in list_devices() if _alike(one, chosen)]
+        if len(alike) > 1:
+            return [str(one.index) for one in alike]
+    return [device]
+
+
+def _alike(one: Any, other: Any) -> bool:
+    same: Callable[[str], bool] = lambda name: getattr(one, name) == getattr(other, name)  # noqa: E731
+    return same("kind") and same("name") and same("platform") and not one.simulator

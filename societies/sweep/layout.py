@@ -1,0 +1,240 @@
+"""What does the file of a study hold: which runs, which coordinates, which variables?"""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.config import to_yaml
+from societies.config.problems import Path, Problem, config_error, suggestion
+from societies.errors import ConfigError
+from societies.output import Coordinate, Variable
+from societies.output.study import OWN, StudyLayout
+from societies.sweep.batch import Keep, Shape, shape_of
+from societies.sweep.designs import described_factors
+from societies.sweep.document import Sweep, digest
+from societies.sweep.points import Bucket, Point
+from societies.version import package_version
+from societies.workload.contents import contents_of
+from societies.workload.provenance import git_commit, now
+from societies.workload.varying import unit_and_meaning
+
+MOST_SHAPES = 4
+"""Values of a key that are looked at to learn how long the dimensions become: the least, the
+largest and some others. There may be thousands."""
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """The runs of a study.
+
+    Attributes
+    ----------
+    number : (run,) int64; runs that are added are numbered on
+    point, replicate : (run,) int64, which run it is
+    """
+
+    number: NDArray[np.int64]
+    point: NDArray[np.int64]
+    replicate: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, points: Iterable[int], replicates: Iterable[int], first: int = 0) -> Runs:
+        """Return all replicates of all points, those of a point together."""
+        replicates = np.array(list(replicates), np.int64)
+        places = np.array(list(points), np.int64)
+        point = np.repeat(places, len(replicates))
+        number = first + np.arange(len(point), dtype=np.int64)
+        return cls(number, point, np.tile(replicates, len(places)))
+
+    def joined(self, other: Runs) -> Runs:
+        """Return these runs and others."""
+        pairs = [(vars(self)[name], vars(other)[name]) for name in vars(self)]
+        return Runs(*(np.concatenate(pair) for pair in pairs))
+
+    def part(self, k: int, n: int) -> Runs:
+        """Return the k-th of n parts: every n-th point."""
+        own = self.point % n == k - 1
+        return Runs(self.number[own], self.point[own], self.replicate[own])
+
+    def copies(self, sweep: Sweep) -> NDArray[np.int64]:
+        """Return by which number each run draws: (run,) int64."""
+        first = sweep.workload.first(sweep.base)
+        return first + (self.replicate if sweep.config.common_random_numbers else self.number)
+
+
+def keep_of(sweep: Sweep, configs: Sequence[Any]) -> Keep:
+    """Return what the study has of each run.
+
+    Parameters
+    ----------
+    configs : of some points, one of each shape
+
+    Raises
+    ------
+    ConfigError
+        If the sweep asks for something that no run has.
+    """
+    record, problems = sweep.config.record, []
+    chosen = sweep.workload
+
+    def refuse(path: Path, message: str) -> None:
+        problems.append(Problem(sweep.document.place(path), path, message))
+
+    variables = {one.name for config in configs for one in contents_of(chosen, config).variables()}
+    fields = {name for config in configs for name in chosen.arrays(chosen.parameters(config))}
+    for name, there, wanted in (
+        ("variables", variables, record.variables or ()),
+        ("final", fields, record.final),
+    ):
+        for i, one in enumerate(wanted):
+            if one not in there:
+                near = suggestion(one, sorted(there)) or f"; there are {', '.join(sorted(there))}"
+                what = "variable" if name == "variables" else "array of the state"
+                refuse(("record", name, i), f"unknown {what} '{one}'{near}")
+    recorded = {
+        int(tick)
+        for config in configs
+        for one in contents_of(chosen, config).coordinates()
+        if one.name == chosen.clock
+        for tick in one.values
+    }
+    for i, tick in enumerate(record.ticks or ()):
+        if tick not in recorded:
+            said = f"recorded are {min(recorded)} to {max(recorded)}" if recorded else "none is"
+            refuse(("record", "ticks", i), f"{chosen.clock} {tick} is not recorded; {said}")
+    if problems:
+        raise config_error(problems)
+    ticks = None if record.ticks is None else tuple(record.ticks)
+    repeated = "replicates" in type(sweep.base).model_fields
+    copies = not repeated and any(chosen.count(config) > 1 for config in configs)
+    return Keep(record.variables, ticks, tuple(record.final), copies)
+
+
+def different_shapes(buckets: Sequence[Bucket]) -> list[Any]:
+    """Return configurations of some points, among them those with the longest dimensions."""
+    chosen: dict[int, Bucket] = {}
+    for key in buckets[0].settings if buckets else ():
+        by_value = {json.dumps(one.settings[key]): one for one in reversed(buckets)}
+        values = [one.settings[key] for one in by_value.values()]
+        if all(type(value) in (int, float) for value in values):
+            ends = (min(values), max(values))
+            found = [one for one in by_value.values() if one.settings[key] in ends]
+        else:
+            found = list(by_value.values())[-MOST_SHAPES:]
+        chosen |= {id(one): one for one in found}
+    largest = {id(one): one for one in buckets[:1]} | chosen
+    return [one.config for one in largest.values()]
+
+
+def joined_shape(sweep: Sweep, configs: Sequence[Any], keep: Keep) -> Shape:
+    """Return dimensions and variables of a file with runs of several shapes.
+
+    A dimension is as long as its longest; what a shorter run lacks has the variable's fill value.
+    """
+    shapes = [shape_of(sweep.workload, config, keep) for config in configs]
+    coordinates: dict[str, Coordinate] = {}
+    variables: dict[str, Variable] = {}
+    for shape in shapes:
+        for name, one in shape.coordinates.items():
+            if name not in coordinates or len(one.values) > len(coordinates[name].values):
+                coordinates[name] = one
+        for name, variable in shape.variables.items():
+            if variables.setdefault(name, variable).dims != variable.dims:
+                raise ConfigError(
+                    f"{sweep.name}: the variable {name} has other dimensions at some points; leave "
+                    "it out with record.variables"
+                )
+            wider = np.promote_types(variables[name].dtype, variable.dtype)
+            if wider != variables[name].dtype:
+                variables[name] = Variable(
+                    name, variable.dims, wider, variable.units, variable.long_name
+                )
+    return Shape(coordinates, variables)
+
+
+def layout_of(
+    sweep: Sweep, points: Sequence[Point], runs: Runs, shape: Shape, **more: str | int
+) -> StudyLayout:
+    """Return what the file holds.
+
+    Parameters
+    ----------
+    more : further attributes
+    """
+    chosen, base = sweep.workload, sweep.base
+    taken = {*OWN, chosen.copies, *shape.coordinates, *shape.variables}
+    along = [
+        Coordinate("point", runs.point, "", "number of the point", ("run",)),
+        Coordinate("replicate", runs.replicate, "", "number of the replicate", ("run",)),
+    ]
+    if "replicates" in type(base).model_fields:
+        meaning = f"number of the {chosen.copies}, by which it draws"
+        along.append(Coordinate(chosen.copies, runs.copies(sweep), "", meaning, ("run",)))
+    own_seed = "seed" in type(base).model_fields and "seed" not in points[0]
+    if own_seed:
+        seeds = np.full(len(runs.number), base.seed, np.uint64)  # type: ignore[attr-defined]
+        along.append(_along("seed", seeds.astype(np.int64), "", "seed of all random draws"))
+    for key in points[0]:
+        name = key if key == "seed" or key not in taken else f"vary.{key}"
+        unit, meaning = unit_and_meaning(type(base), key)
+        column = [points[i][key] for i in runs.point.tolist()]
+        along.append(_along(name, values_of(column), unit, meaning))
+    definition = sweep.definition
+    attributes: dict[str, str | int | float] = {
+        "title": f"sweep of {base.workload}: {described_factors(sweep.factors)}"[:500],
+        "workload": base.workload,
+        "vary": ", ".join(points[0])[:2000],
+        "configuration": to_yaml(base),
+        "design": json.dumps(definition["vary"]) if len(points) <= 100 else _methods(definition),
+        "clock": chosen.clock,
+        "copies": chosen.copies,
+        "model_version": chosen.version,
+        "societies_version": package_version(),
+        "git_commit": git_commit(),
+        "created": now(),
+        "python": platform.python_version(),
+        "definition_sha256": digest(definition),
+        "replicates": int(runs.replicate.max()) + 1,
+        "points": len(points),
+        **more,
+    }
+    for key in ("design", "configuration"):
+        if len(str(attributes[key])) > 60_000:  # HDF5 keeps attributes up to 64 KiB
+            attributes[key] = f"{str(attributes[key])[:60_000]}..."
+    return StudyLayout(
+        runs.number, along, shape.coordinates, shape.variables, points, definition, attributes
+    )
+
+
+def _methods(definition: Mapping[str, Any]) -> str:
+    """Return the design without the values of long lists."""
+    short: Callable[[Any], Any] = lambda one: (  # noqa: E731
+        {key: short(value) for key, value in one.items()}
+        if isinstance(one, dict)
+        else f"{len(one)} values"
+        if isinstance(one, list) and len(one) > 100
+        else one
+    )
+    return json.dumps([short(one) for one in definition["vary"]])
+
+
+def _along(name: str, values: NDArray[Any], unit: str, meaning: str) -> Coordinate:
+    return Coordinate(name, values, unit, meaning, ("run",))
+
+
+def values_of(column: Sequence[Any]) -> NDArray[Any]:
+    """Return the values of a key as numbers if they are, else as text."""
+    kinds = {type(value) for value in column}
+    if kinds == {int} and all(abs(value) < 2**63 for value in column):
+        return np.array(column, np.int64)
+    if kinds <= {int, float}:
+        return np.array(column, np.float64)
+    texts = [value if isinstance(value, str) else json.dumps(value) for value in column]
+    return np.array(texts)

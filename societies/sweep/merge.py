@@ -1,0 +1,78 @@
+"""How do the parts of a study, computed one by one, become one file?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.errors import ConfigError, OutputError
+from societies.output.studies import read_study_layout
+from societies.output.study import StudyFile, StudyLayout
+from societies.sweep.document import digest
+from societies.sweep.report import SweepReport, report_of
+
+
+def merge(parts: Sequence[str | Path], out: str | Path, *, overwrite: bool = False) -> SweepReport:
+    """Merge the parts of a study into one file; the parts stay as they are.
+
+    Raises
+    ------
+    ConfigError
+        If no parts are named.
+    OutputError
+        If they are not parts of the same study, or have runs in common.
+    """
+    paths = [Path(one) for one in parts]
+    if not paths:
+        raise ConfigError("merge: name the files of the parts")
+    target = Path(out)
+    with ExitStack() as stack:
+        files = [stack.enter_context(StudyFile.resume(path)) for path in paths]
+        _require_parts(files)
+        order = np.concatenate([file.runs for file in files])
+        where = {int(run): row for row, run in enumerate(np.sort(order))}
+        if len(where) < len(order):
+            values, counts = np.unique(order, return_counts=True)
+            raise OutputError(
+                f"run {values[counts > 1][0]} is in two of the parts; name each part once"
+            )
+        layout = _layout(paths, np.argsort(order))
+        merged = stack.enter_context(StudyFile.create(target, layout, overwrite=overwrite))
+        for file in files:
+            merged.copy(file, {row: where[int(run)] for row, run in enumerate(file.runs)})
+        expected = len(merged.points) * int(layout.attributes["replicates"])
+        missing = expected - len(merged.runs)
+        note = f"{missing} of {expected} runs are in none of these parts"
+        return report_of(merged, notes=(note,) * bool(missing))
+
+
+def _require_parts(files: Sequence[StudyFile]) -> None:
+    """Raise OutputError if files are not of the same study."""
+    first = files[0]
+    for file in files[1:]:
+        if digest(file.definition) != digest(first.definition):
+            raise OutputError(f"{file.path}: is of another sweep than {first.path}")
+        if file.points != first.points:
+            raise OutputError(
+                f"{file.path}: has other points than {first.path}; parts of a sampled design need "
+                "the same versions of SciPy and SALib"
+            )
+        if file.variables != first.variables:
+            raise OutputError(f"{file.path}: has other variables than {first.path}")
+
+
+def _layout(paths: Sequence[Path], order: NDArray[np.intp]) -> StudyLayout:
+    """Return the layout of all runs of some files, in this order."""
+    found = [read_study_layout(path) for path in paths]
+    along = []
+    for i, one in enumerate(found[0].along):
+        values = np.concatenate([layout.along[i].values for layout in found])[order]
+        along.append(replace(one, values=values))
+    runs = np.concatenate([one.runs for one in found])[order]
+    attributes = {k: v for k, v in found[0].attributes.items() if k != "part"}
+    return replace(found[0], runs=runs, along=along, attributes=attributes)

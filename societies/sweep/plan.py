@@ -1,0 +1,173 @@
+"""What would a sweep do: points, launches, programs, memory, time? Nothing is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from societies.errors import SocietiesError
+from societies.output.study import StudyLayout
+from societies.sweep.batch import Batch, run_batch
+from societies.sweep.conduct import FIRST_BATCH
+from societies.sweep.document import Sweep, load_sweep
+from societies.sweep.executors import local_devices
+from societies.sweep.layout import layout_of
+from societies.sweep.points import Bucket, groups, launch_config
+from societies.sweep.prepare import Prepared, prepared
+from societies.words import counted
+from societies.workload import plan as of_run
+from societies.workload.devices import chosen_device
+from societies.workload.sufficiency import byte_count, duration
+
+MANY_PROGRAMS = 64
+"""Number of programs above which somebody is told what they cost."""
+SHOWN = 3
+"""Points that are printed."""
+
+
+def plan(
+    source: Sweep | str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    out: str | Path | None = None,
+    device: str = "auto",
+    replicates: int | None = None,
+    part: tuple[int, int] | None = None,
+    yes: bool = False,
+    time_it: bool = True,
+) -> of_run.Plan:
+    """Say what `run` would do, after checking every point.
+
+    Parameters
+    ----------
+    time_it : bool
+        Compute some runs of the first point, to estimate the time.
+
+    Returns
+    -------
+    Plan
+        With ``rows``, a list of (label, value), and ``warnings``.
+
+    Raises
+    ------
+    ConfigError
+        If the sweep or one of its points is not valid.
+    """
+    sweep = source if isinstance(source, Sweep) else load_sweep(source)
+    path = Path(out) if out is not None else Path(f"{Path(sweep.name).stem}.h5")
+    ready = prepared(sweep, replicates, part, yes=yes)
+    runs, chosen = ready.runs, sweep.workload
+    layout = layout_of(sweep, ready.points, runs, ready.shape)
+    devices = local_devices(device)
+    copies = runs.copies(sweep)
+    repeated = "replicates" in type(sweep.base).model_fields
+    launches = 0
+    for bucket in ready.buckets:
+        own = np.flatnonzero(np.isin(runs.point, bucket.points)).tolist()
+        launches += sum(1 for _ in groups(chosen, own, copies, repeated))
+    rows: list[tuple[str, str]] = [
+        ("sweep", f"{sweep.name}: {layout.attributes['title']}"),
+        ("points", f"{len(set(runs.point.tolist())):,}, {counted(runs_each(ready), 'replicate')}"),
+        *((f"point {i}", _said(ready.points[i])) for i in range(min(SHOWN, len(ready.points)))),
+        ("random numbers", _common(sweep)),
+        ("runs", f"{len(runs.number):,}"),
+        ("buckets", f"{len(ready.buckets):,} of points that differ in values of the model alone"),
+        ("compilations", _compilations(ready.buckets)),
+        ("launches of batches", f"at least {launches:,}"),
+        ("device", "; ".join(chosen_device(one)[1] for one in devices)),
+        *_of_bucket(ready, ready.buckets[0], devices[0]),
+        ("results in the file", f"{byte_count(layout.nbytes)}, {_variables(layout)}"),
+        ("time, roughly", _time(ready, devices, launches) if time_it else "not measured"),
+        ("output", f"{path.absolute()}{' (exists)' if path.exists() else ''}"),
+    ]
+    return of_run.Plan(rows, tuple(warnings_of(ready)))
+
+
+def warnings_of(ready: Prepared) -> list[str]:
+    """Return what is probably not meant in a sweep, a sentence each."""
+    count = len(ready.buckets)
+    if count <= MANY_PROGRAMS:
+        return []
+    keys = ", ".join(ready.buckets[0].settings)
+    return [
+        f"{keys}: {count:,} values are up to {count:,} programs to compile, of some seconds each, "
+        "and as many launches; only values of the model share one"
+    ]
+
+
+def runs_each(ready: Prepared) -> int:
+    """Return how many runs a point has."""
+    return int(ready.runs.replicate.max()) + 1
+
+
+def _said(point: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in point.items())
+
+
+def _common(sweep: Sweep) -> str:
+    if "replicates" not in type(sweep.base).model_fields:
+        return "none"
+    common = sweep.config.common_random_numbers
+    return "the same for a replicate at every point" if common else "different in every run"
+
+
+def _compilations(buckets: Any) -> str:
+    keys = ", ".join(buckets[0].settings)
+    return f"at most {len(buckets):,}{f' ({keys})' if keys else ''}"
+
+
+def _variables(layout: StudyLayout) -> str:
+    names = list(layout.variables)
+    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+    return f"{', '.join(names[:6])}{more}"
+
+
+def _of_bucket(ready: Prepared, bucket: Bucket, device: str) -> list[tuple[str, str]]:
+    """Return what `societies run --dry-run` says of some runs of a bucket, as far as it matters."""
+    batch = _some(ready, bucket, device)
+    config = launch_config(ready.sweep.base, batch.settings, batch.columns, batch.numbers)
+    found = dict(of_run.plan(ready.sweep.workload, config, device=device).rows)
+    clock = ready.sweep.workload.clock
+    names = (f"launches per {clock}", "memory on the device", "memory of the state")
+    runs = counted(len(batch.rows), "run")
+    return [(name, f"{found[name]} ({runs} of the first point)") for name in names if name in found]
+
+
+def _some(ready: Prepared, bucket: Bucket, device: str) -> Batch:
+    """Return some runs of the first points of a bucket as a batch."""
+    runs = ready.runs
+    rows = np.flatnonzero(np.isin(runs.point, bucket.points)).tolist()
+    copies = runs.copies(ready.sweep)
+    repeated = "replicates" in type(ready.sweep.base).model_fields
+    group = next(groups(ready.sweep.workload, rows, copies, repeated), [])[:FIRST_BATCH]
+    columns = {
+        key: np.array([ready.points[int(runs.point[row])][key] for row in group], np.float64)
+        for key in bucket.columns
+    }
+    return Batch(
+        ready.sweep.workload.name,
+        ready.base,
+        bucket.settings,
+        columns,
+        copies[group],
+        group,
+        ready.keep,
+        device,
+    )
+
+
+def _time(ready: Prepared, devices: list[str], launches: int) -> str:
+    """Estimate the time by computing a batch of the first point."""
+    batch = _some(ready, ready.buckets[0], devices[0])
+    try:
+        first = run_batch(batch).seconds  # with the building of kernels
+        again = run_batch(batch).seconds
+    except SocietiesError as error:
+        return f"unknown: the first point fails ({' '.join(str(error).split())})"
+    total = again / len(batch.rows) * len(ready.runs.number)
+    total += max(0.0, first - again) * min(launches, len(ready.buckets))
+    runs = counted(len(batch.rows), "run")
+    return f"{duration(total / len(devices))}, from {runs} that took {again:.2g} s"

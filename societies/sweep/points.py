@@ -1,0 +1,203 @@
+"""Which configurations does a sweep have, and which of them can share a launch?
+
+Points that differ only in values of the model (`societies.workload.varying`) are rows of a table of
+parameters, so one program and one launch serves all of them. Every other key makes a bucket of its
+own for each of its values.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.config.model import WorkloadConfig
+from societies.config.problems import Place, Problem, config_error
+from societies.errors import ConfigError
+from societies.sweep.designs import combined
+from societies.sweep.document import Sweep
+from societies.workload.points import with_rows
+from societies.workload.protocol import Workload
+from societies.workload.tables import Table
+from societies.workload.varying import NotVarying, changed, found_key, varying
+
+Point = Mapping[str, Any]
+_MOST_REPORTED = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Bucket:
+    """Points that can share a launch.
+
+    Attributes
+    ----------
+    settings : keys that are the same in all of them
+    config : of the first point
+    points : their numbers
+    columns : keys that differ, in order
+    """
+
+    settings: dict[str, Any]
+    config: WorkloadConfig
+    points: list[int] = field(default_factory=list)
+    columns: tuple[str, ...] = ()
+
+
+def points_of(sweep: Sweep) -> tuple[list[Point], list[Mapping[str, Place]]]:
+    """Return all points of a sweep, and where the values of each were written.
+
+    Raises
+    ------
+    ConfigError
+        If two of them are the same.
+    """
+    found = list(combined(sweep.factors))
+    return [values for values, _ in found], [places for _, places in found]
+
+
+def checked_points(
+    sweep: Sweep,
+    points: Sequence[Point],
+    places: Sequence[Mapping[str, Place]] | None = None,
+    *,
+    copies: int = 1,
+) -> list[Bucket]:
+    """Check the configuration of every point, and return which points can share a launch.
+
+    Parameters
+    ----------
+    copies : numbers that runs may have, from that of the first copy on
+
+    Raises
+    ------
+    ConfigError
+        With a line ``file:line  key: message`` for every problem, or the first of many.
+    """
+    base, data = sweep.base, data_of(sweep.base, copies)
+    problems: list[Problem] = []
+    shared = shared_keys(base, data, points)
+    paths = {key: found_key(type(base), data, key)[0] for key in points[0]}
+    buckets: dict[str, Bucket] = {}
+    for number, point in enumerate(points):
+        settings = {paths[key]: value for key, value in point.items()}
+        try:
+            config = changed(base, data, settings)
+        except ValueError as error:
+            for line in str(error).split("\n"):
+                key = max((k for k in point if line.startswith(f"{k}:")), key=len, default="")
+                where = places[number] if places else {}
+                place = where.get(key) or next(iter(where.values()), Place((0,), sweep.name))
+                said = ", ".join(f"{k} {v}" for k, v in point.items() if k != key)
+                also = f" (point {number}{': ' if said else ''}{said})"
+                problems.append(Problem(place, (), line + (also if len(points) > 1 else "")))
+            if len(problems) > _MOST_REPORTED:
+                break
+            continue
+        own = {key: point[key] for key in shared}
+        name = json.dumps(own, sort_keys=True)
+        if name not in buckets:
+            columns = tuple(key for key in point if key not in shared)
+            buckets[name] = Bucket(own, config, columns=columns)
+        buckets[name].points.append(number)
+    if problems:
+        more = len(problems) > _MOST_REPORTED
+        text = str(config_error(problems[:_MOST_REPORTED]))
+        raise ConfigError(f"{text}\nand more problems like these" if more else text)
+    return list(buckets.values())
+
+
+def data_of(base: WorkloadConfig, copies: int) -> dict[str, Any]:
+    """Return a configuration as plain data, for copies with so many numbers."""
+    data = base.model_dump()
+    return data | {"replicates": copies} if "replicates" in data else data
+
+
+def shared_keys(base: WorkloadConfig, data: Mapping[str, Any], points: Sequence[Point]) -> set[str]:
+    """Return the keys that all runs of a launch have in common, of those that vary."""
+    found = set()
+    for key in points[0]:
+        try:
+            if "replicates" not in type(base).model_fields:
+                raise NotVarying
+            varying(type(base), data, key)
+            values = [point[key] for point in points]
+            if not all(type(value) in (int, float) for value in values) and not _rows(values):
+                raise NotVarying
+        except NotVarying:
+            found.add(key)
+    return found
+
+
+def _rows(values: Sequence[Any]) -> bool:
+    """Whether all values are lists of numbers of one length."""
+    lists = all(isinstance(value, list) for value in values)
+    return (
+        lists
+        and len({len(value) for value in values}) == 1
+        and all(type(number) in (int, float) for value in values for number in value)
+    )
+
+
+def launch_config(
+    base: WorkloadConfig,
+    settings: Mapping[str, Any],
+    columns: Mapping[str, NDArray[np.float64]],
+    numbers: NDArray[np.int64],
+) -> WorkloadConfig:
+    """Return the configuration of runs that share a launch.
+
+    Parameters
+    ----------
+    settings : keys that all of them have
+    columns : (run,) or (run, resource) of each key that differs
+    numbers : (run,) by which each run draws
+    """
+    repeated = "replicates" in type(base).model_fields
+    first = next((getattr(base, k) for k in type(base).model_fields if k.startswith("first_")), 0)
+    data = data_of(base, int(numbers.max()) - first + 1)
+    paths = {found_key(type(base), data, key)[0]: value for key, value in settings.items()}
+    # What differs has the values of the first run: those of the base need not be valid with these.
+    own = {varying(type(base), data, key): _plain(column[0]) for key, column in columns.items()}
+    config: WorkloadConfig = changed(base, data, paths | own)
+    if not repeated:
+        return config
+    table = Table(columns, "point") if columns else None
+    contiguous = np.array_equal(numbers, np.arange(len(numbers)) + numbers[0])
+    found: WorkloadConfig = with_rows(config, table, numbers)
+    if contiguous:
+        for name in type(base).model_fields:
+            if name.startswith("first_"):
+                found = found.model_copy(update={name: int(numbers[0])})
+                found._numbers = None
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if value.ndim:
+        return [_plain(one) for one in value]
+    return int(value) if float(value).is_integer() and abs(value) < 2**53 else float(value)
+
+
+def groups(
+    chosen: Workload[Any, Any], runs: Sequence[int], numbers: NDArray[np.int64], repeated: bool
+) -> Iterator[list[int]]:
+    """Yield runs of a bucket that one launch may have, in order.
+
+    Parameters
+    ----------
+    runs : rows of the study
+    numbers : of all rows
+    repeated : whether the workload has replicates; else every run is a launch
+    """
+    group: list[int] = []
+    for run in runs:
+        if group and not (repeated and (chosen.numbered or numbers[run] == numbers[group[-1]] + 1)):
+            yield group
+            group = []
+        group.append(run)
+    if group:
+        yield group

@@ -1,0 +1,197 @@
+"""What is a sweep before anything runs: all points checked, and the study that receives them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from societies.errors import ConfigError, OutputError, option
+from societies.output.study import StudyFile
+from societies.sweep.batch import Keep, Shape
+from societies.sweep.document import Sweep, digest
+from societies.sweep.layout import Runs, different_shapes, joined_shape, keep_of, layout_of
+from societies.sweep.points import Bucket, Point, checked_points, points_of
+from societies.words import counted
+
+MANY = 1_000_000
+"""Above this number of runs somebody has to say that they are meant."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A sweep whose points are all checked.
+
+    Attributes
+    ----------
+    sweep : Sweep
+    points : values of each
+    buckets : which points can share a launch
+    runs : of the study, or of its part
+    keep, shape : what the study has of each run
+    base : configuration of the sweep as plain data
+    part : (k, n), if this is the k-th of n parts
+    """
+
+    sweep: Sweep
+    points: Sequence[Point]
+    buckets: Sequence[Bucket]
+    runs: Runs
+    keep: Keep
+    shape: Shape
+    base: Mapping[str, Any]
+    part: tuple[int, int] | None = None
+
+
+def prepared(
+    sweep: Sweep,
+    replicates: int | None = None,
+    part: tuple[int, int] | None = None,
+    *,
+    yes: bool = False,
+) -> Prepared:
+    """Make and check all points of a sweep.
+
+    Raises
+    ------
+    ConfigError
+        With a line for every problem; or if there are very many runs, unless ``yes``.
+    """
+    count = sweep.config.replicates if replicates is None else replicates
+    if count < 1:
+        raise ConfigError(f"{option('replicates', count)}: at least 1 is needed")
+    if count > 1 and "replicates" not in type(sweep.base).model_fields:
+        raise ConfigError(
+            f"{option('replicates', count)}: {sweep.base.workload} has no random draws, so all "
+            "runs of a point would be the same"
+        )
+    total = sweep.count * count
+    if total > MANY and not yes:
+        raise ConfigError(
+            f"{sweep.name}: has {sweep.count:,} points, {total:,} runs; at 1,000 runs a second "
+            f"that is {total / 3.6e6:,.1f} hours, and each number kept of a run is "
+            f"{8 * total / 1e6:,.0f} MB\nif they are meant: {option('yes', True)}"
+        )
+    points, places = points_of(sweep)
+    runs = Runs.of(range(len(points)), range(count))
+    return _checked(sweep, points, runs, part, places)
+
+
+def _checked(
+    sweep: Sweep,
+    points: Sequence[Point],
+    runs: Runs,
+    part: tuple[int, int] | None = None,
+    places: Any = None,
+) -> Prepared:
+    """Check all points, and what is to be recorded of them."""
+    first = sweep.workload.first(sweep.base)
+    copies = int(runs.copies(sweep).max()) - first + 1
+    buckets = checked_points(sweep, points, places, copies=copies)
+    configs = different_shapes(buckets)
+    keep = keep_of(sweep, configs)
+    shape = joined_shape(sweep, configs, keep)
+    own = runs if part is None else runs.part(*part)
+    if not len(own.number):
+        raise ConfigError(
+            f"{option('part')}: there are {counted(len(points), 'point')} for {part[1]} parts"  # type: ignore[index]
+        )
+    return Prepared(
+        sweep, points, buckets, own, keep, shape, sweep.base.model_dump(mode="json"), part
+    )
+
+
+@contextmanager
+def opened_study(
+    plan: Prepared, path: Path, goes_on: bool, *, overwrite: bool = False, grow: bool = False
+) -> Iterator[tuple[StudyFile, Prepared]]:
+    """Open the study of a sweep, made for it or to go on with, and what is then run.
+
+    A study to go on with has points and runs of its own: those that were added before.
+
+    Raises
+    ------
+    OutputError
+        If it is a study of another sweep.
+    """
+    if not goes_on:
+        part = {} if plan.part is None else {"part": "{}/{}".format(*plan.part)}
+        layout = layout_of(plan.sweep, plan.points, plan.runs, plan.shape, **part)
+        with StudyFile.create(path, layout, overwrite=overwrite) as file:
+            yield file, plan
+        return
+    if not path.exists():
+        raise OutputError(
+            f"{path}: does not exist, so there is nothing to go on with\n"
+            f"begin it without {option('resume', True)}, or name another file with {option('out')}"
+        )
+    file = StudyFile.resume(path)
+    try:
+        file, plan = _grown(plan, file, grow=grow)
+        yield file, plan
+    finally:
+        file.close()
+
+
+def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, Prepared]:
+    """Return the study with the runs that the sweep has and it lacks, and what is then run."""
+    sweep, path = plan.sweep, file.path
+    _require_same(sweep.definition, file, points=not grow)
+    part = str(file.attributes.get("part", ""))
+    asked = "" if plan.part is None else "{}/{}".format(*plan.part)
+    if part != asked:
+        raise OutputError(
+            f"{path}: is {f'part {part}' if part else 'a whole study'}, not "
+            f"{f'part {asked}' if asked else 'the whole study'}; give the same {option('part')}"
+        )
+    there = Runs(file.runs, file.point, file.replicate)
+    points: list[Point] = list(file.points)
+    known = {repr(sorted(point.items())) for point in points}
+    new = [point for point in plan.points if repr(sorted(point.items())) not in known]
+    if not grow:
+        new = []
+    before, count = int(there.replicate.max()) + 1, int(plan.runs.replicate.max()) + 1
+    runs = there
+    if count > before:
+        if part:
+            raise OutputError(f"{path}: is a part, which cannot grow; merge the parts first")
+        runs = runs.joined(Runs.of(range(len(points)), range(before, count), len(runs.number)))
+    if new:
+        numbers = range(len(points), len(points) + len(new))
+        runs = runs.joined(Runs.of(numbers, range(max(before, count)), len(runs.number)))
+        points += new
+    if len(runs.number) == len(there.number):
+        # The file has its own points: a design may come out otherwise with another SciPy.
+        return file, replace(_checked(sweep, points, there), part=plan.part)
+    longer = _checked(sweep, points, runs)
+    if not set(file.variables) <= set(longer.shape.variables):
+        raise OutputError(f"{path}: has variables that the sweep does not record any more")
+    layout = layout_of(sweep, points, runs, longer.shape)
+    return file.grown(layout), longer
+
+
+def _require_same(here: Mapping[str, Any], file: StudyFile, *, points: bool) -> None:
+    """Raise OutputError if a study is one of another sweep; without ``points`` those may differ."""
+    there = file.definition
+    names = [name for name in here if points or name != "vary"]
+    different = [name for name in names if digest(here[name]) != digest(there.get(name))]
+    if not different:
+        return
+    name = different[0]
+    what = _first_difference(name, there.get(name), here[name])
+    hint = f"; {option('add_points', True)} adds the points that it lacks" if name == "vary" else ""
+    raise OutputError(
+        f"{file.path}: is a study of another sweep: {what}\n"
+        f"go on with the sweep that made it, or name another file with {option('out')}{hint}"
+    )
+
+
+def _first_difference(name: str, there: Any, here: Any) -> str:
+    if isinstance(there, dict) and isinstance(here, dict):
+        for key in sorted({*there, *here}):
+            if there.get(key) != here.get(key):
+                return _first_difference(f"{name}.{key}", there.get(key), here.get(key))
+    short = [text if len(text) < 80 else f"{text[:77]}..." for text in (str(there), str(here))]
+    return f"{name} is {short[0]} there and {short[1]} here"

@@ -1,0 +1,154 @@
+"""From which distribution are the values of a key drawn? `scipy.stats` has all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.config.problems import described, suggestion
+
+PARAMETERS: Mapping[str, tuple[str, ...]] = {
+    "uniform": ("low", "high"),
+    "log_uniform": ("low", "high"),
+    "triangular": ("low", "mode", "high"),
+    "normal": ("mean", "sd"),
+    "lognormal": ("median", "sigma"),
+    "choice": ("values",),
+}
+"""Distributions, with the parameters that each must have."""
+ENDS = ("low", "high")
+"""What a normal or lognormal distribution may have as well, which cuts it off."""
+
+
+class Wrong(ValueError):
+    """Raised for a range that cannot be meant; ``key`` is what is wrong in it, if it is one."""
+
+    def __init__(self, message: str, key: str | None = None) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+@dataclass(frozen=True)
+class Range:
+    """A distribution of values.
+
+    Attributes
+    ----------
+    distribution : a name in `PARAMETERS`
+    given : its parameters
+    whole : whether values are rounded to whole numbers, all of them equally likely
+    """
+
+    distribution: str
+    given: Mapping[str, Any]
+    whole: bool = False
+
+    def values(self, unit: NDArray[np.float64]) -> list[Any]:
+        """Return the values at places between 0 and 1 of the distribution."""
+        if self.distribution == "choice":
+            choices = self.given["values"]
+            places = np.minimum((unit * len(choices)).astype(int), len(choices) - 1)
+            return [choices[place] for place in places]
+        if self.whole and self.distribution == "uniform":
+            low, high = self.given["low"], self.given["high"]
+            drawn = np.minimum(np.floor(low + unit * (high - low + 1)), high)
+            return [int(value) for value in drawn]
+        drawn = self._quantiles(unit)
+        if "low" in self.given:  # rounding must not lead out of the range
+            drawn = np.clip(drawn, self.given["low"], self.given.get("high", math.inf))
+        return [round(value) for value in drawn] if self.whole else drawn.tolist()
+
+    def _quantiles(self, unit: NDArray[np.float64]) -> NDArray[np.float64]:
+        from scipy import stats
+
+        given = self.given
+        found: NDArray[np.float64]
+        if self.distribution in ("uniform", "log_uniform", "triangular"):
+            low, high = given["low"], given["high"]
+            if self.distribution == "uniform":
+                found = low + unit * (high - low)
+            elif self.distribution == "log_uniform":
+                found = stats.loguniform(low, high).ppf(unit)
+            else:
+                mode = (given["mode"] - low) / (high - low)
+                found = stats.triang(mode, loc=low, scale=high - low).ppf(unit)
+            return found
+        logarithmic = self.distribution == "lognormal"
+        mean = math.log(given["median"]) if logarithmic else given["mean"]
+        spread = given["sigma"] if logarithmic else given["sd"]
+        low, high = given.get("low", -math.inf), given.get("high", math.inf)
+        if logarithmic:
+            low, high = math.log(low) if low > 0 else -math.inf, math.log(high)
+        ends = ((low - mean) / spread, (high - mean) / spread)
+        found = stats.truncnorm(*ends, loc=mean, scale=spread).ppf(unit)
+        return np.exp(found) if logarithmic else found
+
+
+def range_of(said: Any, *, ends: bool = False) -> Range:
+    """Return the distribution that a document describes.
+
+    Parameters
+    ----------
+    said : ``{low: 0, high: 1}``, ``{distribution: normal, mean: 1, sd: 0.1}``, ...
+    ends : whether the method needs its least and its largest value
+
+    Raises
+    ------
+    Wrong
+        If it is none.
+    """
+    if not isinstance(said, dict):
+        raise Wrong(f"expected a range such as {{low: 0, high: 1}}, got {described(said)}")
+    name = said.get("distribution", "choice" if "values" in said else "uniform")
+    if not isinstance(name, str) or name not in PARAMETERS:
+        near = suggestion(name, PARAMETERS) if isinstance(name, str) else ""
+        raise Wrong(f"unknown distribution {described(name)}{near}", "distribution")
+    needed = PARAMETERS[name]
+    free = ENDS if name in ("normal", "lognormal") else ()
+    known = ("distribution", *needed, *free, *(("whole",) if name != "choice" else ()))
+    for word in said:
+        if word not in known:
+            near = suggestion(word, known) or f"; {name} has {', '.join(known[1:])}"
+            raise Wrong(f"unknown key{near}", word)
+    whole = said.get("whole", False)
+    if not isinstance(whole, bool):
+        raise Wrong(f"expected true or false, got {described(whole)}", "whole")
+    given = {word: said[word] for word in (*needed, *free) if word in said}
+    for word in needed:
+        if word not in given:
+            raise Wrong(f"needs {word}")
+    if name == "choice":
+        if not isinstance(given["values"], list) or not given["values"]:
+            raise Wrong("expected a list of values", "values")
+        return Range(name, given)
+    for word, value in given.items():
+        fits = isinstance(value, int | float) and not isinstance(value, bool)
+        if not fits or not math.isfinite(value):
+            raise Wrong(f"expected a number, got {described(value)}", word)
+    _require_order(name, given)
+    if whole and any(float(given.get(word, 0)) % 1 for word in ENDS):
+        raise Wrong("low and high must be whole numbers, too")
+    if ends and not {"low", "high"} <= given.keys():
+        raise Wrong(f"{name} has no ends, which this method needs: give low and high")
+    return Range(name, given, whole)
+
+
+def _require_order(name: str, given: Mapping[str, Any]) -> None:
+    """Raise Wrong for parameters that make no distribution together."""
+    low, high = given.get("low", -math.inf), given.get("high", math.inf)
+    if low >= high:
+        raise Wrong(f"low must be less than high, got {low} and {high}")
+    for word in ("sd", "sigma", "median"):
+        if word in given and given[word] <= 0:
+            raise Wrong(f"must be more than 0, got {given[word]}", word)
+    if name == "log_uniform" and low <= 0:
+        raise Wrong(f"must be more than 0, got {low}", "low")
+    if name == "lognormal" and high <= 0:
+        raise Wrong(f"must be more than 0, got {high}", "high")
+    if name == "triangular" and not low <= given["mode"] <= high:
+        raise Wrong(f"must lie between low and high, got {given['mode']}", "mode")

@@ -1,0 +1,115 @@
+"""Which points does a sample of ranges and distributions have? SALib and `scipy.stats` make it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from societies.config.document import Document
+from societies.config.problems import Path, Place, suggestion
+from societies.errors import ConfigError
+from societies.sweep.factor import Factor, Refused, Row, key_place
+from societies.sweep.ranges import Range, range_of
+
+SAMPLES: Mapping[str, tuple[str, ...]] = {
+    "latin_hypercube": ("points", "seed"),
+    "sobol": ("points", "seed"),
+    "morris": ("trajectories", "levels", "seed"),
+    "saltelli": ("points", "second_order", "seed"),
+}
+"""Methods that sample, with their keys beside ``keys``."""
+DEFAULTS: Mapping[str, Any] = {"seed": 1, "levels": 4, "second_order": False}
+
+
+def sample(document: Document, path: Path, method: str, said: Mapping[str, Any]) -> Factor:
+    """Return the factor that a method which samples makes of what a document says.
+
+    Raises
+    ------
+    Refused
+        If it says nothing that can be meant.
+    """
+    known = (*SAMPLES[method], "keys")
+    for name in said:
+        if name not in known:
+            message = f"unknown key{suggestion(name, known)}; there are {', '.join(known)}"
+            raise Refused((*path, name), message, document.place((*path, name), of_key=True))
+    options = {name: said.get(name, DEFAULTS.get(name)) for name in SAMPLES[method]}
+    for name, value in options.items():
+        switch = name == "second_order"
+        least = {"seed": 0, "levels": 2}.get(name, 1)
+        fits = isinstance(value, bool) == switch and isinstance(value, int)
+        if not fits or (not switch and value < least):
+            wanted = "true or false" if switch else f"a whole number of at least {least}"
+            at = (*path, name) if name in said else path
+            raise Refused(at, f"needs {name}, {wanted}")
+    if method == "morris" and options["levels"] % 2:
+        raise Refused((*path, "levels"), f"must be even, got {options['levels']}")
+    keys = said.get("keys")
+    if not isinstance(keys, dict) or not keys:
+        raise Refused((*path, "keys") if "keys" in said else path, "needs keys, each with a range")
+    ranges: dict[str, Range] = {}
+    for key, one in keys.items():
+        try:
+            ranges[key] = range_of(one, ends=method == "morris")
+        except ValueError as error:
+            at = (*path, "keys", key)
+            inner = getattr(error, "key", None)
+            at = (*at, inner) if inner else at
+            raise Refused(at, str(error), document.place(at, of_key=bool(inner))) from None
+    count = _count(method, options, len(ranges))
+    made: list[list[Row]] = []
+
+    def rows() -> list[Row]:
+        if not made:
+            unit = _unit_cube(method, options, len(ranges))
+            columns = [one.values(unit[:, i]) for i, one in enumerate(ranges.values())]
+            made.append(list(zip(*columns, strict=True)))
+        return made[0]
+
+    def place(row: int, key: str) -> Place:
+        return document.place((*path, "keys", key))
+
+    definition = {method: {**options, "keys": keys}}
+    there = key_place(document, (*path, "keys"))
+    return Factor(tuple(keys), count, rows, place, there, definition, distinct=False)
+
+
+def _count(method: str, options: Mapping[str, int], keys: int) -> int:
+    """Return how many points a sample has."""
+    if method == "morris":
+        return options["trajectories"] * (keys + 1)
+    if method == "saltelli":
+        return options["points"] * ((2 * keys if options["second_order"] else keys) + 2)
+    return options["points"]
+
+
+def _unit_cube(method: str, options: Mapping[str, Any], keys: int) -> Any:
+    """Return the sample in the unit cube, (point, key) float64."""
+    try:
+        import warnings
+
+        from scipy.stats import qmc
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of numbers that are no power of two; the text says it
+            if method == "latin_hypercube":
+                return qmc.LatinHypercube(keys, rng=options["seed"]).random(options["points"])
+            if method == "sobol":
+                return qmc.Sobol(keys, rng=options["seed"]).random(options["points"])
+            from SALib.sample import morris, sobol
+
+            problem = {"num_vars": keys, "names": [str(i) for i in range(keys)]}
+            problem["bounds"] = [[0.0, 1.0]] * keys
+            if method == "morris":
+                trajectories, levels = options["trajectories"], options["levels"]
+                return morris.sample(problem, trajectories, levels, seed=options["seed"])
+            second = options["second_order"]
+            return sobol.sample(
+                problem, options["points"], calc_second_order=second, seed=options["seed"]
+            )
+    except ImportError as error:
+        raise ConfigError(
+            f"vary.{method}: needs the package {error.name}, which is not installed: pip install "
+            "'societies[study]'"
+        ) from None

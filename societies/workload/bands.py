@@ -1,0 +1,79 @@
+"""What do the copies of a run have in common, and how well is that known: means and intervals.
+
+Nothing here knows xarray: arrays have the copies along the first axis.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+RESAMPLES = 1000
+_BYTES_AT_ONCE = 1 << 27
+"""Bytes of bootstrapped means that are in memory at a time."""
+
+Reals = NDArray[np.float64]
+
+
+def mean(values: Reals) -> Reals:
+    """Return the mean over copies, (...) of (copy, ...); what is missing is left out."""
+    there = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        found: Reals = np.where(there, values, 0.0).sum(0) / there.sum(0)
+    return found
+
+
+def ends_of_mean(values: Reals, level: float, resamples: int = RESAMPLES, seed: int = 0) -> Reals:
+    """Return the bootstrap interval of the mean over copies, (2, ...) of (copy, ...).
+
+    Its ends are percentiles of the means of samples that are drawn from the copies with replacement
+    (Efron, 1979). What is missing is left out; of fewer than two copies there is no interval.
+    """
+    count, shape = len(values), values.shape[1:]
+    flat = np.asarray(values, float).reshape(count, -1)
+    there = ~np.isnan(flat)
+    filled = np.where(there, flat, 0.0)
+    everywhere = bool(there.all())
+    # How often each copy is in each sample: the means of all samples are then one product.
+    drawn = np.random.default_rng(seed).integers(0, count, (resamples, count))
+    weights = np.zeros((resamples, count))
+    np.add.at(weights, (np.arange(resamples)[:, None], drawn), 1.0)
+    ends = np.full((2, flat.shape[1]), np.nan)
+    step = max(1, _BYTES_AT_ONCE // (8 * resamples))
+    for first in range(0, flat.shape[1] if count > 1 else 0, step):
+        part = slice(first, first + step)
+        with np.errstate(invalid="ignore"):
+            means = weights @ filled[:, part]
+            means = means / (count if everywhere else weights @ there[:, part])
+        some = np.flatnonzero(there[:, part].sum(0) > 1)
+        percentiles = [(1 - level) / 2, (1 + level) / 2]
+        ends[:, first + some] = np.nanquantile(means[:, some], percentiles, axis=0)
+    return ends.reshape(2, *shape)
+
+
+def thinned(ticks: NDArray[Any], values: Reals, most: int) -> tuple[Reals, Reals, int]:
+    """Return means of so many ticks that follow each other that at most ``most`` are left.
+
+    Parameters
+    ----------
+    ticks : (tick,) their numbers
+    values : (..., tick)
+    most : the number of means
+
+    Returns
+    -------
+    mean numbers (mean,), mean values (..., mean), and of how many ticks each is the mean; the last
+    of fewer if they do not divide evenly
+    """
+    each = max(1, -(-len(ticks) // most))
+    if each == 1:
+        return np.asarray(ticks, float), values, 1
+    starts = np.arange(0, len(ticks), each)
+    there = ~np.isnan(values)
+    with np.errstate(invalid="ignore"):
+        sums = np.add.reduceat(np.where(there, values, 0.0), starts, axis=-1)
+        means = sums / np.add.reduceat(there.astype(float), starts, axis=-1)
+    counts = np.diff([*starts, len(ticks)])
+    return np.add.reduceat(np.asarray(ticks, float), starts) / counts, means, each

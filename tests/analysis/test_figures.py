@@ -1,0 +1,353 @@
+"""Do the figures show the numbers? What is compared is the data in matplotlib's artists."""
+
+import re
+
+import numpy as np
+import pytest
+import scipy.stats
+import xarray as xr
+from SALib.sample import morris as morris_sample
+from SALib.sample import sobol as sobol_sample
+
+from societies import analysis
+from societies.analysis import make_figure, plot_overview
+from societies.analysis.figures import FIGURES, density
+from societies.errors import ConfigError, SocietiesError
+from societies.output import Coordinate, ResultFile, Variable
+
+DAYS, COPIES = 60, 4
+SHOCK = "workload: economy\nshocks: [{day: 30, remove: resource, index: 2}]\n"
+SOURCES = ["hand", "tool", "machine"]
+
+
+def run(seed=1, days=DAYS, **attrs):
+    """Return a dataset with what the figures of runs show."""
+    random = np.random.default_rng(seed)
+    dims = ("society", "day")
+    level = np.where(np.arange(1, days + 1) > 30, 0.5, 1.0)
+    level[45:] = 1.0
+    shares = random.dirichlet(np.ones(3), (COPIES, days))
+    hhi = np.sort(random.random((COPIES, days, 5)), axis=-1)
+    plain = {
+        name: (dims, random.normal(mean, 0.01 * mean, (COPIES, days)), {"units": unit})
+        for name, mean, unit in (("gini", 0.2, "1"), ("gini_income", 0.4, "1"), ("x", 7, "m"))
+    }
+    data = xr.Dataset(
+        {
+            **plain,
+            "utility": (dims, level * random.normal(100, 0.1, (COPIES, days)), {"units": "util"}),
+            "interdependence": (dims, random.random((COPIES, days))),
+            "extraction_share": ((*dims, "source"), shares),
+            "minutes": ((*dims, "source"), shares * 600),
+            "hhi": ((*dims, "quantile"), hhi),
+            "device_maker_share": ((*dims, "made_type"), random.random((COPIES, days, 2))),
+            "agent_utility": (
+                ("society", "agent_day", "agent"),
+                random.lognormal(0, 1, (COPIES, 6, 30)),
+                {"units": "util", "long_name": "utility of all holdings, before consumption"},
+            ),
+        },
+        coords={
+            "society": np.arange(COPIES),
+            "day": np.arange(1, days + 1),
+            "agent_day": np.arange(10, 61, 10),
+            "source": SOURCES,
+            "made_type": ["tools", "machines"],
+            "quantile": np.linspace(0, 1, 5),
+        },
+        attrs={"clock": "day", "copies": "society", **attrs},
+    )
+    data["minutes"] = data.minutes.rename(source="activity")
+    return data.assign_coords(activity=SOURCES)
+
+
+def two():
+    """Return two runs as files would be named."""
+    first, second = run(1), run(2, days=50)
+    first.encoding["source"], second.encoding["source"] = "a/trade.h5", "b/tools.h5"
+    return [first, second]
+
+
+def labels(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def upper(area):
+    """Return the upper edge of a filled area along its points."""
+    corners = area.get_paths()[0].vertices
+    return {x: corners[corners[:, 0] == x, 1].max() for x in np.unique(corners[:, 0])}
+
+
+def test_several_results_are_lines_of_one_panel_in_colours_of_their_own():
+    sources = two()
+    figure = make_figure(sources, "series", variables="x,gini")
+    assert [axes.get_title("left") for axes in figure.axes] == ["X", "Gini"]
+    for axes, name in zip(figure.axes, ("x", "gini"), strict=True):
+        assert axes.get_xlim() == (0, 60)
+        for line, band, data in zip(axes.lines, axes.collections, sources, strict=True):
+            expected = analysis.mean_interval(data[name])
+            np.testing.assert_array_equal(line.get_xdata(), data.day)
+            np.testing.assert_allclose(line.get_ydata(), expected["mean"])
+            assert max(upper(band).values()) == pytest.approx(float(expected.high.max()))
+        assert len({line.get_color() for line in axes.lines}) == 2
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["trade", "tools"]
+    small = figure._supxlabel.get_text()
+    assert "line: mean of 4 societies; band: 95 % interval of the mean (bootstrap)" in small
+    assert "trade.h5" in small and "tools.h5" in small
+
+
+def test_gini_coefficients_say_of_which_quantity_they_are():
+    data = run()
+    data.gini_income.attrs["long_name"] = "Gini coefficient over living agents of income"
+    figure = make_figure(data, "gini")
+    assert [axes.get_title("left") for axes in figure.axes] == ["Gini", "Gini income"]
+    assert figure.axes[1].get_ylabel() == "Gini of income"
+    np.testing.assert_allclose(
+        figure.axes[1].lines[0].get_ydata(), data.gini_income.mean("society")
+    )
+
+
+def test_income_and_wealth_stand_above_their_gini_coefficients():
+    data = run()
+    with pytest.raises(SocietiesError, match=r"record\.measures=true"):
+        make_figure(data, "income")
+    data = data.assign(income=3 * data.x, wealth=9 * data.x, gini_wealth=2 * data.gini)
+    figure = make_figure(data, "income")
+    titles = ["Income", "Wealth", "Gini income", "Gini wealth"]
+    assert [axes.get_title("left") for axes in figure.axes] == titles
+    for axes, name in zip(
+        figure.axes, ("income", "wealth", "gini_income", "gini_wealth"), strict=True
+    ):
+        np.testing.assert_allclose(axes.lines[0].get_ydata(), data[name].mean("society"))
+
+
+def test_a_distribution_has_lorenz_curves_and_densities():
+    sources = two()
+    left, right = make_figure(sources, "distribution").axes
+    for line, data in zip(left.lines, sources, strict=False):
+        curve = analysis.lorenz(data.agent_utility.isel(agent_day=-1)).mean("society")
+        np.testing.assert_allclose(line.get_ydata(), curve)
+    gini = float(analysis.gini(sources[0].agent_utility.isel(agent_day=-1)).mean())
+    assert labels(left)[0] == f"trade: Gini {gini:.3f}"
+    assert [text.get_text() for text in right.get_yticklabels()] == [
+        "10",
+        "20",
+        "30",
+        "40",
+        "50",
+        "60",
+    ]
+    for height, line in enumerate(right.lines):
+        values = sources[0].agent_utility.isel(agent_day=height).values.ravel()
+        expected = scipy.stats.gaussian_kde(values)(line.get_xdata())
+        np.testing.assert_allclose(
+            line.get_ydata() - height, 1.5 * expected / expected.max(), atol=1e-9
+        )
+
+
+def test_a_density_is_that_of_scipy_and_of_one_value_a_peak():
+    values, places = np.random.default_rng(3).normal(0, 1, 50), np.linspace(-5, 5, 300)
+    expected = scipy.stats.gaussian_kde(values)(places)
+    np.testing.assert_allclose(density(values, places), expected, rtol=1e-9, atol=1e-15)
+    peak = density(np.zeros(9), places)
+    assert np.trapezoid(peak, places) == pytest.approx(1, rel=1e-3)
+    assert not density(np.array([]), places).any()
+
+
+@pytest.mark.parametrize(("figure", "name"), [("sources", "extraction_share"), ("time", "minutes")])
+def test_shares_stand_one_above_the_other(figure, name):
+    data = run()
+    (axes,) = make_figure(data, figure).axes
+    shares = data[name] / data[name].sum(data[name].dims[-1])
+    sums = shares.mean("society").cumsum(shares.dims[-1]).values
+    for place, area in enumerate(axes.collections):
+        edge = upper(area)
+        np.testing.assert_allclose([edge[day] for day in data.day.values], sums[:, place])
+    (legend,) = axes.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == SOURCES[::-1]
+
+
+def test_lines_of_makers_and_of_interdependence_are_means():
+    data = run()
+    (axes,) = make_figure(data, "devices").axes
+    for line, name in zip(axes.lines, ("tools", "machines"), strict=True):
+        expected = data.device_maker_share.sel(made_type=name).mean("society")
+        np.testing.assert_allclose(line.get_ydata(), expected)
+    assert labels(axes) == ["tools", "machines"]
+    (axes,) = make_figure(data, "interdependence").axes
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), data.interdependence.mean("society"))
+
+
+def test_concentration_has_the_median_half_and_all_of_the_resources():
+    data = run()
+    (axes,) = make_figure(data, "hhi").axes
+    means = data.hhi.mean("society")
+    np.testing.assert_allclose(axes.lines[0].get_ydata(), means.isel(quantile=2))
+    for area, place in zip(axes.collections, (4, 3), strict=True):
+        assert list(upper(area).values()) == pytest.approx(list(means.isel(quantile=place).values))
+
+
+def test_a_shock_is_marked_and_its_recovery_told():
+    data = run(configuration=SHOCK)
+    (axes,) = make_figure(data, "shock").axes
+    level = data.utility.sel(day=slice(1, 30)).mean("day")
+    np.testing.assert_allclose(
+        axes.lines[0].get_ydata(), (data.utility / level).mean("society"), rtol=1e-12
+    )
+    assert labels(axes) == ["50 % lost; back in 15 days"]
+    assert [30, 30] in [list(line.get_xdata()) for line in axes.lines]
+    assert "dashed: day 30 resource 2 removed" in axes.figure._supxlabel.get_text()
+    with pytest.raises(SocietiesError, match="neither shock nor intervention"):
+        make_figure(run(), "shock")
+
+
+# ---------------------------------------------------------------- studies
+
+
+def study(points, outcome, replicates=2, **attrs):
+    """Return a study as `societies sweep` writes it: replicates of a point together."""
+    rows = np.repeat(np.arange(len(outcome)), replicates)
+    count = len(rows)
+    along = {name: ("run", np.asarray(column)[rows]) for name, column in sorted(points.items())}
+    number = {"long_name": "number of the replicate"}
+    noise = np.tile(np.linspace(-1, 1, replicates), len(outcome))
+    values = np.asarray(outcome)[rows] + noise
+    return xr.Dataset(
+        {
+            "utility": (("run", "day"), np.stack([values - 5, values], 1), {"units": "util"}),
+            "gini": (("run", "day"), np.stack([values, values / 100], 1)),
+        },
+        coords={
+            "run": np.arange(count),
+            "day": [10, 20],
+            "replicate": ("run", np.tile(np.arange(replicates), len(outcome)), number),
+            "point": ("run", rows, {"long_name": "number of the point"}),
+            "society": ("run", np.arange(count), {"long_name": "number of the society"}),
+            "status": ("run", ["done"] * count),
+            **along,
+        },
+        attrs={"clock": "day", "copies": "society", "vary": ", ".join(points), **attrs},
+    )
+
+
+def test_a_study_of_one_key_is_a_line_with_a_band_over_it():
+    data = study({"trading.rounds": [3, 6, 12]}, [10.0, 30.0, 20.0], replicates=5)
+    axes = make_figure(data).axes[0]
+    line, dots = axes.lines
+    assert line.get_xdata().tolist() == dots.get_xdata().tolist() == [3, 6, 12]
+    np.testing.assert_allclose(line.get_ydata(), [10, 30, 20])
+    np.testing.assert_allclose(dots.get_ydata(), [10, 30, 20])
+    (band,) = axes.collections
+    assert upper(band)[6] == pytest.approx(
+        float(analysis.mean_interval(data.utility[5:10, 1], "run").high)
+    )
+    assert axes.get_xlabel() == "trading.rounds"
+    assert "line: mean of replicates" in axes.figure._supxlabel.get_text()
+
+
+def test_a_study_of_one_key_over_time_has_a_line_for_each_value():
+    data = study({"trading.rounds": [3, 6, 12]}, [10.0, 30.0, 20.0])
+    figure = make_figure(data, "series", variables=["utility"])
+    (axes,) = figure.axes
+    assert [line.get_label() for line in axes.lines] == [
+        f"trading.rounds {value}" for value in (3, 6, 12)
+    ]
+    np.testing.assert_allclose([line.get_ydata()[1] for line in axes.lines], [10, 30, 20])
+    pending = data.assign_coords(status=("run", ["done"] * 4 + ["failed", "pending"]))
+    assert len(make_figure(pending, "series", variables="utility").axes[0].lines) == 2
+
+
+def test_a_study_of_two_keys_is_a_heat_map():
+    points = {"b": [1, 1, 2, 2, 3, 3], "a.x": [0.1, 0.2] * 3}
+    data = study(points, [1.0, 2, 3, 4, 5, 6])
+    axes = make_figure(data, "sweep", variables="utility").axes[0]
+    (image,) = axes.images
+    np.testing.assert_allclose(image.get_array(), [[1, 3, 5], [2, 4, 6]])
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("b", "a.x")
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "2", "3"]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["0.1", "0.2"]
+
+
+def test_sensitivity_is_drawn_as_bars_with_intervals():
+    names = ["z.late", "a.early"]
+    box = {"num_vars": 2, "names": names, "bounds": [[0, 1]] * 2}
+    x = sobol_sample.sample(box, 64, calc_second_order=False, seed=1)
+    columns = dict(zip(names, x.T, strict=True))
+    design = '[{"saltelli": {"points": 64, "second_order": false}}]'
+    data = study(columns, 3 * x[:, 0] + x[:, 1], design=design)
+    (axes,) = make_figure(data, "sensitivity", variables="utility").axes
+    found = analysis.sobol(data.utility.isel(day=-1)).sortby("total")
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["a.early", "z.late"]
+    bars = [bar.get_width() for bar in axes.patches]
+    np.testing.assert_allclose(bars, [*found.total, *found.first])
+    assert bars[1] == pytest.approx(0.9, abs=0.06)  # 9 of 10 parts of the variance
+    x = morris_sample.sample(box, 6, num_levels=4, seed=1)
+    columns = dict(zip(names, x.T, strict=True))
+    data = study(columns, 3 * x[:, 0] + x[:, 1], design='[{"morris": {"levels": 4}}]')
+    (axes,) = make_figure(data, "sensitivity", variables="utility").axes
+    np.testing.assert_allclose([bar.get_width() for bar in axes.patches], [1, 3])
+    with pytest.raises(SocietiesError, match="no design of saltelli or morris"):
+        make_figure(data.assign_attrs(design='[{"grid": {}}]'), "sensitivity")
+
+
+# ---------------------------------------------------------------- files and mistakes
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        ({"figure": "ginni"}, ConfigError, "no such figure; did you mean 'gini'"),
+        ({"figure": "series", "variables": "uility"}, ConfigError, "did you mean 'utility'"),
+        ({"figure": "series", "variables": "hhi"}, ConfigError, "has the dimensions"),
+        ({"figure": "hhi", "bands": "none"}, ConfigError, "leaves no choice of it"),
+        ({"figure": "distribution", "variables": "x"}, ConfigError, "no quantity of agents"),
+        ({"figure": "sweep"}, SocietiesError, "is no study"),
+        ({"figure": "sensitivity"}, SocietiesError, "is no study"),
+    ],
+)
+def test_what_cannot_be_drawn_says_why(asked, error, message):
+    with pytest.raises(error, match=message):
+        make_figure(run(), **asked)
+
+
+def test_what_a_result_lacks_is_named():
+    data = run().drop_vars(["extraction_share", "agent_utility", "hhi"])
+    for figure in ("sources", "distribution", "hhi"):
+        with pytest.raises(SocietiesError, match="has no variable"):
+            make_figure(data, figure)
+
+
+def test_no_settings_of_matplotlib_are_changed():
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    make_figure(run(), "gini")
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_every_figure_is_an_option_of_the_command(tmp_path, shell):
+    help_text = re.sub(r"[\s│]+", " ", shell("plot", "--help")[1])
+    for name in ("overview", *FIGURES):
+        assert name in help_text
+    path = tmp_path / "run.h5"
+    data = run()
+    with ResultFile.create(
+        path,
+        coordinates=[Coordinate("society", np.arange(COPIES)), Coordinate("day", data.day.values)],
+        variables=[Variable(name, ("society", "day"), "f8", "1", name) for name in ("gini", "x")],
+        attributes={"configuration": "workload: economy"},
+        state={},
+    ) as result:
+        for name in ("gini", "x"):
+            result.write(name, data[name].values, day=slice(0, DAYS))
+        result.commit(DAYS)
+    code, out, err = shell("plot", str(path), "--figure", "gini", "--bands", "quantiles")
+    assert (code, err) == (0, "")
+    assert out.split() == [str(tmp_path / f"run_gini.{kind}") for kind in ("png", "svg")]
+    pdf = tmp_path / "two.pdf"
+    code, out, _ = shell("plot", str(path), str(path), "--variables", "x", "--out", str(pdf))
+    assert (code, out) == (0, f"{pdf}\n")
+    assert pdf.read_bytes().startswith(b"%PDF")
+    assert [path.name for path in plot_overview([path, path], tmp_path, figure="gini")] == [
+        *("run_gini.png", "run_gini.svg")
+    ]

@@ -1,0 +1,167 @@
+"""Are Sobol indices, elementary effects and emulators those of functions whose are known?"""
+
+import math
+import sys
+
+import numpy as np
+import pytest
+import xarray as xr
+from SALib.sample import morris as morris_sample
+from SALib.sample import sobol as sobol_sample
+
+from societies import analysis
+from societies.errors import ConfigError, SocietiesError
+
+A, B = 7.0, 0.1
+NAMES = ["x1", "x2", "x3"]
+BOX = {"num_vars": 3, "names": NAMES, "bounds": [[-math.pi, math.pi]] * 3}
+
+
+def ishigami(x):
+    """The test function of sensitivity analysis (Ishigami and Homma, 1990)."""
+    return np.sin(x[:, 0]) + A * np.sin(x[:, 1]) ** 2 + B * x[:, 2] ** 4 * np.sin(x[:, 0])
+
+
+V1 = 0.5 * (1 + B * math.pi**4 / 5) ** 2
+V2 = A**2 / 8
+V13 = B**2 * math.pi**8 * (1 / 18 - 1 / 50)
+V = V1 + V2 + V13
+FIRST, TOTAL = [V1 / V, V2 / V, 0], [(V1 + V13) / V, V2 / V, V13 / V]
+
+
+def study(x, y, **more):
+    coords = {name: ("run", column) for name, column in zip(NAMES, x.T, strict=True)}
+    return xr.DataArray(y, dims="run", name="gini", coords={**coords, **more})
+
+
+def test_sobol_indices_are_those_in_closed_form():
+    x = sobol_sample.sample(BOX, 2048, calc_second_order=True, seed=1)
+    found = analysis.sobol(study(x, ishigami(x)), second_order=True, resamples=200)
+    assert found.parameter.values.tolist() == NAMES
+    np.testing.assert_allclose(found.first, FIRST, atol=0.02)
+    np.testing.assert_allclose(found.total, TOTAL, atol=0.02)
+    assert float(found.second.sel(parameter="x1", with_parameter="x3")) == pytest.approx(
+        V13 / V, abs=0.03
+    )
+    for name, expected in (("first", FIRST), ("total", TOTAL)):
+        wide = found[f"{name}_high"] - found[f"{name}_low"]
+        assert bool((wide >= 0).all())
+        assert bool((abs(found[name] - expected) < wide + 0.005).all())
+    assert found.attrs["of"] == "gini"
+
+
+def test_the_order_of_the_parameters_is_that_of_the_design_not_of_the_file():
+    x = sobol_sample.sample(BOX, 64, calc_second_order=False, seed=1)
+    data = study(x, ishigami(x))
+    expected = analysis.sobol(data, resamples=20)
+    assert expected.parameter.values.tolist() == NAMES
+    turned = analysis.sobol(data, NAMES[::-1], resamples=20)
+    xr.testing.assert_identical(turned, expected)
+    assert analysis.varied(data.to_dataset(name="y").assign_attrs(vary="x2, x1, x3")) == [
+        *("x2", "x1", "x3")
+    ]
+    shuffled = data.isel(run=np.random.default_rng(1).permutation(data.sizes["run"]))
+    with pytest.raises(ConfigError, match="no Saltelli design of x1, x2, x3, or not in its order"):
+        analysis.sobol(shuffled)
+
+
+def test_other_dimensions_and_replicates_are_kept_apart():
+    x = sobol_sample.sample(BOX, 64, calc_second_order=False, seed=1)
+    y = ishigami(x)
+    alone = analysis.sobol(study(x, y), resamples=20)
+    # Three replicates of each point, and two days, on one of which nothing varies.
+    noise = np.array([-1.0, 0.0, 1.0])
+    runs = (y[:, None] + noise).ravel()
+    data = xr.DataArray(
+        np.stack([runs, np.ones_like(runs)]),
+        dims=("day", "run"),
+        name="gini",
+        coords={
+            "day": [5, 10],
+            "replicate": ("run", np.tile([0, 1, 2], len(y))),
+            "seed": ("run", np.arange(3 * len(y))),
+            **{n: ("run", np.repeat(c, 3)) for n, c in zip(NAMES, x.T, strict=True)},
+        },
+    )
+    found = analysis.sobol(data, resamples=20)
+    assert found.first.dims == ("parameter", "day")
+    np.testing.assert_allclose(found.first.sel(day=5), alone.first, rtol=1e-9)
+    assert bool(found.first.sel(day=10).isnull().all())
+
+
+def test_elementary_effects_of_a_linear_function_are_its_coefficients():
+    """Over the whole range of each parameter, whatever its unit; where it is bent, they vary."""
+    box = {"num_vars": 3, "names": NAMES, "bounds": [[0, 10], [1, 3], [-1, 1]]}
+    x = morris_sample.sample(box, 40, num_levels=4, seed=2)
+    linear = 2 * x[:, 0] - 5 * x[:, 1]
+    found = analysis.morris(study(x, linear), resamples=50)
+    np.testing.assert_allclose(found.mu, [20, -10, 0], atol=1e-9)
+    np.testing.assert_allclose(found.mu_star, [20, 10, 0], atol=1e-9)
+    np.testing.assert_allclose(found.sigma, 0, atol=1e-9)
+    bent = analysis.morris(study(x, linear + x[:, 0] * x[:, 2]), resamples=50)
+    assert bent.sigma.values[0] > 1
+    assert bent.sigma.values[1] == pytest.approx(0, abs=1e-9)
+    assert bent.sigma.values[2] > 1
+
+
+def test_an_emulator_predicts_points_that_were_not_run_and_says_how_well():
+    random = np.random.default_rng(4)
+    x = random.uniform(-math.pi, math.pi, (160, 3))
+    made = analysis.emulator(study(x, ishigami(x)), restarts=0)
+    assert made.q2 > 0.9
+    new = random.uniform(-3, 3, (300, 3))
+    found = made.predict(dict(zip(NAMES, new.T, strict=True)))
+    error = found["mean"] - ishigami(new)
+    assert float((error**2).mean() / ishigami(new).var()) < 0.05
+    assert float((abs(error) < 2 * found.sd + 0.05).mean()) > 0.85
+    # The indices are those that the function itself has at the points of the same design.
+    indices = made.sobol(256, resamples=20, seed=3)
+    box = {**BOX, "bounds": np.column_stack([made.low, made.high]).tolist()}
+    design = sobol_sample.sample(box, 256, calc_second_order=False, seed=3)
+    expected = analysis.sobol(study(design, ishigami(design)), resamples=20)
+    np.testing.assert_allclose(indices.first, expected.first, atol=0.04)
+    np.testing.assert_allclose(indices.total, expected.total, atol=0.04)
+
+
+def test_the_leave_one_out_error_is_that_of_fits_without_the_point():
+    """With the covariance kept, by leaving each point out by hand."""
+    random = np.random.default_rng(5)
+    x = random.uniform(-1, 1, (25, 3))
+    y = x[:, 0] + x[:, 1] ** 2 + random.normal(0, 0.2, 25)
+    made = analysis.emulator(study(x, y), restarts=0)
+    unit = (x - x.min(0)) / (x.max(0) - x.min(0))
+    target = (y - y.mean()) / y.std()
+    smooth = made._process
+    noise = np.linalg.inv(smooth._inverse) - smooth._kernel(unit)
+    errors = []
+    for left_out in range(25):
+        kept = np.arange(25) != left_out
+        covariance = smooth._kernel(unit[kept]) + noise[np.ix_(kept, kept)]
+        weights = np.linalg.solve(covariance, target[kept])
+        errors.append(target[left_out] - smooth._kernel(unit[[left_out]], unit[kept])[0] @ weights)
+    assert made.q2 == pytest.approx(1 - np.mean(np.square(errors)) / np.mean(target**2), rel=1e-6)
+    assert made.q2 < 0.98  # noise cannot be predicted
+
+
+def test_what_is_no_design_says_why(monkeypatch):
+    x = sobol_sample.sample(BOX, 8, calc_second_order=False, seed=1)
+    data = study(x, ishigami(x))
+    with pytest.raises(ConfigError, match=r"39 points are no Saltelli design of 3 parameters \(x1"):
+        analysis.sobol(data[:-1])
+    with pytest.raises(ConfigError, match="no trajectories of 3 parameters"):
+        analysis.morris(data[:-1])
+    with pytest.raises(ConfigError, match=r"missing at 1 of 40 points"):
+        analysis.sobol(data.where(np.arange(40) != 3))
+    with pytest.raises(ConfigError, match=r"'x4' is no key of the study; it has x1, x2, x3"):
+        analysis.sobol(data, ["x1", "x4"])
+    with pytest.raises(ConfigError, match="several values"):
+        analysis.emulator(data.assign_coords(x1=("run", np.ones(40))), NAMES)
+    uneven = data.assign_coords(replicate=("run", [0] * 30 + [1] * 10))
+    with pytest.raises(ConfigError, match="10 to 30 points"):
+        analysis.sobol(uneven)
+    monkeypatch.setitem(sys.modules, "SALib.analyze.sobol", None)
+    with pytest.raises(SocietiesError, match=r"needs SALib.*societies\[study\]"):
+        analysis.sobol(data)
+    monkeypatch.setitem(sys.modules, "sklearn.gaussian_process", None)
+    with pytest.raises(SocietiesError, match="scikit-learn"):
+        analysis.emulator(data)

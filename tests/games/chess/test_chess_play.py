@@ -1,0 +1,213 @@
+"""Is a game played, drawn, saved and spoken about by the rules, and is every wrong answer told?"""
+
+import io
+import random
+import sys
+
+import chess
+import chess.engine
+import chess.pgn
+import pytest
+from random_boards import boards
+from rich.console import Console
+
+from reference_py.games.chess.fen import write_fen
+from reference_py.games.chess.match import can_mate
+from reference_py.games.chess.search import MATE
+from societies import config_from_dict
+from societies.errors import ConfigError
+from societies.games.chess import WORKLOAD
+from societies.games.chess.game import Game, pgn, replayed
+from societies.games.chess.searcher import Found, Searcher
+from societies.games.chess.uci import Uci
+
+SMALL = {"workload": "chess", "depth": 1, "batch": {"leaves": 64, "branches": 8}}
+MATE_IN_ONE = "6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"
+
+ENDINGS = (
+    "k7/p1p1p1p1/P1P1P1P1/8/8/p1p1p1p1/P1P1P1P1/K7 w - - 0 1",
+    "8/8/8/3k4/3P4/3K4/8/8 w - - 0 1",
+    "7k/5q2/8/8/8/8/8/R5K1 w - - 92 80",
+)
+
+
+def played(answers="", settings=SMALL, **options):
+    """Return what is printed, and how the game ended; the search is the reference."""
+    typed, out = iter(answers.split(";")), io.StringIO()
+    console = Console(file=out, width=60)
+
+    def ask(question):
+        console.print(question)
+        try:
+            return next(typed)
+        except StopIteration:
+            raise EOFError from None
+
+    console.input = ask
+    config = config_from_dict(settings)
+    end = WORKLOAD.play(config, device="reference", console=console, **options)
+    return out.getvalue(), end
+
+
+def spoken(*lines, settings=SMALL, device="reference"):
+    """Return the answers to some lines of the protocol."""
+    out = io.StringIO()
+    Uci(WORKLOAD, config_from_dict(settings), device, io.StringIO("\n".join(lines)), out).run()
+    return out.getvalue().splitlines()
+
+
+def test_random_games_are_those_of_python_chess():
+    """Moves as they are written in a score, draws and ends, clocks, and the saved game."""
+    generator, ends = random.Random(8), set()
+    for fen in (chess.STARTING_FEN, *ENDINGS) * 3:
+        game, board = Game(fen), chess.Board(fen)
+        while game.result()[0] == "*" and len(game.moves) < 150:
+            move = generator.choice(game.legal())
+            made = chess.Move.from_uci(move.name(game.side))
+            assert game.san(move) == board.san(made)
+            if len(game.moves) % 20 == 0:
+                assert game.read(game.san(move)) == game.read(made.uci()) == move
+            game.push(move)
+            board.push(made)
+            assert write_fen(game.board).split()[4:] == board.fen().split()[4:]
+            over = board.is_checkmate() or board.is_stalemate() or board.is_fifty_moves()
+            over = over or board.is_repetition(3) or board.is_insufficient_material()
+            assert (game.result()[0] != "*") == over, game.result()
+        ends.add(game.result()[1])
+        result = game.result()[0]
+        text = pgn(game, [("White", "one")], result)
+        read = chess.pgn.read_game(io.StringIO(text))
+        assert [m.uci() for m in read.mainline_moves()] == [m.uci() for m in board.move_stack]
+        assert read.headers["White"] == "one" and read.headers["Result"] == result
+    assert len(ends - {""}) > 3, ends
+
+
+def test_what_cannot_mate():
+    for fen, expected in {
+        "4k3/8/8/8/8/8/8/4K3": False,
+        "4k3/8/8/8/8/8/8/4KN2": False,
+        "4k3/8/8/8/8/8/8/4KB2": False,
+        "4k3/8/8/8/8/8/8/3NKN2": True,
+        "2b1k3/8/8/8/8/8/8/4KB2": False,
+        "3bk3/8/8/8/8/8/8/4KB2": True,
+        "4k3/8/8/8/8/8/P7/4K3": True,
+    }.items():
+        assert can_mate(Game(f"{fen} w - - 0 1").board) == expected
+        assert chess.Board(f"{fen} w - - 0 1").is_insufficient_material() == (not expected)
+
+
+def test_quotes_in_tags():
+    assert pgn(Game(), [("White", 'a "b"')], "*").startswith('[White "a \\"b\\""]')
+
+
+def test_a_game_from_another_position_is_saved_with_it():
+    given, _ = boards(30, 9)
+    for board in given:
+        game = Game(board.fen())
+        game.push(game.legal()[0]) if game.legal() else None
+        read = chess.pgn.read_game(io.StringIO(pgn(game, [], "*")))
+        assert read.errors == [] and len([*read.mainline_moves()]) == len(game.moves)
+
+
+def test_moves_that_are_given(tmp_path):
+    text, end = played(moves="e4,Nf3", save=tmp_path / "game.pgn")
+    assert "White: e4" in text and "Black: " in text
+    assert end.startswith("the moves are used up; White is to move; written to")
+    read = chess.pgn.read_game(io.StringIO((tmp_path / "game.pgn").read_text()))
+    assert len([*read.mainline_moves()]) == 4 and read.headers["White"] == "player"
+
+
+def test_a_game_to_its_end():
+    text, end = played("Ra8#", {**SMALL, "fen": MATE_IN_ONE})
+    assert end == "1-0: checkmate" and "8  R . . . . . k ." in text
+
+
+def test_everything_that_may_be_typed():
+    text, end = played("x;e2e5;?;m;h;l 99;l 2;u;e2e4;u;d4;q")
+    assert "x is no legal move of White" in text and "e2e5 is no legal move" in text
+    assert "level 99: 1 to 32 plies" in text and "there is nothing to take back" in text
+    assert "after 1 plies" in text and "a3 a4 b3 b4" in text and "2 plies" in text
+    assert end == "the game was left"
+    assert played("")[1] == "the game was left"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"side": "red"}, "white or black"),
+        ({"moves": "e2e5"}, "e2e5 is no legal move of White"),
+        ({"seconds": "-1"}, "seconds, at most 3600"),
+        ({"seconds": "x"}, "seconds, at most 3600"),
+        ({"protocol": "xboard"}, "uci"),
+    ],
+)
+def test_wrong_options(options, said):
+    with pytest.raises(ConfigError, match=said):
+        played(**options)
+
+
+def test_a_file_is_not_overwritten(tmp_path):
+    (tmp_path / "game.pgn").write_text("x")
+    with pytest.raises(ConfigError, match="the file exists"):
+        played(moves="e4", save=tmp_path / "game.pgn")
+
+
+def test_the_protocol():
+    told = spoken(
+        *("uci", "isready", "ucinewgame", "position startpos moves e2e4", "go depth 2", "d"),
+        *("setoption name Batch value 32", "go movetime 1", "go perft 1"),
+    )
+    assert "uciok" in told and "readyok" in told
+    best = [line for line in told if line.startswith("bestmove")]
+    assert len(best) == 2 and all(chess.Move.from_uci(line.split()[1]) for line in best)
+    assert any(line.startswith("info depth 2 score cp ") for line in told)
+    assert "e7e5: 1" in told and "Nodes searched: 20" in told
+
+
+def test_nonsense_is_answered_and_survived():
+    told = spoken(
+        *("foo", "position", "position fen x", "position startpos moves e2e5 d2d4"),
+        *(
+            "setoption name Batch value many",
+            "go depth x",
+            "stop",
+            "",
+            f"position fen {MATE_IN_ONE}",
+        ),
+        *("go mate 1", "position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "go depth 3"),
+    )
+    said = [line for line in told if line.startswith("info string")]
+    assert "unknown command: foo" in said[0] and "startpos or fen" in said[1]
+    assert "6 fields" not in said[2] and "1 fields" in said[2] and "e2e5 is no legal" in said[3]
+    assert "no such option" in said[4]
+    assert "bestmove a1a8" in told and any("score mate 1" in line for line in told)
+    assert told[-1] == "bestmove (none)"
+
+
+def test_scores():
+    assert Found(None, 25_000, 1, 1, 1).score == "cp 50"
+    assert Found(None, MATE - 1, 1, 1, 1).score == "mate 1"
+    assert Found(None, MATE - 3, 1, 1, 1).score == "mate 2"
+    assert Found(None, 2 - MATE, 1, 1, 1).score == "mate -1"
+
+
+def test_a_deeper_search_finds_what_one_search_finds(device):
+    """Depth after depth in engines that stay, from another position each time."""
+    searcher = Searcher(WORKLOAD, config_from_dict(SMALL), device)
+    for moves in ([], ["e2e4"], ["e2e4", "e7e5"]):
+        board = replayed(chess.STARTING_FEN, moves).board
+        found = [searcher.find(board, depth, each=lambda _: None) for depth in (1, 2)]
+        again = Searcher(WORKLOAD, config_from_dict(SMALL), "reference").find(board, 2)
+        assert (found[1].move, found[1].value) == (again.move, again.value)
+
+
+def test_a_program_plays_against_it():
+    """python-chess starts it as it starts any engine."""
+    command = [sys.executable, "-m", "societies", "play", "games/chess/play", "--protocol", "uci"]
+    with chess.engine.SimpleEngine.popen_uci(command, timeout=120) as engine:
+        board = chess.Board()
+        for depth in (1, 2):
+            result = engine.play(board, chess.engine.Limit(depth=depth))
+            board.push(result.move)
+        info = engine.analyse(chess.Board(MATE_IN_ONE), chess.engine.Limit(time=0.2))
+        assert info["score"].white() == chess.engine.Mate(1)

@@ -1,0 +1,98 @@
+"""Can Connect6 be played: turns read, refused, taken back, answered, written down?"""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from reference_py.games.connect6.text import turn_text
+from societies import config_from_dict
+from societies.errors import ConfigError
+from societies.games.connect6 import WORKLOAD
+from societies.games.connect6.config import PositionConfig
+from societies.games.connect6.game import BLACK, WHITE, Game
+from societies.games.connect6.searcher import Searcher
+
+SETTINGS = {"workload": "connect6", "black": "", "depth": 1, "width": 4, "prover": 3}
+
+
+def test_turns_are_read_made_and_taken_back():
+    game = Game(PositionConfig(black="", white=""))
+    game.push(game.read("j10"))
+    assert (game.side, game.record()) == (WHITE, "J10")
+    game.push(game.read("J9 I10"))
+    assert game.drawn().splitlines()[10].split()[9:11] == ["O", "X"]
+    assert game.undo()
+    assert (game.side, game.record()) == (WHITE, "J10")
+    assert game.undo()
+    assert not game.undo()
+    assert game.side == BLACK
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("J10", "2 different points"),
+        ("A1A1", "2 different points"),
+        ("A1B1C1", "2 different points"),
+        ("J10A1", "J10 is taken"),
+        ("Z9A1", "no point"),
+        ("99", "no point"),
+    ],
+)
+def test_what_is_no_turn_is_said(text, message):
+    with pytest.raises(ConfigError, match=message):
+        Game(PositionConfig()).read(text)
+
+
+def test_six_in_a_row_win():
+    game = Game(PositionConfig(black="A1 B1 C1 D1 S19", white="A3 A5 A7 C9", to_move="black"))
+    assert game.result == ""
+    game.push(game.read("E1F1"))
+    assert game.result == "Black wins"
+
+
+def play(lines, **options):
+    """Return what is shown of a game in which somebody types some lines, and its end."""
+    typed, shown = iter(lines), io.StringIO()
+    console = Console(file=shown, width=120)
+
+    def read(prompt=""):
+        try:
+            return next(typed)
+        except StopIteration:
+            raise EOFError from None
+
+    console.input = read
+    config = config_from_dict(SETTINGS)
+    return WORKLOAD.play(config, console=console, **options), shown.getvalue()
+
+
+def test_a_game_in_the_terminal(tmp_path):
+    at = tmp_path / "game.txt"
+    end, shown = play(["nonsense", "h", "l 2", "J9I10", "u", "A1S19", "q"], save=str(at))
+    assert end == f"the game was left; written to {at}"
+    assert "no point" in shown
+    assert "worth" in shown
+    assert "2 turns" in shown
+    assert at.read_text().split()[:2] == ["J10", "A1S19"]
+
+
+def test_moves_are_replayed():
+    end, _ = play([], moves="J9I10,A1S19")
+    assert end == "the turns are used up; White is to move"
+    with pytest.raises(ConfigError, match="J10 is taken"):
+        play([], moves="J10A1")
+    with pytest.raises(ConfigError, match="black or white"):
+        play([], side="red")
+    with pytest.raises(ConfigError, match="seconds"):
+        play([], seconds="soon")
+
+
+def test_threats_are_found_before_a_search(device):
+    config = config_from_dict({**SETTINGS, "prover": 3})
+    game = Game(PositionConfig(black="L8 K9 J10 L10 I11", white="I7 I8 I9 J9 I10 G13"))
+    found = Searcher(WORKLOAD, config, device).find(game.position, 1)
+    assert found.proven == 1
+    game.push(found.turn)
+    assert game.result == "Black wins", turn_text(found.turn)

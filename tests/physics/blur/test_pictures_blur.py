@@ -1,0 +1,222 @@
+"""Are pictures of all kinds read, written beside the original, and nonsense refused?"""
+
+import os
+import re
+import struct
+import threading
+import zlib
+
+import numpy as np
+import pytest
+from images import random_image
+from PIL import Image
+from pydantic import ValidationError
+
+import societies
+from societies.errors import OutputError
+from societies.physics.blur import WORKLOAD
+from societies.physics.blur.config import BlurConfig
+from societies.physics.blur.image import read
+
+COLOURS = np.moveaxis(random_image(20, 14, 3)[0], 0, 2)
+GREY = COLOURS[..., 0]
+
+
+def config_of(**settings):
+    return BlurConfig(workload="blur", **settings)
+
+
+def run(folder, device="reference", **settings):
+    """Blur a picture and return the one that was written."""
+    report = societies.run(config_of(**settings), device=device, out=folder / "run.h5")
+    return dict(report.rows)["picture"]
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.tif", "a.bmp", "a.webp", "a.jpg", "a.gif"])
+def test_the_picture_stands_beside_the_original(tmp_path, name):
+    options = {"lossless": True} if name.endswith("webp") else {}
+    Image.fromarray(COLOURS).save(tmp_path / name, **options)
+    before = (tmp_path / name).read_bytes()
+    stem, _, ending = name.rpartition(".")
+    beside = tmp_path / f"{stem}-blurred.{ending}"
+    assert run(tmp_path, image=str(tmp_path / name)) == str(beside)
+    assert (tmp_path / name).read_bytes() == before
+    with Image.open(tmp_path / name) as old, Image.open(beside) as new:
+        assert new.size == old.size and new.format == old.format
+        pixels = np.asarray(new.convert("RGB")).astype(int)
+        # what was read, of which every channel was blurred
+        planes = read(str(tmp_path / name), every_frame=False).planes[0].astype(float)
+    inner = (
+        planes[:, 1:-1, 2:] + planes[:, 1:-1, :-2] + planes[:, :-2, 1:-1] + planes[:, 2:, 1:-1]
+    ) / 4
+    lossy = 60 if name.endswith(("jpg", "gif")) else 0.51
+    assert abs(np.moveaxis(pixels, 2, 0)[:, 1:-1, 1:-1] - inner).max() <= lossy
+    if not name.endswith("bmp"):  # which does not say who wrote it
+        again = societies.run(
+            config_of(image=str(tmp_path / name)), device="reference", out=tmp_path / "2.h5"
+        )
+        assert again.last_tick == 1
+
+
+def test_grey_stays_grey_and_opacity_as_it_is(tmp_path):
+    Image.fromarray(GREY).save(tmp_path / "grey.png")
+    alpha = random_image(20, 14, seed=9)[0, 0]
+    Image.fromarray(np.dstack([COLOURS, alpha])).save(tmp_path / "alpha.png")
+    with Image.open(run(tmp_path, image=str(tmp_path / "grey.png"))) as found:
+        assert found.mode == "L"
+    (tmp_path / "run.h5").unlink()
+    with Image.open(run(tmp_path, image=str(tmp_path / "alpha.png"))) as found:
+        assert found.mode == "RGBA"
+        assert (np.asarray(found)[..., 3] == alpha).all()
+        assert (np.asarray(found)[..., :3] != COLOURS).any()
+
+
+def test_palettes_orientation_and_deep_pictures(tmp_path):
+    few = Image.fromarray(COLOURS).quantize(7)
+    few.save(tmp_path / "palette.png")
+    expected = np.moveaxis(np.asarray(few.convert("RGB")), 2, 0)
+    assert (read(tmp_path / "palette.png", every_frame=False).planes[0] == expected).all()
+    Image.fromarray(COLOURS).convert("CMYK").save(tmp_path / "cmyk.tif")
+    assert read(tmp_path / "cmyk.tif", every_frame=False).planes.shape == (1, 3, 14, 20)
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned right by a quarter
+    Image.fromarray(GREY).save(tmp_path / "turned.png", exif=exif)
+    found = read(tmp_path / "turned.png", every_frame=False).planes[0, 0]
+    assert (found == np.rot90(GREY, -1)).all()
+    deep = GREY.astype(np.uint16) * 257
+    Image.fromarray(deep).save(tmp_path / "deep.png")
+    picture = read(tmp_path / "deep.png", every_frame=False)
+    assert picture.deep and (picture.planes[0, 0] == GREY).all()
+    (warning,) = config_of(image=str(tmp_path / "deep.png")).warnings()
+    assert "more than 8 bits a channel; it is read as 8 bits" in warning.message
+
+
+def test_frames_of_an_animation(tmp_path):
+    frames = [Image.fromarray(np.full((9, 12), 40 * i, np.uint8)) for i in range(1, 5)]
+    frames[0].save(tmp_path / "a.gif", save_all=True, append_images=frames[1:], duration=70)
+    one = config_of(image=str(tmp_path / "a.gif"))
+    every = config_of(image=str(tmp_path / "a.gif"), frames="all")
+    assert (WORKLOAD.count(one), WORKLOAD.count(every)) == (1, 4)
+    societies.run(every, device="auto", out=tmp_path / "a.h5")
+    with Image.open(tmp_path / "a-blurred.gif") as found:
+        assert found.n_frames == 4 and found.info["duration"] == 70
+        found.seek(2)
+        assert abs(np.asarray(found.convert("L")).astype(int) - 120).max() <= 1
+
+
+def test_other_files_are_refused(tmp_path):
+    def refused(message, name, **settings):
+        with pytest.raises(ValidationError, match=re.escape(message)):
+            config_of(image=str(tmp_path / name), **settings)
+
+    Image.fromarray(COLOURS).save(tmp_path / "a.png")
+    whole = (tmp_path / "a.png").read_bytes()
+    (tmp_path / "cut.png").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "empty.png").write_bytes(b"")
+    (tmp_path / "text.png").write_text("no picture")
+    refused("cut.png cannot be read", "cut.png")
+    refused("empty.png is no picture", "empty.png")
+    refused("text.png is no picture", "text.png")
+    refused("No such file", "nowhere.png")
+    refused("Is a directory", ".")
+    Image.new("L", (8, 8)).save(tmp_path / "program.eps")  # Pillow would start Ghostscript
+    refused("of an unknown kind", "program.eps")
+    refused("width: of the test picture", "a.png", width=3)
+    refused("is the picture that is blurred", "a.png", out=str(tmp_path / "a.png"))
+    refused("there is no folder", "a.png", out=str(tmp_path / "none" / "a.png"))
+    refused("does not end in one of .png", "a.png", out=str(tmp_path / "a.txt"))
+
+
+def test_a_picture_of_a_thousand_million_pixels_is_refused(tmp_path):
+    """Its header says so; nothing of that size is allocated."""
+    header = bytearray(b"P5 40000 25000 255\n")
+    (tmp_path / "large.pgm").write_bytes(bytes(header) + b"\0" * 64)
+    with pytest.raises(ValidationError, match=r"large.pgm has more than [\d,]+ pixels"):
+        config_of(image=str(tmp_path / "large.pgm"))
+
+
+def test_a_pipe_is_no_picture(tmp_path):
+    """Whoever opens it for reading waits until somebody writes into it."""
+    os.mkfifo(tmp_path / "pipe.png")
+    flags = os.O_RDWR | os.O_NONBLOCK
+    wake = threading.Timer(20, lambda: os.close(os.open(tmp_path / "pipe.png", flags)))
+    wake.start()
+    try:
+        with pytest.raises(ValidationError, match="is a pipe, not a file"):
+            config_of(image=str(tmp_path / "pipe.png"))
+    finally:
+        wake.cancel()
+
+
+def test_pictures_of_others_are_not_replaced(tmp_path):
+    Image.fromarray(COLOURS).save(tmp_path / "a.png")
+    Image.fromarray(GREY).save(tmp_path / "a-blurred.png")
+    before = (tmp_path / "a-blurred.png").read_bytes()
+    with pytest.raises(OutputError, match="it is not known that Societies wrote it"):
+        run(tmp_path, image=str(tmp_path / "a.png"))
+    assert (tmp_path / "a-blurred.png").read_bytes() == before
+    link = tmp_path / "link.png"
+    link.symlink_to(tmp_path / "a.png")
+    with pytest.raises(ValidationError, match="is the picture that is blurred"):
+        config_of(image=str(tmp_path / "a.png"), out=str(link))
+
+
+GAUSSIAN = {"kind": "gaussian"}
+
+
+@pytest.mark.parametrize(
+    ("message", "settings"),
+    [
+        ("box has no sigma", {"kind": "box", "sigma": 1.0}),
+        ("neighbours has no radius", {"radius": 3}),
+        ("gaussian needs a pixel everywhere", {"kind": "gaussian", "border": "available"}),
+        ("gaussian has no arithmetic seed; there is: float", GAUSSIAN | {"arithmetic": "seed"}),
+        ("a radius of 1000 at most", {"kind": "box", "radius": 1001}),
+        ("a radius up to 16; this is 20", GAUSSIAN | {"sigma": 5.0, "variant": "fused"}),
+        ("have two forms", {"variant": "fused"}),
+        ("greater than or equal to 0", {"kind": "box", "radius": -1}),
+        ("greater than 0", {"kind": "gaussian", "sigma": 0.0}),
+        ("less than or equal to 1000", {"kind": "gaussian", "sigma": 1001.0}),
+        ("greater than or equal to 0", {"passes": -1}),
+    ],
+)
+def test_nonsense_is_refused(message, settings):
+    with pytest.raises(ValidationError, match=re.escape(message)):
+        config_of(**settings)
+
+
+def test_the_page_shows_every_pass():
+    view = WORKLOAD.view(config_of(width=12, height=9, passes=2), device="reference")
+    frames = [one for one in view.frames(view.initial) if one is not None]
+    assert [one.caption for one in frames][1:] == ["pass 1 of 2", "pass 2 of 2"]
+    assert frames[0].pixels.shape == (9, 12, 4)
+    assert (frames[0].pixels != frames[2].pixels).any()
+    config = view.configuration(view.initial)
+    assert config.passes == 2 and config.kind == "neighbours"
+
+
+def test_the_page_of_a_gaussian_has_its_sigma():
+    from societies.workload import Change
+
+    config = config_of(width=12, height=9, kind="gaussian", sigma=2.0)
+    view = WORKLOAD.view(config, device="reference")
+    names = [control.name for control in view.controls(view.initial)]
+    assert names == ["passes", "sigma", "reset"]
+    state = view.take(view.initial, Change("sigma", 0.5))
+    assert view.configuration(state).window == 2
+    two = [list(view.frames(one))[-1].pixels for one in (view.initial, state)]
+    assert (two[0] != two[1]).any()
+
+
+def test_a_picture_of_a_thousand_million_pixels_is_refused_before_it_is_read(tmp_path):
+    """A file of a few bytes may announce any size."""
+    header = b"IHDR" + struct.pack(">IIBBBBB", 40_000, 25_000, 8, 2, 0, 0, 0)
+    data = b"IDAT" + zlib.compress(bytes(100))
+    chunks = [
+        struct.pack(">I", len(one) - 4) + one + struct.pack(">I", zlib.crc32(one))
+        for one in (header, data, b"IEND")
+    ]
+    path = tmp_path / "huge.png"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
+    with pytest.raises(ValidationError, match=r"huge\.png has more than 89,478,485 pixels"):
+        config_of(image=str(path))

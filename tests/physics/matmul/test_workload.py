@@ -1,0 +1,111 @@
+"""Is a product declared right: its files of matrices, its results, and what is refused?"""
+
+import re
+
+import h5py
+import numpy as np
+import pytest
+import xarray as xr
+from pydantic import ValidationError
+
+import societies
+from societies.errors import ConfigError
+from societies.physics.matmul import WORKLOAD
+from societies.physics.matmul.config import MatmulConfig
+
+
+def config_of(**settings):
+    return MatmulConfig(workload="matmul", **settings)
+
+
+def test_the_file_holds_product_seconds_and_operations(tmp_path):
+    a = np.random.default_rng(1).normal(size=(5, 7))
+    b = np.random.default_rng(2).normal(size=(7, 3))
+    np.save(tmp_path / "a.npy", a)
+    with h5py.File(tmp_path / "b.h5", "w") as file:
+        file["group/b"] = b.astype(np.float32)
+    settings = {"a": str(tmp_path / "a.npy"), "b": f"{tmp_path / 'b.h5'}:group/b", "rows": 5}
+    config = config_of(inner=7, columns=3, repeats=4, record={"product": True}, **settings)
+    report = societies.run(config, out=tmp_path / "c.h5")
+    assert {"seconds of a product", "speed"} <= dict(report.rows).keys()
+    with xr.open_dataset(tmp_path / "c.h5") as run:
+        assert run.attrs["flops"] == 2 * 5 * 7 * 3
+        assert run["seconds"].dims == ("repeat",) and (run["seconds"] > 0).all()
+        near = a.astype(np.float32) @ b.astype(np.float32)
+        assert run["C"].dims == ("product", "row", "column")
+        assert np.allclose(run["C"][0], near, rtol=1e-5)
+    assert config.inputs() == {"a": settings["a"], "b": str(tmp_path / "b.h5")}
+    assert WORKLOAD.work_done(config, 4) == 4 * 5 * 7 * 3
+
+
+def test_without_being_asked_for_the_product_is_not_written(tmp_path):
+    societies.run(config_of(rows=3, inner=4, columns=5, repeats=2), out=tmp_path / "c.h5")
+    with xr.open_dataset(tmp_path / "c.h5") as run:
+        assert "C" not in run and run.sizes["repeat"] == 2
+
+
+def test_the_form_follows_from_device_and_sizes():
+    class Cpu:
+        kind, version, name = "cpu", "OpenCL 3.0 PoCL HSTR: pthread-x86_64-znver3", "EPYC"
+
+    class Wide(Cpu):
+        version = "OpenCL 3.0 PoCL HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512"
+
+    class Gpu(Cpu):
+        kind = "gpu"
+
+    assert WORKLOAD.fitted(config_of(), Cpu()).variant == "vector"
+    assert WORKLOAD.fitted(config_of(), Wide()).variant == "wide"
+    assert WORKLOAD.fitted(config_of(), Gpu()).variant == "blocked"
+    assert WORKLOAD.fitted(config_of(rows=15), Gpu()).variant == "naive"
+    assert WORKLOAD.fitted(config_of(variant="tiled"), Cpu()).variant == "tiled"
+    assert WORKLOAD.parameters(config_of()).variant == "naive"
+
+
+def made(folder, name, array):
+    np.save(folder / name, array)
+    return str(folder / name)
+
+
+def test_matrices_that_are_none_are_refused(tmp_path):
+    def refused(message, **settings):
+        with pytest.raises(ValidationError, match=re.escape(message)):
+            config_of(rows=2, inner=3, columns=4, **settings)
+
+    numbers = np.ones((3, 2))
+    refused("has 3 x 2 entries, A 2 x 3 (rows x inner)", a=made(tmp_path, "t.npy", numbers))
+    refused("has 3 x 2 entries, B 3 x 4 (inner x columns)", b=made(tmp_path, "t.npy", numbers))
+    refused("has 6 entries; a matrix has rows and columns", a=made(tmp_path, "1.npy", np.ones(6)))
+    refused("holds complex128", a=made(tmp_path, "c.npy", np.ones((2, 3), complex)))
+    refused("holds int64; float32 or float64", a=made(tmp_path, "i.npy", np.ones((2, 3), int)))
+    refused("holds float16", a=made(tmp_path, "h.npy", np.ones((2, 3), np.float16)))
+    whole = (tmp_path / "t.npy").read_bytes()
+    (tmp_path / "cut.npy").write_bytes(whole[:-5])
+    refused("cut.npy cannot be read", a=str(tmp_path / "cut.npy"))
+    (tmp_path / "text.npy").write_text("no numbers")
+    refused("text.npy cannot be read", a=str(tmp_path / "text.npy"))
+    np.savez(tmp_path / "many.npz", numbers, numbers)
+    refused("is an archive of arrays", a=str(tmp_path / "many.npz"))
+    refused("No such file", a=str(tmp_path / "nowhere.npy"))
+    refused("expected one of random, identity, ones", a="")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["there"] = numbers
+        file["texts"] = np.array([[b"a"] * 3] * 2)
+    at = tmp_path / "x.h5"
+    refused("has no dataset here; there is: texts, there", a=f"{at}:here")
+    refused("names no dataset", a=str(at))
+    refused("holds |S1", a=f"{at}:texts")
+    (tmp_path / "y.h5").write_text("no HDF5")
+    refused("y.h5 cannot be read", a=f"{tmp_path / 'y.h5'}:z")
+
+
+def test_sizes_that_no_device_has_are_refused(tmp_path):
+    with pytest.raises(ValidationError, match=r"entries of A are more than 2\^34"):
+        config_of(rows=1 << 20, inner=1 << 20)
+    with pytest.raises(ValidationError, match="greater than or equal to 1"):
+        config_of(rows=0)
+    with pytest.raises(ConfigError, match="steps: unknown key"):
+        societies.config_from_dict({"workload": "matmul", "steps": 3})
+    large = config_of(rows=1 << 17, inner=1, columns=1 << 17, repeats=1)
+    with pytest.raises(societies.SocietiesError, match=r"GiB|MiB"):
+        societies.run(large, out=tmp_path / "large.h5")

@@ -1,0 +1,122 @@
+"""Do all ways to find pairs give the same bits, whatever the launch, wherever atoms are?"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from md_boxes import VARIANTS, after, crystal, different, engine, placed
+
+from reference_py.physics.molecular_dynamics import box as boxes
+from reference_py.physics.molecular_dynamics.neighbours import neighbours
+from reference_py.physics.molecular_dynamics.parameters import NONE
+from reference_py.physics.molecular_dynamics.place import place_atoms
+
+LAUNCHES = {"as on a CPU": {}} | {
+    f"as on a GPU, {n} work-items": {"gpu": True, "work_items": n} for n in (1, 5, 64, 256)
+}
+QUICK = ("as on a CPU", "as on a GPU, 5 work-items")
+
+
+def launches(name):
+    quick = QUICK[:1] if name == "sorted" else QUICK
+    return [
+        pytest.param(name, launch, marks=[] if launch in quick else [pytest.mark.thorough])
+        for launch in LAUNCHES
+    ]
+
+
+@pytest.mark.parametrize(("variant", "launch"), [one for v in VARIANTS for one in launches(v)])
+def test_all_variants_have_the_bits_of_the_reference(device, variant, launch):
+    """Two boxes, of which the first is not box 0; forces add up to 0 exactly."""
+    p = crystal(4, 0.4, cutoff=2.0, skin=0.2, rescaled=4, dt=0.005)
+    expected = after(p, 10, copies=2, first=3)
+    found = after(replace(p, variant=variant), 10, device, copies=2, first=3, **LAUNCHES[launch])
+    assert different(expected, found) == []
+    assert (found["F"].sum(axis=1) == 0).all()
+    assert (found["F"] != 0).any()
+
+
+def awkward(number, precision):
+    """Return atoms at random and on the faces of cells, of odd numbers and crowded cells."""
+    rng = np.random.default_rng(number)
+    cells = int(rng.integers(3, 7))
+    num = np.float32 if precision == "single" else np.float64
+    length = float(num(cells * 1.0001 * 2.5 * rng.uniform(1.0, 1.2)))
+    last = float(np.nextafter(num(length), num(0)))
+    grid = np.stack(np.meshgrid(*[np.arange(0, length - 1.2, 1.25)] * 3), -1).reshape(-1, 3)
+    x = grid[rng.permutation(len(grid))[: rng.integers(40, 200)]]
+    x = x + rng.uniform(-0.1, 0.1, x.shape)
+    faces = rng.random(x.shape) < 0.2
+    x = np.where(faces, np.round(x * cells / length) * length / cells, x)
+    x = np.where(rng.random(x.shape) < 0.05, rng.choice([0.0, last, -1e-9, length], x.shape), x)
+    near = np.abs(x[:, None] - x[None])
+    near = np.minimum(near, np.abs(near - length))
+    r = np.sqrt((near**2).sum(-1)) + 9 * np.eye(len(x))
+    keep = [i for i in range(len(x)) if (r[i, :i] > 0.75).all()]
+    return placed(
+        x[keep], length, speeds=rng.normal(size=(len(keep), 3)), precision=precision, dt=0.002,
+        skin=0.01,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize(
+    "number", [pytest.param(i, marks=[] if i < 1 else [pytest.mark.thorough]) for i in range(6)]
+)
+def test_atoms_anywhere(device, number, precision):
+    """On faces of cells, at 0 and just below the length of the box, and outside before a step."""
+    p = awkward(number, precision)
+    expected = after(p, 3)
+    assert (expected["overlap"] == NONE).all()
+    for variant in VARIANTS[1:]:
+        one = replace(p, variant=variant)
+        assert one.cells >= 3
+        assert different(expected, after(one, 3, device)) == [], variant
+
+
+def test_a_crowd_in_one_cell(device):
+    """More atoms near each other than a list has room for; all others are far away."""
+    side = np.arange(6) * 0.68
+    x = np.stack(np.meshgrid(side, side, side), -1).reshape(-1, 3) + 4.0
+    p = placed(x, 40.0, precision="single", variant="list", dt=1e-5)
+    expected = after(replace(p, variant="all_pairs"), 2)
+    made = engine(p, device)
+    room = made.run_step.memory["list"].shape[-1]
+    assert made.run_step.memory["lengths"].get().max() >= room
+    made.run_ticks(1, 2)
+    made.finish()
+    assert different(expected, made.state()) == []
+    assert different(expected, after(replace(p, variant="cell"), 2, device)) == []
+
+
+def test_cells_and_lists_hold_what_they_should(device):
+    p = crystal(4, 0.4, cutoff=2.0, variant="list")
+    made = engine(p, device)
+    memory = {name: array.get() for name, array in made.run_step.memory.items()}
+    x = boxes.wrapped(p, boxes.positions(p))
+    order, home = memory["order"][0].tolist(), memory["cell"][0].tolist()
+    for cell, atoms in enumerate(place_atoms(p, x)):
+        assert atoms == {atom for atom, own in enumerate(home) if own == cell}
+    assert [home[atom] for atom in order] == sorted(home)
+    for place in range(0, p.atoms, 7):
+        length = int(memory["lengths"][0, place])
+        if device.kind == "cpu":
+            listed = memory["list"][0, place, :length] // (4 * x.itemsize)  # bytes of a place
+            assert {order[other] for other in listed} == neighbours(p, x, order[place])
+    assert memory["lengths"].min() > 0
+
+
+def test_lists_are_made_anew_when_atoms_have_moved(device):
+    """And only then: a list that were never made anew would miss pairs."""
+    p = crystal(4, 0.4, cutoff=2.0, variant="list", dt=0.005, skin=0.3)
+    made = engine(p, device)
+    built = made.run_step.memory["built"]
+    before, changed = built.get(), []
+    for step in range(1, 31):
+        made.run_ticks(step, step)
+        now = built.get()
+        changed.append(not np.array_equal(now, before))
+        before = now
+    assert 2 <= sum(changed) <= 15
+    made.finish()
+    assert different(after(replace(p, variant="all_pairs"), 30), made.state()) == []

@@ -1,0 +1,169 @@
+"""Is every mistake in a sweep found before anything runs, with its file and line?"""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from societies import sweep
+from societies.errors import ConfigError
+from societies.paths import shipped_sweeps
+from societies.sweep import prepare
+from societies.sweep.points import points_of
+from societies.sweep.prepare import prepared
+
+HEAD = "base: {workload: economy, agents: 5, resources: 4, days: 6}\n"
+
+
+def problems(tmp_path, text, **more):
+    path = tmp_path / "s.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        prepared(sweep.load_sweep(path), **more)
+    return str(caught.value).replace(f"{tmp_path}/", "").split("\n")
+
+
+@pytest.mark.parametrize(
+    ("vary", "said"),
+    [
+        (
+            "grid: {trading.round: [1]}",
+            "s.yaml:2:15  trading.round: unknown key; did you mean 'rou",
+        ),
+        ("grid: {days: []}", "s.yaml:2:21  vary.grid.days: is empty"),
+        ("grid: {days: {low: 6, high: 3, steps: 2}}", "s.yaml:2:21  vary.grid.days: low must be l"),
+        ("grid: {days: {low: 1, high: 3}}", "s.yaml:2:21  vary.grid.days: needs steps"),
+        ("grid: {days: {low: 1, hi: 3}}", "s.yaml:2:30  vary.grid.days.hi: unknown key; did you"),
+        ("grid: {days: [3, 0]}", "s.yaml:2:25  days: must be at least 1, got 0 (point 1)"),
+        (
+            "grid: {days: [3, 3]}",
+            "s.yaml:2:25  the point 'days 3' is there twice, first at s.yaml:2:",
+        ),
+        ("grid: {replicates: [3]}", "s.yaml:2:15  replicates: is not varied: a sweep has its own"),
+        ("grid: {record.agent: [3]}", "s.yaml:2:15  record.agent: is the same at all points"),
+        (
+            "grid: {trading: [3]}",
+            "s.yaml:2:15  trading: is a section; name one of its keys: rounds",
+        ),
+        ("zip: {days: [3, 4], seed: [1]}", "s.yaml:2:34  vary.zip.seed: has 1 values, days has 2"),
+        ("zipp: {days: [3]}", "s.yaml:2:8  vary.zipp: unknown method; did you mean 'zip'?"),
+        (
+            "points: [{days: 3}, {seed: 3}]",
+            "s.yaml:2:28  vary.points.1: has the keys seed; the fir",
+        ),
+        ("points: none.csv", "none.csv: cannot be read as CSV (No such file or directory)"),
+        (
+            "sobol: {points: 4, keys: {day_length: {distribution: normal, mean: 5, sd: -1}}}",
+            "s.yaml:2:78  vary.sobol.keys.day_length.sd: must be more than 0, got -1",
+        ),
+        (
+            "sobol: {points: 4, keys: {day_length: {low: 5, high: 4}}}",
+            "s.yaml:2:46  vary.sobol.keys.day_length: low must be less than high, got 5 and 4",
+        ),
+        (
+            "sobol: {points: 4, keys: {day_length: {distribution: gauss}}}",
+            "s.yaml:2:47  vary.sobol.keys.day_length.distribution: unknown distribution 'gauss'",
+        ),
+        (
+            "morris: {trajectories: 4, keys: {day_length: {distribution: normal, mean: 5, sd: 1}}}",
+            "s.yaml:2:53  vary.morris.keys.day_length: normal has no ends, which this method needs",
+        ),
+        ("sobol: {point: 4}", "s.yaml:2:16  vary.sobol.point: unknown key; did you mean 'points'?"),
+        (
+            "sobol: {points: 2, keys: {trading.rounds: {low: 1, high: 9}}}",
+            "s.yaml:2:50  trading.rounds: expected a whole number, got",
+        ),
+        ("{}", "s.yaml:2:7  vary: is empty; name a method: grid, zip, points, latin_hypercube"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(tmp_path, monkeypatch, vary, said):
+    monkeypatch.chdir(tmp_path)
+    found = problems(tmp_path, f"{HEAD}vary: {vary if vary == '{}' else '{' + vary + '}'}\n")
+    assert any(line.startswith(said) for line in found), found
+
+
+def test_a_table_names_its_own_lines(tmp_path):
+    text = f"{HEAD}vary: {{points: t.csv}}\n"
+    for table, said in (
+        ("agents,dayz\n4,1\n", "t.csv:1  dayz: unknown key; did you mean 'days'?"),
+        ("agents,days\n4,1\n5,x\n", "t.csv:3  days: expected a whole number, got 'x'"),
+        ("agents,days\n4,1\n5\n", "t.csv:3  has 1 entries for 2 keys"),
+        ("days,days\n4,1\n", "t.csv:1  days: is there twice"),
+    ):
+        (tmp_path / "t.csv").write_text(table)
+        assert problems(tmp_path, text)[0].startswith(said)
+
+
+def test_all_mistakes_are_reported_at_once(tmp_path):
+    text = "base: economy/quickstart\nset: {dayz: 3}\nvary: {grid: {days: [1]}}\n"
+    assert problems(tmp_path, text) == ["s.yaml:2:13  dayz: unknown key; did you mean 'days'?"]
+    text = f"{HEAD}vary: {{grid: {{days: [], seed: {{low: 2, high: 1}}}}, sobal: 1}}\n"
+    assert len(problems(tmp_path, text)) == 3
+    record = "record: {variables: [ginni], ticks: [9], final: [hold]}\n"
+    record = f"{HEAD}vary: {{grid: {{days: [3]}}}}\n{record}"
+    assert problems(tmp_path, record) == [
+        "s.yaml:3:22  record.variables.0: unknown variable 'ginni'; did you mean 'gini'?",
+        "s.yaml:3:38  record.ticks.0: day 9 is not recorded; recorded are 1 to 3",
+        "s.yaml:3:50  record.final.0: unknown array of the state 'hold'; did you mean 'held'?",
+    ]
+    twice = f"{HEAD}vary: {{grid: {{days: [3]}}, zip: {{days: [4]}}}}\n"
+    assert problems(tmp_path, twice) == ["s.yaml:2:33  days: varies twice, also at s.yaml:2:15"]
+
+
+def test_ten_million_points_are_meant_or_refused_at_once(tmp_path):
+    text = f"{HEAD}vary: {{sobol: {{points: 10000000, keys: {{agents: {{low: 1, high: 2}}}}}}}}\n"
+    found = problems(tmp_path, text)
+    assert re.search("10,000,000 points, 10,000,000 runs; at 1,000 runs a second.*hours", found[0])
+    assert found[1] == "if they are meant: yes=True"
+
+
+def test_very_many_runs_that_are_meant_go_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(prepare, "MANY", 3)
+    grid = f"{HEAD}vary: {{grid: {{day_length: [100, 200, 300, 400]}}}}\n"
+    assert problems(tmp_path, grid)[0].startswith("s.yaml: has 4 points, 4 runs; at 1,000 runs")
+    (tmp_path / "s.yaml").write_text(grid)
+    assert len(prepared(sweep.load_sweep(tmp_path / "s.yaml"), yes=True).points) == 4
+
+
+def test_a_shape_with_many_values_is_told_to_be_many_programs(tmp_path):
+    grid = {"seed": list(range(100))}
+    planned = sweep.plan(
+        {
+            "base": {"workload": "economy", "agents": 4, "resources": 3, "days": 2},
+            "vary": {"grid": grid},
+        },
+        device="reference",
+        time_it=False,
+    )
+    assert planned.warnings[0].startswith("seed: 100 values are up to 100 programs to compile")
+    assert ("compilations", "at most 100 (seed)") in planned.rows
+
+
+def test_designs_are_those_of_the_libraries():
+    keys = {"day_length": {"low": 100, "high": 200}, "utility.exponent": {"low": 2, "high": 3}}
+    counts = {
+        "latin_hypercube": ({"points": 8}, 8),
+        "sobol": ({"points": 8}, 8),
+        "morris": ({"trajectories": 3}, 9),
+        "saltelli": ({"points": 8}, 32),
+    }
+    for method, (options, count) in counts.items():
+        vary = {method: {**options, "seed": 4, "keys": keys}}
+        found = sweep.load_sweep({"base": "economy/quickstart", "vary": vary})
+        points, _ = points_of(found)
+        assert len(points) == found.count == count
+        assert (
+            points == points_of(sweep.load_sweep({"base": "economy/quickstart", "vary": vary}))[0]
+        )
+        lengths = np.array([point["day_length"] for point in points])
+        assert lengths.min() >= 100 and lengths.max() <= 200
+        if method == "latin_hypercube":  # one in each of eight equal parts
+            assert sorted(((lengths - 100) // 12.5).astype(int)) == list(range(8))
+        json.dumps(found.definition)
+
+
+@pytest.mark.parametrize("name", shipped_sweeps())
+def test_shipped_sweeps_are_valid(name):
+    ready = prepared(sweep.load_sweep(name))
+    assert len(ready.points) > 1

@@ -1,0 +1,260 @@
+"""Is a study that was killed, failed in parts, grown or divided the one that nobody disturbed?"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import h5py
+import numpy as np
+import pytest
+import yaml
+from studies import GROWN, SWEEP, same
+
+from societies import sweep
+from societies.errors import ConfigError, DeviceError, Interrupted, OutputError
+from societies.output import inspect
+from societies.sweep import conduct, executors
+from societies.workload import batches
+
+pytestmark = pytest.mark.xdist_group("sweeps")
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory):
+    """Return the study that nobody disturbed, by plain Python: that starts at once.
+
+    What is computed on devices is compared with it in the thorough tests.
+    """
+    path = tmp_path_factory.mktemp("straight") / "study.h5"
+    report = sweep.run(SWEEP, out=path, device="reference")
+    assert (report.points, report.runs, report.done) == (12, 24, 24)
+    return path
+
+
+def with_vary(**vary):
+    return {**SWEEP, "vary": {**SWEEP["vary"], **vary}}
+
+
+def test_a_killed_sweep_goes_on(tmp_path, straight):
+    (tmp_path / "s.yaml").write_text(yaml.safe_dump(SWEEP, sort_keys=False))
+    study = tmp_path / "s.h5"
+    words = [
+        sys.executable,
+        "-m",
+        "societies",
+        "sweep",
+        "s.yaml",
+        "--device",
+        "reference",
+        "--batch",
+        "1",
+    ]
+    for before, more in ((0, ()), (1, ("--resume",))):
+        process = subprocess.Popen([*words, *more], cwd=tmp_path, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and process.poll() is None:
+            if study.exists() and done(study) > before:
+                break
+            time.sleep(0.01)
+        process.kill()
+        _, said = process.communicate()
+        assert process.returncode == -signal.SIGKILL, said
+        assert before < done(study) < 24
+    reported = []
+    there = done(study)
+    report = sweep.run(
+        tmp_path / "s.yaml", out=study, device="reference", resume=True, progress=reported.append
+    )
+    assert report.computed == 24 - there == reported[-1].done
+    same(study, straight)
+
+
+def done(path):
+    """Return how many runs of a study are done, while another process writes it."""
+    with h5py.File(path, locking=False) as file:
+        return int((file["status"][...] == 1).sum())
+
+
+def test_interrupted_it_says_how_to_go_on(tmp_path, straight, monkeypatch):
+    calls = []
+
+    original = executors.run_batch
+    monkeypatch.setattr(executors, "run_batch", lambda one: _stop(calls, original, one))
+    study = tmp_path / "s.h5"
+    with pytest.raises(Interrupted, match=r"of 24 runs are done in .*s.h5") as caught:
+        sweep.run(SWEEP, out=study, device="reference", batch=5)
+    assert caught.value.path == study
+    monkeypatch.undo()
+    assert sweep.run(SWEEP, out=study, device="reference", resume=True).computed == 19
+    same(study, straight)
+
+
+def _stop(calls, original, batch):
+    calls.append(batch)
+    if len(calls) == 2:
+        raise KeyboardInterrupt
+    return original(batch)
+
+
+def test_a_run_that_fails_does_not_stop_the_others(tmp_path, straight, monkeypatch):
+    original = executors.run_batch
+
+    def sometimes(batch):
+        if 2.5 in batch.columns["utility.exponent"] and 1 in batch.numbers:
+            raise DeviceError("the device has lost\nits mind")
+        return original(batch)
+
+    monkeypatch.setattr(executors, "run_batch", sometimes)
+    study = tmp_path / "s.h5"
+    report = sweep.run(SWEEP, out=study, device="reference")
+    assert (report.done, len(report.failures), report.pending) == (20, 4, 0)
+    assert {one.why for one in report.failures} == {"the device has lost its mind"}
+    assert all(
+        one.replicate == 1 and one.point["utility.exponent"] == 2.5 for one in report.failures
+    )
+    assert len(report.failed_rows) == 4
+    with sweep.open_study(study) as found:
+        failed = found.where(found.status == "failed", drop=True)
+        assert (failed.error == "the device has lost its mind").all()
+        assert np.isnan(failed.gini).all()
+    assert sweep.run(SWEEP, out=study, device="reference", resume=True).computed == 0
+    monkeypatch.undo()
+    assert sweep.run(SWEEP, out=study, device="reference", retry_failed=True).computed == 4
+    same(study, straight)
+
+
+def test_a_point_too_large_for_the_device_fails_and_is_retried(tmp_path, monkeypatch, shell):
+    path, study = tmp_path / "plates.yaml", tmp_path / "plates.h5"
+    path.write_text(
+        "base: {workload: laplace, side: 8, steps: 10, check_every: 5, record: {series: 5}}\n"
+        "vary: {grid: {side: [8, 100]}}\n"
+    )
+    monkeypatch.setattr(batches, "available_memory", lambda: 50_000)
+    words = ("sweep", str(path), "--out", str(study), "--device", "cpu")
+    code, out, said = shell(*words)
+    assert code == 1
+    assert "2: 1 done, 1 failed, 0 pending" in out
+    assert "run 1  side 100: memory: one plate needs" in said
+    monkeypatch.undo()
+    code, out, _ = shell(*words, "--retry-failed")
+    assert code == 0
+    assert "2: 2 done, 0 failed, 0 pending" in out and "computed now  1 run\n" in out
+
+
+def test_a_study_grows(tmp_path, straight):
+    study = tmp_path / "s.h5"
+    small = with_vary(grid={"utility.exponent": [2, 3], "days": [4]})
+    sweep.run(small, out=study, device="reference", replicates=1)
+    report = sweep.run(SWEEP, out=study, device="reference", add_points=True, replicates=1)
+    assert (report.runs, report.computed) == (12, 8)
+    report = sweep.run(SWEEP, out=study, device="reference", resume=True)
+    assert (report.runs, report.computed) == (24, 12)
+    same(study, straight, but=GROWN)
+    # The sweep of before has points that the study still has, and lacks none.
+    with pytest.raises(OutputError, match=r"another sweep: vary .* --add-points|add_points"):
+        sweep.run(small, out=study, device="reference", resume=True)
+
+
+def test_parts_are_merged(tmp_path, straight):
+    parts = [tmp_path / f"{k}.h5" for k in (1, 2, 3)]
+    for k, path in enumerate(parts, 1):
+        sweep.run(SWEEP, out=path, device="reference", part=(k, 3))
+    report = sweep.merge(parts, tmp_path / "whole.h5")
+    assert (report.runs, report.done, report.notes) == (24, 24, ())
+    same(tmp_path / "whole.h5", straight, but=("wall_time",))
+    some = sweep.merge(parts[:2], tmp_path / "some.h5")
+    assert some.notes == ("8 of 24 runs are in none of these parts",)
+    with pytest.raises(OutputError, match="run 0 is in two of the parts"):
+        sweep.merge([parts[0], straight], tmp_path / "twice.h5")
+
+
+def test_what_is_damaged_is_computed_again(tmp_path, straight):
+    study = tmp_path / "s.h5"
+    study.write_bytes(straight.read_bytes())
+    assert not inspect(study, check=True).damages
+    with h5py.File(study, "r+") as file:
+        file["gini"][5, 2] += 1
+    found = inspect(study, check=True)
+    assert [str(one) for one in found.damages] == ["run 5, its results"]
+    report = sweep.run(SWEEP, out=study, device="reference", resume=True)
+    assert report.computed == 1 and list(report.notes) == [
+        "1 run was damaged and is computed again"
+    ]
+    same(study, straight)
+
+
+def test_random_numbers_are_common_or_not(tmp_path, straight):
+    with sweep.open_study(straight) as study:
+        assert study.society.values.tolist() == [0, 1] * 12
+    other = tmp_path / "other.h5"
+    sweep.run({**SWEEP, "common_random_numbers": False}, out=other, device="reference")
+    with sweep.open_study(other) as study, sweep.open_study(straight) as common:
+        assert study.society.values.tolist() == list(range(24))
+        equal = (study.final_held == common.final_held).all(("agent", "resource"))
+        assert equal.values[:2].all() and not equal.values[2:].any()
+
+
+def test_a_file_of_another_sweep_is_left_alone(tmp_path, straight):
+    content = straight.read_bytes()
+    other = {**SWEEP, "base": {**SWEEP["base"], "seed": 5}}
+    with pytest.raises(
+        OutputError, match=r"study of another sweep: base\.seed is 1 there and 5 here"
+    ):
+        sweep.run(other, out=straight, resume=True)
+    with pytest.raises(OutputError, match="exists already and was not touched"):
+        sweep.run(SWEEP, out=straight)
+    with pytest.raises(OutputError, match="is a whole study, not part 1/2"):
+        sweep.run(SWEEP, out=straight, resume=True, part=(1, 2))
+    monkey = tmp_path / "no.h5"
+    monkey.write_bytes(b"no study")
+    with pytest.raises(OutputError, match="not a result file"):
+        sweep.run(SWEEP, out=monkey, resume=True)
+    assert straight.read_bytes() == content
+
+
+def test_a_scheduler_that_is_not_there_replaces_no_file(straight, monkeypatch):
+    monkeypatch.setattr(executors, "SCHEDULER_SECONDS", 0.3)
+    content = straight.read_bytes()
+    with pytest.raises(executors.Unreachable, match=r"tcp://127\.0\.0\.1:9: no scheduler of Dask"):
+        sweep.run(SWEEP, out=straight, overwrite=True, scheduler="tcp://127.0.0.1:9")
+    assert straight.read_bytes() == content
+
+
+def test_contradicting_arguments_are_refused(tmp_path):
+    for given, said in (
+        ({"resume": True, "overwrite": True}, "contradicts"),
+        ({"part": (3, 2)}, "1 <= K <= N, got 3/2"),
+        ({"workers": 2, "scheduler": "tcp://x:1"}, "choose one"),
+        ({"batch": 0}, "at least 1"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            sweep.run(SWEEP, out=tmp_path / "x.h5", **given)
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.thorough
+def test_processes_are_renewed_and_replaced(tmp_path, straight, monkeypatch):
+    """Many programs are built in processes that end after some; one that is killed is replaced."""
+    monkeypatch.setattr(executors, "RENEW_AFTER", 1)
+    monkeypatch.setattr(conduct, "RENEW_AFTER", 1)
+    killed = []
+
+    def kill(progress):
+        if progress.done and not killed:
+            lane = lanes[0]
+            killed.extend(lane._pool._processes)
+            os.kill(killed[0], signal.SIGKILL)
+
+    lanes = []
+    original = executors._Lane.__init__
+    monkeypatch.setattr(
+        executors._Lane,
+        "__init__",
+        lambda lane, name: (original(lane, name), lanes.append(lane))[0],
+    )
+    study = tmp_path / "s.h5"
+    report = sweep.run(SWEEP, out=study, device="cpu", batch=4, progress=kill)
+    assert killed and not report.failures
+    same(study, straight)

@@ -1,12 +1,13 @@
 """Is there a data race or a memory error in any kernel? Runs all of them under Oclgrind.
 
-    python tests/races/check.py [--quick] [--long] [--only PART]
+    python tests/races/check.py [--quick] [--long] [--only PART] [--jobs N]
 
 Every kernel of ``kernels/economy`` through small odd societies, every other workload in its small
 configuration (tests/small.py), every function of ``kernels/primitives`` through small odd arrays;
 all in the variants for CPUs and for GPUs and at odd workgroup sizes. The results are compared with
-the reference, bit by bit. Ends with 1 if anything is found or differs, or if a kernel was never
-launched. See docs/checking-kernels.md.
+the reference, bit by bit. Parts run side by side, each in one of N processes (by default one a
+core), as Oclgrind interprets kernels in one thread. Ends with 1 if anything is found or differs, or
+if a kernel was never launched. See docs/checking-kernels.md.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -36,7 +39,7 @@ import contracts  # noqa: E402
 import numpy as np  # noqa: E402
 import small  # noqa: E402
 
-from reference_py.primitives import softmath, tree, wide  # noqa: E402
+from reference_py.primitives import fixed, softmath, tree, wide  # noqa: E402
 from reference_py.primitives.rng import Rng  # noqa: E402
 from societies import config_from_dict  # noqa: E402
 from societies.economy.engine import DeviceEngine, ReferenceEngine  # noqa: E402
@@ -109,6 +112,16 @@ CHANGES = [
     {"day": 2, "set": {"utility.exponent": 2.2}, "societies": [1]},
 ]
 """Values then come from tables with a row for each society."""
+ALL_DEVICES = {
+    "agents": 3,
+    "resources": 5,
+    "seed": 7,
+    "devices": "all",
+    "trading": {"menu_size": 1, "rounds": 1},
+    "devices_market": {"rounds": 2},
+    "device": {"resources_in_tool": 2, "components": 2},
+    "invention": {"tool_probability": 0.05, "device_probability": 1.0},
+}
 # name: settings, days, workgroup sizes (the first one only with --quick)
 SMALL_MENU = {"menu_size": 1, "rounds": 3}  # somebody then has what the other has not: trade
 SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
@@ -183,20 +196,8 @@ SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
         (8,),
     ),
     "rows in global memory": ({"agents": 2, "resources": 515, "trade": False}, 1, (31,)),
-    "all devices": (
-        {
-            "agents": 3,
-            "resources": 5,
-            "seed": 7,
-            "devices": "all",
-            "trading": {"menu_size": 1, "rounds": 1},
-            "devices_market": {"rounds": 2},
-            "device": {"resources_in_tool": 2, "components": 2},
-            "invention": {"tool_probability": 0.05, "device_probability": 1.0},
-        },
-        6,
-        (5,),
-    ),
+    "all devices": (ALL_DEVICES, 6, (5,)),
+    "all devices, measured": (ALL_DEVICES | {"agents": 2, "record": MEASURED}, 2, (3,)),
 }
 SIZES = (0, 1, 2, 5, 37, 70)
 QUICK_SIZES = (1, 5, 37)
@@ -236,14 +237,6 @@ class Checks:
 # ---------------------------------------------------------------- the economy
 
 
-def economy(checks: Checks, *, quick: bool) -> None:
-    """Run small societies on the simulator and in plain Python."""
-    for name in SOCIETIES:
-        one_society(checks, name, KINDS, quick=quick)
-    if not checks.deals:
-        checks.failures.append("economy: nobody traded, so half of trading.cl was not run")
-
-
 def one_society(checks: Checks, name: str, kinds: tuple[str, ...], *, quick: bool) -> None:
     """Run one society in the variants of some kinds of devices, at its workgroup sizes."""
     settings, days, workgroups = SOCIETIES[name]
@@ -280,16 +273,6 @@ def many_agents(checks: Checks) -> None:
 
 
 # ---------------------------------------------------------------- the other workloads
-
-
-def other_workloads(checks: Checks, *, quick: bool, long: bool) -> None:
-    """Run every workload but the economy on the simulator and in plain Python."""
-    for name in small.names():
-        if name in LONG and not long:
-            print(f"{name} is left out: it takes minutes; --long simulates it")
-        elif name != "economy":
-            for settings in small.forms(name):
-                one_workload(checks, name, settings, KINDS, quick=quick)
 
 
 def one_workload(
@@ -331,24 +314,21 @@ def to_the_end(engine: Any, last: int) -> None:
 # ---------------------------------------------------------------- primitives
 
 
-def collective(checks: Checks, *, quick: bool) -> set[str]:
+def collective(checks: Checks, *, kind: str, quick: bool) -> set[str]:
     """Run every collective function as a careless caller may; return the files they are in."""
-    files = set()
-    for kind in KINDS:
-        by_file: dict[str, list[contracts.Function]] = {}
-        for function in contracts.functions(KERNELS / "primitives", on_cpu=kind == "cpu"):
-            by_file.setdefault(function.file, []).append(function)
-        files |= set(by_file)
-        for file, members in by_file.items():
-            with tempfile.TemporaryDirectory(prefix="societies-races-") as folder:
-                path = Path(folder) / f"contracts_{file}"
-                path.write_text(contracts.program_text(members, f"primitives/{file}"))
-                program = Program(choose_device(kind), path)
-            for function in members:
-                with checks.case(f"{file}, {kind}, {function.name}"):
-                    for n in QUICK_SIZES if quick else SIZES:
-                        contract(checks, program, function, n)
-    return files
+    by_file: dict[str, list[contracts.Function]] = {}
+    for function in contracts.functions(KERNELS / "primitives", on_cpu=kind == "cpu"):
+        by_file.setdefault(function.file, []).append(function)
+    for file, members in by_file.items():
+        with tempfile.TemporaryDirectory(prefix="societies-races-") as folder:
+            path = Path(folder) / f"contracts_{file}"
+            path.write_text(contracts.program_text(members, f"primitives/{file}"))
+            program = Program(choose_device(kind), path)
+        for function in members:
+            with checks.case(f"{file}, {kind}, {function.name}"):
+                for n in QUICK_SIZES if quick else SIZES:
+                    contract(checks, program, function, n)
+    return set(by_file)
 
 
 def contract(
@@ -555,6 +535,25 @@ def single(checks: Checks) -> set[str]:
     return {"softmath.cl", "rng.cl", "tree.cl", "num.cl", "fused.cl"}
 
 
+def whole_numbers(checks: Checks) -> set[str]:
+    """Turn reals into whole numbers of 2^-36 and back, in the forms for both kinds of devices."""
+    x = np.array([0.0, -0.5, 1.5 * 2.0**-36, 2.5 * 2.0**-36, -40000.25, 1e6, 2e6, np.nan])
+    good = fixed.fits(x)
+    for kind in KINDS:
+        with checks.case(f"fixed.cl, {kind}"):
+            device = choose_device(kind)
+            program = Program(device, CASES / "fixed_cases.cl", {"NUM_IS_DOUBLE": True})
+            whole, fits = device.empty(len(x), np.int64), device.empty(len(x), np.uint8)
+            sizes = {"n": len(x), "global_size": 9, "local_size": 3}
+            program.to_fixed(x=device.array(x), whole=whole, fits=fits, **sizes)
+            checks.same("fixed_fits", fits.get(), good)
+            checks.same("fixed_of", whole.get()[good], fixed.fixed_of(x[good]))
+            back = device.empty(len(x), np.float64)
+            program.from_fixed(whole=whole, x=back, **sizes)
+            checks.same("fixed_value", back.get(), fixed.fixed_value(whole.get(), np.float64))
+    return {"fixed.cl"}
+
+
 def lists(checks: Checks) -> set[str]:
     """Append to lists, in every order of the entries."""
     for order in (None, 1, 2, 3):
@@ -648,14 +647,77 @@ def kernel_names() -> set[str]:
     return {name for text in texts for name in re.findall(r"\b__kernel\s+void\s+(\w+)", text)}
 
 
-def uncovered(files: set[str]) -> list[str]:
+def uncovered(files: set[str], launched: set[str]) -> list[str]:
     """Return what nothing was run of: kernels, and files of primitives (group.cl: only names)."""
-    missed = kernel_names() - set(race.launched()) - set(NOT_UNDER_OCLGRIND) - set(CLASSES)
+    missed = kernel_names() - launched - set(NOT_UNDER_OCLGRIND) - set(CLASSES)
     unseen = {path.name for path in (KERNELS / "primitives").glob("*.cl")} - files - {"group.cl"}
     return [
         *(f"kernel {name} was never launched" for name in sorted(missed)),
         *(f"primitives/{name} has no race case" for name in sorted(unseen)),
     ]
+
+
+# ---------------------------------------------------------------- all of it
+
+Part = Callable[[Checks], set[str] | None]
+"""Some cases; what is returned are the files of kernels/primitives that they cover."""
+
+
+def parts(*, only: str | None, quick: bool, long: bool) -> list[Part]:
+    """Return all that is to be run, what takes longest first."""
+    chosen: list[Part] = []
+    if only in (None, "others"):
+        for name in small.names():
+            if name in LONG and not long:
+                print(f"{name} is left out: it takes minutes; --long simulates it")
+            elif name != "economy":
+                chosen += [
+                    partial(one_workload, name=name, settings=settings, kinds=KINDS, quick=quick)
+                    for settings in small.forms(name)
+                ]
+        chosen.sort(key=lambda part: part.keywords["name"] not in TICKS)  # type: ignore[attr-defined]
+    if only in (None, "economy"):
+        chosen += [
+            partial(one_society, name=name, kinds=KINDS, quick=quick)
+            for name in reversed(SOCIETIES)
+        ]
+        if not quick:
+            chosen.append(many_agents)
+    if only in (None, "primitives"):
+        chosen += [partial(collective, kind=kind, quick=quick) for kind in KINDS]
+        chosen += [single, whole_numbers, lists, wide_arrays]
+    return chosen
+
+
+def in_a_process(part: Part) -> tuple[Checks, set[str], set[str]]:
+    """Run a part; return what was wrong, the files that it covers and all kernels launched."""
+    checks = Checks()
+    files = part(checks) or set()
+    if not checks.failures:
+        checks.failures += [f"outside all cases: {finding}" for finding in race.findings()]
+    return checks, files, set(race.launched())
+
+
+def log_of_one(folder: str) -> None:
+    """Give a process of the pool a log of its own, before it loads the OpenCL library."""
+    os.environ["OCLGRIND_LOG"] = str(Path(folder) / f"{os.getpid()}.log")
+
+
+def run_parts(chosen: list[Part], jobs: int) -> tuple[Checks, set[str], set[str]]:
+    """Run parts in processes; return what was wrong, the files covered, the kernels launched."""
+    checks, files, launched = Checks(), {"real.cl"}, set()  # real.cl has no functions
+    fork = multiprocessing.get_context("fork")
+    with (
+        tempfile.TemporaryDirectory(prefix="societies-races-") as folder,
+        ProcessPoolExecutor(jobs, fork, log_of_one, (folder,)) as pool,
+    ):
+        for one in [pool.submit(in_a_process, part) for part in chosen]:
+            found, there, kernels = one.result()
+            checks.failures += found.failures
+            checks.deals += found.deals
+            files |= there
+            launched |= kernels
+    return checks, files, launched
 
 
 def main() -> int:
@@ -665,6 +727,7 @@ def main() -> int:
     parser.add_argument(
         "--only", choices=("economy", "others", "primitives"), help="one part, no coverage"
     )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument(
         "--mutants",
         nargs="*",
@@ -675,26 +738,24 @@ def main() -> int:
     options = parser.parse_args()
     if options.mutants is not None:
         return 1 if mutants(options.mutants) else 0
-    checks = Checks()
+    if race.runtime() is None:
+        print(race.NOT_INSTALLED, file=sys.stderr)
+        return SocietiesError.exit_code
     start = time.monotonic()
+    chosen = parts(only=options.only, quick=options.quick, long=options.long)
     try:
-        files = {"real.cl"}  # no functions
-        if options.only in (None, "primitives"):
-            files |= collective(checks, quick=options.quick)
-            files |= single(checks) | lists(checks) | wide_arrays(checks)
-        if options.only in (None, "others"):
-            other_workloads(checks, quick=options.quick, long=options.long)
-        if options.only in (None, "economy"):
-            economy(checks, quick=options.quick)
-            if not options.quick:
-                many_agents(checks)
+        checks, files, launched = run_parts(chosen, options.jobs)
     except SocietiesError as error:
         print(error, file=sys.stderr)
         return error.exit_code
+    except BrokenProcessPool:
+        print("a process ended in the middle: Oclgrind crashed in one of the last cases above")
+        return 1
+    if options.only in (None, "economy") and not checks.deals:
+        checks.failures.append("economy: nobody traded, so half of trading.cl was not run")
     if options.only is None:
-        checks.failures += uncovered(files)
-    covered = sorted(kernel_names() & set(race.launched()))
-    print(f"\nkernels of kernels/ launched: {', '.join(covered)}")
+        checks.failures += uncovered(files, launched)
+    print(f"\nkernels of kernels/ launched: {', '.join(sorted(kernel_names() & launched))}")
     for failure in checks.failures:
         print(failure, file=sys.stderr)
     wrong = f"{len(checks.failures)} failures" if checks.failures else "nothing found"

@@ -119,7 +119,7 @@ def test_a_barrier_taken_out_of_a_primitive_is_found():
 
 def test_kernels_that_were_not_run_are_named():
     code = f"import sys; sys.path.insert(0, {str(HERE)!r}); import check; "
-    process = under_oclgrind("-c", code + "print(*check.uncovered({'real.cl'}), sep='\\n')")
+    process = under_oclgrind("-c", code + "print(*check.uncovered({'real.cl'}, set()), sep='\\n')")
     assert process.returncode == 0, process.stderr
     missed = process.stdout.split("\n")
     assert "kernel trading was never launched" in missed

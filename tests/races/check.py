@@ -61,7 +61,10 @@ CASES = ROOT / "tests" / "primitives"
 KINDS = ("cpu", "gpu")
 WORKGROUPS = (1, 3, 5, 8, 31)
 
-TICKS = {"chess_match": 1, "connect6_match": 1, "havannah_match": 2, "molecular_dynamics": 3}
+FEW = {"chess": (3, 8), "havannah": (3, 8)}
+"""Sizes of workgroups where a case takes half a minute."""
+
+TICKS = {"chess_match": 1, "connect6_match": 1, "havannah_match": 2, "molecular_dynamics": 2}
 """How many ticks of a workload are simulated, at one size of workgroup, where all take minutes.
 The workload of a game runs the kernels of its matches in every variant."""
 
@@ -290,7 +293,7 @@ def one_workload(
         if (name, kind) in CRASHES:
             print(f"{shown}, {kind} is left out: Oclgrind crashes")
             continue
-        for workgroup in WORKGROUPS[1:2] if quick or name in TICKS else WORKGROUPS:
+        for workgroup in WORKGROUPS[1:2] if quick or name in TICKS else FEW.get(name, WORKGROUPS):
             title = f"{shown}, {kind}, workgroup {workgroup}"
             with checks.case(title):
                 device = choose_device(kind)

@@ -329,7 +329,7 @@ class BoundPhases:
         own = {*launch.arguments, *launch.scratch, *self.arrays}
         changing = [name for name in given if name in self._changing and name not in own]
         wait = self._program.device.finish
-        pace = Pace(launch.slices, local[0], wait) if launch.slices else None
+        pace = Pace(launch.slices, local[0], wait, self.arrays) if launch.slices else None
         return BoundLaunch(launch, bind, changing, arrangement if swapped else None, size, pace)
 
     def _sizes(

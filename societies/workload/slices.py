@@ -5,7 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from societies.opencl import BoundKernel
@@ -45,10 +48,48 @@ class Slices:
     parameter : name of the kernel's parameter that gets the number of the slice's first workgroup
     work : most work of a workgroup, from the step's arguments, in units of which every device does
         `SLOWEST` a second
+    busy : where many workgroups may find nothing to do: from the step's arguments and the arrays
+        of the state on the device, how many workgroups each copy has, and how many of these, from
+        the first on, have something; (copy,). It is asked only of launches that are divided. Speed
+        is then measured, and slices are cut, by these alone: a slice of idle workgroups would say
+        that the device is fast, and the next one would take too long.
     """
 
     parameter: str
     work: Callable[[Mapping[str, int]], float]
+    busy: Callable[[Mapping[str, int], Mapping[str, Any]], tuple[int, NDArray[Any]]] | None = None
+
+
+class Busy:
+    """Which workgroups of a launch have something to do: of each copy the first few.
+
+    Parameters
+    ----------
+    each : workgroups of a copy
+    busy : how many of them have something to do; (copy,)
+    """
+
+    def __init__(self, each: int, busy: NDArray[Any]) -> None:
+        self._each, self._busy = each, busy
+        self._ends = np.concatenate([[0], np.cumsum(busy, dtype=np.int64)])
+
+    def before(self, group: int) -> int:
+        """Return how many workgroups before this one have something to do."""
+        copy, at = divmod(group, self._each)
+        if copy == len(self._busy):
+            return int(self._ends[copy])
+        return int(self._ends[copy] + min(at, self._busy[copy]))
+
+    def until(self, first: int, most: int) -> int:
+        """Return where a slice from a workgroup on ends that has at most so many, idle ones aside.
+
+        The last slice has all that are left.
+        """
+        wanted = self.before(first) + most
+        if wanted >= self._ends[-1]:
+            return self._each * len(self._busy)
+        copy = int(np.searchsorted(self._ends, wanted, side="right")) - 1
+        return copy * self._each + wanted - int(self._ends[copy])
 
 
 class Pace:
@@ -59,10 +100,17 @@ class Pace:
     slices : how the launch is divided
     items : work-items of a workgroup
     wait : returns when everything asked for is done
+    arrays : the state on the device, by name
     """
 
-    def __init__(self, slices: Slices, items: int, wait: Callable[[], None]) -> None:
-        self._slices, self._items, self._wait = slices, items, wait
+    def __init__(
+        self,
+        slices: Slices,
+        items: int,
+        wait: Callable[[], None],
+        arrays: Mapping[str, Any],
+    ) -> None:
+        self._slices, self._items, self._wait, self._arrays = slices, items, wait, arrays
         self._rate = SLOWEST
 
     def launch(
@@ -73,18 +121,30 @@ class Pace:
         values: Mapping[str, int],
     ) -> None:
         """Launch so many work-items, at once if they take less than a slice is to take."""
+
+        def launch(first: int, until: int) -> None:
+            arguments = {**changed, self._slices.parameter: first}
+            kernel.launch(global_size=((until - first) * self._items,), **arguments)
+
         groups, first = size // self._items, 0
         work = max(1.0, self._slices.work(values))
-        many = groups * work > self._rate * SLICE_SECONDS
-        if many:
-            self._wait()
+        if groups * work <= self._rate * SLICE_SECONDS:
+            launch(0, groups)
+            return
+        self._wait()
+        busy = self._busy(groups, values)
         while first < groups:
-            now = min(groups - first, max(1, int(self._rate * SLICE_SECONDS / work)))
+            until = busy.until(first, max(1, int(self._rate * SLICE_SECONDS / work)))
             began = time.perf_counter()
-            arguments = {**changed, self._slices.parameter: first}
-            kernel.launch(global_size=(now * self._items,), **arguments)
-            first += now
-            if many:
-                self._wait()
-                seconds = max(time.perf_counter() - began, 1e-9)
-                self._rate = min(FASTER * self._rate, now * work / seconds)
+            launch(first, until)
+            self._wait()
+            seconds = max(time.perf_counter() - began, 1e-9)
+            done, first = busy.before(until) - busy.before(first), until
+            if done:
+                self._rate = min(FASTER * self._rate, done * work / seconds)
+
+    def _busy(self, groups: int, values: Mapping[str, int]) -> Busy:
+        """Return which workgroups have something to do: all, if it is not said."""
+        if self._slices.busy is None:
+            return Busy(groups, np.array([groups]))
+        return Busy(*self._slices.busy(values, self._arrays))

@@ -35,7 +35,8 @@ INLINED int minimax_1(const view_t board, tally_t *tally)
         const uint stones = STONES(board.own, i);
         if (stones > 0u) {
             uint last;
-            best = max(best, value_after(board, i, stones, &last));
+            const int value = value_after(board, i, stones, &last);
+            best = LARGER(best, value);
             ++count;
         }
     }
@@ -55,8 +56,9 @@ INLINED int minimax_1(const view_t board, tally_t *tally)
     for (uint i = 0; i < PITS; ++i) \
         if (STONES(board.own, i) > 0u) { \
             const moved_t after = play(board, i); \
-            const int value = BELOW(next_view(after), tally); \
-            best = max(best, after.again ? value : -value); \
+            const int found = BELOW(next_view(after), tally); \
+            const int value = after.again ? found : -found; \
+            best = LARGER(best, value); \
         } \
     return best
 
@@ -131,21 +133,19 @@ INLINED int minimax(const view_t board, const uint plies, tally_t *tally)
     }
 }
 
-// A workgroup is a part of the boards of a game; a long launch is several, of which each has the
-// workgroups from `first_group` on. The best move is kept as well: of the boards of level 0 it
-// is the result.
+// A workgroup is a part of the boards of a game. The best move is kept as well: of the boards of
+// level 0 it is the result.
 __kernel void descend(__global const uchar *boards, __global const uchar *movers,
                       __global const uint *counts, __global int *board_score,
                       __global short *board_pit, __global long *board_nodes,
                       __global long *board_leaves, __global long *board_finished,
-                      __global long *frontier, __global long *boards_per_launch, const uint copies,
+                      __global long *frontier, __global long *boards_per_launch,
                       const uint board_count, const uint level, const uint parents, const uint skip,
                       const uint most, const uint plies, const uint first_group)
 {
-    const uint parts = (most + PART - 1u) / PART, group = first_group + (uint)get_group_id(0);
-    const size_t game = group / parts;
+    const size_t game = GAME(most, PART);
     const uint n = batch(counts[game * LEVELS + level], skip, most);
-    const uint begin = group % parts * PART, end = min(begin + PART, n);
+    const uint begin = PART_OF_GAME(most, PART) * PART, end = min(begin + PART, n);
     if (begin == 0u && get_local_id(0) == 0) {
         frontier[game] += n;
         boards_per_launch[game] = max(boards_per_launch[game], (long)n);

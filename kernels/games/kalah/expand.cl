@@ -17,11 +17,12 @@ static uint move_count(const view_t board)
 // A workgroup is a block of boards, a work-item every so many-th of them. Local memory: of wide.cl.
 __kernel void count_moves(__global const uchar *boards, __global const uchar *movers,
                           __global const uint *counts, __global uint *first, __global uint *sums,
-                          const uint copies, const uint board_count, const uint blocks,
-                          const uint level, const uint parents, const uint skip, const uint most)
+                          const uint board_count, const uint blocks, const uint level,
+                          const uint parents, const uint skip, const uint most,
+                          const uint first_group)
 {
-    const size_t game = GAME;
-    const uint block = PART_OF_GAME, begin = block * WIDE_BLOCK;
+    const size_t game = GAME(most, WIDE_BLOCK);
+    const uint block = PART_OF_GAME(most, WIDE_BLOCK), begin = block * WIDE_BLOCK;
     const uint n = batch(counts[game * LEVELS + level], skip, most);
     const uint here = begin < n ? min(n - begin, WIDE_BLOCK) : 0u;
     const size_t at = game * board_count + parents + skip + begin;
@@ -60,13 +61,13 @@ static void place_children(__global uchar *boards, __global uchar *movers, const
 // A workgroup is a part of the boards, a work-item every so many-th of them. No local memory, no
 // barriers.
 __kernel void expand(__global uchar *boards, __global uchar *movers, __global const uint *counts,
-                     __global uint *first, __global const uint *sums, const uint copies,
-                     const uint board_count, const uint blocks, const uint level,
-                     const uint parents, const uint children, const uint skip, const uint most)
+                     __global uint *first, __global const uint *sums, const uint board_count,
+                     const uint blocks, const uint level, const uint parents, const uint children,
+                     const uint skip, const uint most, const uint first_group)
 {
-    const size_t game = GAME, whole = game * board_count;
+    const size_t game = GAME(most, PART), whole = game * board_count;
     const uint n = batch(counts[game * LEVELS + level], skip, most);
-    const uint begin = PART_OF_GAME * PART, end = min(begin + PART, n);
+    const uint begin = PART_OF_GAME(most, PART) * PART, end = min(begin + PART, n);
     for (uint k = begin + get_local_id(0); k < end; k += get_local_size(0)) {
         const size_t at = whole + parents + skip + k;
         first[at] += sums[game * blocks + k / WIDE_BLOCK];
@@ -78,9 +79,10 @@ __kernel void expand(__global uchar *boards, __global uchar *movers, __global co
 // A work-item is every so many-th board. Local memory: of wide.cl.
 __kernel void expand_few(__global uchar *boards, __global uchar *movers, __global uint *counts,
                          __global uint *first, const uint board_count, const uint level,
-                         const uint parents, const uint children, const uint skip, const uint most)
+                         const uint parents, const uint children, const uint skip, const uint most,
+                         const uint first_group)
 {
-    const size_t game = get_group_id(0), whole = game * board_count;
+    const size_t game = GROUP, whole = game * board_count;
     const uint n = batch(counts[game * LEVELS + level], skip, most);
     const size_t at = whole + parents + skip;
     for (uint i = get_local_id(0); i < n; i += get_local_size(0))

@@ -18,21 +18,17 @@ static uint bonzo(const view_t board)
     return nearest;
 }
 
-// Any pit that is not empty, each with the same probability. Each has the highest bit of its byte
-// in `filled`; the drawn one is the lowest that is left when as many as `left` are taken away.
+// Any pit that is not empty, each with the same probability. `up_to` has in each byte how many of
+// the pits up to it have stones, so the pit drawn is the number of bytes with no more than were
+// drawn: a loop over pits would mispredict most of its ends.
 static uint any_move(const view_t board, rng_t *rng)
 {
-    const ulong low = 0x7f7f7f7f7f7f7f7ful;
-    ulong filled = (((board.own & low) + low) | board.own) & ~low;
-    for (uint left = rng_below(rng, (uint)popcount(filled)); left > 0u; --left)
-        filled &= filled - 1ul;
-    return (uint)popcount((filled & (0ul - filled)) - 1ul) / 8u;
-}
-
-// The kind of player who is asked for a move.
-static uint kind_asked(const uchar asked, const uint first_kind, const uint second_kind)
-{
-    return asked == CHANCE ? RANDOM : asked == FIRST ? first_kind : second_kind;
+    const ulong one = 0x0101010101010101ul, high = one << 7, low = ~high;
+    const ulong filled = (((board.own & low) + low) | board.own) & high;
+    const ulong up_to = (filled >> 7) * one;
+    const uint drawn = rng_below(rng, (uint)(up_to >> 56));
+    const ulong before = (((drawn * one) | high) - up_to) & high;
+    return (uint)(((before >> 7) * one) >> 56);
 }
 
 __kernel void move(__global uchar *board, __global uchar *to_move, __global uchar *asked,
@@ -45,14 +41,16 @@ __kernel void move(__global uchar *board, __global uchar *to_move, __global ucha
     const size_t match = get_global_id(0);
     if (match >= copies || asked[match] == NOBODY) return;
     __global uchar *cells = board + match * CELLS;
+    const uint kinds[2] = {player_of(0, tick) == 0u ? first_kind : second_kind,
+                           player_of(1, tick) == 0u ? first_kind : second_kind};  // by side
     int side = to_move[match], made = moves_made[match];
-    uchar who = asked[match];
     view_t now = view_of(cells, side);
-    uint banked[2] = {cells[CELLS - 1], cells[PITS]};  // by side
+    ulong banked = cells[CELLS - 1] | (ulong)cells[PITS] << 32;  // of TOP, and in the upper half
     rng_t rng = rng_load(stream[match]);
-    uint kind = kind_asked(who, first_kind, second_kind);
+    uint kind = made < opening ? RANDOM : kinds[side];
+    bool ends;
     do {
-        const uint player = player_of(side, tick), start = side == TOP ? PITS + 1u : 0u;
+        const uint start = side == TOP ? PITS + 1u : 0u;
         uint i;
         if (kind == RANDOM)
             i = any_move(now, &rng);
@@ -60,32 +58,29 @@ __kernel void move(__global uchar *board, __global uchar *to_move, __global ucha
             i = bonzo(now);
         else {
             i = (uint)pit[match] - start;
-            searched[2u * match + player] += nodes[match];
+            searched[2u * match + player_of(side, tick)] += nodes[match];
         }
         const moved_t after = play(now, i);
-        banked[side] += after.banked;
+        banked += (ulong)after.banked << (32 * side);
         moves[match * MOST_MOVES + made] = (char)(start + i);
         ++made;
         side = after.again ? side : BOTTOM - side;
         now = next_view(after);
-        if (is_over(now) || made == MOST_MOVES)
-            who = NOBODY;
-        else {
-            if (made == opening)
-                rng = stream_of(stream_base, first_match + (uint)match, tick, made, opening);
-            who = asked_next(side, tick, made, opening);
-        }
-        kind = kind_asked(who, first_kind, second_kind);
-    } while (who != NOBODY && (kind == RANDOM || kind == BONZO));
-    int ahead = (int)banked[TOP] - (int)banked[BOTTOM];
+        ends = is_over(now) || made == MOST_MOVES;
+        if (made == opening && !ends)
+            rng = stream_of(stream_base, first_match + (uint)match, tick, made, opening);
+        kind = made < opening ? RANDOM : kinds[side];
+    } while (!ends && (kind == RANDOM || kind == BONZO));
+    const uchar who = ends ? NOBODY : asked_next(side, tick, made, opening);
+    int ahead = (int)(uint)banked - (int)(banked >> 32);
     for (uint k = 0; k < PITS; ++k) {
         const uint own = STONES(now.own, k), other = STONES(now.other, k);
         cells[k] = (uchar)(side == TOP ? other : own);
         cells[PITS + 1u + k] = (uchar)(side == TOP ? own : other);
         ahead += (int)cells[PITS + 1u + k] - (int)cells[k];
     }
-    cells[PITS] = (uchar)banked[BOTTOM];
-    cells[CELLS - 1] = (uchar)banked[TOP];
+    cells[PITS] = (uchar)(banked >> 32);
+    cells[CELLS - 1] = (uchar)banked;
     to_move[match] = side;
     moves_made[match] = made;
     stream[match] = rng_pack(rng);

@@ -79,8 +79,8 @@ __kernel void parallel(__global const uchar *boards, __global const uchar *mover
                        const uint board_count, const uint level, const uint parents,
                        const uint skip, const uint most, const uint plies, const uint first_group)
 {
-    const uint group = first_group + (uint)get_group_id(0), part = group % most;
-    const size_t game = group / most;
+    const uint part = PART_OF_GAME(most, 1u);
+    const size_t game = GAME(most, 1u);
     const uint n = batch(counts[game * LEVELS + level], skip, most);
     if (part == 0u && get_local_id(0) == 0) {
         frontier[game] += n;

@@ -9,13 +9,13 @@ __kernel void reduce(__global const uchar *boards, __global const uchar *movers,
                      __global const uint *counts, __global const uint *first,
                      __global int *board_score, __global short *board_pit,
                      __global long *board_nodes, __global long *board_leaves,
-                     __global long *board_finished, const uint copies, const uint board_count,
-                     const uint level, const uint parents, const uint children, const uint skip,
-                     const uint most)
+                     __global long *board_finished, const uint board_count, const uint level,
+                     const uint parents, const uint children, const uint skip, const uint most,
+                     const uint first_group)
 {
-    const size_t game = GAME, whole = game * board_count;
+    const size_t game = GAME(most, PART), whole = game * board_count;
     const uint n = batch(counts[game * LEVELS + level], skip, most);
-    const uint begin = PART_OF_GAME * PART, end = min(begin + PART, n);
+    const uint begin = PART_OF_GAME(most, PART) * PART, end = min(begin + PART, n);
     for (uint k = begin + get_local_id(0); k < end; k += get_local_size(0)) {
         const size_t at = whole + parents + skip + k;
         const int side = movers[at];

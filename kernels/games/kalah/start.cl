@@ -15,7 +15,8 @@ __kernel void start(__global uchar *board, __global uchar *to_move, __global uch
     for (uint i = 0; i < CELLS; ++i)
         board[match * CELLS + i] = i % (PITS + 1u) == PITS ? 0 : (uchar)stones;
     to_move[match] = TOP;
-    for (uint i = 0; i < MOST_MOVES; ++i) moves[match * MOST_MOVES + i] = -1;
+    // Those of the game before; there is nothing after them.
+    for (int i = 0; i < moves_made[match]; ++i) moves[match * MOST_MOVES + i] = -1;
     moves_made[match] = 0;
     margin[match] = 0;
     searched[2u * match] = searched[2u * match + 1u] = 0;

@@ -57,6 +57,11 @@ class Parameters:
         return 2 * self.pits + 2
 
     @property
+    def rules(self) -> "Parameters":
+        """The game and the boards alone: the same however they are searched."""
+        return Parameters(self.pits, self.stones, self.empty_capture, self.positions)
+
+    @property
     def games(self) -> tuple[Position, ...]:
         """The boards to search from, at least one."""
         return self.positions or (Position(start_board(self.pits, self.stones)),)

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from reference_py.games.kalah.parameters import BOTTOM, LAYERS, TOP, Parameters, Position
 from societies.config.model import Auto, Conflict, Interval, ListOf, Section, WorkloadConfig, key
+from societies.games.kalah.estimate import estimated_nodes
 from societies.games.kalah.levels import DEFAULT_BOARDS, LEAST_BOARDS
 
 MOST_NODES = 1e13
@@ -17,9 +18,6 @@ LOCAL_MEMORY = 32 * 1024 - 64
 """Bytes of local memory that the portable profile leaves for the tree of a board."""
 
 NODE_BYTES = 37
-BRANCHING = 0.8
-"""Moves of a board, measured over the tree of the usual start, as a share of the pits of a side."""
-
 MOST_OF_AN_ITEM = 6**8
 """Most boards that a work-item may have to look at alone: it cannot be interrupted."""
 
@@ -94,9 +92,14 @@ class SearchConfig(WorkloadConfig):
                 )
 
 
-def estimate(pits: int, depth: int) -> float:
-    """Return about how many boards a search looks at."""
-    return max(1.0, BRANCHING * pits) ** depth
+def too_many_nodes(rules: Parameters, plies: int) -> float:
+    """Return about how many boards a search of so many plies looks at; 0 if they can be searched.
+
+    They are estimated only where as many moves of each board as a side has pits were too many.
+    """
+    most = len(rules.games) * float(sum(rules.pits**ply for ply in range(plies + 1)))
+    nodes = estimated_nodes(rules, plies) if most > MOST_NODES else 0.0
+    return nodes if nodes > MOST_NODES else 0.0
 
 
 def usual_split(split: tuple[int, ...] | None, depth: int) -> tuple[int, int, int]:
@@ -211,13 +214,13 @@ class KalahConfig(SearchConfig):
 
     def estimate(self) -> float:
         """Return about how many boards the last search looks at."""
-        return estimate(self.pits, self.depth) * max(1, len(self.positions))
+        return estimated_nodes(self.parameters().rules, self.depth)
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield what contradicts itself: boards of another size, a wrong split, too many plies."""
-        yield from self._of_boards()
-        nodes = self.estimate()
-        if nodes > MOST_NODES:
+        of_boards = list(self._of_boards())
+        yield from of_boards
+        if not of_boards and (nodes := too_many_nodes(self.parameters().rules, self.depth)):
             yield Conflict(
                 ("depth",),
                 f"{self.depth} plies are about {nodes:.1g} boards to look at; at most "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,6 +81,9 @@ class KalahMatch(MatchWorkload):
 
     def fields(self, p: MatchParameters) -> Mapping[str, Field]:
         """Return the boards of a search, the game as it stands, and what is recorded of it."""
+        recorded = self.record_fields("stones", "cell that each move emptied")
+        # `start` takes the moves of the game before away: before the first there are none.
+        recorded["moves"] = replace(recorded["moves"], initial=-1)
         return {
             **search.board_fields(),
             **search.answer_fields(kept=False),
@@ -97,7 +101,7 @@ class KalahMatch(MatchWorkload):
             "searched": Field(
                 ("player",), "int64", "boards", "boards looked at for the moves made", logged=True
             ),
-            **self.record_fields("stones", "cell that each move emptied"),
+            **recorded,
         }
 
     def phases(self, p: MatchParameters, copies: int) -> Mapping[str, Phase]:

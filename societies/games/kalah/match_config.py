@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from reference_py.games.kalah.parameters import EXPANDED, LAYERS, RANDOM, MatchParameters, Player
+from reference_py.games.kalah.parameters import (
+    EXPANDED,
+    LAYERS,
+    RANDOM,
+    MatchParameters,
+    Parameters,
+    Player,
+)
 from societies.config.model import Conflict, ListOf, Section, key
 from societies.games.kalah.config import (
     MOST_NODES,
     RecordConfig,
     SearchConfig,
-    estimate,
     split_conflicts,
+    too_many_nodes,
     usual_split,
 )
 from societies.games.matches import MatchConfig, described
@@ -109,8 +116,8 @@ class KalahMatchConfig(SearchConfig, MatchConfig):
                         (*path, "kind"), f"{one.kind} does not look ahead: no depth, seconds, split"
                     )
                 continue
-            nodes = estimate(self.pits, one.plies)
-            if nodes > MOST_NODES and not one.seconds:
+            rules = Parameters(self.pits, self.stones, self.empty_capture)
+            if not one.seconds and (nodes := too_many_nodes(rules, one.plies)):
                 yield Conflict(
                     (*path, "depth"),
                     f"{one.plies} plies are about {nodes:.1g} boards to look at; at most "

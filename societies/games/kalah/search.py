@@ -7,7 +7,11 @@ of a match. Each is told by its parameters: form, depth, split, boards at a time
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from reference_py.games.kalah import answer, descend, expand, parallel, reduce
 from reference_py.games.kalah.parameters import Parameters
@@ -115,26 +119,48 @@ def phases(searches: Searches, copies: int) -> dict[str, Phase]:
     def some(least: int, most: int) -> Callable[[Mapping[str, int]], int]:
         return lambda step: copies if least < step["most"] <= most else 0
 
+    def slices(of: int, work: Callable[[Mapping[str, int]], float]) -> Slices:
+        return Slices("first_group", lambda step: of * work(step), partial(_busy, of))
+
+    # Of a board: it is read, and each of its moves is made, or its result is read.
+    moves = slices(PART, lambda step: 1.0 + pits)
+    below = slices(PART, lambda step: _nodes(searches[0], step["plies"]))
+    tree = slices(1, lambda step: _nodes(searches[0], step["plies"]))
+    counted = slices(BLOCK, lambda step: 2.0)
+    few = slices(FEW, lambda step: min(1.0, step["most"] / FEW) * (3.0 + pits))
+
+    pits = searches[0].pits
     more: dict[str, Any] = {"arguments": given}
-    summing: dict[str, Any] = {"scratch": sums, "alone_on_cpu": True, **more}
-    of_a_board = Slices("first_group", lambda step: _nodes(searches[0], step["plies"]))
-    of_a_part = Slices("first_group", lambda step: PART * _nodes(searches[0], step["plies"]))
-    file = {name: f"{FOLDER}/{name}.cl" for name in _TWINS}
+    alone: dict[str, Any] = {"alone_on_cpu": True, **more}
+    summing: dict[str, Any] = {"scratch": sums, **alone}
+    by_part: dict[str, Any] = {"items": PART, "slices": moves, **more}
+    expanding, reducing, descending, parallel_ = (
+        f"{FOLDER}/{name}.cl" for name in ("expand", "reduce", "descend", "parallel")
+    )
     last = {
-        "descend": phase(file["descend"], parts(PART), items=PART, slices=of_a_part, **more),
-        "parallel": phase(file["parallel"], parts(1), alone_on_cpu=True, slices=of_a_board, **more),
+        "descend": phase(descending, parts(PART), items=PART, slices=below, **more),
+        "parallel": phase(parallel_, parts(1), slices=tree, **alone),
     }
     return {
         "expand": Phase((
-            Launch(file["expand"], some(0, FEW), "expand_few", alone_on_cpu=True, **more),
-            Launch(file["expand"], parts(BLOCK, FEW), "count_moves", **summing),
-            Launch(file["expand"], some(FEW, boards), "count_children", **summing),
-            Launch(file["expand"], parts(PART, FEW), scratch=sums, items=PART, **more),
+            Launch(expanding, some(0, FEW), "expand_few", slices=few, **alone),
+            Launch(expanding, parts(BLOCK, FEW), "count_moves", slices=counted, **summing),
+            Launch(expanding, some(FEW, boards), "count_children", **summing),
+            Launch(expanding, parts(PART, FEW), scratch=sums, **by_part),
         )),
         **{name: last[name] for name in last_phases(searches)},
-        "reduce": phase(file["reduce"], parts(PART), items=PART, **more),
-        "answer": phase(file["answer"], global_size=copies, **more),
+        "reduce": phase(reducing, parts(PART), **by_part),
+        "answer": phase(f"{FOLDER}/answer.cl", global_size=copies, **more),
     }  # fmt: skip
+
+
+def _busy(
+    of: int, step: Mapping[str, int], arrays: Mapping[str, Any]
+) -> tuple[int, NDArray[np.int64]]:
+    """Return workgroups of a game, each for so many boards, and how many of them find boards."""
+    counts = arrays["counts"].get()[:, step["level"]].astype(np.int64)
+    boards = np.clip(counts - step["skip"], 0, step["most"])
+    return -(-step["most"] // of), -(-boards // of)
 
 
 def last_phase(p: Parameters) -> str:

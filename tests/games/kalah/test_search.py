@@ -1,16 +1,18 @@
 """Does every form of the search, however it is cut, find what the reference and others found?"""
 
 import itertools
+from collections import Counter
 
 import pytest
 from boards import RESULTS, config, fuzz, given, searched, splits
 from oracles import FUZZ, RULES, START, initial
 
 from reference_py.games.kalah.descend import minimax
-from reference_py.games.kalah.parameters import TOP, Parameters
+from reference_py.games.kalah.parameters import TOP, Parameters, Position
 from reference_py.games.kalah.rules import evaluate
 from societies import open_results, run, verify
 from societies.games.kalah import WORKLOAD
+from societies.games.kalah.estimate import estimated_nodes
 from societies.games.kalah.levels import levels, shortened
 from societies.workload import slices
 from societies.workload.engines import DeviceEngine, ReferenceEngine
@@ -171,24 +173,52 @@ def test_boards_in_flight_follow_from_the_memory(device):
     assert all((few[name] == expected[name]).all() for name in RESULTS)
 
 
-def test_a_long_launch_is_several(device, monkeypatch):
-    """Each slice takes a part of the workgroups; a device so slow gets one workgroup at a time."""
-    forms = {4: config(5, plies=2, boards=300), 36: config(5, form="layers", boards=300)}
-    expected, launched = {}, {}
-
-    def search(groups):
-        before = device.counters.launches
-        found = searched(forms[groups], device, [5])
-        return found, device.counters.launches - before
-
-    for groups in forms:
-        expected[groups], launched[groups] = search(groups)
+@pytest.mark.parametrize("name", ["expanded", "layers", "small batches"])
+def test_a_long_launch_is_several(device, monkeypatch, name):
+    """On a device so slow each slice has one workgroup that finds boards, whatever it does."""
+    finished = [0] * 6 + [20] + [4, 4, 0, 0, 0, 0, 20]
+    boards = given([(finished, TOP), (START, TOP), (FUZZ[1]["board"], FUZZ[1]["to_move"])])
+    settings = config(7, positions=boards, **{"plies": 2, "boards": 2048, **FORMS[name]})
+    expected, whole, sliced = searched(settings, device, [7]), Counter(), Counter()
     monkeypatch.setattr(slices, "SLOWEST", 1.0)
     monkeypatch.setattr(slices.time, "perf_counter", itertools.count().__next__)
-    for groups in forms:
-        found, launches = search(groups)
-        assert launches == launched[groups] + groups - 1
-        assert all((found[name] == expected[groups][name]).all() for name in RESULTS)
+    launch = slices.Pace.launch
+
+    def counted(pace, kernel, size, changed, values):
+        before = device.counters.launches
+        launch(pace, kernel, size, changed, values)
+        whole[kernel.kernel.name] += 1
+        sliced[kernel.kernel.name] += device.counters.launches - before
+
+    monkeypatch.setattr(slices.Pace, "launch", counted)
+    found = searched(settings, device, [7])
+    last = {"layers": "parallel"}.get(name, "descend")
+    expanding = {"expand_few", "expand"} if name == "expanded" else {"expand_few"}
+    assert set(whole) >= {*expanding, "reduce", last}
+    assert all(sliced[kernel] > whole[kernel] for kernel in (*expanding, "reduce", last)), sliced
+    assert all((found[of] == expected[of]).all() for of in RESULTS)
+
+
+@pytest.mark.parametrize("plies", range(13))
+def test_the_estimate_of_nodes_is_near_the_count(plies):
+    """Known counts are met within a tenth, and exactly while all boards are looked at."""
+    ratio = estimated_nodes(Parameters(), plies) / initial()[plies]["nodes"]
+    assert ratio == 1 if plies <= 3 else 0.9 < ratio < 1.1
+
+
+def test_the_estimate_follows_the_board():
+    for case in FUZZ:
+        p = Parameters(positions=(Position(tuple(case["board"]), case["to_move"]),))
+        for plies, found in case["minimax"].items():
+            assert 0.9 < estimated_nodes(p, int(plies)) / found["nodes"] < 1.1
+    finished = Position((0,) * 6 + (20, 4, 4, 0, 0, 0, 0, 20))
+    assert estimated_nodes(Parameters(positions=(finished,) * 300), 64) == 300
+
+
+def test_a_game_that_is_nearly_over_may_be_searched_to_its_end():
+    """There are few boards below it, however many plies; of the start there are too many."""
+    board = [0, 0, 0, 0, 1, 2, 20, 1, 1, 0, 0, 0, 0, 20]
+    assert config(64, board=board).estimate() < 10_000
 
 
 @pytest.mark.parametrize("name", FORMS)
@@ -262,7 +292,7 @@ BAD = [
     ({"depth": -1}, "depth: "),
     ({"pits": 8, "depth": 4, "plies": 8}, "plies: 8 plies with 8 pits a side are up to 16,777,216"),
     ({"boards": 63}, "boards: must be at least 64, got 63"),
-    ({"depth": 21}, "depth: 21 plies are about 2e\\+14 boards to look at; at most 1e\\+13"),
+    ({"depth": 21}, "depth: 21 plies are about 4e\\+14 boards to look at; at most 1e\\+13"),
     ({"form": "layers", "split": [0, 5, 4]}, r"split: 0 \+ 5 \+ 4 - 1 = 8 plies, and depth is 6"),
     ({"form": "expanded", "split": [0, 3, 4]}, "split: expanded has no split; layers has"),
     ({"form": "layers", "split": [1, 1]}, "split: three numbers are needed"),

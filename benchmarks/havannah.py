@@ -10,8 +10,9 @@ turns, and each row of the table is one measurement. Processor seconds add up al
 these if the machine has other work too. With --uct, playouts a second of our search as well, of a
 move with so many, beside Castro's search without its knowledge of the game and rapid action value
 estimates, in one thread. After --limit seconds no further repeat begins. A launch
-of our search plays --leaves leaves out, --each times each: 2,048 playouts on a CPU, 131,072 on a
-GPU, which needs some 100,000 work-items to be busy.
+of the search with its tree on the host plays --leaves leaves out, --each times each: 2,048 playouts
+on a CPU, 131,072 on a GPU, which needs some 100,000 work-items to be busy. That with its trees on
+the device has one for each processor of a CPU and a playout a leaf, on a GPU 256 and 64.
 
 What a playout must do on the board of ten: 180 of at most 270 draws, each a product of 64 bits; 180
 stones, each with three rows read, about two finds and one union. It moves some 1.4 KB of groups.
@@ -130,9 +131,15 @@ def time_castro_uct(folder, size, playouts):
     return int(runs), max(1, int(milliseconds)) / 1000, used
 
 
-def time_uct(device, size, playouts, each, leaves):
+def trees_of(device, playouts):
+    """Return our search with its trees on a device."""
+    if device.kind == "cpu":
+        return Strength("trees", playouts, each=1, leaves=512, trees=os.cpu_count() or 1)
+    return Strength("trees", playouts, each=64, leaves=8, trees=256, nodes=1024)
+
+
+def time_uct(device, size, strength):
     """Return the same of one move of our search from the empty board."""
-    strength = Strength("uct", playouts, each=each, leaves=leaves)
     evaluate = evaluator(device, size, strength, 1)
     chosen(Game(size), replace(strength, playouts=1), evaluate, None, 0)
     began, used = time.perf_counter(), time.process_time()
@@ -187,7 +194,10 @@ def main():
                     note("Castro's board, one", size, time_castro(castro, size, seconds, 1))
                 note("OpenSpiel", size, time_open_spiel(size, min(2.0, options.seconds)))
                 if options.uct:
-                    note("UCT", size, time_uct(device, size, options.uct, each, leaves))
+                    host = Strength("uct", options.uct, each=each, leaves=leaves)
+                    note("UCT", size, time_uct(device, size, host))
+                    trees = trees_of(device, options.uct)
+                    note("UCT in trees", size, time_uct(device, size, trees))
                     theirs = time_castro_uct(options.castro, size, min(options.uct, 100_000))
                     note("Castro UCT, one", size, theirs)
     for (program, size), found in rates.items():
@@ -198,7 +208,7 @@ def main():
         }
         middle = sorted(found)[len(found) // 2]
         said = ", ".join(f"{middle / rate:.2f} x {name}" for name, rate in peers.items())
-        if said and (program in FORMS or program == "UCT"):
+        if said and (program in FORMS or program in ("UCT", "UCT in trees")):
             print(f"{program}, size {size}: {middle:,.0f} playouts/s: {said}")
     if options.append:
         new = not options.append.exists()

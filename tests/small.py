@@ -97,6 +97,15 @@ SMALL = {
         ],
         "record": {"checkpoint": 4},
     },
+    "havannah_search": {
+        "size": 3,
+        "moves": "A1 C3 A2 C4",
+        "batches": 12,
+        "leaves": 7,
+        "each": 2,
+        "nodes": 24,
+        "record": {"checkpoint": 5},
+    },
     "kalah": {
         "pits": 3,
         "stones": 3,
@@ -205,6 +214,10 @@ FORMS = {
         {"winner": "flood", "find": "compression"},
         {"batches": 2, "runner": "each", "active": 2, "together": 3, "memory": "local"},
         {"batches": 2, "memory": "global", "neighbours": "table", "find": "plain"},
+    ),
+    "havannah_search": (
+        {"batches": 6, "rave": 9.5, "exploration": 0.05, "each": 1, "leaves": 40, "trees": 3},
+        {"batches": 6, "moves": "A1 C3 A2 C4 B2 D3 E1 B4", "rave": 50.0, "leaves": 40},
     ),
     "blur": (
         {"passes": 2, "kind": "box", "radius": 2},

@@ -117,6 +117,19 @@ CONFIGS = {
         },
         [],
     ),
+    "havannah search": (
+        {
+            "workload": "havannah_search",
+            "size": 4,
+            "moves": "D4 C3",
+            "batches": 3,
+            "leaves": 40,
+            "each": 2,
+            "nodes": 64,
+            "rave": 100.0,
+        },
+        [],
+    ),
     "chess perft": (
         {"workload": "chess_perft", "depth": 3, "detail": True, "positions": [KIWIPETE, "start"]},
         [],

@@ -1,15 +1,16 @@
 """How strong is UCT at equal time, against flat Monte Carlo, against Castro, and on another device?
 
     python experiments/games/havannah/strength.py --against flat [castro cpu] [--castro PROGRAM]
-        [--device D] [--games 200] [--seconds 0.1] [--size 6] [--limit 1500]
+        [--device D] [--games 200] [--seconds 0.1] [--size 6] [--rave 500] [--limit 1500]
 
 All players are programs that speak the Go Text Protocol; this one is the referee. Each has a time
-for a move by the clock, both begin half of the games, and Black may swap. ``flat`` is flat Monte
-Carlo on one processor, ``castro`` the program of that name with its defaults (rapid action value
-estimates, knowledge of the game; benchmarks/peers.md builds it), ``cpu`` UCT on all processors, for
-a --device that is a GPU. After --limit seconds no further pair of games begins. Each match writes
-results/strength-DEVICE-OPPONENT.csv, a game a row, and prints the share of points with its
-interval of 95 % (Wilson).
+for a move by the clock, both begin half of the games, and Black may swap. UCT has a tree for each
+processor, on a GPU 256 trees; with --rave also the estimates of that name (the key of the player).
+``flat`` is flat Monte Carlo on one processor, ``castro`` the program of that name with its defaults
+(rapid action value estimates, knowledge of the game; benchmarks/peers.md builds it), ``cpu`` UCT on
+all processors, for a --device that is a GPU. After --limit seconds no further pair of games begins.
+Each match writes results/strength-DEVICE-[rave-]OPPONENT.csv, a game a row, and prints the share of
+points with its interval of 95 % (Wilson).
 """
 
 import argparse
@@ -29,7 +30,12 @@ from societies.games.matches import beginner, standing
 HERE = Path(__file__).resolve().parent
 COLUMNS = ("device", "opponent", "seconds_a_move", "game", "white", "winner", "end", "plies")
 COLUMNS += ("first_s", "opponent_s", "moves")
-EACH, LEAVES = {"cpu": 8, "gpu": 64}, {"cpu": 64, "gpu": 1024}
+FLAT = "kind: flat, each: 8"
+RAVE = "rave: {}, exploration: 0"
+TREES = {
+    "cpu": f"kind: trees, trees: {os.cpu_count()}, each: 1, leaves: 256",
+    "gpu": "kind: trees, trees: 256, each: 64, leaves: 8, nodes: 2048",
+}
 
 
 class Program:
@@ -82,10 +88,15 @@ class Program:
         self._process.stdout.close()
 
 
-def ours(device, size, seconds, kind, processors=None):
+def trees_on(device, rave):
+    """Return the keys of UCT on a device."""
+    kind = "cpu" if societies.choose_device(device).kind == "cpu" else "gpu"
+    return ", ".join([TREES[kind], *([RAVE.format(rave)] if rave else [])])
+
+
+def ours(device, size, seconds, keys, processors=None):
     """Return a player of ours."""
-    place = "cpu" if societies.choose_device(device).kind == "cpu" else "gpu"
-    player = f"{{kind: {kind}, seconds: {seconds}, each: {EACH[place]}, leaves: {LEAVES[place]}}}"
+    player = f"{{{keys}, seconds: {seconds}}}"
     command = [sys.executable, "-m", "societies", "play", "games/havannah/play"]
     command += ["--protocol", "gtp", "--device", device, "--set", f"size={size}"]
     command += ["--set", f"players=[{player}, {{kind: random}}]"]
@@ -166,14 +177,16 @@ def match(options, device, opponent):
     if opponent == "castro":
         other = Castro(options.castro, size, seconds)
     elif opponent == "flat":
-        other = ours("cpu", size, seconds, "flat", {min(os.sched_getaffinity(0))})
+        other = ours("cpu", size, seconds, FLAT, {min(os.sched_getaffinity(0))})
     else:
-        other = ours("cpu", size, seconds, "uct")
-    players = (ours(options.device, size, seconds, "uct"), other)
+        other = ours("cpu", size, seconds, trees_on("cpu", options.rave))
+    own = trees_on(options.device, options.rave)
+    players = (ours(options.device, size, seconds, own), other)
+    called = f"rave-{opponent}" if options.rave else opponent
     name = re.sub(r"[^a-z0-9]+", "-", device.name.lower()).strip("-")
     options.results.mkdir(parents=True, exist_ok=True)
     margins, began = [], time.perf_counter()
-    with (options.results / f"strength-{name}-{opponent}.csv").open("w", newline="") as file:
+    with (options.results / f"strength-{name}-{called}.csv").open("w", newline="") as file:
         table = csv.writer(file)
         table.writerow(COLUMNS)
         for number in range(1, options.games + 1):
@@ -192,8 +205,9 @@ def match(options, device, opponent):
         one.close()
     found = standing(margins)
     low, high = (100 * edge for edge in found.points_interval)
+    kind = "UCT with RAVE" if options.rave else "UCT"
     return (
-        f"UCT against {opponent}: {found.wins} won, {found.ties} drawn, {found.losses} lost of "
+        f"{kind} against {opponent}: {found.wins} won, {found.ties} drawn, {found.losses} lost of "
         f"{found.games}: {100 * found.points:.1f} % of the points, {low:.1f} to {high:.1f}"
     )
 
@@ -205,6 +219,7 @@ def main():
     parser.add_argument("--castro", type=Path, help="the program, which benchmarks/peers.md builds")
     parser.add_argument("--size", type=int, default=6)
     parser.add_argument("--seconds", type=float, default=0.1, help="of a move")
+    parser.add_argument("--rave", type=float, default=0.0, help="of UCT: key rave; 0: none")
     parser.add_argument("--games", type=int, default=200, help="of each match, an even number")
     parser.add_argument("--limit", type=float, default=1500.0, help="seconds of each match")
     parser.add_argument("--results", type=Path, default=HERE / "results")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from reference_py.games.havannah.board import board_of
 from reference_py.games.havannah.forest import Forest
+from reference_py.games.havannah.grow import TreeParameters
 from reference_py.games.havannah.parameters import (
     BLACK,
     EMPTY,
@@ -13,10 +14,16 @@ from reference_py.games.havannah.parameters import (
     Parameters,
     other,
 )
-from reference_py.games.havannah.search import OPEN, Search, evaluation
+from reference_py.games.havannah.search import (
+    OPEN,
+    PlainTrees,
+    Search,
+    TreeSearch,
+    evaluation,
+)
 from reference_py.primitives.rng import Rng
 
-RANDOM, FLAT, UCT = "random", "flat", "uct"
+RANDOM, FLAT, UCT, TREES = "random", "flat", "uct", "trees"
 SWAP = -2
 """The move of Black that takes White's first stone."""
 
@@ -33,12 +40,13 @@ class Strength:
 
     Attributes
     ----------
-    kind : "random", "flat" or "uct"
+    kind : "random", "flat", "uct", a tree on the host, or "trees", which the device keeps
     playouts : for a move
     seconds : for a move instead; 0: none
     each : playouts of a leaf
-    leaves : leaves of a batch
+    leaves : leaves of a batch, of "trees" of each tree
     exploration : of UCT
+    trees, nodes, rave : as of `TreeParameters`
     """
 
     kind: str = UCT
@@ -47,6 +55,9 @@ class Strength:
     each: int = 8
     leaves: int = 32
     exploration: float = 0.2
+    trees: int = 2
+    nodes: int = 2**14
+    rave: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -86,6 +97,25 @@ def leaf_parameters(size, slots, each, stream_base):
     return Parameters(size, empty, WHITE, (0,) * slots, each, 0, 1, stream_base)
 
 
+FLAT_EACH = 8
+"""Playouts of a move at a time where a player by trees rates all moves alike: in the opening."""
+
+
+def tree_parameters(size, strength, stream_base):
+    """Return the parameters of the trees of a player."""
+    empty, s = (EMPTY,) * (3 * size * (size - 1) + 1), strength
+    most = s.trees, s.nodes, s.leaves, s.each
+    return TreeParameters(size, empty, WHITE, *most, s.exploration, s.rave, stream_base)
+
+
+def evaluates(size, strength, stream_base):
+    """Return what plays positions out for a player in plain Python, and keeps its trees."""
+    if strength.kind != TREES:
+        return evaluation(leaf_parameters(size, 1, strength.each, stream_base))
+    leaf = leaf_parameters(size, 1, FLAT_EACH, stream_base)
+    return PlainTrees(tree_parameters(size, strength, stream_base), leaf)
+
+
 def choose(strength, stones, side, swap, evaluate, rng, stream):
     """Return the move that a player chooses, the search that found it, and the next stream.
 
@@ -99,8 +129,13 @@ def choose(strength, stones, side, swap, evaluate, rng, stream):
     if strength.kind == RANDOM:
         options = [*empty, SWAP] if can_swap else empty
         return options[rng.below(len(options))], None, stream
-    more = strength.each, strength.leaves, strength.exploration
-    search, began = Search(stones, side, evaluate, stream, *more), time.perf_counter()
+    began = time.perf_counter()
+    if strength.kind == TREES and not opening:
+        search = TreeSearch(stones, side, evaluate, stream)
+    else:
+        each = FLAT_EACH if strength.kind == TREES else strength.each
+        more = each, strength.leaves, strength.exploration
+        search = Search(stones, side, evaluate, stream, *more)
     while not search.is_solved and not _is_enough(strength, search, began):
         if strength.kind == FLAT or opening:
             search.flat()
@@ -167,10 +202,8 @@ def play_game(p, index, tick, evaluates):
 
 def game(p, match, tick):
     """Play a game of a match, with playouts in plain Python."""
-    evaluates = [
-        evaluation(leaf_parameters(p.size, 1, one.each, p.stream_base)) for one in p.players
-    ]
-    note(p, match, *play_game(p, match.index, tick, evaluates))
+    players = [evaluates(p.size, one, p.stream_base) for one in p.players]
+    note(p, match, *play_game(p, match.index, tick, players))
 
 
 def note(p, match, moves, winner):

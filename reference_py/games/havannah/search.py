@@ -1,7 +1,8 @@
 """Which move is best? Players that choose by random playouts: flat Monte Carlo, and UCT.
 
 A player is handed `evaluate`, which plays out positions: on a device, where many are done at once,
-or by `evaluation` below, which is its definition. A playout has the stream of its number in the
+or by `evaluation` below, which is its definition. A player by trees is handed what also keeps
+these: a device, or `PlainTrees`. A playout has the stream of its number in the
 order in which a player asks for them, so its choices are the same on every device. Source: Kocsis
 and Szepesvári, "Bandit based Monte-Carlo planning" (2006); several playouts of one leaf, and leaves
 that are collected with virtual losses, are those of Rocki and Suda (2011).
@@ -12,13 +13,21 @@ from math import log
 
 import numpy as np
 
+from reference_py.copies import Copy
 from reference_py.games.havannah.begin import forest_of
+from reference_py.games.havannah.gather import gather
+from reference_py.games.havannah.grow import grow
+from reference_py.games.havannah.moves import LOSES, OPEN_MOVE, TAKEN, TIES, WINS
 from reference_py.games.havannah.parameters import EMPTY, STREAM_GAP, other
+from reference_py.games.havannah.plant import plant
 from reference_py.games.havannah.playout import DRAW, RESULT, WON, playout
 from reference_py.primitives.rng import Rng
 
 WIN, LOSS, TIE, OPEN = 1, -1, 0, 2
 """What is known of a move for certain, as who makes it sees it."""
+
+KNOWN = {OPEN_MOVE: OPEN, WINS: WIN, LOSES: LOSS, TIES: TIE}
+"""The same of a move of a tree."""
 
 
 def evaluation(p):
@@ -179,12 +188,7 @@ class Search:
 
     def best(self):
         """Return the best move: a certain win, else the one with the most visits."""
-
-        def worth(move):
-            certain = 0 if move.known in (OPEN, TIE) else move.known
-            return certain, move.visits, move.points, -move.cell
-
-        return max(self.moves, key=worth)
+        return max(self.moves, key=_worth)
 
     def _descend(self):
         """Return the moves from the root to a leaf, None if there is nothing open.
@@ -239,3 +243,107 @@ class Search:
             if what == OPEN:
                 return
         self.known = what
+
+
+def _worth(move):
+    certain = 0 if move.known in (OPEN, TIE) else move.known
+    return certain, move.visits, move.points, -move.cell
+
+
+class TreeSearch:
+    """Trees of moves from a position, which a keeper holds and lets grow: a device, plain Python.
+
+    Parameters
+    ----------
+    stones, side, stream : as of a `Search`
+    keeper : has `plant(stones, side, stream)`, which begins a search; `grow()`, which plays out
+        some leaves of every tree and returns the playouts of each and whether one is solved; and
+        `found()`, which returns what `gather` does
+
+    Attributes
+    ----------
+    visits, known, stream : as of a `Search`; `known` is `OPEN` until a tree is solved
+    """
+
+    def __init__(self, stones, side, keeper, stream):
+        self._keeper, self._first, self.stream = keeper, stream, stream
+        self.visits, self.known, self._moves = 0, OPEN, None
+        self._choices = sum(what == EMPTY for what in stones)
+        keeper.plant(stones, side, stream)
+
+    def grow(self):
+        """Play out some leaves of every tree."""
+        played, solved = self._keeper.grow()
+        self.visits, self._moves = int(sum(played)), None
+        self.stream = self._first + int(max(played)) * len(played)
+        certain = [KNOWN[int(one)] for one in solved if one != OPEN_MOVE]
+        self.known = certain[0] if certain else OPEN
+
+    @property
+    def moves(self):
+        """What was found of each move, in the order of cells."""
+        if self._moves is None:
+            found = enumerate(zip(*self._keeper.found(), strict=True))
+            self._moves = [
+                Move(cell, int(visits), float(points), KNOWN[int(certain)])
+                for cell, (visits, points, certain) in found
+                if certain != TAKEN
+            ]
+        return self._moves
+
+    @property
+    def is_solved(self):
+        """Whether more playouts cannot change the choice."""
+        return self.known != OPEN or (self.visits > 0 and self._choices == 1)
+
+    def best(self):
+        """Return the best move: a certain win, else the one with the most visits."""
+        return max(self.moves, key=_worth)
+
+
+class PlainTrees:
+    """Keeps trees in plain Python, and plays positions out as `evaluation` does.
+
+    Parameters
+    ----------
+    p : TreeParameters
+    leaf : Parameters
+        Those of the positions that are played out without a tree.
+    """
+
+    def __init__(self, p, leaf):
+        self._p, self._evaluate, self._game = p, evaluation(leaf), None
+        estimates = ("seen", "gained") if p.rave else ()
+        self._of_moves = ("visits", "halves", "below", "known", *estimates)
+
+    def __call__(self, *positions):
+        """Play positions out."""
+        return self._evaluate(*positions)
+
+    def plant(self, stones, side, stream):
+        """Begin the trees of a position."""
+        p = self._p
+
+        of_trees = ("node_count", "played", "solved")
+        state = {name: [[[0] * p.cells] for _ in range(p.trees)] for name in self._of_moves}
+        state |= {name: [0] * p.trees for name in of_trees}
+        state |= {name: [0] * p.cells for name in ("playouts", "points", "certain")}
+        state |= {"board": list(stones), "to_move": side, "stream": stream}
+        self._game = Copy(0, state)
+        plant(p, self._game, 0)
+
+    def grow(self):
+        """Play out some leaves of every tree; return playouts of each, and what is certain."""
+        p, game = self._p, self._game
+        for name in self._of_moves:
+            for tree, nodes in enumerate(getattr(game, name)):
+                # a leaf adds at most one position
+                most = min(p.nodes, game.node_count[tree] + p.leaves)
+                nodes += [[0] * p.cells for _ in range(len(nodes), most)]
+        grow(p, game, 1)
+        return game.played, game.solved
+
+    def found(self):
+        """Return playouts, points and what is certain of each cell."""
+        gather(self._p, self._game, 1)
+        return self._game.playouts, self._game.points, self._game.certain

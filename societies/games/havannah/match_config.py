@@ -9,11 +9,14 @@ from reference_py.games.havannah.match import (
     FLAT,
     GAME_STREAMS,
     RANDOM,
+    TREES,
     MatchParameters,
     Strength,
 )
 from societies.config.model import Conflict, Interval, ListOf, Section, key
 from societies.games.havannah.config import STREAMS
+from societies.games.havannah.search_config import EXPLORATION, NODES, RAVE
+from societies.games.havannah.search_config import TREES as TREE_COUNT
 from societies.games.matches import MatchConfig
 from societies.words import counted
 
@@ -21,25 +24,49 @@ from societies.words import counted
 class PlayerConfig(Section):
     """Who chooses moves, and how many playouts or how long it may take."""
 
-    kind: Literal["uct", "flat", "random"] = key(
+    kind: Literal["trees", "uct", "flat", "random"] = key(
         "uct",
-        "UCT, a tree of moves whose leaves are played out; flat Monte Carlo, as many playouts of "
-        "each move; or any move",
+        "trees: UCT, in trees of moves that the device keeps, whose leaves are played out one by "
+        "one; uct: in a tree on the host, whose leaves are played out many at a time; flat Monte "
+        "Carlo, as many playouts of each move; or any move",
     )
     playouts: int = key(10_000, "Playouts for a move", "playouts", ge=1, le=2**24)
     seconds: float = key(
         0.0, "Time for a move instead of a number of playouts; 0: none", "s", ge=0.0, le=3600.0
     )
-    each: int = key(8, "Playouts of a leaf at a time", "playouts", ge=1, le=4096)
-    leaves: int = key(32, "Leaves that are played out at a time", "leaves", ge=1, le=4096)
-    exploration: float = key(
-        0.2, "Of uct: weight of the term that prefers moves with few playouts", ge=0.0, le=100.0
+    each: int | None = key(
+        None,
+        "Playouts of a leaf at a time; default: 1 of trees, else 8",
+        "playouts",
+        ge=1,
+        le=4096,
     )
+    leaves: int | None = key(
+        None,
+        "Leaves that are played out at a time, of trees in each of them; default: 256 of trees, "
+        "else 32",
+        "leaves",
+        ge=1,
+        le=4096,
+    )
+    exploration: float = EXPLORATION
+    trees: int = TREE_COUNT
+    nodes: int = NODES
+    rave: float = RAVE
 
     def strength(self) -> Strength:
         """Return what the reference is handed of a player."""
+        each, leaves = (1, 256) if self.kind == TREES else (8, 32)
         return Strength(
-            self.kind, self.playouts, self.seconds, self.each, self.leaves, self.exploration
+            self.kind,
+            self.playouts,
+            self.seconds,
+            self.each or each,
+            self.leaves or leaves,
+            self.exploration,
+            self.trees,
+            self.nodes,
+            self.rave,
         )
 
 
@@ -103,4 +130,7 @@ def named(one: PlayerConfig) -> str:
     if one.kind == RANDOM:
         return RANDOM
     effort = f"{one.seconds:g} s" if one.seconds else f"{one.playouts:,} playouts"
-    return f"{'flat Monte Carlo' if one.kind == FLAT else 'UCT'}, {effort} a move"
+    kind = "flat Monte Carlo" if one.kind == FLAT else "UCT"
+    if one.kind == TREES:
+        kind = f"UCT in {counted(one.trees, 'tree')}{' with RAVE' if one.rave else ''}"
+    return f"{kind}, {effort} a move"

@@ -46,7 +46,7 @@ class Opponent:
     def choice(self, strength: Strength | None = None) -> Choice:
         """Return the move that the player, or one of another strength, would choose."""
         strength = strength or self.strength
-        place = self.game.size, strength.kind, strength.each, strength.leaves
+        place = self.game.size, replace(strength, playouts=0, seconds=0.0)
         if place not in self._evaluates:
             made = evaluator(self.device, self.game.size, strength, self._base)
             self._evaluates[place] = made

@@ -1,4 +1,4 @@
-"""Who plays positions out for a player that chooses by playouts: a device, or plain Python?"""
+"""Who plays positions out for a player, and keeps its trees: a device, or plain Python?"""
 
 from __future__ import annotations
 
@@ -9,12 +9,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reference_py.games.havannah.board import name_of
-from reference_py.games.havannah.match import RANDOM, SWAP, Strength, choose, leaf_parameters
+from reference_py.games.havannah.match import (
+    FLAT_EACH,
+    RANDOM,
+    SWAP,
+    TREES,
+    Strength,
+    choose,
+    evaluates,
+    leaf_parameters,
+    tree_parameters,
+)
 from reference_py.games.havannah.playout import DRAW, RESULT, WON
-from reference_py.games.havannah.search import evaluation
 from societies.games.havannah import WIDTH_ON_CPU, WORKLOAD, is_faster_offline
 from societies.games.havannah.position import SWAP as SWAP_NAME
 from societies.games.havannah.position import Game
+from societies.games.havannah.search import WORKLOAD as SEARCH
 from societies.workload.engines import DeviceEngine
 from societies.workload.phases import Step
 
@@ -93,14 +103,57 @@ class Leaves:
         return list(zip(settled.tolist(), won.tolist(), drawn.tolist(), strict=True))
 
 
+class Trees:
+    """Keeps the trees of a player on a device; plays positions out there where it has no tree.
+
+    Parameters
+    ----------
+    device : Device
+    size : of the board
+    strength : Strength
+    stream_base : where the streams of the seed begin
+    """
+
+    def __init__(self, device: Device, size: int, strength: Strength, stream_base: int) -> None:
+        self._engine = DeviceEngine(SEARCH, tree_parameters(size, strength, stream_base), device)
+        cells = 3 * size * (size - 1) + 1
+        self._leaves = Leaves(device, size, cells, FLAT_EACH, stream_base)
+
+    def __call__(self, *positions: Any) -> list[tuple[bool, int, int]]:
+        """Play positions out, as `Leaves` does."""
+        return self._leaves(*positions)
+
+    def plant(self, stones: Iterable[int], side: int, stream: int) -> None:
+        """Begin the trees of a position."""
+        board = np.array([list(stones)], np.uint8)
+        numbers = np.array([stream], np.uint64)
+        self._engine.put({"board": board, "to_move": np.array([side], np.uint8), "stream": numbers})
+        self._engine.step(Step("plant"), 0)
+
+    def grow(self) -> tuple[list[int], list[int]]:
+        """Play out some leaves of every tree; return playouts of each, and what is certain."""
+        self._engine.step(Step("grow"), 1)
+        found = self._engine.arrays("played", "solved")
+        return found["played"][0].tolist(), found["solved"][0].tolist()
+
+    def found(self) -> tuple[list[Any], ...]:
+        """Return playouts, points and what is certain of each cell."""
+        self._engine.step(Step("gather"), 1)
+        names = ("playouts", "points", "certain")
+        found = self._engine.arrays(*names)
+        return tuple(found[name][0].tolist() for name in names)
+
+
 def evaluator(device: Device | None, size: int, strength: Strength, stream_base: int) -> Evaluate:
-    """Return what plays positions out for a player: a device, or plain Python."""
+    """Return what plays positions out for a player, and keeps its trees: a device, or Python."""
     if strength.kind == RANDOM:
         return lambda *_: []
-    cells = 3 * size * (size - 1) + 1
     if device is None:
-        found: Evaluate = evaluation(leaf_parameters(size, 1, strength.each, stream_base))
+        found: Evaluate = evaluates(size, strength, stream_base)
         return found
+    if strength.kind == TREES:
+        return Trees(device, size, strength, stream_base)
+    cells = 3 * size * (size - 1) + 1
     return Leaves(device, size, max(strength.leaves, cells), strength.each, stream_base)
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from reference_py.games.havannah.board import board_of, name_of
 from reference_py.games.havannah.match import Strength, leaf_parameters
 from reference_py.games.havannah.parameters import EMPTY, WHITE
-from reference_py.games.havannah.search import LOSS, OPEN, WIN, Search, evaluation
+from reference_py.games.havannah.search import LOSS, OPEN, WIN, Search, TreeSearch, evaluation
 from reference_py.primitives.rng import Rng
 from societies import config_from_dict, open_results, run
 from societies.errors import ConfigError
@@ -22,17 +22,18 @@ from societies.games.havannah.players import COUNTED, chosen, evaluator
 from societies.games.havannah.position import Game, game_of
 from societies.games.matches import records
 
+KINDS = ("trees", "uct", "flat", "random")
 WEAK = {"kind": "uct", "playouts": 32, "each": 4, "leaves": 4}
 SMALL = {"workload": "havannah_match", "size": 3, "players": [WEAK, {"kind": "random"}]}
 
 
-def choice(game, *, kind="uct", device=None, playouts=400, each=4):
-    strength = Strength(kind, playouts, each=each, leaves=8)
+def choice(game, *, kind="uct", device=None, playouts=400, each=4, **more):
+    strength = Strength(kind, playouts, each=each, leaves=8, nodes=256, **more)
     evaluate = evaluator(device, game.size, strength, 5)
     return chosen(game, strength, evaluate, Rng.seed(5, 1024, 7), 100)
 
 
-@pytest.mark.parametrize("kind", ["uct", "flat"])
+@pytest.mark.parametrize("kind", ["trees", "uct", "flat"])
 def test_a_win_in_one_is_taken(kind):
     assert choice(game_of(4, False, "A1 D4 A2 D3 A3 E4"), kind=kind).move == "A4"
 
@@ -43,10 +44,53 @@ def test_the_only_reply_is_found():
     assert found.move == "A4"
 
 
-@pytest.mark.parametrize("kind", ["uct", "flat", "random"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_choice_is_the_same_on_a_device_and_in_python(device, kind):
     game = game_of(4, False, "D4 C3")
     assert choice(game, kind=kind) == choice(game, kind=kind, device=device)
+
+
+def test_trees_say_how_much_was_played_and_where_streams_go_on(device):
+    """Numbers of a choice: playouts add up, the next move has other streams, RAVE another tree."""
+    game = game_of(4, False, "D4 C3")
+    plain = choice(game, kind="trees", device=device, playouts=500, each=2)
+    rated = choice(game, kind="trees", device=device, playouts=500, each=2, rave=200.0)
+    assert plain.playouts == rated.playouts == 512  # two trees, eight leaves of two at a time
+    assert plain.stream == 100 + 512 and plain.best != rated.best
+    assert rated == choice(game, kind="trees", playouts=500, each=2, rave=200.0)
+
+
+@pytest.mark.parametrize("rave", [0.0, 50.0])
+def test_trees_solve_positions_with_few_cells(device, rave):
+    """What trees say for certain is what looking at every line says; nodes suffice for all."""
+    generator, solved, board = random.Random(5), 0, board_of(3)
+    strength = Strength("trees", each=1, leaves=64, trees=2, nodes=3000, rave=rave)
+    keeper = evaluator(device, 3, strength, 1)
+    while solved < 5:
+        game = Game(3)
+        while len(game.empty) > 6 and not game.is_over:
+            game.play(name_of(board, generator.choice(game.empty)))
+        if game.is_over:
+            continue
+        search = TreeSearch(game.stones, game.to_move, keeper, 0)
+        for _ in range(400):
+            if search.known != OPEN:
+                break
+            search.grow()
+        assert search.known != OPEN and search.is_solved
+        assert -search.known == value(list(game.moves))
+        if search.known == LOSS:  # who is to move wins: the move that does is chosen
+            assert value([*game.moves, name_of(board, search.best().cell)]) == LOSS
+        solved += 1
+
+
+def test_a_tree_that_is_full_goes_on_with_the_leaves_that_it_has(device):
+    for where in (None, device):
+        keeper = evaluator(where, 4, Strength("trees", each=1, leaves=200, nodes=3), 1)
+        search = TreeSearch([EMPTY] * 37, WHITE, keeper, 0)
+        search.grow()
+        search.grow()
+        assert search.visits == 800 and sum(move.visits for move in search.moves) == 800
 
 
 def test_many_playouts_of_a_leaf_are_counted_on_the_device(device):
@@ -183,6 +227,17 @@ def test_play():
 def test_what_play_refuses(options, message):
     with pytest.raises(ConfigError, match=message):
         played(**options)
+
+
+def test_trees_play_a_match_with_swap(tmp_path):
+    """The opening is rated move by move, as other players do, and the games are games."""
+    tree = {"kind": "trees", "playouts": 60, "leaves": 15, "nodes": 200, "rave": 100.0}
+    settings = {**SMALL, "games": 2, "players": [tree, {"kind": "random"}]}
+    config = config_from_dict(settings)
+    assert "UCT in 2 trees with RAVE, 60 playouts a move" in WORKLOAD.names(config)[0]
+    report = run(config, out=tmp_path / "match.h5")
+    again = run(config, out=tmp_path / "reference.h5", device="reference")
+    assert dict(report.rows)["state sha256"] == dict(again.rows)["state sha256"]
 
 
 def gtp(lines, settings=SMALL):

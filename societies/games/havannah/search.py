@@ -1,0 +1,159 @@
+"""Havannah, searched by trees of moves that stay on the device: what is declared of it.
+
+The rules are in ``reference_py/games/havannah/grow.py``. A batch is one launch, in which every
+tree, a workgroup, plays out so many leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from reference_py.games.havannah import gather, grow, plant
+from reference_py.games.havannah.grow import TreeParameters
+from societies.games.havannah import FOLDER
+from societies.games.havannah import WORKLOAD as RATING
+from societies.games.havannah.position import NAMES
+from societies.games.havannah.search_config import HavannahSearchConfig, tree_bytes
+from societies.words import counted
+from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload, phase
+
+if TYPE_CHECKING:
+    from societies.workload.report import RunReport
+
+TREE_ITEMS = 64
+"""Work-items of a tree; on a CPU it has one."""
+
+
+class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
+    """A position whose moves are searched by trees, which grow by playouts."""
+
+    name = "havannah_search"
+    summary = "UCT of Havannah: which move is best, by trees of moves that the device keeps?"
+    config = HavannahSearchConfig
+    clock, copies, work = "batch", "game", "playout"
+
+    def parameters(self, config: HavannahSearchConfig) -> TreeParameters:
+        """Return what the reference is handed."""
+        return config.parameters()
+
+    def sizes(self, p: TreeParameters) -> dict[str, int]:
+        """Return trees, positions of each, cells, and cells for which there are estimates."""
+        return {
+            "tree": p.trees,
+            "node": p.nodes,
+            "cell": p.cells,
+            "estimate": p.cells if p.rave else 0,
+        }
+
+    def fields(self, p: TreeParameters) -> Mapping[str, Field]:
+        """Return the position, the trees, and what all trees together found of each move."""
+        move, estimate = ("tree", "node", "cell"), ("tree", "node", "estimate")
+        stones = "stones of the position: 1 white, 2 black"
+        one = ("cell",)
+        return {
+            "board": Field(one, "uint8", "1", stones, initial=lambda p: p.stones, constant=True),
+            "to_move": Field(
+                (), "uint8", "1", "who is to move", initial=lambda p: p.to_move, constant=True
+            ),
+            "stream": Field((), "uint64", "index", "stream of playout 0", constant=True),
+            "node_count": Field(
+                ("tree",), "uint32", "positions", "positions of a tree", within=(1, p.nodes)
+            ),
+            "played": Field(("tree",), "uint32", "playouts", "playouts of a tree"),
+            "solved": Field(
+                ("tree",), "uint8", "1", "what is certain of the move to the root", within=(0, 4)
+            ),
+            "visits": Field(move, "uint32", "playouts", "playouts below a move"),
+            "halves": Field(
+                move, "uint32", "half wins", "of these, as who makes the move sees them"
+            ),
+            "below": Field(
+                move,
+                "uint32",
+                "index",
+                "position after a move, 0 for none",
+                within=(0, p.nodes - 1),
+            ),
+            "known": Field(
+                move, "uint8", "1", "0 nothing, 1 taken, 2 wins, 3 loses, 4 ties", within=(0, 4)
+            ),
+            "seen": Field(
+                estimate, "uint32", "playouts", "playouts below a position with such a stone"
+            ),
+            "gained": Field(estimate, "uint32", "half wins", "half wins in these"),
+            "playouts": Field(one, "int64", "playouts", "playouts of all trees", logged=True),
+            "points": Field(
+                one, "float64", "playouts", "playouts won, a draw being half of one", logged=True
+            ),
+            "certain": Field(
+                one,
+                "uint8",
+                "1",
+                "what is certain of a move: 0 nothing, 1 taken, 2 wins, 3 loses, 4 ties",
+                within=(0, 4),
+                logged=True,
+            ),
+        }
+
+    def phases(self, p: TreeParameters, copies: int) -> Mapping[str, Phase]:
+        """Return the kernels of every phase."""
+        trees, padded = copies * p.trees, 2 * p.size + 1
+        board = {
+            "spots": Scratch((trees, p.cells), "uint16"),
+            "rows": Scratch((trees, 4 * padded), "uint32"),
+            "parents": Scratch((trees, 2 * 32 * padded), "uint16"),
+        }
+        file = f"{FOLDER}/grow.cl"
+        launch = Launch(file, groups=trees, alone_on_cpu=True, items=TREE_ITEMS, scratch=board)
+        return {
+            "plant": phase(f"{FOLDER}/plant.cl", global_size=trees * p.cells),
+            "grow": Phase((launch,)),
+            "gather": phase(f"{FOLDER}/gather.cl", global_size=copies * p.cells),
+        }
+
+    def schedule(self, p: TreeParameters, tick: int, seen: Any) -> Iterator[Step]:
+        """Yield the steps of a batch; before the first one the trees are planted."""
+        if not tick:
+            yield Step("plant")
+            return
+        yield Step("grow")
+        yield Step("gather")
+
+    def source(self, p: TreeParameters) -> Source:
+        """Return macros and the tables of a board; another position or seed builds nothing."""
+        of_playouts: Any = p
+        board = RATING.source(of_playouts)
+        macros = {**board.macros, "RAVE": bool(p.rave), "TREE_ITEMS": TREE_ITEMS}
+        return Source(macros, board.header, arguments=board.arguments)
+
+    def reference(self, p: TreeParameters) -> Mapping[str, Callable[..., None]]:
+        """Return the twin of every phase."""
+        return {"plant": plant.plant, "grow": grow.grow, "gather": gather.gather}
+
+    def work_items(self, p: TreeParameters, copies: int, device: Any) -> int:
+        """Return work-items of a workgroup: two warps."""
+        return TREE_ITEMS
+
+    def work_done(self, config: HavannahSearchConfig, ticks: int) -> float:
+        """Return playouts of all trees, if none of them is solved."""
+        return float(ticks * config.leaves * config.each * config.trees * self.count(config))
+
+    def report(self, config: HavannahSearchConfig, **facts: Any) -> RunReport:
+        """Return a report with the best moves."""
+        from societies.games.havannah.search_report import SearchReport
+
+        return SearchReport(self, config, **facts)
+
+    def plan_rows(self, config: HavannahSearchConfig, p: TreeParameters) -> list[tuple[str, str]]:
+        """Return the position and how large the trees are."""
+        nbytes = p.trees * tree_bytes(p.size, p.nodes, p.rave)
+        each = f"{p.nodes:,} positions each, {nbytes / 2**20:.0f} MiB in all"
+        return [
+            ("position", f"size {p.size}, {sum(map(bool, p.stones))} stones"),
+            ("to move", NAMES[p.to_move]),
+            ("trees", f"{counted(p.trees, 'tree')} of {each}"),
+        ]
+
+
+WORKLOAD = HavannahSearch()

@@ -1,0 +1,137 @@
+"""What can be configured of a search: every key of its YAML file, with unit, range and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from reference_py.games.havannah.grow import TreeParameters
+from reference_py.primitives.rng import stream_base
+from societies.config.model import LARGEST_INTEGER, Conflict, Interval, Section, key
+from societies.games.havannah.config import STREAMS, BoardConfig
+from societies.words import counted
+from societies.workload.config import SEED
+
+LIMIT = 2**40
+"""Random streams of a game, one for each playout."""
+
+MOST_BYTES = 2**34
+"""Most bytes of all trees."""
+
+EXPLORATION: Any = key(
+    0.2, "Of uct and trees: weight of the term that prefers moves with few playouts", ge=0.0, le=1e2
+)
+RAVE: Any = key(
+    0.0,
+    "Of trees: playouts of a move at which its own wins weigh as much as those of all games below "
+    "its position in which its side had a stone there at the end; 0: these do not count",
+    "playouts",
+    ge=0.0,
+    le=1e9,
+)
+TREES: Any = key(
+    2,
+    "Of trees: how many there are, each a workgroup of the device; their playouts are added up",
+    "trees",
+    ge=1,
+    le=4096,
+)
+NODES: Any = key(
+    2**14,
+    "Of trees: most positions of each; when it has them, its leaves stay leaves",
+    "positions",
+    ge=1,
+    le=2**22,
+)
+
+
+def tree_bytes(size: int, nodes: int, rave: float) -> int:
+    """Return the bytes of a tree."""
+    return nodes * (3 * size * (size - 1) + 1) * (21 if rave else 13)
+
+
+class RecordConfig(Section):
+    """What is kept in the file, and how often."""
+
+    checkpoint: Interval = key(
+        "auto",
+        "Save the trees, from which a run can be resumed, every this many batches; 0 or never: "
+        "not at all; auto: 50",
+        "batch",
+    )
+
+
+class HavannahSearchConfig(BoardConfig):
+    """A position of Havannah whose best move is looked for by trees of moves."""
+
+    workload: Literal["havannah_search"] = key("havannah_search", "What the file configures")
+    size: int = key(6, "Cells of a side of the board", "cells", ge=3, le=10)
+    batches: int = key(
+        20, "Batches of leaves, after each of which what was found is recorded", ge=1, le=10**6
+    )
+    leaves: int = key(
+        512, "Leaves of each tree in a batch, which is a launch", "leaves", ge=1, le=2**20
+    )
+    each: int = key(1, "Playouts of a leaf", "playouts", ge=1, le=4096)
+    trees: int = TREES
+    nodes: int = NODES
+    exploration: float = EXPLORATION
+    rave: float = RAVE
+    seed: int = SEED
+    replicates: int = key(
+        1,
+        "Searches of the position, alike but for their random draws, side by side",
+        "games",
+        ge=1,
+        le=LARGEST_INTEGER,
+    )
+    first_game: int = key(0, "Number of the first of them", "index", ge=0, le=LARGEST_INTEGER)
+    record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
+
+    @property
+    def stream_base(self) -> int:
+        """Place on the generator's orbit at which the streams of this seed begin."""
+        return stream_base(self.seed)
+
+    def parameters(self) -> TreeParameters:
+        """Return what the reference is handed."""
+        game = self.game()
+        return TreeParameters(
+            self.size,
+            game.stones,
+            game.to_move,
+            self.trees,
+            self.nodes,
+            self.leaves,
+            self.each,
+            self.exploration,
+            self.rave,
+            self.stream_base,
+            LIMIT,
+        )
+
+    def conflicts(self) -> Iterator[Conflict]:
+        """Yield what contradicts itself: more playouts than streams or counters, large trees."""
+        yield from super().conflicts()
+        playouts = self.batches * self.leaves * self.each
+        if playouts >= 2**31:
+            yield Conflict(
+                ("batches",),
+                f"{playouts:,} playouts of a tree; fewer than {2**31:,} are counted",
+                (("leaves",), ("each",)),
+            )
+        games = self.first_game + self.replicates
+        if games > STREAMS // LIMIT:
+            yield Conflict(
+                ("replicates",),
+                f"{counted(games, 'game')} need more random streams than there are; "
+                f"{STREAMS // LIMIT:,} games have some",
+                (("first_game",),),
+            )
+        nbytes = self.replicates * self.trees * tree_bytes(self.size, self.nodes, self.rave)
+        if nbytes > MOST_BYTES:
+            yield Conflict(
+                ("nodes",),
+                f"the trees take {nbytes / 2**30:.1f} GiB; at most {MOST_BYTES >> 30} are allowed",
+                (("trees",), ("size",), ("replicates",)),
+            )

@@ -61,15 +61,20 @@ COLLECTIVE uint best_move(const moves_t moves, const size_t node, const uint pla
     }
     bounds[LANE] = bound;
     bests[LANE] = best;
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody's best, before all compare them
-    for (uint i = 0; i < LANES; ++i) {
-        if (bounds[i] > bound || (bounds[i] == bound && bests[i] < best)) {
-            bound = bounds[i];
-            best = bests[i];
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody's best, before work-item 0 compares them
+    if (LANE == 0u) {
+        for (uint i = 1; i < LANES; ++i) {
+            if (bounds[i] > bound || (bounds[i] == bound && bests[i] < best)) {
+                bound = bounds[i];
+                best = bests[i];
+            }
         }
+        bests[0] = best;
     }
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // all have compared, before the next position's are put
-    return best;
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // the best of all, before everybody reads it
+    const uint found = bests[0];
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before the next position's
+    return found;
 }
 
 // Begin a node: its cells are taken as those of the one above, and that of the move. Called by all
@@ -184,6 +189,8 @@ __kernel void grow(__global const uchar *board, __global const uchar *to_move,
                    const uint each, const double exploration, const double rave,
                    const uint first_game, const ulong limit, const ulong stream_base)
 {
+    const size_t tree = get_group_id(0), game = tree / trees, first = tree * nodes * CELLS;
+    if (solved[tree] != OPEN_MOVE) return;
     HOLD_BOARD
     __local uint *path = local_malloc(2 * CELLS * sizeof(uint));
     __local double *bounds = local_malloc(TREE_ITEMS * sizeof(double));
@@ -193,7 +200,6 @@ __kernel void grow(__global const uchar *board, __global const uchar *to_move,
     __local uint *counters = local_malloc(2 * CELLS * sizeof(uint));
     for (uint i = LANE; i < 2 * CELLS; i += LANES) counters[i] = 0u;
 #endif
-    const size_t tree = get_group_id(0), game = tree / trees, first = tree * nodes * CELLS;
     moves_t moves;
     moves.visits = visits + first;
     moves.halves = halves + first;
@@ -221,12 +227,13 @@ __kernel void grow(__global const uchar *board, __global const uchar *to_move,
         for (uint cell = 0; cell < CELLS; ++cell)
             if (board[cell] != EMPTY) parents[spot_of[cell]] = held.parent[spot_of[cell]];
     }
-    uint used = node_count[tree], done = played[tree], what = solved[tree];
+    uint used = node_count[tree], done = played[tree], what = OPEN_MOVE;
     const ulong numbers = (first_game + game) * limit + stream[game];
     group_barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);  // counters, all have read the tree
-    for (uint leaf = 0; leaf < leaves && what == OPEN_MOVE; ++leaf) {
+    uint leaf = 0u;
+    do {
         uint node = 0u, depth = 0u, playouts = done;
-        while (true) {
+        do {
             const uint cell = best_move(moves, node, playouts, exploration, rave, bounds, bests);
             if (LANE == 0u) {
                 path[2u * depth] = node;
@@ -235,17 +242,13 @@ __kernel void grow(__global const uchar *board, __global const uchar *to_move,
             ++depth;
             const size_t at = (size_t)node * CELLS + cell;
             playouts = moves.visits[at];
-            uint next = moves.below[at];
-            if (!next) {
-                if (playouts < 2u * each || used == nodes) break;
-                next = used++;
-                clear(moves, next, node, cell);
-                group_barrier(
-                    CLK_GLOBAL_MEM_FENCE);  // the node, and all have read that it was none
-                if (LANE == 0u) moves.below[at] = next;
-            }
-            node = next;
-        }
+            const uint next = moves.below[at];
+            const bool grows = !next && playouts >= 2u * each && used < nodes;
+            if (grows) clear(moves, used, node, cell);
+            node = grows ? used++ : next;
+            group_barrier(CLK_GLOBAL_MEM_FENCE);  // the node, and all have read what was below
+            if (grows && LANE == 0u) moves.below[at] = node;
+        } while (node);
         if (LANE == 0u) {
             shared[0] = make_moves(board, spot_of, masks, spots, rows, parents, path, depth, held);
             shared[1] = 0u;
@@ -302,7 +305,7 @@ __kernel void grow(__global const uchar *board, __global const uchar *to_move,
         }
         group_barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);  // the tree as it is now
         what = shared[0];
-    }
+    } while (++leaf < leaves && what == OPEN_MOVE);
     if (LANE == 0u) {
         node_count[tree] = used;
         played[tree] = done;

@@ -1,5 +1,5 @@
 // What is known of a move of a tree: nothing, there is a stone, or how it ends for certain?
-// Twin: reference_py/games/havannah/plant.py.
+// Twin: reference_py/games/havannah/moves.py.
 //
 // No local memory, no barriers. Macros: none of its own.
 #ifndef GAMES_HAVANNAH_MOVES_CL

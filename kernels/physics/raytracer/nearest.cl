@@ -87,6 +87,19 @@ static void offer_sphere(hit_t *best, const num b, const num q, const int number
         if (q >= NUM(0.0)) offer_sphere(best, b, q, number, ignored); \
     } while (0)
 
+// Whether any of eight numbers, 0 or -1 each, is not 0, and the larger and the smaller of two
+// numbers or vectors. PoCL 3.0 calls its own `any`, `max` and `min` as functions, with all
+// registers saved.
+static bool any_of(const int8 flags)
+{
+    const int4 four = flags.lo | flags.hi;
+    const int2 two = four.lo | four.hi;
+    return (two.x | two.y) != 0;
+}
+
+#define LARGER(a, b) ((a) < (b) ? (b) : (a))
+#define LESSER(a, b) ((b) < (a) ? (b) : (a))
+
 // The eight spheres of a group.
 static void offer_group(hit_t *best, __global const num8 *group, __global const int *numbers,
                         const num3 origin, const num3 towards, const int ignored)
@@ -99,7 +112,7 @@ static void offer_group(hit_t *best, __global const num8 *group, __global const 
     const num8 x = origin.x - group[0], y = origin.y - group[1], z = origin.z - group[2];
     const num8 b = (x * towards.x + y * towards.y) + z * towards.z;
     const num8 q = b * b - (((x * x + y * y) + z * z) - group[3]);
-    if (!any(q >= NUM(0.0))) return;
+    if (!any_of(q >= NUM(0.0))) return;
 #define OFFER_LANE(lane, place) \
     if (q.lane >= NUM(0.0)) offer_sphere(best, b.lane, q.lane, numbers[place], ignored);
     OFFER_LANE(s0, 0);
@@ -238,12 +251,14 @@ static void offer_tree(hit_t *best, const scene_t *scene, const num3 origin, con
                 waiting = push(node_of, near_of, base, waiting, child + lane, near);
         }
 #else
-        const num8 near = max(max((box[dx] - in.x) * slow.x, (box[1 + dy] - in.y) * slow.y),
-                              (box[2 + dz] - in.z) * slow.z);
-        const num8 far = min(min((box[3 - dx] - out.x) * slow.x, (box[4 - dy] - out.y) * slow.y),
-                             (box[5 - dz] - out.z) * slow.z);
+        const num8 near_x = (box[dx] - in.x) * slow.x, near_y = (box[1 + dy] - in.y) * slow.y,
+                   near_z = (box[2 + dz] - in.z) * slow.z;
+        const num8 far_x = (box[3 - dx] - out.x) * slow.x, far_y = (box[4 - dy] - out.y) * slow.y,
+                   far_z = (box[5 - dz] - out.z) * slow.z;
+        const num8 near_xy = LARGER(near_x, near_y), far_xy = LESSER(far_x, far_y);
+        const num8 near = LARGER(near_xy, near_z), far = LESSER(far_xy, far_z);
         const int8 met = (far >= NUM(0.0)) & (near <= far * SLACK) & (near <= best->t * SLACK);
-        if (!any(met)) continue;
+        if (!any_of(met)) continue;
 #define PUSH_LANE(lane, place) \
     if (met.lane) waiting = push(node_of, near_of, base, waiting, child + place, near.lane)
         PUSH_LANE(s0, 0);

@@ -290,7 +290,8 @@ __kernel void grow(__global const uchar *board, __global const uchar *to_move,
                 moves.gained[at] += own[cell] >> 16;
             }
         }
-        group_barrier(CLK_LOCAL_MEM_FENCE);  // the counters were read, before they are emptied
+        // Counters were read before they are emptied, and what is known before it changes.
+        group_barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
         for (uint i = LANE; i < 2 * CELLS; i += LANES) counters[i] = 0u;
 #endif
         if (LANE == 0u) {

@@ -17,6 +17,8 @@ from reference_py.economy.state import (
     GROUP_STATE,
     MEASURE_DEVICE_STATE,
     MEASURE_STATE,
+    NETWORK_DEVICE_STATE,
+    NETWORK_STATE,
     STATE,
     Array,
 )
@@ -53,6 +55,8 @@ def state() -> Iterator[str]:
         ("With groups also (the second with devices):", of_groups),
         ("With `record.measures` also:", MEASURE_STATE),
         ("With `record.measures` and devices also:", MEASURE_DEVICE_STATE),
+        ("With `record.network` also:", NETWORK_STATE),
+        ("With `record.network` and devices also:", NETWORK_DEVICE_STATE),
     ):
         if lead:
             yield f"\n{lead}\n"

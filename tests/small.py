@@ -206,7 +206,7 @@ FORMS = {
         {
             "days": 5,
             "groups": [{"name": name, "share": 0.5} for name in "ab"],
-            "record": {"measures": True, "agent": 1},
+            "record": {"measures": True, "agent": 1, "network": [5]},
         },
     ),
     "havannah": (

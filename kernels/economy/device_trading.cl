@@ -439,6 +439,11 @@ COLLECTIVE void settle_deal(DEAL_PARAMETERS, const uint resource, const terms_t 
     group_barrier(CLK_GLOBAL_MEM_FENCE);  // all have read what both hold, before it changes hands
     if (LANE == 0) {
         hand_over(DEAL, resource, rows);
+#if NETWORK
+        int paid = 0;
+        for (uint i = 0; i < count; ++i) paid += units[i];
+        link_sale(STATE, society, device_type, buyer, seller, paid);
+#endif
         for (uint i = 0; i < count; ++i) {
             held(buyer, offered[i]) -= units[i];
             held(seller, offered[i]) += units[i];

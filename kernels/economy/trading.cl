@@ -11,6 +11,7 @@
 // in global memory (a slice of `scores` for each workgroup).
 #include "economy/curves.cl"
 #include "economy/menu.cl"
+#include "economy/network.cl"
 #include "primitives/group.cl"
 #include "primitives/softmath.cl"
 
@@ -352,6 +353,10 @@ static void settle(MEETING_PARAMETERS, const uint give, const uint take, const d
 #if MEASURES
     account_swap(STATE, TABLES, society, a, give, deal.given, take, deal.taken);
     account_swap(STATE, TABLES, society, b, take, deal.taken, give, deal.given);
+#endif
+#if NETWORK
+    link_swap(STATE, society, a, b, deal.given);
+    link_swap(STATE, society, b, a, deal.taken);
 #endif
     change(STATE, TABLES, society, a, take, deal.taken);
     change(STATE, TABLES, society, b, take, -deal.taken);

@@ -12,6 +12,7 @@ from reference_py.economy.curves import gain, loss, marginal_utility, utility_cu
 from reference_py.economy.end_day import refresh
 from reference_py.economy.knowledge import know_components
 from reference_py.economy.listener import notify
+from reference_py.economy.network import link_sale
 from reference_py.economy.own_use import remember_price
 from reference_py.economy.promises import reserve, unreserve
 from reference_py.economy.state import NOBODY
@@ -102,6 +103,8 @@ def deal(p, s, device_type, buyer, seller):
     if p.measures:
         s.income_sales[seller] += received
         s.spending_devices[buyer] += paid
+    if p.network:
+        link_sale(s, device_type, buyer, seller, sum(units))
     if s.listener is not None:
         after = {"value_buyer_after": [s.value[buyer][r] for r in offered]}
         after["value_seller_after"] = [s.value[seller][r] for r in offered]

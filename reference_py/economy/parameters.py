@@ -79,6 +79,7 @@ class Parameters:
         No agent is expected to pass it; utility tables end there at the latest.
     first_society, societies : int, which societies are meant; nothing in a society depends on it
     numeraire : int, the resource in whose units prices are recorded, or None: of any resource
+    network : whether it is noted who gave how much to whom
 
     Raises
     ------
@@ -102,6 +103,7 @@ class Parameters:
     first_society: int = 0
     societies: int = 1
     numeraire: int | None = None
+    network: bool = False
     stream_base: int = field(init=False)
 
     def __post_init__(self):

@@ -29,6 +29,7 @@ from reference_py.economy.measures import (
     measure_extraction,
     society_measures,
 )
+from reference_py.economy.network import begin_network
 from reference_py.economy.open_device_market import open_device_market
 from reference_py.economy.own_use import own_use
 from reference_py.economy.production import production
@@ -81,6 +82,7 @@ def schedule(p, day: int) -> list[Step]:
     measures = [Step(agent_measures), Step(society_measures)]
     return [
         *([Step(begin_measures)] if p.measures else []),
+        *([Step(begin_network)] if p.network else []),
         *(device_market(p) if p.devices is not None else []),
         *market,
         Step(extraction),

@@ -413,6 +413,43 @@ MEASURE_DEVICE_STATE: dict[str, Array] = {
 }
 """What is measured in addition if ``record.measures`` is set, and if there are devices."""
 
+_AL = ("agent", "link")
+
+NETWORK_STATE: dict[str, Array] = {
+    "link_taker": Array(
+        _AL,
+        "int32",
+        "agent",
+        "to whom the agent gave anything today, in the order of the first time; -1: nobody",
+        (NOBODY, "agents - 1"),
+        initial=NOBODY,
+        of_agent=False,
+        kept=False,
+    ),
+    "link_units": Array(
+        _AL, "int32", "units", "units given to it in swaps", COUNT, of_agent=False, kept=False
+    ),
+    "link_swaps": Array(_AL, "int32", "swaps", "swaps with it", COUNT, of_agent=False, kept=False),
+}
+NETWORK_DEVICE_STATE: dict[str, Array] = {
+    "link_paid": Array(
+        _AL, "int32", "units", "units paid to it for devices", COUNT, of_agent=False, kept=False
+    ),
+    "link_devices": Array(
+        ("agent", "device_type", "link"),
+        "int32",
+        "devices",
+        "devices sold to it",
+        COUNT,
+        of_agent=False,
+        kept=False,
+    ),
+}
+"""What is kept of a day's trade in addition if ``record.network`` is set, and with devices.
+
+A shock at the end of a day leaves its links as they are: they are those of the day.
+"""
+
 
 def arrays(p) -> dict[str, Array]:
     """Return the arrays that a society of these parameters has."""
@@ -425,6 +462,9 @@ def arrays(p) -> dict[str, Array]:
     if p.measures:
         found = found | MEASURE_STATE
         found = found if p.devices is None else found | MEASURE_DEVICE_STATE
+    if p.network:
+        found = found | NETWORK_STATE
+        found = found if p.devices is None else found | NETWORK_DEVICE_STATE
     return found
 
 
@@ -440,6 +480,8 @@ def sizes(p) -> dict[str, int]:
     }
     if p.measures:
         lengths["measure"] = len(measure_names(p))
+    if p.network:
+        lengths["link"] = links(p)
     if p.devices is not None:
         lengths |= {
             "device_type": TYPES,
@@ -467,3 +509,15 @@ def filled(array, lengths):
     if lengths:
         return [filled(array, lengths[1:]) for _ in range(lengths[0])]
     return float(array.initial) if array.dtype == "float64" else array.initial
+
+
+def links(p):
+    """Return the most others to whom an agent can give something in a day.
+
+    It meets one in each round of a resource market, of which there are two, with devices one more
+    before those and one after each type, and in each round of device trade.
+    """
+    meetings = 2 * p.rounds
+    if p.devices is not None:
+        meetings = (3 + TYPES) * p.rounds + TYPES * p.device_rounds
+    return max(1, min(p.agents - 1, meetings))

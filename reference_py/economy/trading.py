@@ -12,6 +12,7 @@ from reference_py.economy.curves import gain, loss, marginal_utility, utility_cu
 from reference_py.economy.end_day import refresh
 from reference_py.economy.listener import notify
 from reference_py.economy.measures import account_swap
+from reference_py.economy.network import link_swap
 from reference_py.primitives.select import n_smallest
 from reference_py.primitives.softmath import soft_exp, soft_log
 
@@ -155,6 +156,9 @@ def bargain(p, s, agent_a, agent_b, give, take):
             if p.measures:
                 account_swap(p, s, agent_a, give, given, take, taken, gain_a)
                 account_swap(p, s, agent_b, take, taken, give, given, gain_b)
+            if p.network:
+                link_swap(s, agent_a, agent_b, given)
+                link_swap(s, agent_b, agent_a, taken)
             if s.listener is not None:
                 value_a = [s.value[agent_a][give], s.value[agent_a][take]]
                 value_b = [s.value[agent_b][give], s.value[agent_b][take]]

@@ -66,6 +66,7 @@ class Ensemble(Parameters):
             first_society=config.first_society,
             societies=config.replicates,
             numeraire=single.numeraire(config),
+            network=bool(config.record.network),
             devices=None,
             _groups=len(config.group_sizes()),
             _made={},
@@ -243,6 +244,7 @@ class Ensemble(Parameters):
             first_society=self.first_society,
             societies=self.societies,
             numeraire=single.numeraire(config),
+            network=bool(config.record.network),
         )
 
 

@@ -56,6 +56,7 @@ def parameters(config: EconomyConfig) -> Parameters:
         first_society=config.first_society,
         societies=config.replicates,
         numeraire=numeraire(config),
+        network=bool(config.record.network),
     )
 
 

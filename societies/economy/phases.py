@@ -66,6 +66,8 @@ def phases(p: Parameters, societies: int) -> dict[str, Phase]:
             "agent_measures": Phase(_of_agents_measures(p, societies)),
             "society_measures": Phase(_of_measures(p, societies)),
         }
+    if p.network:
+        found["begin_network"] = phase("economy/network.cl", agents)
     if p.shocks:
         found |= {
             "draw_shocks": phase("economy/shocks.cl", societies),

@@ -15,6 +15,7 @@ from reference_py.economy.state import DEVICE_STATE, MEASURE_STATE
 from societies.economy.config import EconomyConfig
 from societies.economy.ensemble import Ensemble
 from societies.economy.explain.trade_log import TradeLog
+from societies.economy.network import network_stops, network_tables, write_network
 from societies.economy.series import (
     ACTIVITIES,
     DEVICE_ACTIVITIES,
@@ -196,9 +197,10 @@ class Layout:
 
     def tables(self) -> list[Table]:
         """Return the tables of events in the file."""
-        if not self.devices:
-            return self.trade_log.tables()
         config = self.config
+        of_trade = [*network_tables(config), *self.trade_log.tables()]
+        if not self.devices:
+            return of_trade
         types = len(DEVICE_TYPES) if config.devices == "all" else 1
         room = min(config.agents * config.days, ROOM_FOR_INVENTIONS * types * config.resources)
         meaning = "resource whose device it is"
@@ -210,7 +212,7 @@ class Layout:
             Column("resource", "int32", "index", meaning),
             Column("recipe", "int32", "index", DEVICE_STATE["recipe"].meaning, dim="component"),
         )
-        return [Table("inventions", columns, config.replicates * room), *self.trade_log.tables()]
+        return [Table("inventions", columns, config.replicates * room), *of_trade]
 
     def attributes(self) -> dict[str, str | int]:
         """Return what was run: title, scenario, sizes."""
@@ -248,6 +250,7 @@ class Layout:
         if block.last in self.stops():
             state = block.state()
             self._write_detail(file, block.last, state)
+            write_network(file, self.config, block.last, state)
             self.trade_log.write(file, self.p, block.last, state, block.interruption)
             self.trade_log.begin(block.last, state)
 
@@ -280,7 +283,7 @@ class Layout:
 
     def stops(self) -> set[int]:
         """Return the days after which the state itself is recorded."""
-        days = self.trade_log.stops()
+        days = self.trade_log.stops() | network_stops(self.config)
         if self.config.record.agent:
             days.update(self._days[self.agent_day].tolist())
         if self.config.record.agent_resource:

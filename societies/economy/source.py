@@ -21,7 +21,7 @@ from reference_py.economy.parameters import (
     DeviceParameters,
     Parameters,
 )
-from reference_py.economy.state import NOBODY, Array, arrays, partners_remembered
+from reference_py.economy.state import NOBODY, Array, arrays, links, partners_remembered
 from reference_py.economy.streams import PURPOSE_COUNT, PURPOSES
 from reference_py.economy.tables import EffortCurve, UtilityCurve
 from reference_py.primitives.rng import STREAM_GAP
@@ -53,6 +53,7 @@ _LENGTHS = {
     "memory_day": "PARTNER_MEMORY",
     "production_day": "PRODUCTION_MEMORY",
     "component": "COMPONENT_SLOTS",
+    "link": "LINKS",
 }
 
 
@@ -113,12 +114,13 @@ def counts(p: Parameters) -> dict[str, int]:
     ``for (i = lid; i < 1; i += lanes)`` before a barrier if the 1 is a constant: some shapes would
     give wrong results or crash (tests/primitives/test_collective.py).
     """
-    return {
+    found = {
         "agents": p.agents,
         "resources": p.resources,
         "leaves": leaves(p),
         "menu_size": p.menu_size,
     }
+    return found | {"links": links(p)} if p.network else found
 
 
 def leaves(p: Parameters) -> int:
@@ -226,6 +228,8 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "LOSE": LOSE,
         **_device_macros(p),
         **_measure_macros(p),
+        "NETWORK": int(p.network),
+        **({"LINKS": links(p), "NO_TAKER": NOBODY} if p.network else {}),
         **_numbered("OF_", DISTRIBUTIONS),
         **_numbered("MOMENT_", MOMENTS),
         **{f"PURPOSE_{name.upper()}": number for name, number in PURPOSES.items()},

@@ -3,10 +3,15 @@
 import numpy as np
 import pytest
 import xarray as xr
+import yaml
 
 import societies
+from reference_py.economy.schedule import schedule
+from reference_py.economy.state import links
+from societies import sweep
 from societies.analysis import make_figure, trade_network
-from societies.errors import ConfigError, OutputError
+from societies.economy.parameters import parameters
+from societies.errors import ConfigError, Interrupted, OutputError
 
 SIZE = {"workload": "economy", "agents": 8, "resources": 8, "days": 20}
 
@@ -70,5 +75,133 @@ def test_a_file_without_a_log_has_no_network(tmp_path):
     societies.run(
         societies.config_from_dict({**SIZE, "days": 1}), device="reference", out=tmp_path / "no.h5"
     )
-    with pytest.raises(OutputError, match="has no 'resource_trades'"):
+    with pytest.raises(OutputError, match=r"has no network; runs with record\.network"):
         make_figure(tmp_path / "no.h5", "trade_network")
+
+
+TRADERS = {
+    **SIZE,
+    "agents": 6,
+    "resources": 6,
+    "days": 8,
+    "day_length": 150.0,
+    "seed": 4,
+    "devices": "all",
+    "replicates": 2,
+    "first_society": 3,
+    "utility": {"min_marginal": 2.5},
+    "extraction": {"max_experience": 150.0},
+    "trading": {"rounds": 2, "menu_size": 3},
+    "devices_market": {"rounds": 4},
+    "device": {"resources_in_tool": 3, "components": 3},
+    "invention": {
+        "tool_probability": 0.02,
+        "device_probability": 0.1,
+        "min_made_for_device_maker": 1,
+    },
+}
+"""A society in which resources are swapped and devices of several types are sold within days."""
+
+
+def run(path, record, device="reference", **more):
+    settings = {**TRADERS, **more, "record": {"checkpoint": 3, **record}}
+    societies.run(societies.config_from_dict(settings), device=device, out=path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def logged(tmp_path_factory):
+    log = {"trade_log": {"days": [5, 8], "societies": 2}}
+    return trade_network(run(tmp_path_factory.mktemp("log") / "log.h5", log))
+
+
+@pytest.mark.parametrize("device", ["reference", pytest.param("auto", marks=pytest.mark.thorough)])
+def test_a_recorded_network_is_that_of_the_trade_log(logged, tmp_path, device):
+    path = run(tmp_path / "network.h5", {"network": [8, 5]}, device)
+    found = trade_network(path)
+    assert found.units.sum() > 0 and (found.devices.sum("link") > 0).sum() > 1
+    xr.testing.assert_identical(found, logged)
+    xr.testing.assert_identical(trade_network(path, day=5, society=4), trade_network_of(logged))
+    rows = xr.open_dataset(path, group="events/trade_network")  # as anybody else would read it
+    assert rows.units.sum() == logged.units.sum() and rows.day.isnull().any()
+
+
+def trade_network_of(links):
+    chosen = np.flatnonzero((links.day == 5) & (links.society == 4))
+    return links.isel(link=chosen)
+
+
+def test_a_file_with_both_has_the_days_of_both(logged, tmp_path):
+    log = {"trade_log": {"days": [8], "societies": 2}}
+    path = run(tmp_path / "both.h5", {"network": [5], **log})
+    for day in (5, 8):
+        expected = logged.isel(link=np.flatnonzero(logged.day == day))
+        xr.testing.assert_identical(trade_network(path, day=day), expected)
+    make_figure(path, "trade_network", day=5)
+
+
+@pytest.mark.parametrize("devices", ["none", "tools", "all"])
+def test_there_is_room_for_everybody_whom_an_agent_can_meet(devices):
+    config = societies.config_from_dict(
+        {**TRADERS, "agents": 5000, "devices": devices, "record": {"network": [1]}}
+    )
+    p = parameters(config)
+    steps = [step.function.__name__ for step in schedule(p, 1)]
+    assert links(p) >= steps.count("trading") + steps.count("device_trading")
+
+
+def test_nothing_else_depends_on_the_network(tmp_path):
+    plain = run(tmp_path / "plain.h5", {}, days=5)
+    with_it = run(tmp_path / "with.h5", {"network": [5]}, days=5)
+    with societies.open_results(plain) as one, societies.open_results(with_it) as other:
+        xr.testing.assert_equal(one.load(), other.load())
+        assert one.attrs["model_version"] == other.attrs["model_version"]
+
+
+def test_an_interrupted_run_has_the_network_of_a_straight_one(tmp_path):
+    """The links of a day are not kept in a checkpoint: they begin anew every morning."""
+    straight = run(tmp_path / "straight.h5", {"network": [2, 7]})
+    config = societies.config_from_dict({**TRADERS, "record": {"checkpoint": 3, "network": [2, 7]}})
+
+    def stop(day, last):
+        if day >= 5:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "stopped.h5"
+    with pytest.raises((KeyboardInterrupt, Interrupted)):
+        societies.run(config, device="reference", out=path, progress=stop)
+    societies.run(config, device="reference", out=path, resume=True)
+    xr.testing.assert_identical(trade_network(path), trade_network(straight))
+
+
+def test_a_study_has_the_network_of_its_last_day(tmp_path):
+    """Societies 3 and 4 are runs 0 and 1 of the study, and those of one file."""
+    base = {**TRADERS, "replicates": 1, "record": {"network": [8]}}
+    (tmp_path / "base.yaml").write_text(yaml.safe_dump(base))
+    document = {
+        "base": "base.yaml",
+        "vary": {"grid": {"trading.min_surplus": [0.1]}},
+        "replicates": 2,
+        "record": {
+            "variables": ["gini"],
+            "final": ["link_taker", "link_units", "link_swaps", "link_paid", "link_devices"],
+        },
+    }
+    (tmp_path / "sweep.yaml").write_text(yaml.safe_dump(document))
+    sweep.run(tmp_path / "sweep.yaml", out=tmp_path / "study.h5", device="reference")
+    with sweep.open_study(tmp_path / "study.h5") as study:
+        found = trade_network(study)
+    expected = trade_network(run(tmp_path / "run.h5", {"network": [8]}))
+    assert found.units.sum() and found.devices.sum()
+    assert (found.run == expected.society - 3).all()
+    for name in ("giver", "taker", "units", "swaps", "units_paid", "devices"):
+        np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("days", "message"),
+    [([3, 3], r"record\.network\.1: day 3 is listed twice"), ([0], r"record\.network\.0")],
+)
+def test_wrong_days_are_refused(days, message):
+    with pytest.raises(ConfigError, match=message):
+        societies.config_from_dict({**TRADERS, "record": {"network": days}})

@@ -17,13 +17,20 @@ LATE = {
         {"day": 6, "remove": "agent", "index": 0},
         {"day": 5, "remove": "agent", "index": 1},
     ],
-    "record": {"agent": 6, "agent_resource": 50, "device": 9, "trade_log": {"days": [2, 7]}},
+    "record": {
+        "agent": 6,
+        "agent_resource": 50,
+        "device": 9,
+        "network": [1, 6],
+        "trade_log": {"days": [2, 7]},
+    },
 }
 SAID = [
     "shocks.0.day: 6 is after the last day, 5: this shock is not reached",
     "record.agent: 6 days are more than the run has (5): none of this is recorded",
     "record.agent_resource: 50 days are more than the run has (5): none of this is recorded",
     "record.device: 9 days are more than the run has (5): none of this is recorded",
+    "record.network.1: day 6 is after the last day, 5: its network is not recorded",
     "record.trade_log.days.1: day 7 is after the last day, 5: its trades are not recorded",
 ]
 

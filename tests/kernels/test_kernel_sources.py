@@ -148,7 +148,7 @@ _ECONOMY = {
     "groups": [{"name": name, "count": 1} for name in "abc"],
     "shocks": [{"day": 0, "remove": "agent", "index": 0}],
     "trading": {"fresh_values": True},
-    "record": {"measures": True},
+    "record": {"measures": True, "network": [1]},
 }
 _LARGE = {"agents": 5000, "resources": 1024, "groups": []}
 _LARGE["trading"] = {"menu_size": 40, "fresh_values": False}
@@ -198,7 +198,7 @@ def accessors():
             "resources": 3,
             "devices": "all",
             "groups": groups,
-            "record": {"measures": True},
+            "record": {"measures": True, "network": [1]},
         }
     )
     return re.findall(r"^#define (\w+)\(", source.header(parameters(config)), re.MULTILINE)

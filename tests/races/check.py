@@ -32,7 +32,7 @@ from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(Path(__file__).parent)]
-MEASURED = {"measures": True}
+MEASURED = {"measures": True, "network": [1]}
 os.environ["SOCIETIES_DEBUG"] = "race"  # before anything loads the OpenCL library
 os.environ.setdefault("OCLGRIND_MAX_ERRORS", "1000000")  # mutants make many, and nobody reads them
 

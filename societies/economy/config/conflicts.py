@@ -1,8 +1,7 @@
 """Which keys of an economy's configuration contradict each other?
 
-Each key by itself is checked by its type. A contradiction names the
-key that is reported and the keys that it depends on, so that it can be left out when one of those
-is wrong by itself.
+Each key by itself is checked by its type. A contradiction names the key that is reported and the
+keys that it depends on, so that it can be left out when one of those is wrong by itself.
 """
 
 from __future__ import annotations
@@ -354,10 +353,11 @@ def _record_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
         yield Conflict(("record", "society"), message, (("days",),))
     yield from keep_conflicts(config)
     log = config.record.trade_log
-    for i, day in enumerate(log.days):
-        if day in log.days[:i]:
-            path = ("record", "trade_log", "days", i)
-            yield Conflict(path, f"day {day} is listed twice")
+    lists = ((("network",), config.record.network), (("trade_log", "days"), log.days))
+    for key, days in lists:
+        for i, day in enumerate(days):
+            if day in days[:i]:
+                yield Conflict(("record", *key, i), f"day {day} is listed twice")
     if log.societies > config.replicates:
         message = f"{log.societies} are more than the {config.replicates} that are run"
         yield Conflict(("record", "trade_log", "societies"), message, (("replicates",),))
@@ -375,14 +375,16 @@ def economy_warnings(config: EconomyKeys) -> Iterator[Conflict]:
         if every > days:
             message = f"{every} days are more than the run has ({days}): none of this is recorded"
             yield Conflict(("record", name), message)
-    for i, day in enumerate(config.record.keep):
-        if day > days:
-            message = f"day {day} is after the last day, {days}: its state is not kept"
-            yield Conflict(("record", "keep", i), message)
-    for i, day in enumerate(config.record.trade_log.days):
-        if day > days:
-            message = f"day {day} is after the last day, {days}: its trades are not recorded"
-            yield Conflict(("record", "trade_log", "days", i), message)
+    record = config.record
+    for key, listed, lost in (
+        (("keep",), record.keep, "its state is not kept"),
+        (("network",), record.network, "its network is not recorded"),
+        (("trade_log", "days"), record.trade_log.days, "its trades are not recorded"),
+    ):
+        for i, day in enumerate(listed):
+            if day > days:
+                message = f"day {day} is after the last day, {days}: {lost}"
+                yield Conflict(("record", *key, i), message)
 
 
 def _each(path: Path, value: PerResource[float]) -> Iterator[tuple[Path, float]]:

@@ -173,6 +173,9 @@ class RecordConfig(Section):
         "received",
         "index",
     )
+    network: ListOf[Annotated[int, Field(ge=1, le=MOST_DAYS)]] = key(
+        (), "Days of which it is recorded who gave how much to whom, in all societies", "day"
+    )
     trade_log: TradeLogConfig = key(
         TradeLogConfig(), "Every single trade of chosen days, of resources and of devices"
     )

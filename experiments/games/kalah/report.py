@@ -72,7 +72,7 @@ def sweep_table(rows):
 
 def speedup_figure(rows, published, path):
     """Draw seconds over depth, ours as lines and the published ones as dots."""
-    figure, axes = plt.subplots(figsize=(7.5, 5), layout="constrained")
+    figure, axes = plt.subplots(figsize=(10, 5), layout="constrained")
     found = newest(rows, "speedup")
     styles = {"reference": ":", "C": "--"}
     for name, form in sorted({(row["device"], row["form"]) for row in found}):
@@ -92,7 +92,7 @@ def speedup_figure(rows, published, path):
     axes.set(yscale="log", xlabel="depth [plies]", ylabel="seconds of a search")
     axes.set_title("Kalah from the start: the whole tree, nothing pruned")
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     figure.savefig(path, dpi=120)
     plt.close(figure)
 

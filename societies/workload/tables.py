@@ -94,7 +94,8 @@ def _from_file(path: Path) -> Table:
                 column.append(float(text))
             except ValueError:
                 raise ConfigError(
-                    f"{path}:{line}  {key}: expected a number, got {quoted(text)}"
+                    f"{path}:{line}  {key}: expected a number, got {quoted(text)}; keys that are "
+                    "words are the same in all copies of a launch"
                 ) from None
     if len(set(head)) < len(head):
         twice = next(key for key in head if head.count(key) > 1)

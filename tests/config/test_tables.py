@@ -131,6 +131,11 @@ def test_a_row_is_named_with_its_society_and_its_line(tmp_path):
     ("text", "message"),
     [
         ("day_length\n600\nlong\n", r"points.csv:3  day_length: expected a number, got 'long'"),
+        (
+            "trading.price\nunit\ngeometric\n",
+            r"points.csv:2  trading.price: expected a number, got 'unit'; keys that are words are "
+            r"the same in all copies",
+        ),
         ("day_length,day_length\n1,2\n", "points.csv:1  day_length: is there twice"),
         ("day_length\n1,2\n", "points.csv:2  has 2 entries for 1 keys"),
         ("day_length\n", "needs a line with keys and a line of numbers for each copy"),

@@ -258,7 +258,7 @@ def undefined_functions(log: str) -> list[str]:
 def _message(device: Device, source: Source, errors: Sequence[LogError], log: str) -> str:
     """Return the first error with its place, and its line of the kernels below."""
     errors = list(dict.fromkeys(errors)) or [
-        _missing(source, name) for name in undefined_functions(log)
+        missing(source, name) for name in undefined_functions(log)
     ]
     if not errors:
         return _without_place(device, log)
@@ -279,7 +279,7 @@ def located(source: Source, error: LogError, more: int = 0) -> str:
     return f"{place}: {error.message}{others}{shown}"
 
 
-def _missing(source: Source, name: str) -> LogError:
+def missing(source: Source, name: str) -> LogError:
     """Return the error of a function without definition, at the first place that names it."""
     message = f"function {name} is declared or called, but defined nowhere"
     for file, lines in source.lines.items():

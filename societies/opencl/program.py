@@ -88,7 +88,7 @@ class Program:
             raise DeviceError(
                 f"{device.name} makes 0 of single-precision numbers below 2^-126 "
                 "(no CL_FP_DENORM), so results would differ\n"
-                "set precision: double, or choose another device"
+                "choose another device, or set precision: double where there is that key"
             )
         facts = {
             "DEVICE_IS_CPU": device.kind == "cpu",

@@ -8,6 +8,7 @@ from societies.errors import DeviceError
 from societies.opencl import choose_device
 
 SMALL = {
+    "blur": {"kind": "gaussian", "width": 9, "height": 5},
     "laplace": {"side": 6, "steps": 1},
     "matmul": {"rows": 2, "inner": 2, "columns": 2, "repeats": 1},
     "molecular_dynamics": {"cells": 2, "steps": 1},
@@ -26,7 +27,8 @@ def flushing(monkeypatch):
 
 @pytest.mark.parametrize("name", SMALL)
 def test_single_precision_is_refused_with_the_reason(tmp_path, flushing, name):
-    config = config_from_dict({"workload": name, **SMALL[name], "precision": "single"})
+    single = {} if name == "blur" else {"precision": "single"}
+    config = config_from_dict({"workload": name, **SMALL[name], **single})
     with pytest.raises(DeviceError) as error:
         societies.run(config, out=tmp_path / "run.h5", device=flushing)
     lines = str(error.value).splitlines()
@@ -35,6 +37,14 @@ def test_single_precision_is_refused_with_the_reason(tmp_path, flushing, name):
     assert not (tmp_path / "run.h5").exists()
 
 
-def test_double_precision_is_not(tmp_path, flushing):
-    config = config_from_dict({"workload": "laplace", **SMALL["laplace"], "precision": "double"})
-    societies.run(config, out=tmp_path / "run.h5", device=flushing)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"workload": "laplace", **SMALL["laplace"], "precision": "double"},
+        {"workload": "blur", "kind": "box", "radius": 1, "width": 9, "height": 5},
+    ],
+    ids=["double", "bytes"],
+)
+def test_other_numbers_are_not(tmp_path, flushing, settings):
+    out = {"out": str(tmp_path / "a.png")} if settings["workload"] == "blur" else {}
+    societies.run(config_from_dict({**settings, **out}), out=tmp_path / "run.h5", device=flushing)

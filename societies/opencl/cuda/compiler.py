@@ -6,14 +6,14 @@ Nothing here needs a GPU: NVRTC compiles for an architecture by name.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from societies.errors import BuildError, DeviceError
 from societies.kerneltext import cache
 from societies.kerneltext.source import Source
-from societies.opencl.build import LogError, RawParameter, located
+from societies.opencl.build import LogError, RawParameter, located, missing
 from societies.opencl.cuda.cupy import nvrtc
 from societies.opencl.cuda.translate import HEADER, LOCAL_PREFIX, header, translate
 from societies.opencl.signature import Declarations
@@ -31,9 +31,20 @@ OPTIONS = (
 correctly."""
 
 _ERROR = re.compile(
-    r"^(?P<file>.+?)\((?P<line>\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (?P<message>.*)",
+    r"^(?:(?P<file>.+?)\((?P<line>\d+)\)|At end of source): (?:catastrophic )?error(?: #[\w-]+)?: "
+    r"(?P<message>.*)",
     re.MULTILINE,
 )
+_CAUSE = re.compile(
+    r"^(?P<opened>.+?)\((?P<at>\d+)\): note.*: to match this"
+    r"|\bat line (?P<line>\d+) of (?P<file>.+?)[ \t]*$",
+    re.MULTILINE,
+)
+"""Where a brace is opened that is never closed, and where kernels call what our header cannot build
+for their arguments."""
+_UNRESOLVED = re.compile(r"Unresolved extern function '(?:_Z(?P<length>\d+))?(?P<name>\w+)'")
+_ENTRY_ERROR = re.compile(r"^ptxas error\s*: (?P<message>.*\b[Ff]unction '(?P<name>\w+)'.*)", re.M)
+_VECTOR = re.compile(r"\bcl_vec<([a-z ]+), (\d+)>")
 _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\((.*?)\)\s*([^{]*)\{", re.DOTALL)
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.([busf])(\d+)[^,\[]*(?:\[(\d+)\])?")
 
@@ -145,7 +156,7 @@ def _nvrtc(
             library.compileProgram(program, words)
         except library.NVRTCError as error:
             log = str(library.getProgramLog(program))
-            raise BuildError(_message(source, log, str(error), architecture)) from None
+            raise BuildError(message_of(source, log, str(error), architecture)) from None
         return _text(library.getPTX(program)), bytes(library.getCUBIN(program))
     except library.NVRTCError as error:
         raise DeviceError(f"NVRTC fails: {error}") from error
@@ -157,18 +168,51 @@ def _text(ptx: str | bytes) -> str:
     return ptx.decode("ascii", "replace") if isinstance(ptx, bytes) else ptx
 
 
-def _message(source: Source, log: str, error: str, architecture: str) -> str:
+def message_of(source: Source, log: str, error: str, architecture: str) -> str:
     """Return the first error in the kernels with its line, else what NVRTC says."""
-    found = [
-        LogError(match["file"], int(match["line"]), None, match["message"])
-        for match in _ERROR.finditer(log)
-    ]
+    found = list(_errors(source, log))
     ours = [one for one in found if one.file in source.lines]
     if ours:
         return located(source, ours[0], len(ours) - 1)
-    said = next((row.strip() for row in log.splitlines() if "error" in row), error)
-    place = f" ({HEADER.name}, line {found[0].line})" if found else ""
+    rows = (row.strip() for row in log.splitlines())
+    said = next((row for row in rows if re.search(r"\b(?:error|fatal)\b", row)), error)
+    inside = any(one.file == HEADER.name for one in found) and HEADER.name not in said
+    place = f" ({HEADER.name}, line {found[0].line})" if inside else ""
     return f"the kernels do not build for CUDA ({architecture}): {said}{place}"
+
+
+def _errors(source: Source, log: str) -> Iterator[LogError]:
+    """Yield the errors of a log, each with the line of the kernels that it comes from if it says.
+
+    The compiler of PTX names no lines: those of the function or the kernel that it names are sought
+    in the kernels.
+    """
+    matches = [*_ERROR.finditer(log)]
+    for number, match in enumerate(matches, start=1):
+        end = matches[number].start() if number < len(matches) else len(log)
+        file, line = match["file"] or "", int(match["line"] or 0)
+        if file not in source.lines:
+            for cause in _CAUSE.finditer(log, match.start(), end):
+                named = cause["file"] or cause["opened"]
+                if named in source.lines:
+                    file, line = named, int(cause["line"] or cause["at"])
+                    break
+        yield LogError(file, line, None, _in_opencl(match["message"]))
+    for match in _UNRESOLVED.finditer(log):
+        yield missing(source, match["name"][: int(match["length"] or 0) or None])
+    for match in _ENTRY_ERROR.finditer(log):
+        place = missing(source, match["name"])
+        yield LogError(place.file, place.line, None, match["message"])
+
+
+def _in_opencl(message: str) -> str:
+    """Return a message in which types and functions of the header have the names of OpenCL C."""
+
+    def vector(match: re.Match[str]) -> str:
+        short = re.sub(r"^unsigned ", "u", match[1]).removeprefix("signed ")
+        return f"{short.replace('long long', 'long')}{match[2]}"
+
+    return re.sub(r"\bcl_(?=[a-z]+\w*\b)", "", _VECTOR.sub(vector, message)).rstrip(": ")
 
 
 __all__ = ["LOCAL_PREFIX", "OPTIONS", "Compiled", "Entry", "compile_text", "compiled"]

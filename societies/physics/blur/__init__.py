@@ -128,6 +128,8 @@ class Blur(Workload[BlurConfig, Parameters]):
             "TILE": TILE,
             "HEIGHT": HEIGHT,
         }
+        if not p.whole:
+            macros["NUM_IS_DOUBLE"] = False  # so that a device without small singles is refused
         return Source(macros, arguments={"weights": weights_of(p)} if _separable(p) else {})
 
     def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import NDArray
 
 from societies.errors import ConfigError
@@ -14,6 +15,9 @@ from societies.paths import kind_unless_file
 
 HDF5 = (".h5", ".hdf5", ".nc")
 """Ends of the names of HDF5 files; any other file is NumPy's."""
+
+ARCHIVE = b"PK"
+"""How an archive of arrays (.npz) begins."""
 
 
 def file_of(text: str) -> str:
@@ -69,8 +73,17 @@ def _header(text: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
     if kind is not None:
         raise ConfigError(f"{text} is {kind}, not a file")
     try:
+        with open(text, "rb") as file:
+            begins = file.read(len(MAGIC_PREFIX))
+        if not begins.startswith((MAGIC_PREFIX, ARCHIVE)):
+            raise ConfigError(f"{text} is {'no .npy file' if begins else 'empty'}")
         found = np.load(text, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
+        # said of the entries by mmap, and of the header by NumPy
+        if "mmap length" in str(error) or str(error).startswith("EOF"):
+            raise ConfigError(f"{text} is cut off: it is shorter than it says") from None
+        if "Python objects" in str(error):
+            raise ConfigError(f"{text} holds objects; float32 or float64 is needed") from None
         raise ConfigError(f"{text} cannot be read: {_first_line(error)}") from None
     if not isinstance(found, np.ndarray):
         found.close()

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +20,21 @@ def random_image(width, height, channels=1, seed=1):
     return generator.integers(0, 256, (1, channels, height, width), np.uint8)
 
 
-def blurred(p, device=None, copies=1, **more):
+class AsOnGpu(type(WORKLOAD)):
+    """The workload with kernels that are compiled as for a GPU."""
+
+    def source(self, p):
+        source = super().source(p)
+        return replace(source, macros={**source.macros, "DEVICE_IS_CPU": False})
+
+
+def blurred(p, device=None, copies=1, *, gpu=False, **more):
     """Return the state after all passes; without a device, of plain Python."""
     if device is None:
         engine = ReferenceEngine(WORKLOAD, p, copies=copies)
     else:
-        engine = DeviceEngine(WORKLOAD, p, device, copies=copies, **more)
+        workload = AsOnGpu() if gpu else WORKLOAD
+        engine = DeviceEngine(workload, p, device, copies=copies, **more)
     engine.start()
     for first in range(1, p.passes + 1, 50):
         engine.run_ticks(first, min(first + 49, p.passes))

@@ -1,0 +1,112 @@
+"""Do the forms of Laplace's kernels give every hash, at odd sizes, for CPUs and as for GPUs?
+
+On a CPU a workgroup of these kernels is one work-item. What a GPU runs, with local memory and
+barriers, is compiled here for the device of the tests, with workgroups of 1 to 256 work-items.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from marks import thorough_but
+from test_laplace_forms import BARS, config_of, same
+from test_laplace_reference import ORACLE, SEED, fields, sha256
+
+from societies.physics.laplace import WORKLOAD
+from societies.workload.engines import DeviceEngine, ReferenceEngine
+
+ITEMS = (1, 3, 5, 64, 256)
+LAUNCHES = [{}, *({"gpu": True, "work_items": items} for items in ITEMS)]
+"""As on the device of the tests, and as on a GPU."""
+
+VARIANTS = ("rows", "seed", "tiled", "deep")
+FORMS = [(variant, launch) for variant in VARIANTS for launch in LAUNCHES]
+QUICK = [(variant, launch) for variant in VARIANTS for launch in (LAUNCHES[0], LAUNCHES[3])]
+ODD = [(3, 3), (3, 70), (6, 7), (121, 5), (67, 131)]
+"""Smaller and larger than tiles and bands, and multiples of none."""
+
+
+class AsOnGpu(type(WORKLOAD)):
+    """The workload with kernels that are compiled as for a GPU."""
+
+    def source(self, p):
+        source = super().source(p)
+        return replace(source, macros={**source.macros, "DEVICE_IS_CPU": False})
+
+
+def after(config, device=None, copies=1, *, gpu=False, **more):
+    """Return the state at the end; without a device, of plain Python."""
+    p = WORKLOAD.parameters(config)
+    if device is None:
+        engine = ReferenceEngine(WORKLOAD, p, copies=copies)
+    else:
+        engine = DeviceEngine(AsOnGpu() if gpu else WORKLOAD, p, device, copies=copies, **more)
+    engine.start()
+    for first in range(1, WORKLOAD.ticks(config) + 1, 50):
+        engine.run_ticks(first, min(first + 49, WORKLOAD.ticks(config)))
+        if engine.ended() is not None:
+            break
+    engine.finish()
+    return engine.state()
+
+
+def shown(form):
+    variant, launch = form
+    return f"{variant} GPU {launch['work_items']}" if launch else variant
+
+
+CASES = [*ORACLE, *SEED["phi"]]
+SHORT = [case for case in CASES if fields(case)["n"] in (8, 16, 32)]
+
+
+@pytest.mark.parametrize("case", thorough_but(SHORT, CASES))
+@pytest.mark.parametrize("form", thorough_but(QUICK, FORMS), ids=shown)
+def test_every_hash(device, form, case):
+    """Also the step at which the run ends, and the change that ended it."""
+    variant, launch = form
+    words = fields(case)
+    settings = {"side": int(words["n"]), "variant": variant}
+    if "tolerance" in words:
+        settings |= {"tolerance": words["tolerance"], "check_every": int(words["check_every"])}
+    else:
+        settings["steps"] = int(words["steps"])
+    if "ratio" in words:
+        settings |= {"method": "heat", "ratio": words["ratio"]}
+    state = after(config_of(**settings), device, **launch)
+    expected = ORACLE.get(case) or {"phi": SEED["phi"][case]}
+    assert sha256(state["phi"][0]) == expected["phi"]
+    if "steps" in expected:
+        assert (state["ended"][0], state["change"][0]) == (expected["steps"], expected["change"])
+    if "center" in expected:
+        assert float(state["phi"][0, 8, 6]) == expected["center"]
+
+
+RULES = [
+    {},
+    {"precision": "double"},
+    {"method": "heat", "ratio": 0.2},
+    {"method": "heat", "ratio": 0.2, "precision": "double"},
+]
+OVER = [{"method": "sor", "precision": precision} for precision in ("single", "double")]
+ALL = [(rule, form) for rule in RULES for form in FORMS]
+ALL += [(rule, ("rows", launch)) for rule in OVER for launch in LAUNCHES]
+SOME = [(RULES[1 + VARIANTS.index(form[0]) % 3], form) for form in QUICK[1::2]]
+SOME += [(OVER[0], ("rows", LAUNCHES[3]))]
+
+
+def named(one):
+    return " ".join([*map(str, one[0].values()), shown(one[1])])
+
+
+@pytest.mark.parametrize("one", thorough_but(SOME, ALL), ids=named)
+def test_every_odd_size(device, one):
+    """Two plates at once; numbers of steps that are no multiple of those of a launch."""
+    rule, (variant, launch) = one
+    for rows, columns in ODD:
+        config = config_of(
+            rows=rows, columns=columns, conductor=BARS if min(rows, columns) > 5 else "none",
+            border=(1.0, -0.5, 0.25, 2.0), steps=29, check_every=11, record={"series": 13}, **rule,
+        )  # fmt: skip
+        expected = {name: np.repeat(array, 2, 0) for name, array in after(config).items()}
+        form = config.model_copy(update={"variant": variant})
+        same(after(form, device, copies=2, **launch), expected)

@@ -85,6 +85,7 @@ LONG = (
         for name in ("heterogeneous", "long_run", "shock", "tools", "no_trade", "trade")
     ),
     "256 resources",
+    "1024 resources",
 )
 """Configurations that need no more local memory than others that are compared in every run."""
 

@@ -51,7 +51,10 @@ LONG = (
     "README.md",
     *(
         f"docs/{page}.md"
-        for page in ("checking-kernels", "games", "physics", "primitives", "python-api")
+        for page in (
+            *("checking-kernels", "configuration", "games", "physics", "policies"),
+            *("primitives", "python-api", "ray-tracer", "write-a-search"),
+        )
     ),
     *(
         f"docs/{page}.md"

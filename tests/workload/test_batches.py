@@ -66,6 +66,7 @@ def test_batches_of_the_reference_change_nothing():
     assert len(hashes) == 1
 
 
+@pytest.mark.thorough
 def test_sixty_four_societies_in_batches_of_seven():
     config = ensemble(replicates=64, days=4)
     engine, _, _ = engine_of(workload("economy"), config, "auto", batch=7)

@@ -75,7 +75,10 @@ def one_at_a_time(straight, monkeypatch):
 
 @pytest.mark.usefixtures("one_at_a_time")
 @pytest.mark.parametrize("device", ["reference", "auto"])
-@pytest.mark.parametrize("until", [1, 4, 7, "last but one"])
+@pytest.mark.parametrize(
+    "until",
+    [1, pytest.param(4, marks=pytest.mark.thorough), 7, "last but one"],
+)
 @pytest.mark.parametrize("name", names())
 def test_killed_and_resumed(name, until, device, straight, tmp_path):
     path, (expected, content) = tmp_path / "run.h5", straight[name]

@@ -186,6 +186,9 @@ SMALL = {
 }
 
 
+ORDERED = "XO. XO. ..."
+"""Of tic-tac-toe: the best move is not the first one, so that the order of a depth differs."""
+
 FORMS = {
     "chess": (
         {
@@ -254,7 +257,11 @@ FORMS = {
         {"samples": 1, "form": "tree", "shading": "seed"},
         {"samples": 1, "form": "brute", "shading": "seed", "tile": 8, "scene": {"grid": 2}},
     ),
-    "tictactoe": ({"form": "host", "pruning": "none", "depth": 2},),
+    "tictactoe": (
+        {"form": "host", "pruning": "none", "depth": 2},
+        {"position": ORDERED, "rounds": [1, 3], "deepening": 2, "aspiration": 1},
+        {"form": "host", "position": ORDERED, "rounds": [2], "deepening": 1, "aspiration": 2},
+    ),
 }
 """Changes of the small configuration that compile and launch other text; by default none."""
 

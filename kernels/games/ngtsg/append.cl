@@ -11,7 +11,8 @@ __kernel void append_children(__global const uint *level, __global const uint *b
                               __global uint *batch_offsets, __global uint *batch_end,
                               __global uint *batch_level_of, __global uint *batch_leaves,
                               __global uint *children, __global uint *nodes_taken,
-                              __global uint *counts, __global uint *taken, __global long *visited,
+                              __global uint *counts, __global uint *taken, __global uint *round,
+                              __global const uint *horizon, __global long *visited,
                               __global long *branch_batches, __global long *leaf_batches,
                               __global long *shortened, __global long *peak,
                               __global const uint *level_starts, __global const uint *level_rooms,
@@ -20,7 +21,7 @@ __kernel void append_children(__global const uint *level, __global const uint *b
     const size_t game = get_group_id(0), rows = game * (depth + 1u);
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     const uint at = batch_level(level, game);
-    const bool inner = at < depth;
+    const bool inner = at < horizon[game];
     const uint size = at <= depth ? batch_size[game] : 0u, n = inner ? size : 0u;
     const uint room = inner ? level_rooms[at + 1u] : 0u;
     batch += game * slots;
@@ -48,7 +49,10 @@ __kernel void append_children(__global const uint *level, __global const uint *b
         }
         children[game] = made;
         batch_leaves[game] = 0u;
-        if (inner) counts[rows + at + 1u] = made;
+        if (inner) {
+            counts[rows + at + 1u] = made;
+            round[rows + at + 1u] = 0u;
+        }
         branch_batches[game] += inner && some;
         leaf_batches[game] += !inner && some;
         batch_level_of[game] = at;

@@ -6,14 +6,15 @@
 #include "games/ngtsg/tree.cl"
 
 __kernel void branch_batch(__global const uint *positions, __global const uint *level,
-                           __global const uint *batch, __global const uint *batch_size,
-                           __global uint *batch_moves, __global uint *batch_counts,
-                           const uint copies, const uint nodes, const uint words, const uint slots,
-                           const uint width, const uint depth,
+                           __global const uint *horizon, __global const uint *batch,
+                           __global const uint *batch_size, __global uint *batch_moves,
+                           __global uint *batch_counts, const uint copies, const uint nodes,
+                           const uint words, const uint slots, const uint width,
                            const uint min_branches GAME_PARAMETERS)
 {
     const size_t game = get_global_id(0) / slots, slot = get_global_id(0) % slots;
-    if (game >= copies || batch_level(level, game) >= depth || slot >= batch_size[game]) return;
+    if (game >= copies || batch_level(level, game) >= horizon[game]) return;
+    if (slot >= batch_size[game]) return;
     if (batch_size[game] < min_branches) return;  // the CPU's
     const size_t at = game * slots + slot;
     batch_counts[at] = branch(positions + (game * nodes + batch[at]) * words,

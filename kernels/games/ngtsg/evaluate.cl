@@ -8,15 +8,15 @@
 __kernel void evaluate_batch(__global const uint *positions, __global const uint *parents,
                              __global int *best, __global uchar *states,
                              __global const uint *child_count, __global uint *open_children,
-                             __global const uint *level, __global const uint *batch,
-                             __global const uint *batch_size, __global uint *batch_leaves,
-                             const uint copies, const uint nodes, const uint words,
-                             const uint slots, const uint depth,
+                             __global const uint *level, __global const uint *horizon,
+                             __global const uint *batch, __global const uint *batch_size,
+                             __global uint *batch_leaves, const uint copies, const uint nodes,
+                             const uint words, const uint slots,
                              const uint min_leaves GAME_PARAMETERS)
 {
     const size_t game = get_global_id(0) / slots, slot = get_global_id(0) % slots;
     if (game >= copies) return;
-    const uint at = batch_level(level, game);
+    const uint at = batch_level(level, game), depth = horizon[game];
     if (at > depth || slot >= batch_size[game]) return;
     if (at == depth && batch_size[game] < min_leaves) return;  // the CPU's
     const size_t whole = game * nodes;

@@ -2,36 +2,47 @@
 // Twin: reference_py/games/ngtsg/select.py.
 //
 // A workgroup is a game, a work-item every so many-th parent of a strip. Local memory: 5 bytes for
-// each parent of a strip.
+// each parent of a strip. Round r of a level is for children number `ranks[r]` to `ranks[r + 1]`,
+// the latter left out, of every parent.
 #include "games/ngtsg/tree.cl"
 #include "primitives/scan.cl"
 
 #define STRIP 1024u
 
-// Where the children of a parent that are pending begin: none of them is before `first`.
-static uint pending_from(__global const uint *first_child, const uint first, const uint parent)
+// Where the children of a parent that are pending in a round begin: none of them is before `first`.
+static uint pending_from(__global const uint *first_child, const uint first, const uint rank,
+                         const uint parent)
 {
-    return max(first_child[parent], first);
+    return max(first_child[parent] + rank, first);
 }
 
-// How many children of a parent are pending: none if it is done with.
+// How many children of a parent are pending in a round: none if it is done with.
 static uint pending_count(__global const uint *first_child, __global const uint *child_count,
-                          __global const uchar *states, const uint first, const uint parent)
+                          __global const uchar *states, const uint first, const uint rank,
+                          const uint rank_end, const uint parent)
 {
-    const uint end = first_child[parent] + child_count[parent];
-    const uint from = pending_from(first_child, first, parent);
+    const uint end = first_child[parent] + min(child_count[parent], rank_end);
+    const uint from = pending_from(first_child, first, rank, parent);
     return is_done(states[parent]) || end <= from ? 0u : end - from;
 }
 
-__kernel void select_batch(__global const uint *parents, __global const int *best,
-                           __global uchar *states, __global const uint *first_child,
-                           __global const uint *child_count, __global const uint *counts,
-                           __global const uint *taken, __global const uint *level,
-                           __global uint *batch, __global uint *batch_size,
-                           __global uint *batch_first, __global uint *batch_end,
-                           __global const uint *level_starts, const uint nodes, const uint slots,
-                           const uint depth, const int prune, const uint most_leaves,
-                           const uint most_branches)
+// Whether the leftmost line is not searched yet, and the level is the deepest that it has reached.
+static bool is_first_line(__global const uint *taken, const uint at)
+{
+    bool found = taken[at] == 0u;
+    for (uint i = 0; i < at; ++i) found = found && taken[i] == 1u;
+    return found;
+}
+
+__kernel void select_batch(
+    __global const uint *parents, __global const int *best, __global uchar *states,
+    __global const uint *first_child, __global const uint *child_count, __global const uint *counts,
+    __global const uint *taken, __global uint *round, __global const uint *horizon,
+    __global const int *low, __global const int *high, __global const uint *level,
+    __global uint *batch, __global uint *batch_size, __global uint *batch_first,
+    __global uint *batch_end, __global const uint *level_starts, __global const uint *level_most,
+    __global const uint *ranks, const uint nodes, const uint slots, const uint depth,
+    const int prune, const uint most_leaves, const uint round_count, const int principal_variation)
 {
     const size_t game = get_group_id(0), whole = game * nodes;
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
@@ -39,8 +50,12 @@ __kernel void select_batch(__global const uint *parents, __global const int *bes
     const bool over = at > depth, inner = !over && at > 0u;
     const size_t row = game * (depth + 1u) + (over ? 0u : at);
     const uint start = level_starts[over ? 0u : at];
-    const uint first = start + taken[row], end = start + counts[row];
-    const uint most = at == depth ? most_leaves : most_branches;
+    const uint end = start + counts[row], last_round = round_count - 1u;
+    const bool line = !over && principal_variation && is_first_line(taken + row - at, at);
+    const uint usual = at == horizon[game] ? most_leaves : level_most[over ? 0u : at];
+    const uint most = line ? 1u : usual;
+    const int root_low = low[game], root_high = high[game];
+    uint first = start + taken[row], now = round[row];
     parents += whole;
     best += whole;
     states += whole;
@@ -55,8 +70,10 @@ __kernel void select_batch(__global const uint *parents, __global const int *bes
     do {
         const uint here = opaque(min(left, STRIP));
         for (uint i = lid; i < here; i += lanes) {
-            const uint own = pending_count(first_child, child_count, states, first, parent + i);
-            const bool useless = own > 0u && is_dead(parents, best, states, prune, parent + i);
+            const uint own = pending_count(first_child, child_count, states, first, ranks[now],
+                                           ranks[now + 1u], parent + i);
+            const bool useless =
+                own > 0u && is_dead(parents, best, states, prune, root_low, root_high, parent + i);
             dead[i] = useless;
             before[i] = useless ? 0u : own;
         }
@@ -67,8 +84,9 @@ __kernel void select_batch(__global const uint *parents, __global const int *bes
             const uint place = chosen + before[i];
             if (dead[i] && place < most) states[parent + i] = DOOMED;
             if (!dead[i]) {
-                const uint own = pending_count(first_child, child_count, states, first, parent + i);
-                const uint from = pending_from(first_child, first, parent + i);
+                const uint own = pending_count(first_child, child_count, states, first, ranks[now],
+                                               ranks[now + 1u], parent + i);
+                const uint from = pending_from(first_child, first, ranks[now], parent + i);
                 for (uint k = 0; k < own && place + k < most; ++k) batch[place + k] = from + k;
             }
         }
@@ -76,12 +94,19 @@ __kernel void select_batch(__global const uint *parents, __global const int *bes
         chosen = min(chosen + sum, most);
         parent += here;
         left -= here;
+        if (inner && left == 0u && chosen == 0u && now < last_round) {
+            ++now;
+            first = start;
+            parent = parents[start];
+            left = parents[end - 1u] + 1u - parent;
+        }
     } while (left > 0u && chosen < most);
     if (lid == 0u && !over) {
         if (at == 0u) {
             batch[0] = first;
             chosen = 1u;
         }
+        round[row] = now;
         batch_size[game] = chosen;
         batch_first[game] = first;
         batch_end[game] = chosen == most ? batch[chosen - 1u] + 1u : end;

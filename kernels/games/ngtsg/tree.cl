@@ -2,7 +2,9 @@
 // Twin: reference_py/games/ngtsg/tree.py.
 //
 // A game has `nodes` nodes, level after level; arrays of nodes that functions are handed begin with
-// those of the game. Levels are those of 0 .. depth, `level_starts` says where each begins.
+// those of the game. Levels are those of 0 .. depth, `level_starts` says where each begins. Leaves
+// are those of the level `horizon`, and the value of the root is looked for between `low` and
+// `high`.
 #ifndef GAMES_NGTSG_TREE_CL
 #define GAMES_NGTSG_TREE_CL
 
@@ -16,6 +18,7 @@
 
 #define NO_MOVE 0xffffffffu
 #define NO_LEVEL 0xffffffffu
+#define NEXT_DEPTH 0xfffffffeu
 #define NOTHING (-0x7fffffff)
 
 // Whether a node has no parent: the root is the first of all.
@@ -31,8 +34,10 @@ static bool is_done(const uchar state)
 }
 
 // Whether no value of a node can change the root's: its window is empty, or an ancestor is done.
+// Above the root is the window that the search was given.
 static bool is_dead(__global const uint *parents, __global const int *best,
-                    __global const uchar *states, const int prune, const uint node)
+                    __global const uchar *states, const int prune, const int root_low,
+                    const int root_high, const uint node)
 {
     int low = best[node], high = -NOTHING;
     uint at = node;
@@ -47,7 +52,16 @@ static bool is_dead(__global const uint *parents, __global const int *best,
             high = min(high, -known);
         own = !own;
     }
+    low = max(low, own ? -root_high : root_low);  // own: the root's side is the other one
+    high = min(high, own ? -root_low : root_high);
     return prune && (done || low >= high);
+}
+
+// Whether the value of a root that is done with is outside of the window.
+static bool is_missed(const int root_low, const int root_high, const int value)
+{
+    return (root_low > NOTHING && value <= root_low) ||
+           (root_high < -NOTHING && value >= root_high);
 }
 
 // Let the parent of a node that is done with know its value, if there is one. Whole numbers, so it
@@ -61,7 +75,7 @@ static void pass_on(__global const uint *parents, __global int *best, __global u
     atomic_dec(&open_children[parent]);
 }
 
-// The level of the batch; beyond the last one of a search that is over.
+// The level of the batch; beyond the last one of a search that is over or has not begun again.
 static uint batch_level(__global const uint *level, const size_t game)
 {
     return level[game];

@@ -5,7 +5,7 @@ all children, the batch becomes shorter: values never depend on it, only counts 
 Device twin: ``kernels/games/ngtsg/append.cl``.
 """
 
-from reference_py.games.ngtsg.tree import batch_level
+from reference_py.games.ngtsg.tree import batch_level, horizon
 
 
 def append_children(p, game, tick):
@@ -14,7 +14,7 @@ def append_children(p, game, tick):
     if level is None:
         return
     game.children = game.batch_leaves = 0
-    if level < p.depth:
+    if level < horizon(p, game):
         size = _placed(p, game, level, size)
         game.branch_batches += size > 0
     else:
@@ -39,4 +39,6 @@ def _placed(p, game, level, size):
         game.batch_end = int(game.batch[placed - 1]) + 1
         made = int(game.batch_offsets[placed])
     game.children = game.counts[level + 1] = made
+    if p.rounds:
+        game.round[level + 1] = 0
     return placed

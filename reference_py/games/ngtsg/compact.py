@@ -3,24 +3,42 @@
 Device twin: ``kernels/games/ngtsg/compact.cl``.
 """
 
-from reference_py.games.ngtsg.parameters import NO_LEVEL, NO_MOVE, NOTHING
-from reference_py.games.ngtsg.tree import CLOSED, CUT, batch_level, is_done
+from reference_py.games.ngtsg.parameters import NEXT_DEPTH, NO_LEVEL, NO_MOVE, NOTHING
+from reference_py.games.ngtsg.tree import CLOSED, CUT, batch_level, horizon, is_done, is_missed
 
 
 def compact_levels(p, game, tick):
-    """Give the memory of finished levels back, and find the deepest one with pending nodes."""
+    """Give the memory of finished levels back, and find the deepest one with pending nodes.
+
+    A level is finished when it was gone through in all rounds. A root that is closed is searched
+    once more if its value is outside of the window, or if that was not the last depth.
+    """
     if batch_level(game) is None:
         return
     game.leaves += int(game.batch_leaves)
+    if is_done(game.states[0]) and (horizon(p, game) < p.depth or is_missed(p, game)):
+        game.level = NEXT_DEPTH
+        return
     if is_done(game.states[0]):
         game.ended, game.level = tick, NO_LEVEL
         _answer(p, game)
         return
     level = p.depth
     while level > 0 and game.taken[level] == game.counts[level]:
-        game.taken[level] = game.counts[level] = 0
+        game.taken[level] = 0
+        if game.counts[level] and _next_round(p, game, level):
+            break
+        game.counts[level] = 0
         level -= 1
     game.level = level
+
+
+def _next_round(p, game, level):
+    """Have a level gone through once more, if it has rounds left."""
+    if not p.rounds or game.round[level] == len(p.rounds):
+        return False
+    game.round[level] += 1
+    return True
 
 
 def _answer(p, game):

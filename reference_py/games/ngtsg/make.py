@@ -4,13 +4,13 @@ Device twin: ``kernels/games/ngtsg/make.cl``.
 """
 
 from reference_py.games.ngtsg.parameters import NOTHING
-from reference_py.games.ngtsg.tree import EXPANDED, PENDING, batch_level
+from reference_py.games.ngtsg.tree import EXPANDED, PENDING, batch_level, horizon
 
 
 def make_children(rules, p, game, tick):
     """Make the children of every node of the batch, in the order of its moves."""
     level = batch_level(game)
-    if level in (None, p.depth):
+    if level in (None, horizon(p, game)):
         return
     for i in range(int(game.batch_size)):
         node, count = int(game.batch[i]), int(game.batch_counts[i])

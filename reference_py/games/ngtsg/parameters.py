@@ -12,8 +12,15 @@ NO_MOVE = 2**32 - 1
 NO_LEVEL = 2**32 - 1
 """The level of the next batch once the root is closed."""
 
+NEXT_DEPTH = 2**32 - 2
+"""The same where the root is to be searched once more, to another depth or with another window."""
+
 NOTHING = -(2**31) + 1
 """The best value of a node of which nothing is known: minus infinity. Its negative is an int."""
+
+
+MOST_CHILDREN = 2**32 - 1
+"""More than a node can have."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,14 @@ class SearchParameters:
     words : words of a position
     roots : positions to search from; game g has number g modulo their number
     form : whether the tree is kept by the "device" or by the "host"; same results
+    near_root : most nodes of a batch of each level from the root's on, where these are fewer
+    principal_variation : whether the leftmost line is searched before anything else
+    rounds : how many children of a node are looked at before its window is looked at again, in
+        ascending numbers; after the last of them all others; none: all at once
+    deepening : plies from one depth to the next where several are searched one after the other,
+        the last of which is `depth`; 0: that one alone
+    aspiration : how far the value of a depth may be from that of the one before it; where it is
+        farther the depth is searched again. 0: any value is expected
     """
 
     depth: int = 2
@@ -63,6 +78,11 @@ class SearchParameters:
     form: str = "device"
     min_leaves: int = 0
     min_branches: int = 0
+    near_root: tuple[int, ...] = ()
+    principal_variation: bool = False
+    rounds: tuple[int, ...] = ()
+    deepening: int = 0
+    aspiration: int = 0
 
     @property
     def starts(self) -> tuple[int, ...]:
@@ -73,6 +93,25 @@ class SearchParameters:
     def nodes(self) -> int:
         """Nodes of all levels for which there is room."""
         return sum(self.capacities)
+
+    @property
+    def depths(self) -> tuple[int, ...]:
+        """Depths that are searched one after the other."""
+        if not self.deepening:
+            return (self.depth,)
+        first = self.depth % self.deepening or min(self.deepening, self.depth)
+        return tuple(range(first, self.depth + 1, self.deepening))
+
+    @property
+    def most_by_level(self) -> tuple[int, ...]:
+        """Most nodes of a batch of each level that are no leaves."""
+        near = (*self.near_root, *[self.most_branches] * (self.depth + 1))
+        return tuple(min(most, self.most_branches) for most in near[: self.depth + 1])
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """At which children of a node each round begins, and where the last one ends."""
+        return (0, *self.rounds, MOST_CHILDREN)
 
     @property
     def batch(self) -> int:

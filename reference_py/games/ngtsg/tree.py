@@ -26,7 +26,7 @@ def is_dead(p, game, node):
     """Return whether no value of a node can change the root's: its window is empty.
 
     What its own side is sure of, here or at an ancestor, is not less than what the other side
-    allows; or an ancestor is done with.
+    allows; or an ancestor is done with. Above the root is the window that the search was given.
     """
     if not p.prune:
         return False
@@ -42,7 +42,27 @@ def is_dead(p, game, node):
         else:
             high = min(high, -best)
         own = not own
-    return low >= high
+    below, above = root_window(p, game)
+    if own:  # the root's side is the other one
+        below, above = -above, -below
+    return max(low, below) >= min(high, above)
+
+
+def root_window(p, game):
+    """Return what the value of the root has to be more than, and less than."""
+    return (int(game.low), int(game.high)) if p.aspiration else (NOTHING, -NOTHING)
+
+
+def is_missed(p, game):
+    """Return whether the value of a root that is done with is outside of the window."""
+    low, high = root_window(p, game)
+    value = int(game.best[0])
+    return (low > NOTHING and value <= low) or (high < -NOTHING and value >= high)
+
+
+def horizon(p, game):
+    """Return the level of the leaves."""
+    return int(game.horizon) if p.deepening else p.depth
 
 
 def pass_on(game, node):
@@ -54,6 +74,6 @@ def pass_on(game, node):
 
 
 def batch_level(game):
-    """Return the level of the batch, or None of a search that is over."""
+    """Return the level of the batch; None: the search is over, or has not begun again."""
     level = int(game.level)
     return level if level < len(game.counts) else None

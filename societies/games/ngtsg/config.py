@@ -7,8 +7,17 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from societies.config.model import Auto, Conflict, Interval, Section, WorkloadConfig, key
+from societies.config.model import (
+    Auto,
+    Conflict,
+    Interval,
+    ListOf,
+    Section,
+    WorkloadConfig,
+    key,
+)
 from societies.games.ngtsg.capacity import capacities
+from societies.games.ngtsg.refinements import idle, refinements
 
 MOST_NODES = 1e13
 MOST_SUPERSTEPS = 10**9
@@ -16,12 +25,16 @@ MOST_BATCH = 2**20
 MOST_FEW = 2**16
 """The largest batch that counts as small: a CPU has to have room for as many positions."""
 
+MOST_CHILDREN = 1000
+MOST_ASPIRATION = 10**9
 MOST_POOL = 2**31 - 1
 USUAL_POOL = 2**22
 """Nodes that a game keeps at most, unless it is said. It is the same on every device, for counts
 of nodes may change where batches have to become smaller."""
 
 Pool = Annotated[int, Field(ge=1, le=MOST_POOL)]
+BatchSize = Annotated[int, Field(ge=1, le=MOST_BATCH)]
+Children = Annotated[int, Field(ge=1, le=MOST_CHILDREN)]
 
 
 class SizesConfig(Section):
@@ -49,6 +62,12 @@ class BatchConfig(SizesConfig):
         ge=0,
         le=MOST_FEW,
     )
+    near_root: ListOf[BatchSize] = key(
+        (),
+        "Most other nodes of a batch of each level from the root's on, where these are to be fewer "
+        "than branches",
+        "nodes",
+    )
 
 
 class RecordConfig(Section):
@@ -68,6 +87,32 @@ class SearchConfig(WorkloadConfig):
     depth: int = key(4, "Plies from the root to the leaves", "plies", ge=0, le=32)
     pruning: Literal["none", "alpha_beta"] = key(
         "alpha_beta", "Whether nodes are left out whose value cannot change that of the root"
+    )
+    rounds: ListOf[Children] = key(
+        (),
+        "After how many children of a node its window is looked at again, before the next ones "
+        "are looked at; ascending. 1: the first child before its brothers; none: all at once, as "
+        "published",
+        "nodes",
+    )
+    principal_variation: bool = key(
+        False, "Whether the leftmost line is searched, a node at a time, before anything else"
+    )
+    deepening: int = key(
+        0,
+        "Plies from one depth to the next where several are searched one after the other, the "
+        "last of them depth, each in the order of the root's moves that the one before has found; "
+        "0: depth alone",
+        "plies",
+        ge=0,
+        le=32,
+    )
+    aspiration: int = key(
+        0,
+        "How far the value of a depth is expected to be from that of the depth before; where it is "
+        "farther, that depth is searched again. 0: any value is",
+        ge=0,
+        le=MOST_ASPIRATION,
     )
     form: Literal["device", "host"] = key(
         "device",
@@ -109,6 +154,8 @@ class SearchConfig(WorkloadConfig):
     def search_values(self) -> dict[str, Any]:
         """Return what `SearchParameters` are made of."""
         pool = USUAL_POOL if self.pool == "auto" else self.pool
+        near = tuple(min(one, self.batch.branches) for one in self.batch.near_root[: self.depth])
+        most = (*near, *[self.batch.branches] * (self.depth - len(near)))
         return {
             "depth": self.depth,
             "prune": self.pruning == "alpha_beta",
@@ -116,15 +163,26 @@ class SearchConfig(WorkloadConfig):
             "most_branches": self.batch.branches,
             "min_leaves": self.batch.min_leaves,
             "min_branches": self.batch.min_branches,
-            "capacities": capacities(self.depth, self.batch.branches, self.most_moves, pool),
+            "capacities": capacities(most, self.most_moves, pool),
             "width": self.most_moves,
             "words": self.words,
             "roots": self.roots(),
             "form": self.form,
+            "near_root": near,
+            "principal_variation": self.principal_variation,
+            "rounds": tuple(self.rounds),
+            "deepening": self.deepening,
+            "aspiration": self.aspiration,
         }
 
+    def warnings(self) -> Iterator[Conflict]:
+        """Yield keys that do nothing beside others."""
+        yield from super().warnings()
+        yield from idle(self)
+
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield what cannot be done: a tree that is too large, a pool without room."""
+        """Yield what cannot be done: a tree that is too large, a pool without room, odd keys."""
+        yield from refinements(self)
         nodes = self.nodes_estimate()
         if self.pruning == "none" and nodes > MOST_NODES:
             yield Conflict(

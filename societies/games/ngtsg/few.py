@@ -78,8 +78,9 @@ class Few:
         """Yield game, level and nodes of every batch of a kind that has fewer nodes than that."""
         p = self._p
         levels, sizes = arrays["level"].get(), arrays["batch_size"].get()
+        leaf = arrays["horizon"].get() if p.deepening else np.full(len(levels), p.depth)
         for game, (level, size) in enumerate(zip(levels.tolist(), sizes.tolist(), strict=True)):
-            kind = level == p.depth if leaves else level < p.depth
+            kind = level == leaf[game] if leaves else level < leaf[game]
             if kind and 0 < size < least:
                 batch = arrays["batch"].get_part(game * p.batch, size)
                 yield game, level, batch.astype(np.int64)

@@ -12,23 +12,31 @@ from typing import Any
 from reference_py.copies import Copy
 
 TREE = ("parents", "best", "states")
+DEPTH = ("horizon", "low", "high")
 READ: dict[str, tuple[str, ...]] = {
-    "select": (*TREE, "first_child", "child_count", "counts", "taken", "level"),
-    "append": ("level", "batch", "batch_counts", "taken"),
-    "close": (*TREE, "counts", "open_children", "level", "batch_first", "batch_end"),
-    "compact": (*TREE, "moves", "first_child", "child_count", "level", "batch_leaves"),
+    "select": (*TREE, *DEPTH, "first_child", "child_count", "counts", "taken", "level"),
+    "append": ("level", "horizon", "batch", "batch_counts", "taken"),
+    "close": (*TREE, *DEPTH, "counts", "open_children", "level", "batch_first", "batch_end"),
+    "compact": (*TREE, *DEPTH, "moves", "first_child", "child_count", "level", "batch_leaves"),
+    "next_depth": ("moves",),
 }
+"""Arrays that a phase reads; those of the state that only some searches have are among them."""
+
 WRITTEN: dict[str, tuple[str, ...]] = {
-    "select": ("states", "batch", "batch_size", "batch_first", "batch_end"),
+    "select": ("states", "round", "batch", "batch_size", "batch_first", "batch_end"),
     "append": (
         *("batch_size", "batch_offsets", "batch_end", "batch_level_of", "batch_leaves"),
         *("children", "nodes_taken", "counts", "taken", "visited", "branch_batches"),
-        *("leaf_batches", "shortened", "peak"),
+        *("leaf_batches", "shortened", "peak", "round"),
     ),
     "close": ("best", "states", "open_children"),
     "compact": (
         *("counts", "taken", "level", "ended", "leaves", "value", "move", "as_good"),
-        "perhaps_as_good",
+        *("perhaps_as_good", "round"),
+    ),
+    "next_depth": (
+        *("best", "states", "first_child", "child_count", "open_children", "counts", "taken"),
+        *("level", *DEPTH, "root_moves", "repeated"),
     ),
 }
 
@@ -38,13 +46,14 @@ def on_host(phase: str, twin: Callable[..., None], p: Any) -> Callable[..., None
 
     def run(arrays: Mapping[str, Any], tick: int) -> None:
         names = dict.fromkeys((*READ[phase], *WRITTEN[phase]))
-        state = {name: arrays[name].get() for name in names}
+        state = {name: arrays[name].get() for name in names if name in arrays}
+        written = [name for name in WRITTEN[phase] if name in arrays]
         for game in range(len(state["level"])):
             copy = Copy(game, {name: array[game] for name, array in state.items()})
             twin(p, copy, tick)
-            for name in WRITTEN[phase]:
+            for name in written:
                 state[name][game] = getattr(copy, name)
-        for name in WRITTEN[phase]:
+        for name in written:
             arrays[name].set(state[name])
 
     return run

@@ -38,6 +38,7 @@ class SearchReport(RunReport):
         with open_results(self.path) as results:
             one = results.isel({self.workload.copies: 0})
             found = {name: int(one[name]) for name in FOUND}
+            repeated = int(one.repeated) if "repeated" in one else 0
             visited = [int(nodes) for nodes in one.visited.values]
             more = self.workload.found_rows(self.config, one)
         if found["ended"] < 0:
@@ -54,6 +55,10 @@ class SearchReport(RunReport):
             ("batches", f"{batches[0]:,} of branches, {batches[1]:,} of leaves"),
             ("most nodes kept", f"{found['peak']:,}"),
         ]
+        if repeated:
+            rows.append(
+                ("window missed", f"{counted(repeated, 'search')} repeated with a wide one")
+            )
         if found["shortened"]:
             fewer = counted(found["shortened"], "batch")
             rows.append(("pool full", f"{fewer} made smaller, so more nodes may have been visited"))

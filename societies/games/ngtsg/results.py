@@ -16,8 +16,8 @@ SUPERSTEPS = "supersteps"
 ROOM = 1024
 """Supersteps for which there is room at first; the table grows when it is full."""
 
-LOGGED = ("batch_level_of", "nodes_taken", "children")
-"""Logged fields that are columns of the table."""
+LOGGED = ("batch_level_of", "nodes_taken", "children", "horizon")
+"""Logged fields that are columns of the table; the last one of a search of several depths."""
 
 
 class SearchContents(SeriesAndDetail):
@@ -29,7 +29,7 @@ class SearchContents(SeriesAndDetail):
     def __init__(self, workload: Workload[Any, Any], config: Any) -> None:
         super().__init__(workload, config)
         self._every = workload.ticks(config)  # a coordinate of one superstep, the last possible
-        self._columns = {name: self._logged[name] for name in LOGGED}
+        self._columns = {name: self._logged[name] for name in LOGGED if name in self._logged}
         self._logged = {}
 
     def variables(self) -> list[Any]:

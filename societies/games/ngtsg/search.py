@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from reference_py.games.ngtsg import (
     append,
@@ -20,11 +20,18 @@ from reference_py.games.ngtsg import (
     branch,
     close,
     compact,
+    deepening,
     evaluate,
     make,
     select,
 )
-from reference_py.games.ngtsg.parameters import NO_LEVEL, Game, SearchParameters
+from reference_py.games.ngtsg.parameters import (
+    NEXT_DEPTH,
+    NO_LEVEL,
+    NOTHING,
+    Game,
+    SearchParameters,
+)
 from societies.games.ngtsg.few import Few
 from societies.games.ngtsg.host import on_host
 from societies.workload import Field, Phase, Scratch, Source, Step, Workload, phase
@@ -43,6 +50,11 @@ _TREE: dict[str, Callable[..., None]] = {
     "append": append.append_children,
     "close": close.close_batch,
     "compact": compact.compact_levels,
+}
+_DEEPENING: dict[str, Callable[..., None]] = {
+    "first_depth": deepening.first_depth,
+    "order_root": deepening.order_root,
+    "next_depth": deepening.next_depth,
 }
 _NODES: dict[str, Callable[..., None]] = {
     "branch": branch.branch_batch,
@@ -93,6 +105,9 @@ class SearchWorkload(Workload[C, P]):
             "most_branches": nodes,
             "min_leaves": 0,
             "min_branches": 0,
+            "rounds": (),
+            "deepening": 0,
+            "aspiration": 0,
         }
         return replace(p, capacities=rooms, form="device", **sizes)
 
@@ -127,7 +142,26 @@ class SearchWorkload(Workload[C, P]):
         passing: dict[str, Any] = {"kept": False}
         logged: dict[str, Any] = {"kept": False, "logged": True}
         by_level = "nodes of each level"
+        further = {
+            "round": Field(level, "uint32", "1", "times that each level was gone through before",
+                           within=(0, "rounds")),
+            "low": Field((), "int32", "1", "what the value of the root is more than"),
+            "high": Field((), "int32", "1", "what the value of the root is less than"),
+            "horizon": Field((), "uint32", "index", "level of the leaves", logged=True, initial=p.depths[0],
+                             within=(0, "depth")),
+            "root_moves": Field(("choice",), "uint32", "1", "the root's moves, best first"),
+            "repeated": Field(
+                (), "int64", "searches", "searches of a depth again, as its window was missed",
+                **found,
+            ),
+        }  # fmt: skip
+        names = (
+            *(("round",) if p.rounds else ()),
+            *(("low", "high") if p.aspiration else ()),
+            *(("horizon", "root_moves", "repeated") if p.deepening else ()),
+        )
         return {
+            **{name: further[name] for name in names},
             "positions": Field((*node, "word"), "uint32", "1", "position of each node"),
             "moves": Field(node, "uint32", "1", "move that led to it"),
             "parents": Field(node, "uint32", "index", "parent", **at_node),
@@ -177,14 +211,25 @@ class SearchWorkload(Workload[C, P]):
         slots = copies * p.batch
         file = {name: f"{FOLDER}/{name}.cl" for name in ("begin", *_TREE)}
         nodes: dict[str, Any] = {"items": ITEMS, "scratch": self.game_scratch(p)}
+        # Without rounds every level is in its first one; nobody changes what is there.
+        rounds = Scratch((copies * (p.depth + 1),), "uint32", shared="round")
+        once: dict[str, Any] = {} if p.rounds else {"scratch": {"round": rounds}}
+        alone: dict[str, Any] = {"alone_on_cpu": True, **once}
         tree = {
-            "select": phase(file["select"], copies, kernel="select_batch", alone_on_cpu=True),
-            "append": phase(file["append"], copies, kernel="append_children", alone_on_cpu=True),
+            "select": phase(file["select"], copies, kernel="select_batch", **alone),
+            "append": phase(file["append"], copies, kernel="append_children", **alone),
             "close": phase(file["close"], copies, kernel="close_batch", alone_on_cpu=True),
-            "compact": phase(file["compact"], kernel="compact_levels", global_size=copies),
+            "compact": phase(file["compact"], kernel="compact_levels", global_size=copies, **once),
+        }
+        depths = f"{FOLDER}/deepening.cl"
+        further = {
+            "first_depth": phase(depths, global_size=copies),
+            "order_root": phase(depths, copies),
+            "next_depth": phase(depths, copies),
         }
         if p.form == "host":
             tree = {name: Phase(host=on_host(name, _TREE[name], p)) for name in tree}
+            further["next_depth"] = Phase(host=on_host("next_depth", deepening.next_depth, p))
         few = {name: Phase(host=function) for name, function in Few(self, p).phases().items()}
         return {
             **few,
@@ -196,17 +241,26 @@ class SearchWorkload(Workload[C, P]):
             "evaluate": phase(self.file, kernel="evaluate_batch", global_size=slots, **nodes),
             "close": tree["close"],
             "compact": tree["compact"],
+            **(further if p.deepening else {}),
         }
 
     def schedule(self, p: P, tick: int, seen: Any) -> Iterator[Step]:
         """Yield the phases of a superstep; the host sees one word of each game."""
         if not tick:
             yield Step("begin")
+            if p.deepening:
+                yield Step("first_depth")
             return
         levels = seen["level"]
         if (levels == NO_LEVEL).all():
             return
-        inner, leaves = levels < p.depth, levels == p.depth
+        leaf = p.depth
+        if p.deepening:
+            if np.isin(levels, (NEXT_DEPTH, 0)).any():  # 0: the first depth begins, nothing happens
+                yield Step("next_depth")
+                levels = seen["level"]
+            leaf = seen["horizon"]
+        inner, leaves = levels < leaf, levels == leaf
         yield Step("select")
         few = np.zeros((2, len(levels)), bool)
         if p.min_branches or p.min_leaves:  # else the size of the batch is no business of the host
@@ -215,6 +269,8 @@ class SearchWorkload(Workload[C, P]):
             yield Step("branch")
         if (inner & few[0]).any():
             yield Step("branch_few")
+        if p.deepening and (inner & (levels == 0)).any():
+            yield Step("order_root")
         yield Step("append")
         if inner.any():
             yield Step("make")
@@ -232,24 +288,42 @@ class SearchWorkload(Workload[C, P]):
             "given_roots": np.array(p.roots, np.uint32),
             "level_starts": np.array(p.starts, np.uint32),
             "level_rooms": np.array(p.capacities, np.uint32),
+            "level_most": np.array(p.most_by_level, np.uint32),
+            "ranks": np.array(p.ranks, np.uint32),
+            "round_count": len(p.rounds) + 1,
+            "least_depth": p.depths[0],
             **self.game_arguments(p),
         }
         return Source(self.game_macros(p), arguments=arguments)
+
+    def of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
+        """Return what is the same all the time where the state does not have it."""
+        level = np.array([p.depth], np.uint32)
+        low, high = (np.array([one], np.int32) for one in (NOTHING, -NOTHING))
+        return {
+            **({} if p.deepening else {"horizon": level}),
+            **({} if p.aspiration else {"low": low, "high": high}),
+        }
 
     def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
         """Return the twin of every phase."""
         few = {name: _FEW[name] for name in Few(self, p).phases()}
         nodes = {**_NODES, **few}
         own = {name: partial(function, self.rules) for name, function in nodes.items()}
-        return {"begin": begin.begin_search, **_TREE, **own}
+        return {
+            "begin": begin.begin_search,
+            **_TREE,
+            **own,
+            **(_DEEPENING if p.deepening else {}),
+        }
 
     def work_items(self, p: P, copies: int, device: Any) -> int:
         """Return work-items of a workgroup that goes through a level."""
         return 256
 
     def limits(self, p: P, tick: int) -> Mapping[str, ArrayLike]:
-        """Return for how many nodes there is room."""
-        return {"nodes": p.nodes}
+        """Return for how many nodes there is room, and how many rounds and plies there may be."""
+        return {"nodes": p.nodes, "rounds": len(p.rounds), "depth": p.depth}
 
     def why_ended(self, state: Mapping[str, Any]) -> str:
         """Return that nothing is left to search."""
@@ -270,8 +344,9 @@ class SearchWorkload(Workload[C, P]):
     def plan_rows(self, config: C, p: P) -> list[tuple[str, str]]:
         """Return for how many nodes there is room, and how large the whole tree is."""
         needed = config.search_values()["capacities"]
-        room = ", ".join(f"{one:,}" for one in needed)
+        room, depths = (", ".join(f"{one:,}" for one in of) for of in (needed, p.depths))
         return [
+            *([("depths searched one after the other", depths)] if p.deepening else []),
             ("nodes of each level", room),
             ("nodes kept", f"at most {p.nodes:,} of a game"),
             ("nodes of the whole tree, roughly", f"{config.nodes_estimate():.1g}"),

@@ -143,12 +143,16 @@ class SearchWorkload(Workload[C, P]):
         logged: dict[str, Any] = {"kept": False, "logged": True}
         by_level = "nodes of each level"
         further = {
-            "round": Field(level, "uint32", "1", "times that each level was gone through before",
-                           within=(0, "rounds")),
+            "round": Field(
+                level, "uint32", "1", "times that each level was gone through before",
+                within=(0, "rounds"),
+            ),
             "low": Field((), "int32", "1", "what the value of the root is more than"),
             "high": Field((), "int32", "1", "what the value of the root is less than"),
-            "horizon": Field((), "uint32", "index", "level of the leaves", logged=True, initial=p.depths[0],
-                             within=(0, "depth")),
+            "horizon": Field(
+                (), "uint32", "index", "level of the leaves", logged=True, initial=p.depths[0],
+                within=(0, "depth"),
+            ),
             "root_moves": Field(("choice",), "uint32", "1", "the root's moves, best first"),
             "repeated": Field(
                 (), "int64", "searches", "searches of a depth again, as its window was missed",

@@ -137,6 +137,12 @@ CHANGES = (
         "time; a cache of another number of societies must not be reused either",
     ),
     Change(
+        "experiments/physics/molecular_dynamics/README.md",
+        "molecular_dynamics/run.py\n",
+        "molecular_dynamics/run.py --small\n",
+        "takes minutes",
+    ),
+    Change(
         "tests/faults/README.md",
         "--flips 1000 --seed 1",
         "--flips 10 --seed 1",

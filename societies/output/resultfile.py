@@ -455,9 +455,10 @@ class ResultFile:
             self._committed = self._commits.tick = tick
             self._commits.newest, self._commits.ended = newest, ended
         self._disk.sync()
-        if ended or self._committed >= self._layout.ticks:
+        complete = ended or self._committed >= self._layout.ticks  # at once, if it has no ticks
+        if complete:
             self._settle()
-        if self._unplaced is not None and (ended or self._committed > 0):
+        if self._unplaced is not None and (complete or self._committed > 0):
             self._place()
 
     def _settle(self) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from societies import config_from_dict, run
 from societies.errors import OutputError
 from societies.output import (
     Coordinate,
@@ -176,6 +177,16 @@ def test_overwrite_replaces(path):
         file.commit(1)
         with open_results(path) as data:
             assert data.sizes["day"] == 1
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_run_without_ticks_replaces_too(path):
+    for cells in (3, 2):
+        asked = {"workload": "molecular_dynamics", "steps": 0, "cells": cells, "density": 0.3}
+        config = config_from_dict(asked | {"cutoff": 1.2})
+        run(config, device="reference", out=path, overwrite=True)
+        with open_results(path) as data:
+            assert data.sizes["atom"] == 4 * cells**3
     assert list(path.parent.iterdir()) == [path]
 
 

@@ -77,7 +77,7 @@ def one_at_a_time(straight, monkeypatch):
 @pytest.mark.parametrize("device", ["reference", "auto"])
 @pytest.mark.parametrize(
     "until",
-    [1, pytest.param(4, marks=pytest.mark.thorough), 7, "last but one"],
+    [1, *(pytest.param(i, marks=pytest.mark.thorough) for i in (4, 7)), "last but one"],
 )
 @pytest.mark.parametrize("name", names())
 def test_killed_and_resumed(name, until, device, straight, tmp_path):

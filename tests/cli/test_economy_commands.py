@@ -153,7 +153,7 @@ def test_verify_names_the_first_difference(phase, day, array, index, change, she
 
     monkeypatch.setattr(DeviceEngine, "step", sabotaged)
     code, out, err = shell("verify", "run.yaml")
-    assert (code, err) == (1, "")
+    assert code == 1 and "Traceback" not in err  # on a slow machine err tells the progress
     where = f"{phase} (round 0)" if phase == "trading" else phase
     assert out == (
         f"different: day {day}, phase {where}, array {array}, index {list(index)}: "

@@ -232,6 +232,7 @@ def with_mistakes(*keys):
     return set()
 
 
+@pytest.mark.thorough
 def test_no_mistake_hides_another():
     """Found in use: shares and shocks were looked at only when all types were right."""
     assert with_mistakes() == set()

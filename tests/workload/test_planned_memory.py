@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from marks import thorough_but
 
 from societies import config_from_dict, load_config, plan
 from societies.economy.engine import DeviceEngine
@@ -49,7 +50,10 @@ def config(**settings):
     return config_from_dict({"workload": "economy", "days": 3, **settings})
 
 
-@pytest.mark.parametrize("name", CASES)
+LONG = ("rows and scores in global memory",)
+
+
+@pytest.mark.parametrize("name", thorough_but(CASES.keys() - set(LONG), CASES))
 def test_the_plan_counts_what_is_allocated(name, allocated):
     asked = config(**CASES[name])
     p = parameters(asked)

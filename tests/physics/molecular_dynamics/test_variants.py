@@ -59,7 +59,9 @@ def awkward(number, precision):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize(
+    "precision", [pytest.param("single", marks=pytest.mark.thorough), "double"]
+)
 @pytest.mark.parametrize(
     "number", [pytest.param(i, marks=[] if i < 1 else [pytest.mark.thorough]) for i in range(6)]
 )

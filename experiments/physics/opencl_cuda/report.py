@@ -3,9 +3,16 @@
 import csv
 import json
 import statistics
+import sys
 from collections import Counter, defaultdict
+from pathlib import Path
 
 from ptx import CLASSES, class_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from published_atoms import EVALUATIONS, FINDING, LOOP, TRANSFERS
+from published_atoms import PUBLISHED as ATOMS
 
 # Seconds of the report (Tesla C2070, mean of ten runs): size: (OpenCL, CUDA).
 MATMUL = {
@@ -30,27 +37,7 @@ BLUR = {
     262144: (0.0164, 0.0103), 614185: (0.0397, 0.0301), 786432: (0.0418, 0.0318),
     1920000: (0.0990, 0.0777), 10640014: (0.6634, 0.5501),
 }  # fmt: skip
-ATOMS = {
-    "particle": {
-        16384: (1.860, 1.331), 32000: (3.423, 2.333), 55296: (4.990, 3.495),
-        87808: (7.819, 6.062), 131072: (10.795, 8.246), 186624: (15.027, 11.426),
-        256000: (20.686, 15.894), 340736: (26.961, 21.577),
-    },
-    "cell": {
-        16384: (2.441, 2.341), 32000: (4.248, 3.656), 55296: (6.693, 6.052),
-        87808: (10.223, 9.380), 131072: (14.532, 13.362), 186624: (19.802, 18.015),
-        256000: (28.096, 27.178), 340736: (36.343, 34.334),
-    },
-}  # fmt: skip
-LOOP = {
-    16384: (4.46, 2.77, 19.1), 32000: (7.59, 4.73, 35.9), 55296: (12.04, 7.23, 61.7),
-    87808: (19.44, 11.58, 97.3), 131072: (25.59, 16.22, 153.0),
-}  # fmt: skip
-"""Whole loops: OpenCL, CUDA, one core."""
-
-TRANSFERS = {340736: (8.6, 4.6)}
-EVALUATIONS, ATOM_STEPS = 1001, 20
-FINDING = ("clear_cells", "count_atoms", "sum_cells", "sum_blocks", "place_atoms", "neighbours")
+ATOM_STEPS = 20
 ABOVE, APART = 1e-3, 0.05
 """Seconds of a launch from which kernels are compared, and the difference that is explained."""
 

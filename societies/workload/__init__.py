@@ -8,6 +8,7 @@ example; docs/write-a-workload.md explains it.
 
 from societies.workload.coverage import Count, falls, rises
 from societies.workload.fields import Events, Field, Series, series_macros
+from societies.workload.naming import parameters_of, word_macros
 from societies.workload.phases import Launch, Phase, Scratch, Step, phase
 from societies.workload.protocol import Block, Contents, Source, Workload
 from societies.workload.slices import Slices
@@ -49,7 +50,9 @@ __all__ = [
     "Wheel",
     "Workload",
     "falls",
+    "parameters_of",
     "phase",
     "rises",
     "series_macros",
+    "word_macros",
 ]

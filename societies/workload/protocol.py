@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from societies.words import plural
 from societies.workload.fields import SERIES, Events, Field, Series, State
-from societies.workload.phases import Phase, Step
+from societies.workload.naming import twins_of
+from societies.workload.phases import Phase, Step, workgroup_size
 
 if TYPE_CHECKING:
     from societies.config.model import WorkloadConfig
@@ -173,6 +174,15 @@ class Workload(Generic[C, P]):
     ``first_society``, and copies with the same random draws need launches of their own."""
     numpy: ClassVar[bool] = False
     """Whether the reference is handed arrays; else lists, on which plain Python is faster."""
+    twins: ClassVar[str] = ""
+    """Package of the reference: the function of a phase has its name, in the module named as the
+    kernel file of its last launch (of a phase without launches, as the phase). Or one module."""
+    items: ClassVar[int] = 0
+    """Work-items of a workgroup, where a launch does not say it and a device can have as many; 0:
+    one for each entry of the longest dimension. Results do not depend on it."""
+    part_is_phase: ClassVar[bool] = False
+    """Whether `verify` notes all steps of a phase as one: where a step is a level or a batch, it
+    says nothing that each of them had something to do."""
 
     @property
     def copies_plural(self) -> str:
@@ -218,14 +228,14 @@ class Workload(Generic[C, P]):
         """Return the text of the kernels."""
         raise NotImplementedError
 
+    # What has a default.
+
     def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
         """Return for every phase a function of parameters, copy, tick and the step's arguments.
 
-        It changes the copy, a `societies.workload.engines.Copy`.
+        It changes the copy, a `societies.workload.engines.Copy`. Default: those of `twins`.
         """
-        raise NotImplementedError
-
-    # What has a default.
+        return twins_of(self.twins, self.phases(p, 1))
 
     def series(self, p: P) -> Mapping[str, Series]:
         """Return what is recorded of every copy and tick, in the order of the array ``series``.
@@ -255,8 +265,12 @@ class Workload(Generic[C, P]):
         return {**self.sizes(p), SERIES: len(self.series(p))}
 
     def parameters(self, config: C) -> P:
-        """Return what kernels and reference are handed. Default: the configuration itself."""
-        return config  # type: ignore[return-value]
+        """Return what kernels and reference are handed.
+
+        Default: what the configuration's method `parameters` returns; without one, itself.
+        """
+        made = getattr(config, "parameters", None)
+        return made() if callable(made) else config  # type: ignore[return-value]
 
     def fitted(self, config: C, device: Device | None) -> C:
         """Return the configuration with what it leaves to the device decided; None: the reference.
@@ -317,8 +331,8 @@ class Workload(Generic[C, P]):
 
     def work_items(self, p: P, copies: int, device: Any) -> int:
         """Return work-items per workgroup; the results do not depend on it."""
-        from societies.workload.phases import workgroup_size
-
+        if self.items:
+            return min(self.items, int(device.max_workgroup))
         return workgroup_size(device, max(self.sizes(p).values(), default=1))
 
     def not_repeatable(self, config: C) -> str:
@@ -338,7 +352,7 @@ class Workload(Generic[C, P]):
 
     def part(self, step: Step, tick: int) -> str:
         """Return under which name `verify` notes whether a step did anything."""
-        return str(step)
+        return step.phase if self.part_is_phase else str(step)
 
     def limits(self, p: P, tick: int) -> Mapping[str, ArrayLike]:
         """Return limits of fields that have a name (`Field.within`), after this tick."""

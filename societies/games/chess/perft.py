@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference_py.games.chess import answer, begin, count, expand, reduce
 from reference_py.games.chess.parameters import PerftParameters
 from reference_py.games.chess.perft import KINDS, SETS
 from reference_py.games.chess.rules import MOST_MOVES
@@ -45,16 +44,13 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
     clock, copies, work = "depth", "game", "node"
     counted_by, timed = "nodes", True
     step_arguments = ("level", "parents", "children", "skip", "most", "plies")
-    numpy = True
+    numpy, twins, items = True, "reference_py.games.chess", PART
+    part_is_phase = True
 
     @property
     def ticks_key(self) -> str:
         """The key that says how deep the last count goes."""
         return "depth"
-
-    def parameters(self, config: ChessPerftConfig) -> PerftParameters:
-        """Return what the reference is handed."""
-        return config.parameters()
 
     def count(self, config: ChessPerftConfig) -> int:
         """Return how many games there are: as many as positions, unless it is said."""
@@ -127,7 +123,8 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
         deepest = levels(p, p.depth)
         blocks = -(-max(deepest.batches, default=1) // BLOCK)
         sums = {"sums": Scratch((copies * blocks,), "uint32", shared="sums")}
-        file = {name: f"{FOLDER}/{name}.cl" for name in self.reference(p)}
+        names = ("begin", "expand", "count", "reduce", "answer")
+        file = {name: f"{FOLDER}/{name}.cl" for name in names}
         more: dict[str, Any] = {"arguments": {"blocks": blocks}}
 
         def parts(of: int) -> Callable[[Mapping[str, int]], int]:
@@ -177,10 +174,6 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
         label = f"level {level}" + (f", from position {skip}" if skip else "")
         return Step(phase, label, arguments)
 
-    def part(self, step: Step, tick: int) -> str:
-        """Return the phase: whether each level and batch had something to do says nothing more."""
-        return step.phase
-
     def source(self, p: PerftParameters) -> Source:
         """Return macros and positions; another position builds nothing."""
         macros = {
@@ -193,20 +186,6 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
             "given_sets": np.array([board.position for board in p.boards], np.uint64),
         }
         return Source(macros, arguments=arguments)
-
-    def reference(self, p: PerftParameters) -> Mapping[str, Callable[..., None]]:
-        """Return the twin of every phase."""
-        return {
-            "begin": begin.begin,
-            "expand": expand.expand,
-            "count": count.count,
-            "reduce": reduce.reduce,
-            "answer": answer.answer,
-        }
-
-    def work_items(self, p: PerftParameters, copies: int, device: Any) -> int:
-        """Return work-items of a workgroup: two warps, so that many positions are under way."""
-        return PART
 
     def plan_rows(self, config: ChessPerftConfig, p: PerftParameters) -> list[tuple[str, str]]:
         """Return how the last count is cut."""

@@ -34,10 +34,6 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
     config = Connect6Config
     rules, file = GAME, FILE
 
-    def parameters(self, config: Connect6Config) -> Connect6Parameters:
-        """Return what the reference is handed of a search."""
-        return config.parameters()
-
     def fields(self, p: Connect6Parameters) -> Mapping[str, Field]:
         """Return the arrays of a search; a search that is resumed makes the table again."""
         ready = Field((), "uint8", "1", "whether the table of classes is there", constant=True)

@@ -5,25 +5,22 @@ The rules are in ``reference_py/games/havannah``, the kernels in ``kernels/games
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_py.games.havannah import begin, replay, tally
-from reference_py.games.havannah import play as playing
 from reference_py.games.havannah.board import DIRECTIONS, board_of, name_of
 from reference_py.games.havannah.parameters import Parameters
+from societies.games.havannah import figure
 from societies.games.havannah.config import HavannahConfig, next_of, positions_of
 from societies.games.havannah.position import NAMES
 from societies.games.havannah.runners import COPYING, MODERN, PART, Transfers, launches
 from societies.workload import Field, Launch, Phase, Scratch, Slices, Source, Step, Workload, phase
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from societies.opencl import Device
     from societies.workload.protocol import Contents
     from societies.workload.report import RunReport
@@ -50,11 +47,9 @@ class Havannah(Workload[HavannahConfig, Parameters]):
     summary = "Monte-Carlo playouts of Havannah: how good is each move of a position?"
     config = HavannahConfig
     clock, copies, work = "batch", "game", "playout"
+    twins, items = "reference_py.games.havannah", PART
+    figure = staticmethod(figure.figure)
     step_arguments = ("first_candidate", "candidates_now", "skip", "most")
-
-    def parameters(self, config: HavannahConfig) -> Parameters:
-        """Return what the reference is handed."""
-        return config.parameters()
 
     def fitted(self, config: HavannahConfig, device: Device | None) -> HavannahConfig:
         """Return the configuration with the test for the winner that is fastest on the device."""
@@ -196,15 +191,6 @@ class Havannah(Workload[HavannahConfig, Parameters]):
             header += f"\n#define NEAR_TABLE 1\n{near_table(p.size)}"
         return Source(macros, header, arguments=dict(tables(p.size)))
 
-    def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
-        """Return the twin of every phase."""
-        again = {"replay": replay.replay} if p.record_game >= 0 else {}
-        return {"begin": begin.begin, "play": playing.play, "tally": tally.tally, **again}
-
-    def work_items(self, p: Parameters, copies: int, device: Any) -> int:
-        """Return work-items of a workgroup: two warps."""
-        return PART
-
     def work_done(self, config: HavannahConfig, ticks: int) -> float:
         """Return playouts of all candidates."""
         return float(ticks * config.batch * len(config.cells()) * self.count(config))
@@ -220,21 +206,6 @@ class Havannah(Workload[HavannahConfig, Parameters]):
         from societies.games.havannah.report import RatingReport
 
         return RatingReport(self, config, **facts)
-
-    def figure(self, results: xr.Dataset, *, game: int = 0, colours: str = "grey") -> Any:
-        """Draw the board with the share of the playouts that each candidate won.
-
-        Parameters
-        ----------
-        game : int
-            Which game of the file, from 0.
-        colours : str
-            grey: from 0 for the fewest wins to 100 for the most, dark is good; or a name of
-            matplotlib's colour maps, with a scale of shares.
-        """
-        from societies.games.havannah.figure import figure
-
-        return figure(results, game, colours)
 
     def plan_rows(self, config: HavannahConfig, p: Parameters) -> list[tuple[str, str]]:
         """Return the position and how much is played."""

@@ -22,6 +22,7 @@ from societies.games.havannah.game_record import moves_of
 from societies.games.havannah.position import Game, game_of
 from societies.words import counted
 from societies.workload.config import SEED
+from societies.workload.naming import parameters_of
 
 STREAMS = ORBIT // STREAM_GAP
 """Playouts whose random numbers do not overlap."""
@@ -192,23 +193,14 @@ class HavannahConfig(BoardConfig):
     def parameters(self) -> Parameters:
         """Return what the reference is handed."""
         game = self.game()
-        return Parameters(
-            self.size,
-            game.stones,
-            game.to_move,
-            self.cells(),
-            self.batch,
-            self.first_playout,
-            self.limit,
-            self.stream_base,
-            "forest" if self.winner == "auto" else self.winner,
-            self.find,
-            self.record.game,
-            self.runner,
-            self.active,
-            self.together,
-            self.memory,
-            self.neighbours,
+        return parameters_of(
+            Parameters,
+            self,
+            stones=game.stones,
+            to_move=game.to_move,
+            candidates=self.cells(),
+            winner="forest" if self.winner == "auto" else self.winner,
+            record_game=self.record.game,
         )
 
     def conflicts(self) -> Iterator[Conflict]:

@@ -17,17 +17,18 @@ _HEXAGON = 0.577
 """Distance of a corner of a hexagon from its centre, for centres one apart."""
 
 
-def figure(results: Any, game: int, colours: str) -> Any:
-    """Return a picture of the board, every candidate as dark as it is good.
+def figure(results: Any, *, game: int = 0, colours: str = GREY) -> Any:
+    """Draw the board with the share of the playouts that each candidate won.
 
     Parameters
     ----------
     results : xarray.Dataset
         As `societies.open_results` returns it.
     game : int
-        Place of the game among those of the file.
+        Which game of the file, from 0.
     colours : str
-        "grey", the scale from 0 for the fewest wins to 100 for the most, or a colour map.
+        grey: from 0 for the fewest wins to 100 for the most, dark is good; or a name of
+        matplotlib's colour maps, with a scale of shares.
 
     Returns
     -------

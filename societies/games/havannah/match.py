@@ -28,10 +28,6 @@ class HavannahMatch(MatchWorkload):
     work = "game"
     timed = True
 
-    def parameters(self, config: HavannahMatchConfig) -> MatchParameters:
-        """Return what the reference is handed of a match."""
-        return config.parameters()
-
     def names(self, config: HavannahMatchConfig) -> Sequence[str]:
         """Return what the two players are called."""
         return [named(one) for one in config.players]

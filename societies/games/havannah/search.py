@@ -6,10 +6,9 @@ tree, a workgroup, plays out so many leaves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from reference_py.games.havannah import gather, grow, plant
 from reference_py.games.havannah.grow import TreeParameters
 from societies.games.havannah import FOLDER
 from societies.games.havannah import WORKLOAD as RATING
@@ -32,10 +31,7 @@ class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
     summary = "UCT of Havannah: which move is best, by trees of moves that the device keeps?"
     config = HavannahSearchConfig
     clock, copies, work = "batch", "game", "playout"
-
-    def parameters(self, config: HavannahSearchConfig) -> TreeParameters:
-        """Return what the reference is handed."""
-        return config.parameters()
+    twins, items = "reference_py.games.havannah", TREE_ITEMS
 
     def sizes(self, p: TreeParameters) -> dict[str, int]:
         """Return trees, positions of each, cells, and cells for which there are estimates."""
@@ -126,14 +122,6 @@ class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
         board = RATING.source(of_playouts)
         macros = {**board.macros, "RAVE": bool(p.rave), "TREE_ITEMS": TREE_ITEMS}
         return Source(macros, board.header, arguments=board.arguments)
-
-    def reference(self, p: TreeParameters) -> Mapping[str, Callable[..., None]]:
-        """Return the twin of every phase."""
-        return {"plant": plant.plant, "grow": grow.grow, "gather": gather.gather}
-
-    def work_items(self, p: TreeParameters, copies: int, device: Any) -> int:
-        """Return work-items of a workgroup: two warps."""
-        return TREE_ITEMS
 
     def work_done(self, config: HavannahSearchConfig, ticks: int) -> float:
         """Return playouts of all trees, if none of them is solved."""

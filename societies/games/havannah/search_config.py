@@ -11,6 +11,7 @@ from societies.config.model import LARGEST_INTEGER, Conflict, Interval, Section,
 from societies.games.havannah.config import STREAMS, BoardConfig
 from societies.words import counted
 from societies.workload.config import SEED
+from societies.workload.naming import parameters_of
 
 LIMIT = 2**40
 """Random streams of a game, one for each playout."""
@@ -96,19 +97,8 @@ class HavannahSearchConfig(BoardConfig):
     def parameters(self) -> TreeParameters:
         """Return what the reference is handed."""
         game = self.game()
-        return TreeParameters(
-            self.size,
-            game.stones,
-            game.to_move,
-            self.trees,
-            self.nodes,
-            self.leaves,
-            self.each,
-            self.exploration,
-            self.rave,
-            self.stream_base,
-            LIMIT,
-        )
+        given = {"stones": game.stones, "to_move": game.to_move, "limit": LIMIT}
+        return parameters_of(TreeParameters, self, **given)
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield what contradicts itself: more playouts than streams or counters, large trees."""

@@ -5,21 +5,18 @@ The rules are in ``reference_py/games/kalah``, the kernels in ``kernels/games/ka
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference_py.games.kalah import begin
 from reference_py.games.kalah.parameters import Parameters
-from societies.games.kalah import search
+from societies.games.kalah import figure, search
 from societies.games.kalah.config import KalahConfig
 from societies.games.kalah.levels import levels
 from societies.workload import Field, Phase, Source, Step, Workload, phase
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from societies.opencl import Device
 
 
@@ -32,16 +29,14 @@ class Kalah(Workload[KalahConfig, Parameters]):
     clock, copies, work = "depth", "game", "node"
     counted_by, timed = "nodes", True
     step_arguments = search.STEP_ARGUMENTS
-    numpy = True
+    numpy, twins, items = True, search.TWINS, search.PART
+    part_is_phase = True
+    figure = staticmethod(figure.figure)
 
     @property
     def ticks_key(self) -> str:
         """The key that says how deep the last search goes."""
         return "depth"
-
-    def parameters(self, config: KalahConfig) -> Parameters:
-        """Return what the reference is handed of a search."""
-        return config.parameters()
 
     def count(self, config: KalahConfig) -> int:
         """Return how many games are searched: as many as there are boards, unless it is said."""
@@ -76,10 +71,6 @@ class Kalah(Workload[KalahConfig, Parameters]):
             yield Step("begin")
             yield from search.steps(p, tick, seen)
 
-    def part(self, step: Step, tick: int) -> str:
-        """Return the phase: whether each level and batch had something to do says nothing more."""
-        return step.phase
-
     def source(self, p: Parameters) -> Source:
         """Return macros and boards; another board builds nothing."""
         rules = {"PITS": p.pits, "EMPTY_CAPTURE": p.empty_capture}
@@ -89,26 +80,6 @@ class Kalah(Workload[KalahConfig, Parameters]):
             "given_movers": np.array([one.to_move for one in p.games], np.uint8),
         }
         return Source({**rules, **search.macros([p])}, arguments=arguments)
-
-    def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
-        """Return the twin of every phase."""
-        return {"begin": begin.begin, **search.reference([p])}
-
-    def work_items(self, p: Parameters, copies: int, device: Any) -> int:
-        """Return work-items of a workgroup: two warps, so that many boards are under way."""
-        return search.PART
-
-    def figure(self, results: xr.Dataset, *, game: int = 0) -> Any:
-        """Draw how the tree of a game grows with depth, and what is found.
-
-        Parameters
-        ----------
-        game : int
-            Which game of the file, from 0.
-        """
-        from societies.games.kalah.figure import figure
-
-        return figure(results, game)
 
     def play(
         self,

@@ -11,6 +11,7 @@ from reference_py.games.kalah.parameters import BOTTOM, LAYERS, TOP, Parameters,
 from societies.config.model import Auto, Conflict, Interval, ListOf, Section, WorkloadConfig, key
 from societies.games.kalah.estimate import estimated_nodes
 from societies.games.kalah.levels import DEFAULT_BOARDS, LEAST_BOARDS
+from societies.workload.naming import parameters_of
 
 MOST_NODES = 1e13
 MOST_IN_PIT = 255
@@ -199,17 +200,13 @@ class KalahConfig(SearchConfig):
 
     def parameters(self) -> Parameters:
         """Return what the reference is handed."""
-        return Parameters(
-            self.pits,
-            self.stones,
-            self.empty_capture,
-            self.games(),
-            self.depth,
-            self.form,
-            self.layers,
-            self.plies,
-            self.boards_at_a_time,
-            self.alone_or_none,
+        return parameters_of(
+            Parameters,
+            self,
+            positions=self.games(),
+            split=self.layers,
+            boards=self.boards_at_a_time,
+            alone=self.alone_or_none,
         )
 
     def estimate(self) -> float:

@@ -7,15 +7,15 @@ from typing import Any
 from societies.workload.figure import clock_and_copies, numbers, require_copy
 
 
-def figure(results: Any, game: int) -> Any:
-    """Return a figure of one game: boards looked at, and score, by depth.
+def figure(results: Any, *, game: int = 0) -> Any:
+    """Draw how the tree of a game grows with depth, and what is found.
 
     Parameters
     ----------
     results : xarray.Dataset
         As `societies.open_results` returns it.
     game : int
-        Place of the game among those of the file.
+        Which game of the file, from 0.
 
     Returns
     -------

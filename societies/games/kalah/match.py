@@ -7,13 +7,12 @@ matches are side by side, and a kernel that makes the move. The host reads one w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference_py.games.kalah import ask, move, start
 from reference_py.games.kalah.match import FIRST, NOBODY, SECOND
 from reference_py.games.kalah.parameters import (
     BONZO,
@@ -51,11 +50,8 @@ class KalahMatch(MatchWorkload):
     work = "node"
     counted_by, timed = "searched", True
     step_arguments = (*search.STEP_ARGUMENTS, "player")
-    numpy = True
-
-    def parameters(self, config: KalahMatchConfig) -> MatchParameters:
-        """Return what the reference is handed of a match."""
-        return config.parameters()
+    numpy, twins, items = True, search.TWINS, search.PART
+    part_is_phase = True
 
     def names(self, config: KalahMatchConfig) -> list[str]:
         """Return what the two players are called."""
@@ -147,10 +143,6 @@ class KalahMatch(MatchWorkload):
                 if now - began + GROWTH * (now - before) > player.seconds:
                     return
 
-    def part(self, step: Step, tick: int) -> str:
-        """Return the phase."""
-        return step.phase
-
     def source(self, p: MatchParameters) -> Source:
         """Return macros; other players, openings and seeds build nothing."""
         macros = {
@@ -164,15 +156,6 @@ class KalahMatch(MatchWorkload):
         }
         kinds = [KINDS.get(player.kind, 0) for player in p.players]
         return Source(macros, arguments={"first_kind": kinds[0], "second_kind": kinds[1]})
-
-    def reference(self, p: MatchParameters) -> Mapping[str, Callable[..., None]]:
-        """Return the twin of every phase."""
-        asks = {"ask": ask.ask} if p.searches else {}
-        return {"start": start.start, **asks, **search.reference(p.searches), "move": move.move}
-
-    def work_items(self, p: MatchParameters, copies: int, device: Any) -> int:
-        """Return work-items of a workgroup, as for a search."""
-        return search.PART
 
     def check(self, block: Block, p: MatchParameters) -> None:
         """Refuse a game that did not end within the moves that are recorded."""

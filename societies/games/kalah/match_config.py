@@ -24,6 +24,7 @@ from societies.games.kalah.config import (
 )
 from societies.games.matches import MatchConfig, described
 from societies.words import counted
+from societies.workload.naming import parameters_of
 
 DEPTH, DEPTH_IN_TIME = 6, 40
 """Plies that a player looks ahead unless it is said: without a time, and at most with one."""
@@ -86,16 +87,12 @@ class KalahMatchConfig(SearchConfig, MatchConfig):
 
     def parameters(self) -> MatchParameters:
         """Return what the reference is handed."""
-        return MatchParameters(
-            (self.players[0].player(), self.players[1].player()),
-            self.opening,
-            self.stream_base,
-            self.pits,
-            self.stones,
-            self.empty_capture,
-            self.plies,
-            self.boards_at_a_time,
-            self.alone_or_none,
+        return parameters_of(
+            MatchParameters,
+            self,
+            players=(self.players[0].player(), self.players[1].player()),
+            boards=self.boards_at_a_time,
+            alone=self.alone_or_none,
         )
 
     def chance(self) -> bool:

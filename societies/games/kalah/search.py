@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_py.games.kalah import answer, descend, expand, parallel, reduce
 from reference_py.games.kalah.parameters import Parameters
 from societies.games.kalah.levels import (
     DEFAULT_BOARDS,
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     S = TypeVar("S", bound=SearchConfig)
 
-FOLDER = "games/kalah"
+FOLDER, TWINS = "games/kalah", "reference_py.games.kalah"
 STEP_ARGUMENTS = ("level", "parents", "children", "skip", "most", "plies")
 BLOCK = 2048
 """Boards of a block of running sums: WIDE_BLOCK of kernels/primitives/wide.cl."""
@@ -171,20 +170,6 @@ def last_phase(p: Parameters) -> str:
 def last_phases(searches: Searches) -> list[str]:
     """Return those of all searches, each once."""
     return sorted({last_phase(p) for p in searches})
-
-
-_TWINS: dict[str, Callable[..., None]] = {
-    "expand": expand.expand,
-    "descend": descend.descend,
-    "parallel": parallel.parallel,
-    "reduce": reduce.reduce,
-    "answer": answer.answer,
-}
-
-
-def reference(searches: Searches) -> dict[str, Callable[..., None]]:
-    """Return the twin of every phase."""
-    return {name: _TWINS[name] for name in phases(searches, 1)}
 
 
 def macros(searches: Searches) -> dict[str, int | float | str | bool]:

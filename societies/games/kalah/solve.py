@@ -7,17 +7,17 @@ has its value already; only starts with more stones than the table are searched,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from reference_py.copies import Copy
-from reference_py.games.kalah import above, fill, margins
+from reference_py.games.kalah import above
 from reference_py.games.kalah.layer import layer_boards, most_potential
 from reference_py.games.kalah.parameters import UNSOLVED, SolveParameters
-from societies.games.kalah.search import FOLDER, PART
+from societies.games.kalah.search import FOLDER, PART, TWINS
 from societies.games.kalah.solve_config import MOST_STONES, KalahSolveConfig
 from societies.workload import Field, Launch, Phase, Slices, Source, Step, Workload, phase
 
@@ -38,11 +38,8 @@ class KalahSolve(Workload[KalahSolveConfig, SolveParameters]):
     clock, copies, work = "layer", "game", "board"
     counted_by, timed = "boards", True
     step_arguments = ("wanted", "most")
-    numpy = True
-
-    def parameters(self, config: KalahSolveConfig) -> SolveParameters:
-        """Return what the reference is handed."""
-        return config.parameters()
+    numpy, twins, items = True, TWINS, PART
+    part_is_phase = True
 
     def ticks(self, config: KalahSolveConfig) -> int:
         """Return the last layer of the largest table."""
@@ -117,10 +114,6 @@ class KalahSolve(Workload[KalahSolveConfig, SolveParameters]):
         if tick == p.table and self._has_more(p):
             yield Step("above")
 
-    def part(self, step: Step, tick: int) -> str:
-        """Return the phase."""
-        return step.phase
-
     def source(self, p: SolveParameters) -> Source:
         """Return macros, binomial coefficients and the games."""
         cells, stones = 2 * max(p.pits), p.table
@@ -132,15 +125,6 @@ class KalahSolve(Workload[KalahSolveConfig, SolveParameters]):
             "given_captures": np.array([one.empty_capture for one in p.games], np.uint32),
         }
         return Source({"MOST_CELLS": cells, "COLUMNS": cells + 1, "PART": PART}, "", arguments)
-
-    def reference(self, p: SolveParameters) -> Mapping[str, Callable[..., None]]:
-        """Return the twin of every phase."""
-        top = {"above": above.above} if self._has_more(p) else {}
-        return {"fill": fill.fill, "margins": margins.margins, **top}
-
-    def work_items(self, p: SolveParameters, copies: int, device: Any) -> int:
-        """Return work-items of a workgroup."""
-        return PART
 
     def plan_rows(self, config: KalahSolveConfig, p: SolveParameters) -> list[tuple[str, str]]:
         """Return which games, and how large their tables are."""

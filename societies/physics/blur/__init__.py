@@ -5,20 +5,18 @@ The rules are in ``reference_py/physics/blur``, the kernels in ``kernels/physics
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference_py.physics.blur import both, box, columns, neighbours, rounding, rows
 from reference_py.physics.blur.parameters import BORDERS, Parameters
 from reference_py.physics.blur.weights import weights_of
+from societies.physics.blur import figure
 from societies.physics.blur.config import BlurConfig
-from societies.workload import Field, Phase, Source, Step, Workload, phase
+from societies.workload import Field, Phase, Source, Step, Workload, phase, word_macros
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from societies.opencl import Device
     from societies.physics.blur.view import Look
     from societies.workload.protocol import Contents
@@ -44,11 +42,8 @@ class Blur(Workload[BlurConfig, Parameters]):
     summary = "pictures blurred by neighbours, boxes or Gaussians"
     config = BlurConfig
     clock, copies, work = "pass", "image", "pixel-pass"
-    numpy = True
-
-    def parameters(self, config: BlurConfig) -> Parameters:
-        """Return what the reference is handed of a picture."""
-        return config.parameters()
+    numpy, twins = True, "reference_py.physics.blur"
+    figure = staticmethod(figure.figure)
 
     def count(self, config: BlurConfig) -> int:
         """Return the number of frames."""
@@ -121,8 +116,8 @@ class Blur(Workload[BlurConfig, Parameters]):
         macros: dict[str, Any] = {
             "PLANES_ARE_WHOLE": p.whole,
             "RADIUS": p.radius,
-            "KIND_IS_GAUSSIAN": p.kind == "gaussian",
-            **{f"BORDER_IS_{name.upper()}": p.border == name for name in BORDERS},
+            **word_macros("KIND", p.kind, ["gaussian"]),
+            **word_macros("BORDER", p.border, BORDERS),
             "BAND": STRIP_BAND if "box" in _phases_of(p) else BAND,
             "STRIP": STRIP,
             "TILE": TILE,
@@ -131,17 +126,6 @@ class Blur(Workload[BlurConfig, Parameters]):
         if not p.whole:
             macros["NUM_IS_DOUBLE"] = False  # so that a device without small singles is refused
         return Source(macros, arguments={"weights": weights_of(p)} if _separable(p) else {})
-
-    def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
-        """Return the twin of every phase."""
-        twins = {
-            "neighbours": neighbours.neighbours,
-            "box": box.box,
-            "rows": rows.rows,
-            "columns": columns.columns,
-            "both": both.both,
-        }
-        return {name: twins[name] for name in _phases_of(p)} | {"rounding": rounding.rounding}
 
     def work_done(self, config: BlurConfig, ticks: int) -> float:
         """Return pixels times passes; a channel counts as a pixel."""
@@ -164,18 +148,6 @@ class Blur(Workload[BlurConfig, Parameters]):
         from societies.physics.blur.picture import described
 
         return [("picture", described(config)), ("phases of a pass", ", ".join(_phases_of(p)))]
-
-    def figure(self, results: xr.Dataset, *, image: int = 0) -> Any:
-        """Draw the blurred picture.
-
-        Parameters
-        ----------
-        image : int
-            Which image of the file, from 0.
-        """
-        from societies.physics.blur.figure import figure
-
-        return figure(results, image)
 
     def view(self, config: BlurConfig, *, device: str | Device = "auto") -> View[Look]:
         """Show the picture pass after pass; kind, radius and sigma can be changed."""

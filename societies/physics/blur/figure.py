@@ -10,15 +10,15 @@ from societies.errors import OutputError
 from societies.workload.figure import clock_and_copies, numbers, require_copy, words
 
 
-def figure(results: Any, image: int = 0) -> Any:
-    """Return a figure of one image of a result.
+def figure(results: Any, *, image: int = 0) -> Any:
+    """Draw the blurred picture.
 
     Parameters
     ----------
     results : xarray.Dataset
         As `societies.open_results` returns it.
     image : int
-        Place of the image among those of the file.
+        Which image of the file, from 0.
 
     Returns
     -------

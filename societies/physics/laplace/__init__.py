@@ -5,33 +5,35 @@ The rules are in ``reference_py/physics/laplace``, the kernels in ``kernels/phys
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_py.physics.laplace import advance, black, change, deep, plate, sweep, totals
-from reference_py.physics.laplace.parameters import (
-    BLOCK,
-    Conductor,
-    Parameters,
-    rectangle,
-    seed_conductor,
-)
-from societies.physics.laplace import duration
+from reference_py.physics.laplace import plate
+from reference_py.physics.laplace.parameters import BLOCK, Parameters
+from societies.physics.laplace import duration, figure
 from societies.physics.laplace.config import LaplaceConfig
-from societies.physics.laplace.image import bright_cells
-from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload, phase
+from societies.workload import (
+    Field,
+    Launch,
+    Phase,
+    Scratch,
+    Source,
+    Step,
+    Workload,
+    phase,
+    word_macros,
+)
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from societies.opencl import Device
     from societies.physics.laplace.view import Controls
     from societies.workload import View
 
 FOLDER = "physics/laplace"
+PHASES = ("sweep", "black", "deep", "change", "advance", "totals")
 DEPTH = {"tiled": 1, "deep": 8}
 """Steps that a launch makes at most, by form."""
 
@@ -50,32 +52,13 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
     summary = "the potential around conductors (Laplace's equation), and heat, on a plate"
     config = LaplaceConfig
     clock, copies, work = "step", "plate", "cell-step"
-    numpy = True
+    numpy, twins = True, "reference_py.physics.laplace"
     step_arguments = ("steps",)
-
-    def parameters(self, config: LaplaceConfig) -> Parameters:
-        """Return what the reference is handed of a plate."""
-        border = config.border if isinstance(config.border, tuple) else (config.border,) * 4
-        top, bottom, left, right = border
-        return Parameters(
-            *config.shape,
-            border=(top, bottom, left, right),
-            conductors=tuple(_conductors(config)),
-            method=config.method,
-            ratio=config.ratio,
-            precision=config.precision,
-            tolerance=-1.0 if config.tolerance is None else config.tolerance,
-            check_every=config.check_every,
-            series_every=config.record.series,
-            variant=config.variant,
-            omega=config.relaxation,
-            last=self.ticks(config),
-            detail_every=config.record.detail,
-        )
+    figure = staticmethod(figure.figure)
 
     def ticks(self, config: LaplaceConfig) -> int:
         """Return the most steps: those asked for, else those that the tolerance can take."""
-        return config.most_steps if config.steps is None else config.steps
+        return config.last_step
 
     def sizes(self, p: Parameters) -> dict[str, int]:
         """Return the sides of a plate."""
@@ -123,8 +106,7 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         seed, cells, blocks = p.variant == "seed", p.rows * p.columns, copies * p.blocks
         sums = {name: Scratch((blocks,), shared=name) for name in ("sums", "squares")}
         changes = {"changes": Scratch((blocks,), shared="sums")}
-        names = (*self.reference(p), "sweep")
-        file = {name: f"{FOLDER}/{name}.cl" for name in names}
+        file = {name: f"{FOLDER}/{name}.cl" for name in PHASES}
         parts = copies * (-(-cells // 256) if seed else -(-p.rows // BAND))
         swap = Phase(swaps=(("phi", "next"),))
         swept = {"sweep": phase(file["sweep"], parts, alone_on_cpu=not seed)}
@@ -180,9 +162,8 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
             "BLOCK": BLOCK,
             "BLOCKS": p.blocks,
             "CHECK_EVERY": p.check_every,
-            "FORM_IS_SEED": p.variant == "seed",
-            "METHOD_IS_HEAT": p.method == "heat",
-            "METHOD_IS_SOR": p.method == "sor",
+            **word_macros("FORM", p.variant, ["seed"]),
+            **word_macros("METHOD", p.method, ["heat", "sor"]),
             "NUM_IS_DOUBLE": p.precision == "double",
             "P_ratio": p.ratio,
             "P_omega": p.omega,
@@ -192,22 +173,6 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
             wide, tall = TILES[p.precision]
             macros |= {"TILE": wide, "TALL": tall, "DEPTH": DEPTH[p.variant]}
         return Source(macros, header="#define P(name) P_##name\n")
-
-    def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
-        """Return the twin of every phase."""
-        swept: dict[str, Callable[..., None]] = {"sweep": sweep.sweep}
-        if p.variant == "tiled":
-            del swept["sweep"]
-        if p.method == "sor":
-            swept["black"] = black.black
-        if p.variant in DEPTH:
-            swept["deep"] = deep.deep
-        return {
-            **swept,
-            "change": change.change,
-            "advance": advance.advance,
-            "totals": totals.totals,
-        }
 
     def work_done(self, config: LaplaceConfig, ticks: int) -> float:
         """Return cells times steps."""
@@ -222,38 +187,11 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         """Return how little the last steps changed."""
         return f"no cell changed by more than {float(state['change'].max()):.4g}"
 
-    def figure(self, results: xr.Dataset, *, plate: int = 0, palette: str = "") -> Any:
-        """Draw the potentials of a plate in colours, and how much its steps changed.
-
-        Parameters
-        ----------
-        plate : int
-            Which plate of the file, from 0.
-        palette : str
-            A colour map of matplotlib, viridis; default: blue, green, red.
-        """
-        from societies.physics.laplace.figure import figure
-
-        return figure(results, plate, palette)
-
     def view(self, config: LaplaceConfig, *, device: str | Device = "auto") -> View[Controls]:
         """Show the plate while it is solved; its edges and conductors can be changed."""
         from societies.physics.laplace.view import PlateView
 
         return PlateView(self, config, device)
-
-
-def _conductors(config: LaplaceConfig) -> Iterator[Conductor]:
-    """Yield the conductors of a configuration."""
-    rows, columns = config.shape
-    if config.conductor == "seed":
-        yield seed_conductor(rows, columns)
-    elif isinstance(config.conductor, tuple):
-        for one in config.conductor:
-            (top, bottom), (left, right) = one.rows, one.columns
-            yield rectangle(rows, columns, (top, left), (bottom, right), one.value)
-    if config.image is not None:
-        yield Conductor(bright_cells(config.image, config.shape), 1.0)
 
 
 WORKLOAD = Laplace()

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
+from reference_py.physics.laplace.parameters import Conductor, Parameters, rectangle
 from societies.config.model import (
     LARGEST_INTEGER,
     Conflict,
@@ -22,6 +23,7 @@ from societies.errors import ConfigError
 from societies.physics.laplace.bound import most_steps
 from societies.physics.laplace.image import bright_cells
 from societies.workload.config import MOST_DAYS
+from societies.workload.naming import parameters_of
 
 LARGEST_SIDE = 46_340  # of a plate whose cells are counted in 32 bits
 MUCH = 1 << 30
@@ -133,14 +135,55 @@ class LaplaceConfig(WorkloadConfig):
         return min(math.ceil(steps / self.check_every) * self.check_every, MOST_DAYS)
 
     @property
-    def _spread(self) -> float:
-        """By how much potentials differ at most; cells that are not held begin at 0."""
+    def last_step(self) -> int:
+        """Most steps: those asked for, else those that the tolerance can take."""
+        return self.most_steps if self.steps is None else self.steps
+
+    @property
+    def rectangles(self) -> tuple[ConductorConfig, ...]:
+        """The conductors, without those of the picture."""
+        if isinstance(self.conductor, tuple):
+            return self.conductor
+        if self.conductor == "none":
+            return ()
+        row, column = (side // 2 for side in self.shape)
+        return (ConductorConfig(rows=(row - 1, row), columns=(column - 1, column), value=1.0),)
+
+    @property
+    def held(self) -> list[float]:
+        """Potentials that there are before the first step; cells that are not held begin at 0."""
         border = self.border if isinstance(self.border, tuple) else (self.border,)
-        inside = self.conductor if isinstance(self.conductor, tuple) else ()
-        held = [0.0, *border, *(one.value for one in inside)]
-        if self.conductor == "seed" or self.image is not None:
-            held.append(1.0)
-        return max(held) - min(held)
+        bright = [] if self.image is None else [1.0]
+        return [0.0, *border, *(one.value for one in self.rectangles), *bright]
+
+    @property
+    def _spread(self) -> float:
+        """By how much potentials differ at most."""
+        return max(self.held) - min(self.held)
+
+    def parameters(self) -> Parameters:
+        """Return what the reference is handed of a plate."""
+        rows, columns = self.shape
+        conductors = []
+        for one in self.rectangles:
+            (top, bottom), (left, right) = one.rows, one.columns
+            corners = (top, left), (bottom, right)
+            conductors.append(rectangle(rows, columns, *corners, one.value))
+        if self.image is not None:
+            conductors.append(Conductor(bright_cells(self.image, self.shape), 1.0))
+        return parameters_of(
+            Parameters,
+            self,
+            rows=rows,
+            columns=columns,
+            border=self.border if isinstance(self.border, tuple) else (self.border,) * 4,
+            conductors=tuple(conductors),
+            tolerance=-1.0 if self.tolerance is None else self.tolerance,
+            series_every=self.record.series,
+            omega=self.relaxation,
+            last=self.last_step,
+            detail_every=self.record.detail,
+        )
 
     def inputs(self) -> dict[str, str]:
         """Return the picture, if there is one."""

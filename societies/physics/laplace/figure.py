@@ -12,17 +12,17 @@ SEED_COLOURS = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
 """Blue, green and red: the least potential, the middle and the greatest, linear in between."""
 
 
-def figure(results: Any, plate: int = 0, palette: str = "") -> Any:
-    """Return a figure of one plate of a result.
+def figure(results: Any, *, plate: int = 0, palette: str = "") -> Any:
+    """Draw the potentials of a plate in colours, and how much its steps changed.
 
     Parameters
     ----------
     results : xarray.Dataset
         As `societies.open_results` returns it.
     plate : int
-        Place of the plate among those of the file.
+        Which plate of the file, from 0.
     palette : str
-        One of matplotlib's colour maps, such as "viridis"; default: blue, green, red.
+        A colour map of matplotlib, viridis; default: blue, green, red.
 
     Returns
     -------

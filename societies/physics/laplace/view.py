@@ -84,8 +84,7 @@ class PlateView:
         kind = "heat on" if config.method == "heat" else "the potential of"
         self.title = f"{kind} a plate of {rows} x {columns} cells"
         self.initial = Controls(workload.parameters(config).border)
-        values = [*self.initial.border, *(one.value for one in _listed(config))]
-        self._most = max(1.0, *map(abs, values))
+        self._most = max(1.0, *map(abs, config.held))
         self._engine, _, _ = engine_of(workload, config, device)
         self._engine.start()
         self._applied, self._tick, self._over, self._chunk = self.initial, 0, False, 1
@@ -185,9 +184,7 @@ class PlateView:
             caption += f", largest change {float(now['change'][0]):.2g} V"
         if self._over:
             caption += ": the tolerance is met"
-        held = [0.0, *state.border, *(one.value for one in (*_listed(self._config), *state.drawn))]
-        if self._config.image is not None:
-            held.append(1.0)
+        held = self.configuration(state).held
         return Frame(coloured(now["phi"][0], min(held), max(held)), caption)
 
     def configuration(self, state: Controls) -> LaplaceConfig:
@@ -195,18 +192,8 @@ class PlateView:
         border = state.border if len(set(state.border)) > 1 else state.border[0]
         changed: dict[str, Any] = {"border": border}
         if state.drawn:
-            changed["conductor"] = (*_listed(self._config), *state.drawn)
+            changed["conductor"] = (*self._config.rectangles, *state.drawn)
         return self._config.model_copy(update=changed)
-
-
-def _listed(config: LaplaceConfig) -> tuple[ConductorConfig, ...]:
-    """Return the conductors of a configuration as a list of rectangles, without its picture."""
-    if isinstance(config.conductor, tuple):
-        return config.conductor
-    if config.conductor == "none":
-        return ()
-    (row, column) = (side // 2 for side in config.shape)
-    return (ConductorConfig(rows=(row - 1, row), columns=(column - 1, column), value=1.0),)
 
 
 def coloured(potential: NDArray[Any], least: float, most: float) -> NDArray[np.uint8]:

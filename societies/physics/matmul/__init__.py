@@ -6,20 +6,28 @@ The rules are in ``reference_py/physics/matmul``, the kernels in ``kernels/physi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference_py.physics.matmul import fill, multiply
 from reference_py.physics.matmul.parameters import Matrix, Parameters, entries
+from societies.physics.matmul import figure
 from societies.physics.matmul.config import MatmulConfig
-from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload, phase
+from societies.workload import (
+    Field,
+    Launch,
+    Phase,
+    Scratch,
+    Source,
+    Step,
+    Workload,
+    phase,
+    word_macros,
+)
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from societies.opencl import Device
     from societies.workload.protocol import Contents
     from societies.workload.report import RunReport
@@ -82,11 +90,8 @@ class Matmul(Workload[MatmulConfig, Parameters]):
     config = MatmulConfig
     clock, copies, work = "repeat", "product", "fused operation"
     timed = True
-    numpy = True
-
-    def parameters(self, config: MatmulConfig) -> Parameters:
-        """Return what the reference is handed of a product."""
-        return config.parameters()
+    numpy, twins = True, "reference_py.physics.matmul"
+    figure = staticmethod(figure.figure)
 
     def fitted(self, config: MatmulConfig, device: Device | None) -> MatmulConfig:
         """Return the configuration with the form that suits the device and the sizes."""
@@ -140,11 +145,10 @@ class Matmul(Workload[MatmulConfig, Parameters]):
 
     def source(self, p: Parameters) -> Source:
         """Return the macros of the kernels; other sizes build nothing."""
-        forms = ("naive", "tiled", "blocked")
         macros: dict[str, Any] = {
             "NUM_IS_DOUBLE": p.precision == "double",
-            "ARITHMETIC_IS_FUSED": p.arithmetic == "fused",
-            **{f"FORM_IS_{form.upper()}": p.variant == form for form in forms},
+            **word_macros("ARITHMETIC", p.arithmetic, ["fused"]),
+            **word_macros("FORM", p.variant, ["naive", "tiled", "blocked"]),
         }
         if any(map(_is_random, (p.a, p.b))):
             macros["STRETCH"] = STRETCH
@@ -155,13 +159,6 @@ class Matmul(Workload[MatmulConfig, Parameters]):
         if p.variant in REGISTERS:
             macros |= registers(p).macros
         return Source(macros)
-
-    def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
-        """Return the twin of every phase."""
-        twins = {"fill_a": fill.fill_a, "fill_b": fill.fill_b}
-        drawn = zip(twins.items(), (p.a, p.b), strict=True)
-        filled = {name: twin for (name, twin), matrix in drawn if _is_random(matrix)}
-        return {**filled, "multiply": multiply.multiply}
 
     def work_done(self, config: MatmulConfig, ticks: int) -> float:
         """Return the products that are added up."""
@@ -185,18 +182,6 @@ class Matmul(Workload[MatmulConfig, Parameters]):
         from societies.physics.matmul.results import operations
 
         return [("form", p.variant), ("operations", f"{operations(config):,.0f}")]
-
-    def figure(self, results: xr.Dataset, *, product: int = 0) -> Any:
-        """Draw how long each repetition took, and the product if it was recorded.
-
-        Parameters
-        ----------
-        product : int
-            Which product of the file, from 0.
-        """
-        from societies.physics.matmul.figure import figure
-
-        return figure(results, product)
 
 
 def _fills() -> tuple[str, str]:

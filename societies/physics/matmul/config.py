@@ -13,6 +13,7 @@ from societies.config.model import Conflict, Interval, Section, WorkloadConfig, 
 from societies.errors import ConfigError
 from societies.physics.matmul.matrices import entries_of, file_of, shape_of
 from societies.workload.config import LARGEST_SEED
+from societies.workload.naming import parameters_of
 
 LARGEST_SIDE = 1 << 20
 LARGEST_MATRIX = 1 << 34
@@ -70,19 +71,9 @@ class MatmulConfig(WorkloadConfig):
         """Return what the reference is handed."""
         # Nobody has asked a device what suits it: every one has the form naive.
         variant = "naive" if self.variant == "auto" else self.variant
-        return Parameters(
-            self.rows,
-            self.inner,
-            self.columns,
-            _matrix(self.a),
-            _matrix(self.b),
-            self.seed,
-            self.precision,
-            self.arithmetic,
-            variant,
-            self.tile,
-            16 if self.precision == "single" else 8,
-        )
+        side = 16 if self.precision == "single" else 8
+        a, b = _matrix(self.a), _matrix(self.b)
+        return parameters_of(Parameters, self, a=a, b=b, variant=variant, side=side)
 
     def inputs(self) -> dict[str, str]:
         """Return the files of matrices, if there are any."""

@@ -7,15 +7,15 @@ from typing import Any
 from societies.workload.figure import clock_and_copies, numbers, require_copy, words
 
 
-def figure(results: Any, product: int = 0) -> Any:
-    """Return a figure of one product of a result.
+def figure(results: Any, *, product: int = 0) -> Any:
+    """Draw how long each repetition took, and the product if it was recorded.
 
     Parameters
     ----------
     results : xarray.Dataset
         As `societies.open_results` returns it.
     product : int
-        Place of the product among those of the file.
+        Which product of the file, from 0.
 
     Returns
     -------

@@ -13,24 +13,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_py.physics.molecular_dynamics import (
-    box,
-    drift,
-    energies,
-    forces,
-    kick,
-    rescale,
-    start,
-)
+from reference_py.physics.molecular_dynamics import box
 from reference_py.physics.molecular_dynamics.parameters import BLOCK, FINE, NONE, Parameters
+from societies.physics.molecular_dynamics import figure
 from societies.physics.molecular_dynamics.config import MolecularDynamicsConfig
 from societies.physics.molecular_dynamics.xyz import xyz
-from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload
+from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload, word_macros
 from societies.workload.fields import Series, series_macros
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from societies.opencl import Device
     from societies.physics.molecular_dynamics.view import Look
     from societies.workload.protocol import Block, Contents
@@ -60,13 +51,10 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
     summary = "Lennard-Jones atoms in a periodic box: energies, pressure, trajectories"
     config = MolecularDynamicsConfig
     clock, copies, work = "step", "box", "atom-step"
-    numpy = True
+    numpy, twins, items = True, "reference_py.physics.molecular_dynamics", PART
     step_arguments = ("energies",)
     export: ClassVar[Mapping[str, Callable[..., object]]] = {"xyz": xyz}
-
-    def parameters(self, config: MolecularDynamicsConfig) -> Parameters:
-        """Return what the reference is handed of a box."""
-        return config.parameters()
+    figure = staticmethod(figure.figure)
 
     def sizes(self, p: Parameters) -> dict[str, int]:
         """Return the number of atoms, and of axes."""
@@ -218,17 +206,7 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
             "tail_energy": p.tail_energy,
             "volume": p.volume,
         }
-        words = {
-            "VARIANT": ("all_pairs", "particle", "cell", "sorted", "list"),
-            "FORM": ("shifted", "shifted_force"),
-            "VELOCITIES": ("normal", "pairs"),
-        }
-        chosen = {"VARIANT": p.variant, "FORM": p.form, "VELOCITIES": p.velocities}
-        macros = {
-            f"{key}_{'ARE' if key == 'VELOCITIES' else 'IS'}_{word.upper()}": chosen[key] == word
-            for key, among in words.items()
-            for word in among
-        }
+        variants = ("all_pairs", "particle", "cell", "sorted", "list")
         speeds = np.zeros(1) if p.velocities != "zero" else np.zeros(3 * p.atoms)
         if p.velocities == "file":
             assert p.speeds is not None
@@ -244,28 +222,16 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
                 "ROOM": _room(p),
                 "WIDTH": WIDTH[p.precision],
                 "NUM_IS_DOUBLE": p.precision == "double",
-                **macros,
+                **word_macros("VARIANT", p.variant, variants),
+                **word_macros("FORM", p.form, ["shifted", "shifted_force"]),
+                "VELOCITIES_ARE_NORMAL": p.velocities == "normal",
+                "VELOCITIES_ARE_PAIRS": p.velocities == "pairs",
                 **series_macros(self.series(p)),
                 **{f"P_{name}": value for name, value in values.items()},
             },
             header="#define P(name) P_##name\n",
             arguments={"speeds": speeds, "closed_up": _closed_up(WIDTH[p.precision], p)},
         )
-
-    def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
-        """Return the twin of every phase."""
-        table: dict[str, Callable[..., None]] = {
-            "start": start.start,
-            "drift": drift.drift,
-            "forces": forces.forces,
-            "kick": kick.kick,
-            "energies": energies.energies,
-        }
-        return table | ({"rescale": rescale.rescale} if p.rescaled else {})
-
-    def work_items(self, p: Parameters, copies: int, device: Any) -> int:
-        """Return work-items of a workgroup."""
-        return int(min(PART, device.max_workgroup))
 
     def work_done(self, config: MolecularDynamicsConfig, ticks: int) -> float:
         """Return atoms times steps."""
@@ -291,18 +257,6 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
             ("box", f"{p.atoms:,} atoms, {p.length:.6g} sigma a side"),
             ("pairs", f"{p.variant}{cells}"),
         ]
-
-    def figure(self, results: xr.Dataset, *, box: int = 0) -> Any:
-        """Draw the atoms of a box at the end, seen along z, and its energies over time.
-
-        Parameters
-        ----------
-        box : int
-            Which box of the file, from 0.
-        """
-        from societies.physics.molecular_dynamics.figure import figure
-
-        return figure(results, box)
 
     def view(self, config: MolecularDynamicsConfig, *, device: str | Device = "auto") -> View[Look]:
         """Show the atoms while they move; temperature and density of the start can be changed."""

@@ -13,6 +13,7 @@ from societies.config.model import LARGEST_INTEGER, Conflict, Interval, Section,
 from societies.errors import ConfigError
 from societies.physics.molecular_dynamics.atoms import Atoms, found, read_atoms
 from societies.workload.config import MOST_DAYS, SEED
+from societies.workload.naming import parameters_of
 
 MOST_ATOMS = 1 << 24
 ALL_PAIRS_AT_MOST = 20_000  # atoms
@@ -115,24 +116,17 @@ class MolecularDynamicsConfig(WorkloadConfig):
     def parameters(self) -> Parameters:
         """Return what the reference is handed."""
         there, atoms = self.from_file, self.number_of_atoms
-        p = Parameters(
+        p = parameters_of(
+            Parameters,
+            self,
             atoms=atoms,
-            length=self.length,
-            cutoff=self.cutoff,
-            dt=self.dt,
-            temperature=self.temperature,
-            form=self.form,
             degrees=3 * atoms - (3 if self.degrees == "3N-3" else 0),
-            velocities=self.velocities,
             rescaled=self.equilibrate if self.thermostat == "rescale" else 0,
-            tail=self.tail,
             cells_of_lattice=self.cells,
             positions=None if there is None else there.positions,
             speeds=None if there is None else there.velocities,
             stream_base=stream_base(self.seed),
-            precision=self.precision,
             variant="list" if self.variant == "auto" else self.variant,
-            skin=self.skin,
             series_every=self.record.series,
         )
         return p.fitting() if self.variant == "auto" else p

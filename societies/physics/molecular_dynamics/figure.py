@@ -14,15 +14,15 @@ ENERGIES = {
 }
 
 
-def figure(results: Any, box: int = 0) -> Any:
-    """Return a figure of one box of a result.
+def figure(results: Any, *, box: int = 0) -> Any:
+    """Draw the atoms of a box at the end, seen along z, and its energies over time.
 
     Parameters
     ----------
     results : xarray.Dataset
         As `societies.open_results` returns it.
     box : int
-        Place of the box among those of the file.
+        Which box of the file, from 0.
 
     Returns
     -------

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference_py.physics.raytracer import show, trace
 from reference_py.physics.raytracer.parameters import Parameters
+from societies.physics.raytracer import figure
 from societies.physics.raytracer.config import RaytracerConfig
 from societies.physics.raytracer.layout import Layout, layout, margins
-from societies.workload import Field, Phase, Source, Step, Workload, phase
+from societies.workload import Field, Phase, Source, Step, Workload, phase, word_macros
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from societies.opencl import Device
     from societies.physics.raytracer.view import Look
     from societies.workload.protocol import Contents
@@ -45,13 +43,10 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
     summary = "pictures of spheres and planes by ray tracing, with reflection and refraction"
     config = RaytracerConfig
     clock, copies, work = "sample", "frame", "ray"
-    timed = True
-    numpy = True
+    timed, part_is_phase = True, True
+    numpy, twins, items = True, "reference_py.physics.raytracer", PART
+    figure = staticmethod(figure.figure)
     step_arguments = ("row", "until", "number")
-
-    def parameters(self, config: RaytracerConfig) -> Parameters:
-        """Return what the reference is handed of a picture."""
-        return config.parameters()
 
     def ticks(self, config: RaytracerConfig) -> int:
         """Return the samples of a pixel, as often as the picture is repeated."""
@@ -129,16 +124,12 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
             if number == p.samples - 1:
                 yield Step("show", arguments={"number": number})
 
-    def part(self, step: Step, tick: int) -> str:
-        """Return the phase: that each launch saw something says nothing more."""
-        return step.phase
-
     def source(self, p: Parameters) -> Source:
         """Return macros, and what all rays are handed; another scene builds nothing."""
         macros = {
             "TILE": p.tile,
-            "SHADING_IS_SEED": p.shading == "seed",
-            "FORM_IS_TREE": p.form == "tree",
+            **word_macros("SHADING", p.shading, ["seed"]),
+            **word_macros("FORM", p.form, ["tree"]),
             "KEEPS_MEAN": p.float_image,
             "NUM_IS_DOUBLE": p.precision == "double",
         }
@@ -156,17 +147,9 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
         }
         return Source(macros, arguments=arguments)
 
-    def reference(self, p: Parameters) -> Mapping[str, Callable[..., None]]:
-        """Return the twin of every phase."""
-        return {"trace": trace.trace, "show": show.show}
-
     def work_done(self, config: RaytracerConfig, ticks: int) -> float:
         """Return the rays that leave the camera."""
         return float(config.width * config.height * ticks * self.count(config))
-
-    def work_items(self, p: Parameters, copies: int, device: Any) -> int:
-        """Return work-items of a workgroup."""
-        return int(min(PART, device.max_workgroup))
 
     def contents(self, config: RaytracerConfig) -> Contents:
         """Return what the file holds; at the end the picture is written beside it."""
@@ -190,18 +173,6 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
             ("form", p.form),
             ("launches of a sample", f"{launches}, of {rows_of_launch(p)} rows"),
         ]
-
-    def figure(self, results: xr.Dataset, *, frame: int = 0) -> Any:
-        """Draw the picture, and how long its samples took.
-
-        Parameters
-        ----------
-        frame : int
-            Which frame of the file, from 0.
-        """
-        from societies.physics.raytracer.figure import figure
-
-        return figure(results, frame)
 
     def view(self, config: RaytracerConfig, *, device: str | Device = "auto") -> View[Look]:
         """Show the scene from where the mouse moves the camera, under lights that are moved."""

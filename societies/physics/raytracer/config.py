@@ -14,6 +14,7 @@ from pydantic import Field
 from reference_py.physics.raytracer.parameters import INDEX, Parameters, Scene, Vector, grid
 from reference_py.physics.raytracer.vectors import dot, minus
 from societies.config.model import Conflict, Interval, ListOf, Section, WorkloadConfig, key
+from societies.workload.naming import parameters_of
 
 LARGEST_SIDE = 16_384
 LARGEST_NUMBER = 1e9
@@ -184,26 +185,23 @@ class RaytracerConfig(WorkloadConfig):
         form = self.form
         if form == "auto":
             form = "tree" if scene.objects >= TREE_FROM else "brute"
-        return Parameters(
-            scene,
-            self.width,
-            self.height,
-            self.shading,
-            self.bounces,
-            self.samples,
-            self.repeats,
-            self.precision,
-            _three(self.camera),
-            None if self.look_at is None else _three(self.look_at),
-            _three(self.up),
-            self.view_width,
-            _or(self.ambient, 0.5 if seed else 0.2),
-            _three(self.background or ((0.0, 0.0, 0.0) if seed else (90.0, 130.0, 180.0))),
-            _or(self.falloff, 1.2 if seed else 0.5),
-            _or(self.fog, 0.03),
-            form,
-            TILE if self.tile == "auto" else self.tile,
-            self.record.float_image,
+        return parameters_of(
+            Parameters,
+            self,
+            scene=scene,
+            side=self.samples,
+            camera=_three(self.camera),
+            look_at=None if self.look_at is None else _three(self.look_at),
+            up=_three(self.up),
+            ambient=_or(self.ambient, 0.5 if seed else 0.2),
+            background=_three(
+                self.background or ((0.0, 0.0, 0.0) if seed else (90.0, 130.0, 180.0))
+            ),
+            falloff=_or(self.falloff, 1.2 if seed else 0.5),
+            fog=_or(self.fog, 0.03),
+            form=form,
+            tile=TILE if self.tile == "auto" else self.tile,
+            float_image=self.record.float_image,
         )
 
     def conflicts(self) -> Iterator[Conflict]:

@@ -10,15 +10,15 @@ from societies.errors import OutputError
 from societies.workload.figure import clock_and_copies, numbers, require_copy, words
 
 
-def figure(results: Any, frame: int = 0) -> Any:
-    """Return a figure of one frame of a result.
+def figure(results: Any, *, frame: int = 0) -> Any:
+    """Draw the picture, and how long its samples took.
 
     Parameters
     ----------
     results : xarray.Dataset
         As `societies.open_results` returns it.
     frame : int
-        Place of the frame among those of the file.
+        Which frame of the file, from 0.
 
     Returns
     -------

@@ -14,10 +14,12 @@ from societies.workload import (
     series_macros,
 )
 
-from my_model import reference
 from my_model.config import MyModelConfig
 
 KERNELS = Path(__file__).parent / "kernels"
+START = ("seed_streams",)
+DAY = ("exchange", "statistics")
+"""Phases before the first day, and those of a day in order; kernels and twins have their names."""
 
 
 class MyModel(Workload):
@@ -28,6 +30,7 @@ class MyModel(Workload):
     version = "1"  # another one when, and only when, results change
     config = MyModelConfig
     clock, copies, work = "day", "society", "agent-day"
+    twins = "my_model.reference"
 
     def sizes(self, p):
         """Return the length of every dimension of the fields."""
@@ -62,19 +65,15 @@ class MyModel(Workload):
     def phases(self, p, copies):
         """Return the kernels of every phase: their file, and one workgroup for each society."""
         file = KERNELS / "my_model.cl"
-        return {name: phase(file, copies) for name in reference.PHASES}
+        return {name: phase(file, copies) for name in START + DAY}
 
     def schedule(self, p, tick, seen):
         """Return the phases of a day in order; of day 0, what happens before the first."""
-        return [Step(name) for name in (("exchange", "statistics") if tick else ("seed_streams",))]
+        return [Step(name) for name in (DAY if tick else START)]
 
     def source(self, p):
         """Return the macros of the kernels: what shapes arrays. Other keys are parameters there."""
         return Source({"AGENTS": p.agents, **series_macros(self.series(p))}, work_items="LANES")
-
-    def reference(self, p):
-        """Return the twin of every phase in plain Python."""
-        return reference.PHASES
 
     def counts(self, p):
         """Return what `societies verify` counts, as phases may run without anything to do."""

@@ -47,6 +47,3 @@ def gini(money, total):
     n = len(money)
     differences = sum((2 * i + 1 - n) * x for i, x in enumerate(sorted(money)))
     return float(differences) / (float(n) * float(total))
-
-
-PHASES = {"seed_streams": seed_streams, "exchange": exchange, "statistics": statistics}

@@ -1,0 +1,89 @@
+"""Does what follows from names follow: twins, parameters, macros? What if a name is wrong?"""
+
+from dataclasses import dataclass
+
+import pytest
+
+from societies.config.model import Section, key
+from societies.workload import Phase, Workload, parameters_of, phase, word_macros
+from societies.workload.naming import twins_of
+
+LAPLACE = "reference_py.physics.laplace"
+
+
+def test_the_twin_of_a_phase_is_in_the_module_of_its_file_or_of_its_name():
+    from reference_py.physics.laplace import advance
+    from reference_py.physics.matmul import fill
+
+    assert twins_of(LAPLACE, {"advance": Phase()}) == {"advance": advance.advance}
+    table = {"fill_b": phase("physics/matmul/fill.cl")}
+    assert twins_of("reference_py.physics.matmul", table) == {"fill_b": fill.fill_b}
+
+
+@pytest.mark.parametrize("name", ["melt", "rule"])
+def test_a_phase_without_twin_is_named(name):
+    """There is no module ``melt``, and no function ``rule`` in the module of that name."""
+    message = f"phase {name} has no twin: no function {name} in {LAPLACE}.{name}"
+    with pytest.raises(NotImplementedError, match=message):
+        twins_of(LAPLACE, {name: phase(f"physics/laplace/{name}.cl")})
+
+
+def test_a_module_that_a_twin_cannot_import_is_not_said_to_be_the_twin(tmp_path, monkeypatch):
+    (tmp_path / "half_done").mkdir()
+    (tmp_path / "half_done" / "melt.py").write_text("import no_such_library\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="no_such_library"):
+        twins_of("half_done", {"melt": Phase()})
+
+
+@dataclass
+class Plate:
+    rows: int
+    columns: int
+    cells: int = 0
+    omega: float = 1.5
+
+
+class PlateConfig(Section):
+    rows: int = key(3, "rows")
+    columns: int | None = key(None, "columns")
+    omega: float = key(1.25, "over-relaxation")
+
+    @property
+    def cells(self):
+        return self.rows * 2
+
+    def columns_or_rows(self):
+        return self.columns or self.rows
+
+
+def test_parameters_are_keys_and_properties_of_the_same_name():
+    config = PlateConfig()
+    found = parameters_of(Plate, config, columns=config.columns_or_rows())
+    assert found == Plate(rows=3, columns=3, cells=6, omega=1.25)
+    assert parameters_of(Plate, config, columns=1, cells=7).cells == 7
+    with pytest.raises(TypeError, match="missing"):
+        parameters_of(Plate, Section(), rows=3)
+    with pytest.raises(TypeError, match="colums"):
+        parameters_of(Plate, config, colums=3)
+
+
+def test_a_word_is_a_macro_for_each_that_kernels_ask_for():
+    assert word_macros("METHOD", "heat", ["heat", "sor"]) == {
+        "METHOD_IS_HEAT": True,
+        "METHOD_IS_SOR": False,
+    }
+
+
+def test_parameters_are_made_by_the_configuration_if_it_says_how():
+    class Made(PlateConfig):
+        def parameters(self):
+            return parameters_of(Plate, self, columns=self.rows)
+
+    class Named(Section):
+        parameters: int = key(5, "a key of this name is no method")
+
+    one = Workload()
+    assert one.parameters(Made()) == Plate(3, 3, 6, 1.25)
+    for config in (PlateConfig(), Named()):
+        assert one.parameters(config) is config

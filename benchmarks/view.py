@@ -1,8 +1,9 @@
 """Measures the page of `societies view` in headless Chromium on the same machine.
 
-Frames per second that the page shows while the mouse drags over the picture, and the time from the
-last of 150 moves to the frame that shows all of them. The mouse moves 60 times a second. The
-browser needs the processor too: its seconds and the server's are given for each frame.
+Frames per second that the page shows while the mouse drags over the picture, how many of these are
+whole, and of how many pixels previews are; then the time from the last of 150 moves to the first
+frame that shows all of them, and to the whole one. The mouse moves 60 times a second. The browser
+needs the processor too: its seconds and the server's are given for each frame.
 
     python benchmarks/view.py physics/raytracer/spheres_216 --out results.csv
 """
@@ -23,6 +24,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.view.browser import Browser, until
 
 CURRENT = "document.body.dataset.current === 'true'"
+WATCH = """
+addEventListener('pointermove', () => { window.moved = performance.now(); }, true);
+window.wholes = 0;
+new MutationObserver((changes) => {
+  const now = performance.now(), { newest, current, whole } = document.body.dataset;
+  if (newest === 'true' && !(window.seen > window.moved)) window.seen = now;
+  if (current === 'true' && !(window.settled > window.moved)) window.settled = now;
+  const shown = changes.some((one) => one.attributeName === 'data-shown');
+  if (shown && whole === 'true') ++window.wholes;
+}).observe(document.body, {attributes: true});
+"""
 COLUMNS = [
     *("date", "commit", "device", "cores", "load", "configuration", "set", "frames"),
     *("measurement", "value", "unit", "server_processor_s", "browser_processor_s"),
@@ -118,9 +130,11 @@ def main():
         ):
             window = browser.open(address)
             window.until(CURRENT, 120)
+            window.js(WATCH)
             moved(window, 1)  # the first frames of another size or shading build kernels
             servers, browsers = family(process.pid), family(browser.pid)
             before = drawn(window), processor(servers), processor(browsers)
+            wholes = window.js("wholes")
             began = time.perf_counter()
             place = moved(window, options.seconds)
             after = drawn(window), processor(servers), processor(browsers)
@@ -134,28 +148,33 @@ def main():
                 {"measurement": "shown", "value": f"{frames / seconds:.1f}", "unit": "frames/s"}
                 | used
             )
+            wholes = window.js("wholes") - wholes
+            rows.append({"measurement": "whole", "value": f"{wholes / seconds:.1f}"})
+            rows[-1]["unit"] = "frames/s"
+            if wholes < frames:
+                pixels = window.js("small.width * small.height")
+                rows.append({"measurement": "last preview", "value": pixels, "unit": "pixels"})
             if options.screenshot:
                 window.screenshot(options.screenshot)
             window.mouse("mouseReleased", *place, button="left", clickCount=1)
             # In the page, since asking from outside takes as long as a frame.
-            window.js(
-                "addEventListener('pointermove', () => { window.moved = performance.now(); },"
-                " true); new MutationObserver(() => { if (document.body.dataset.current === 'true')"
-                " window.settled = performance.now(); }).observe(document.body, {attributes: true,"
-                " attributeFilter: ['data-current']})"
-            )
-            delays = []
+            delays = {"seen after 150 moves": [], "after 150 moves": []}
             for _ in range(options.bursts):
                 place = moved(window, 150 / 60)
                 until(lambda: window.js("window.settled > window.moved"), "the last state")
-                delays.append(window.js("window.settled - window.moved"))
+                for what, when in zip(delays, ("seen", "settled"), strict=True):
+                    delays[what].append(window.js(f"window.{when} - window.moved"))
                 window.mouse("mouseReleased", *place, button="left", clickCount=1)
             rows += [
-                {"measurement": "after 150 moves", "value": f"{value:.1f}", "unit": "ms"}
-                for value in delays
+                {"measurement": what, "value": f"{value:.1f}", "unit": "ms"}
+                for what, values in delays.items()
+                for value in values
             ]
-            print(f"{frames / seconds:.1f} frames/s shown, {used}")
-            print(f"last of 150 moves to its frame: median {statistics.median(delays):.0f} ms")
+            print(f"{frames / seconds:.1f} frames/s shown, {wholes} of {frames} whole, {used}")
+            seen, whole = map(statistics.median, delays.values())
+            print(
+                f"last of 150 moves to its frame: median {seen:.0f} ms, {whole:.0f} ms to all of it"
+            )
     finally:
         process.terminate()
         process.wait(20)

@@ -190,6 +190,8 @@ def frame(one: Numbered[Any], *, raw: bool, state: int = 0) -> bytes:
         "number": one.number,
         "width": columns,
         "height": rows,
+        "size": one.frame.size or (rows, columns),
+        "whole": one.whole,
         "caption": one.frame.caption,
         "seconds": one.seconds,
         "webp": not raw,

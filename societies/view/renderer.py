@@ -4,10 +4,14 @@
 takes the newest state, delivers its first picture, and goes on to the further ones while no newer
 state has come. A program that answers every event in turn is late by as many frames as the mouse
 has moved, and one that drops events while it renders may never show the last.
+
+Where a picture takes longer than `AIM` and the view has previews, one of these is delivered instead
+while events come: `Share` finds out of how many pixels. The whole picture follows when they pause.
 """
 
 from __future__ import annotations
 
+import statistics
 import threading
 import time
 from collections import deque
@@ -25,6 +29,22 @@ PAUSE = 0.1
 A dragged mouse or slider sends events 16 ms apart, and a hand rests a little longer now and then.
 """
 
+REST = 0.03
+"""Seconds without an event after which a preview is followed by the whole picture.
+
+Two events of a dragged mouse are nearer to each other. If another one comes all the same, little is
+lost: the picture is given up after a launch.
+"""
+
+AIM = 0.04
+"""Seconds that a picture takes at most while events come, if the view has previews.
+
+It leaves time for the page to draw at 20 pictures a second.
+"""
+
+LEAST_SHARE = 1 / 64
+"""Share of the pixels that a preview has at least: an eighth of the rows and columns."""
+
 
 class Closed(Exception):
     """Raised to whoever waits for a mailbox that is closed."""
@@ -36,14 +56,14 @@ class Mailbox(Generic[S]):
     def __init__(self) -> None:
         self._condition = threading.Condition()
         self._states: deque[S] = deque(maxlen=1)
-        self._put = -float("inf")
+        self._before = self._put = -float("inf")
         self._closed = False
 
     def put(self, state: S) -> None:
         """Replace the state that is there."""
         with self._condition:
             self._states.append(state)
-            self._put = time.monotonic()
+            self._before, self._put = self._put, time.monotonic()
             self._condition.notify_all()
 
     def take(self) -> S:
@@ -64,6 +84,11 @@ class Mailbox(Generic[S]):
     def newer(self) -> bool:
         """Whether there is a state to take, or no more is to be done."""
         return self._closed or bool(self._states)
+
+    def moving(self, apart: float, ago: float) -> bool:
+        """Whether events come: the last two within ``apart`` seconds, the last one not long ago."""
+        with self._condition:
+            return self._put - self._before < apart and time.monotonic() - self._put < ago
 
     def rest(self, seconds: float) -> bool:
         """Wait until so many seconds have passed since the last state was put; False: one came."""
@@ -103,6 +128,42 @@ class Numbered(Generic[S]):
     state: S
     seconds: float
 
+    @property
+    def whole(self) -> bool:
+        """Whether it has all pixels."""
+        return self.frame.size is None
+
+
+class Share:
+    """Which share of the pixels can be computed in time? 1, 1/2, 1/4, ..., by what was measured.
+
+    The median of the last few pictures decides, as one may wait for kernels to be built. A share
+    that takes between 0.4 and 1 times as long as wanted stays, so that the size does not change
+    with every picture.
+
+    Parameters
+    ----------
+    aim : seconds that a picture takes at most
+    """
+
+    def __init__(self, aim: float) -> None:
+        self._aim, self._share = aim, 1.0
+        self._whole: deque[float] = deque(maxlen=5)
+
+    def measured(self, seconds: float, share: float) -> None:
+        """Take into account how long a picture of a share of the pixels has taken."""
+        self._whole.append(seconds / share)
+
+    def now(self) -> float:
+        """Return the share: 1 as long as nothing is known."""
+        if self._whole:
+            whole = statistics.median_low(self._whole)
+            while self._share > LEAST_SHARE and whole * self._share > self._aim:
+                self._share /= 2
+            while self._share < 1 and whole * self._share < 0.4 * self._aim:
+                self._share *= 2
+        return self._share
+
 
 class Renderer(Generic[S]):
     """Renders the states of a mailbox, one frame at a time, in the thread that calls `run`.
@@ -114,6 +175,8 @@ class Renderer(Generic[S]):
     deliver : called with each frame; it may wait until there is use for another one
     failed : called with an error of the view; the next state is rendered all the same
     pause : seconds without events after which further pictures of a state follow the first
+    rest : seconds without events after which the whole picture follows a preview
+    aim : seconds above which previews are delivered while events come; infinite: none are
     """
 
     def __init__(
@@ -123,9 +186,14 @@ class Renderer(Generic[S]):
         deliver: Callable[[Numbered[S]], None],
         failed: Callable[[Exception], None],
         pause: float = PAUSE,
+        rest: float = REST,
+        aim: float = AIM,
     ) -> None:
         self._view, self._mailbox = view, mailbox
-        self._deliver, self._failed, self._pause = deliver, failed, pause
+        self._preview: Callable[[S, float], Iterator[Frame | None]] | None
+        self._preview = getattr(view, "preview", None)  # of `Previewing`
+        self._deliver, self._failed, self._pause, self._rest = deliver, failed, pause, rest
+        self._share, self._given_up = Share(aim), False
         self._number = 0
 
     def run(self) -> None:
@@ -142,29 +210,62 @@ class Renderer(Generic[S]):
 
     def _render(self, state: S) -> None:
         """Deliver the frames of a state until there is a newer one."""
+        share = 1.0 if self._preview is None else self._share.now()
+        moving = self._given_up or self._mailbox.moving(self._pause, self._rest)
+        self._given_up = False
+        if self._preview is not None and share < 1.0 and moving:
+            self._deliver_preview(self._preview(state, share), state, share)
+            if not self._mailbox.rest(self._rest):
+                return
+        self._deliver_whole(self._view.frames(state), state, waits=share == 1.0)
+
+    def _deliver_preview(self, frames: Iterator[Frame | None], state: S, share: float) -> None:
+        """Deliver one frame, which is waited for."""
+        began = time.perf_counter()
+        try:
+            frame = next((one for one in frames if one is not None), None)
+            if frame is not None:
+                seconds = time.perf_counter() - began
+                self._share.measured(seconds, share)
+                self._deliver_one(frame, state, seconds)
+        finally:
+            close(frames)
+
+    def _deliver_whole(self, frames: Iterator[Frame | None], state: S, *, waits: bool) -> None:
+        """Deliver frames until there is a newer state; the first one too may be waited for."""
         first, began = True, time.perf_counter()
-        frames: Iterator[Frame | None] = self._view.frames(state)
         try:
             for frame in frames:
                 if frame is not None:
-                    now = time.perf_counter()
-                    self._number += 1
-                    self._deliver(Numbered(self._number, frame, state, now - began))
+                    seconds = time.perf_counter() - began
+                    if first:
+                        self._share.measured(seconds, 1.0)
+                    self._deliver_one(frame, state, seconds)
                     if first and not self._mailbox.rest(self._pause):
                         return
                     first, began = False, time.perf_counter()
-                if not first and self._mailbox.newer:
+                if not (first and waits) and self._mailbox.newer:
+                    self._given_up = first
                     return
         finally:
-            close = getattr(frames, "close", None)  # an iterator need not be a generator
-            if close is not None:
-                close()
+            close(frames)
+
+    def _deliver_one(self, frame: Frame, state: S, seconds: float) -> None:
+        self._number += 1
+        self._deliver(Numbered(self._number, frame, state, seconds))
+
+
+def close(frames: Iterator[Frame | None]) -> None:
+    """End an iterator, which need not be a generator."""
+    end = getattr(frames, "close", None)
+    if end is not None:
+        end()
 
 
 def delay_after_burst(
     view: View[S], states: list[S], *, interval: float = 1 / 60, newest_only: bool = True
 ) -> float:
-    """Return how long after the last of many states its first frame is there.
+    """Return how long after the last of many states its first whole frame is there.
 
     Parameters
     ----------
@@ -172,7 +273,7 @@ def delay_after_burst(
     states : as events give them one after another, each unlike the one before
     interval : seconds from one to the next, as a dragged mouse sends them
     newest_only : whether a newer state replaces one that waits (`Mailbox`); else each is rendered
-        in its turn (`Queue`)
+        in its turn (`Queue`), without previews
 
     Returns
     -------
@@ -190,7 +291,7 @@ def delay_after_burst(
     times: list[float] = []
 
     def deliver(one: Numbered[S]) -> None:
-        if one.state == states[-1] and not times:
+        if one.state == states[-1] and one.whole and not times:
             times.append(time.perf_counter())
             shown.set()
 
@@ -198,7 +299,8 @@ def delay_after_burst(
         errors.append(error)
         shown.set()
 
-    thread = threading.Thread(target=Renderer(view, mailbox, deliver, failed).run)
+    aim = AIM if newest_only else float("inf")
+    thread = threading.Thread(target=Renderer(view, mailbox, deliver, failed, aim=aim).run)
     thread.start()
     try:
         begin = time.perf_counter()

@@ -109,8 +109,8 @@ class Page:
         return FileResponse(PAGE / name, media_type=FILES[name], headers=HEADERS)
 
     def _picture(self, request: Request) -> Response:
-        """The newest frame as a file; in a thread, as it takes a while."""
-        refusal, newest = self._refusal(request), self._session.newest
+        """The newest frame with all pixels as a file; in a thread, as it takes a while."""
+        refusal, newest = self._refusal(request), self._session.newest_whole
         if refusal or newest is None:
             words = refusal or "there is no picture yet"
             return PlainTextResponse(f"{words}\n", 403 if refusal else 404, headers=HEADERS)

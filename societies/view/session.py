@@ -70,6 +70,7 @@ class Session(Generic[S]):
         self.state: S = view.initial
         self.controls: list[Control] = list(view.controls(self.state))
         self.newest: Numbered[S] | None = None
+        self.newest_whole: Numbered[S] | None = None
         self._mailbox: Mailbox[S] = Mailbox()
         self._changed = threading.Condition()
         self._viewers: list[Viewer[S]] = []
@@ -182,6 +183,8 @@ class Session(Generic[S]):
     def _deliver(self, one: Numbered[S]) -> None:
         """Show a frame; wait until somebody has drawn the one before."""
         self.newest = one
+        if one.whole:
+            self.newest_whole = one
         self._wake()
         with self._changed:
             self._changed.wait_for(

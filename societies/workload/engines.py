@@ -338,6 +338,9 @@ class DeviceEngine(_Base[P]):
         Work-items per workgroup; the results do not depend on it.
     only : collection of str, optional
         Phases that will be run; the kernels of others are not built.
+    like : DeviceEngine, optional
+        Another engine on the device, whose program is used if it has the same text: where only
+        sizes differ nothing is built.
 
     Raises
     ------
@@ -356,6 +359,7 @@ class DeviceEngine(_Base[P]):
         numbers: NDArray[Any] | None = None,
         work_items: int | None = None,
         only: Collection[str] | None = None,
+        like: DeviceEngine[P] | None = None,
     ) -> None:
         super().__init__(workload, p, first, copies, numbers)
         self.device = device
@@ -376,7 +380,12 @@ class DeviceEngine(_Base[P]):
         size = work_items or workload.work_items(p, copies, device)
         macros = {**source.macros, **({source.work_items: size} if source.work_items else {})}
         files = kernel_files(phases)
-        self.program = Program(device, files, macros=macros, header=source.header)
+        self._text = (files, macros, source.header)
+        self.program: Program
+        if like is not None and like.device is device and like._text == self._text:
+            self.program = like.program
+        else:
+            self.program = Program(device, files, macros=macros, header=source.header)
         self.run_step = BoundPhases(
             phases,
             self.program,

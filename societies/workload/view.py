@@ -3,7 +3,8 @@
 The optional member ``view`` of a workload returns a `View`: a state that controls change, and the
 frames of a state. Whoever shows it (`societies.view`, a page in a browser) keeps the state, hands
 every event to `View.take` and every new state to `View.frames`. The newest state wins: frames of an
-older one that are still missing are never asked for.
+older one that are still missing are never asked for. A view may also have previews, which are
+shown while events come faster than its frames can be computed (`Previewing`).
 """
 
 from __future__ import annotations
@@ -34,10 +35,13 @@ class Frame:
     pixels : (row, column, 4) uint8, red, green, blue and alpha, row 0 on top; nobody changes it
         afterwards, so a view that reuses its buffer hands out a copy
     caption : one line about this picture: "sample 3 of 16"
+    size : rows and columns of the picture of which this is a preview with fewer pixels; None: it
+        is no preview
     """
 
     pixels: NDArray[Any]
     caption: str = ""
+    size: tuple[int, int] | None = None
 
 
 # -------------------------------------------------------------------------------------- controls
@@ -211,3 +215,24 @@ class View(Protocol[S]):
 
     def configuration(self, state: S) -> WorkloadConfig:
         """Return the configuration whose run gives what this state shows."""
+
+
+class Previewing(View[S], Protocol[S]):
+    """A view whose pictures may be computed with fewer pixels, in about as much less time.
+
+    Previews are shown while events come in quick succession and a frame takes longer than a page
+    should wait. When they pause `frames` is asked for. Its first picture too is then given up when
+    there is a newer state, since a preview of that one can be shown instead.
+    """
+
+    def preview(self, state: S, share: float) -> Iterator[Frame | None]:
+        """Yield None where `frames` does, and then one picture of a state, a preview.
+
+        Carried out as `frames` is, but always waited for.
+
+        Parameters
+        ----------
+        state : what is to be seen
+        share : of the pixels of the first picture of `frames`, 1/2, 1/4, ... 1/64; it was found by
+            measuring how long both take
+        """

@@ -49,3 +49,22 @@ class SlowView:
 
     def configuration(self, state):
         raise NotImplementedError
+
+
+PREVIEW = -1
+"""Stands for the sample of a launch of a preview."""
+
+
+class PreviewingView(SlowView):
+    """A slow view whose previews take their share of the first sample's time."""
+
+    def preview(self, state, share):
+        assert 1 / 64 <= share <= 1 / 2
+        assert self._rendering.acquire(blocking=False), "two frames at once"
+        time.sleep(self.launch * self.launches[0] * share)
+        self._rendering.release()
+        self.launched.append((time.monotonic(), state, PREVIEW))
+        yield None
+        rows, columns = (max(1, round(side * share**0.5)) for side in self.shape)
+        pixels = np.full((rows, columns, 4), state % 256, np.uint8)
+        yield Frame(pixels, "preview", self.shape)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from societies.view.renderer import Closed, Mailbox, Renderer, delay_after_burst
-from tests.view.slow import SlowView
+from societies.view.renderer import Closed, Mailbox, Renderer, Share, delay_after_burst
+from tests.view.slow import PreviewingView, SlowView
 
-PAUSE = 0.02
+PAUSE, REST, AIM = 0.02, 0.006, 0.004
 
 gaps = st.lists(st.sampled_from([0.0, 0.0, 0.001, 0.003, 0.007, 0.03]), min_size=1, max_size=25)
 launches = st.lists(st.integers(1, 3), min_size=1, max_size=4)
@@ -42,10 +42,11 @@ class Watched(Mailbox):
 class Shown:
     """A renderer in a thread of its own, and what it has delivered."""
 
-    def __init__(self, view, pause=PAUSE):
+    def __init__(self, view, pause=PAUSE, aim=AIM):
         self.view, self.mailbox = view, Watched()
         self.frames, self.errors, self.puts = [], [], []
-        renderer = Renderer(view, self.mailbox, self.frames.append, self.errors.append, pause)
+        deliver, failed = self.frames.append, self.errors.append
+        renderer = Renderer(view, self.mailbox, deliver, failed, pause, REST, aim)
         self._thread = threading.Thread(target=renderer.run)
 
     def put(self, state):
@@ -65,15 +66,17 @@ class Shown:
     def wait(self, frames):
         """Wait until so many frames of the newest state have come."""
         end, errors = time.monotonic() + 20, len(self.errors)
-        while sum(one.state == self.mailbox.newest for one in list(self.frames)) < frames:
+        while (
+            sum(one.state == self.mailbox.newest and one.whole for one in [*self.frames]) < frames
+        ):
             assert len(self.errors) == errors, self.errors
             assert time.monotonic() < end, f"{len(self.frames)} frames"
             time.sleep(0.0005)
 
 
-def after(view, gaps):
+def after(view, gaps, aim=AIM):
     """Return what was shown when events had come with these gaps, and all samples after them."""
-    with Shown(view) as shown:
+    with Shown(view, aim=aim) as shown:
         for number, gap in enumerate(gaps):
             shown.put(number)
             time.sleep(gap)
@@ -234,3 +237,148 @@ def test_the_mailbox_shortens_the_delay_after_a_burst():
     fast = delay_after_burst(view, states, interval=0.002)
     assert len(view.launched) < 40 and view.launched[-1][1] == 39
     assert fast < slow
+
+
+# -------------------------------------------------------------------------------------- previews
+
+
+def apart(shown, number):
+    """Return the seconds by which an event came after the one before, at least."""
+    return shown.puts[number][0] - shown.puts[number - 1][1]
+
+
+def holds_with_previews(shown):
+    """Assert every property of one sequence of events whose frames may be previews."""
+    view, frames = shown.view, shown.frames
+    samples, last = len(view.launches), len(shown.puts) - 1
+    assert not shown.errors
+    assert [one.number for one in frames] == list(range(1, len(frames) + 1))
+    assert [one.state for one in frames] == sorted(one.state for one in frames)
+    assert all(state == newest for state, newest in shown.mailbox.taken)
+    taken = [state for state, _ in shown.mailbox.taken]
+    whole = [one.state for one in frames if one.whole and one.frame.caption.startswith("1 of")]
+    previews = [one.state for one in frames if not one.whole]
+    assert len(whole) == len(set(whole)) and len(previews) == len(set(previews))
+    # The last that is shown is whole, and has all samples.
+    final = [one.frame.caption for one in frames if one.state == last and one.whole]
+    assert final == [f"{k + 1} of {samples}" for k in range(samples)]
+    assert frames[-1].whole and frames[-1].state == last
+    # A preview comes before the whole of its state.
+    numbers = {(one.state, one.frame.caption): one.number for one in frames}
+    assert all(
+        numbers[one, "preview"] < numbers.get((one, f"1 of {samples}"), 1e9)
+        for one in taken
+        if one in previews
+    )
+    # Whatever was taken is seen, or was given up for a newer state, which is seen.
+    begun = {state for _, state, sample in view.launched if sample == 0}
+    for state, following in zip(taken, [*taken[1:], None], strict=True):
+        if state not in whole and state not in previews:
+            assert state in begun and (following in previews or following in whole)
+    # A preview is only shown while events come: two of them in quick succession, or one that came
+    # while the picture of another was not whole yet.
+    quick = [n for n in range(1, last + 1) if apart(shown, n) < PAUSE]
+    given_up = begun - set(whole)
+    for state in previews:
+        assert any(n >= state for n in quick) or any(one < state for one in given_up)
+    # After the last event at most one frame, or launch, of an older state ends.
+    late = [one for when, one, _ in view.launched if when > shown.puts[-1][1] and one < last]
+    assert len(late) <= view.launches[0] and len(set(late)) <= 1
+
+
+@settings(max_examples=25)
+@given(gaps, st.lists(st.integers(1, 6), min_size=1, max_size=3))
+def test_the_latest_event_wins_with_previews(gaps, launches):
+    holds_with_previews(after(PreviewingView(launches=launches), gaps))
+
+
+@pytest.mark.thorough
+@settings(max_examples=200)
+@given(
+    st.lists(st.sampled_from([0.0, 0.0005, 0.002, 0.005, 0.015, 0.05]), min_size=1, max_size=120),
+    st.lists(st.integers(1, 8), min_size=1, max_size=3),
+)
+def test_the_latest_event_wins_with_previews_in_long_sequences(gaps, launches):
+    holds_with_previews(after(PreviewingView(launches=launches), gaps))
+
+
+def test_previews_are_shown_while_events_come_and_the_whole_picture_after_them():
+    shown = after(PreviewingView(launch=0.005, launches=[8]), [0.001] * 150)
+    holds_with_previews(shown)
+    previews = [one for one in shown.frames if not one.whole]
+    assert len(previews) > 3
+    assert min(one.frame.pixels.size for one in previews) < 2 * 3 * 4
+
+
+def test_an_event_alone_gives_the_whole_picture_at_once():
+    with Shown(PreviewingView(launch=0.002, launches=[8])) as shown:
+        for number in range(5):
+            shown.put(number)
+            shown.wait(1)
+            time.sleep(2 * PAUSE)
+    assert [(one.state, one.whole) for one in shown.frames] == [(k, True) for k in range(5)]
+
+
+def test_pictures_that_are_quick_enough_have_no_previews():
+    shown = after(PreviewingView(launches=[2]), [0.001] * 100, aim=20.0)
+    holds(shown)
+    assert all(one.whole for one in shown.frames)
+
+
+def test_events_that_keep_giving_up_the_whole_picture_are_seen_all_the_same():
+    """Events too far apart for a drag, and too near to each other for a whole picture."""
+    view = PreviewingView(launch=0.01, launches=[30])
+    with Shown(view) as shown:
+        shown.put(0)
+        shown.wait(1)
+        for number in range(1, 9):
+            shown.put(number)
+            time.sleep(3 * PAUSE)
+        shown.wait(1)
+    holds_with_previews(shown)
+    assert sum(not one.whole for one in shown.frames) >= 3
+
+
+def test_an_error_of_a_preview_is_reported_and_the_next_state_rendered():
+    failing = PreviewingView(launch=0.01, launches=[2])
+
+    def broken(state, share):
+        raise ZeroDivisionError
+        yield
+
+    failing.preview = broken
+    with Shown(failing) as shown:
+        shown.put(0)
+        shown.wait(1)
+        while not shown.errors:
+            shown.put(len(shown.puts))
+            time.sleep(0.001)
+        time.sleep(2 * PAUSE)
+        errors = len(shown.errors)
+        shown.put(len(shown.puts))
+        while shown.frames[-1].state != shown.mailbox.newest:
+            assert len(shown.errors) == errors
+            time.sleep(0.001)
+    assert {type(error) for error in shown.errors} == {ZeroDivisionError}
+
+
+def test_the_share_follows_what_was_measured():
+    share = Share(0.04)
+    assert share.now() == 1.0  # nothing is known
+    share.measured(0.05, 1.0)
+    assert share.now() == 0.5
+    share.measured(0.9, 0.5)  # kernels were built
+    share.measured(0.025, 0.5)
+    assert share.now() == 0.5
+    for _ in range(5):
+        share.measured(0.1, 0.5)
+    assert share.now() == 1 / 8
+    for _ in range(5):
+        share.measured(0.003, 1 / 8)  # 0.012 with twice, 0.024 with eight times the pixels
+    assert share.now() == 1.0
+    for _ in range(5):
+        share.measured(100.0, 1.0)
+    assert share.now() == 1 / 64
+    for _ in range(5):
+        share.measured(2.0, 1.0)  # 1/64 takes 0.031: a size that will do is kept
+    assert share.now() == 1 / 64

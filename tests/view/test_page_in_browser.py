@@ -10,7 +10,7 @@ from societies.config import to_yaml
 from societies.workload.registry import load_config
 from tests.view.browser import until
 from tests.view.serving import Served, Viewer, served
-from tests.view.slow import SlowView
+from tests.view.slow import PreviewingView
 
 pytestmark = [pytest.mark.chromium, pytest.mark.xdist_group("chromium")]
 
@@ -18,8 +18,11 @@ ROWS, COLUMNS = 200, 160
 SCALE = 3  # of the screen's pixels to the picture's
 
 
-class Shown(SlowView):
-    """A view that is as large as a picture, and whose configuration is one."""
+class Shown(PreviewingView):
+    """A view that is as large as a picture, and whose configuration is one.
+
+    Its frames take 4 ms unless it is said otherwise, so that there are no previews.
+    """
 
     def __init__(self, **options):
         super().__init__(shape=(ROWS, COLUMNS), **options)
@@ -220,6 +223,44 @@ def test_the_last_of_many_moves_is_shown(page, window):
     window.drag((x, y), *((k % 80, 0) for k in range(150)), (61 * SCALE, 0))
     shows(window, 61)
     assert page.session.newest.state == page.session.state == 61
+
+
+WATCH = """
+window.shownOf = [];
+new MutationObserver(() => {
+  const { whole, current } = document.body.dataset;
+  shownOf.push([whole, current, canvas.width, canvas.height]);
+}).observe(document.body, {attributes: true, attributeFilter: ['data-shown']});
+"""
+
+
+@pytest.mark.parametrize("raw", [True, False])
+def test_previews_fill_the_picture_while_the_mouse_moves(chromium, raw):
+    with served(Shown(launch=0.04, launches=(4,)), raw=raw) as page:
+        window = chromium.open(page.address)
+        window.reads("caption", "1 of 1")
+        window.js(WATCH)
+        x, y = middle(window)
+        window.mouse("mouseMoved", x, y)
+        window.mouse("mousePressed", x, y, button="left", buttons=1, clickCount=1)
+        end = time.monotonic() + 20
+        number = 0
+        while window.js("shownOf.filter((one) => one[0] === 'false').length") < 5:
+            number += 1
+            window.mouse("mouseMoved", x + number % 90, y, button="left", buttons=1)
+            assert time.monotonic() < end, "no previews"
+        # One preview is painted over the whole of the picture, from its first to its last pixel.
+        colours = [window.pixel(*place) for place in ((0, 0), (COLUMNS - 1, ROWS - 1))]
+        assert max(abs(a - b) for a, b in zip(*colours, strict=True)) <= 3
+        window.mouse("mouseMoved", x + 61 * SCALE, y, button="left", buttons=1)
+        window.mouse("mouseReleased", x + 61 * SCALE, y, button="left", clickCount=1)
+        window.until("document.body.dataset.current === 'true'")
+        assert window.js("document.body.dataset.whole") == "true"
+        assert all(abs(one - 61) <= (0 if raw else 3) for one in window.pixel(5, 5))
+        seen = window.js("shownOf")
+        assert all(size == [COLUMNS, ROWS] for _, _, *size in seen)
+        assert all(current == "false" for whole, current, *_ in seen if whole == "false")
+        window.close()
 
 
 def test_a_picture_that_cannot_be_shown_is_said_so(page, window):

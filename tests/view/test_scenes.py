@@ -2,6 +2,7 @@
 
 import base64
 import io
+import time
 import urllib.request
 
 import numpy as np
@@ -24,6 +25,25 @@ SCENE = {"grid": 2, "lights": [{"position": [-1, 0, 0]}]}
 def view():
     keys = {"workload": "raytracer", "width": WIDTH, "height": HEIGHT, "camera": [-3, 0.5, 0.5]}
     return workload("raytracer").view(config_from_dict({**keys, "scene": SCENE}))
+
+
+class Slow:
+    """A scene whose launches take so long that it is previewed."""
+
+    def __init__(self):
+        self._view, self.previews = view(), []
+
+    def __getattr__(self, name):
+        return getattr(self._view, name)
+
+    def frames(self, state):
+        for frame in self._view.frames(state):
+            time.sleep(0.08)
+            yield frame
+
+    def preview(self, state, share):
+        self.previews.append(share)
+        yield from self._view.preview(state, share)
 
 
 def pixels(window):
@@ -87,4 +107,30 @@ def test_samples_are_added_until_the_picture_is_that_of_a_run(chromium, tmp_path
         assert np.array_equal(pixels(window)[:, :, :3], picture)
         with urllib.request.urlopen(page.path("picture.png"), timeout=20) as answer:
             assert np.array_equal(np.array(Image.open(io.BytesIO(answer.read()))), picture)
+        window.close()
+
+
+def test_after_previews_the_picture_has_the_bits_of_a_run(chromium, tmp_path):
+    slow = Slow()
+    with served(slow) as page:
+        window = chromium.open(page.address)
+        shows(window, page)
+        x, y, _, _ = window.box("picture")
+        ways = [(k % 60, k % 40) for k in range(40)]
+        window.drag((x + 9, y + 9), *ways)
+        until(lambda: page.session.newest.state == page.session.state, "the newest state")
+        shows(window, page)
+        for name in ("x", "y"):
+            left, top, length, thick = window.box(f"c-{name}")
+            at = (
+                left + length * (page.session.state.lights[0]["xyz".index(name)] + 30) / 60,
+                top + thick / 2,
+            )
+            window.drag(at, *((k, 0) for k in range(1, 40)))
+            shows(window, page)
+        assert slow.previews and set(slow.previews) <= {2.0**-k for k in range(1, 7)}
+        config = page.session.view.configuration(page.session.state)
+        societies.run(config, out=tmp_path / "same.h5")
+        with societies.open_results(tmp_path / "same.h5") as results:
+            assert np.array_equal(pixels(window)[:, :, :3], results.picture[0].values)
         window.close()

@@ -21,7 +21,7 @@ from societies.view.listening import is_loopback
 from societies.workload import Change, Choice, Frame, Slider
 from tests.view.browser import until
 from tests.view.serving import Viewer, served
-from tests.view.slow import SlowView
+from tests.view.slow import PreviewingView, SlowView
 
 
 class Failing(SlowView):
@@ -174,6 +174,30 @@ def test_the_picture_and_the_page_are_files(page, viewer):
         status, headers, body = get(page.path(name))
         assert status == 200 and kind in headers["content-type"] and len(body) > 500
     assert get(page.path("nothing"))[0] == 404
+
+
+@pytest.mark.parametrize("raw", [True, False])
+def test_previews_have_fewer_pixels_and_are_never_saved(raw):
+    view = PreviewingView(launch=0.03, launches=(4,), shape=(64, 80))
+    with served(view, raw=raw) as page, Viewer(page) as viewer:
+        until(lambda: viewer.frames, "the first frame")
+        saved, previews, state = set(), [], 0
+        while len(previews) < 5:
+            state += 1
+            viewer.send(change="state", value=state)
+            time.sleep(0.01)
+            previews = [header for header, _ in viewer.frames if not header["whole"]]
+            if len(previews) in (2, 4):
+                with Image.open(io.BytesIO(get(page.path("picture.png"))[2])) as picture:
+                    saved.add(picture.size)
+        for header in previews:
+            assert header["size"] == [64, 80] and header["width"] * header["height"] <= 64 * 80 / 2
+        assert saved == {(80, 64)}
+        viewer.send(change="state", value=99)
+        until(lambda: viewer.frames[-1][0]["whole"] and page.session.newest.state == 99, "state 99")
+        header, data = viewer.frames[-1]
+        assert (header["width"], header["height"], header["size"]) == (80, 64, [64, 80])
+        assert not raw or data == bytes([99]) * (64 * 80 * 4)
 
 
 def test_the_page_asks_nobody_else(page):

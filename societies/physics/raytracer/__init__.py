@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from reference_py.physics.raytracer.parameters import Parameters
+from reference_py.physics.raytracer.parameters import Parameters, Scene
 from societies.physics.raytracer import figure
 from societies.physics.raytracer.config import RaytracerConfig
 from societies.physics.raytracer.layout import Layout, layout, margins
@@ -181,10 +181,15 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
         return SceneView(self, config, device)
 
 
-@lru_cache(maxsize=4)
 def laid_out(p: Parameters) -> Layout:
     """Return the spheres as kernels read them."""
-    return layout(p.scene.spheres.astype(p.num), tree=p.form == "tree")
+    return _laid_out(p.scene, p.num, p.form == "tree")
+
+
+@lru_cache(maxsize=4)
+def _laid_out(scene: Scene, num: Any, tree: bool) -> Layout:
+    """Return the layout of a scene, which is made once however often the camera moves."""
+    return layout(scene.spheres.astype(num), tree=tree)
 
 
 def traced(p: Parameters, number: int, rows: int) -> Iterator[Step]:

@@ -178,10 +178,10 @@ class RaytracerConfig(WorkloadConfig):
     out: str | None = key(None, "File of the picture; default: that of the results, ending in .png")
     record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
 
-    def parameters(self) -> Parameters:
-        """Return what the reference is handed."""
+    def parameters(self, scene: Scene | None = None) -> Parameters:
+        """Return what the reference is handed; ``scene`` is what `SceneConfig.scene` returned."""
         seed = self.shading == "seed"
-        scene = self.scene.scene()
+        scene = scene or self.scene.scene()
         form = self.form
         if form == "auto":
             form = "tree" if scene.objects >= TREE_FROM else "brute"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_py.physics.raytracer.parameters import Parameters, Vector
+from reference_py.physics.raytracer.parameters import Parameters, Scene, Vector
 from societies.physics.raytracer.config import (
     SHORTEST,
     LightConfig,
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.workload import Workload
 
+Engine = DeviceEngine[Parameters] | ReferenceEngine[Parameters]
+
 PER_PIXEL, PER_NOTCH = 0.01, 0.3
 """How far the camera moves for a pixel of a drag, and for a notch of the wheel."""
 
@@ -49,7 +51,8 @@ REACH, FINE = 30.0, 0.001
 
 MOST_SAMPLES, MOST_IN_GRID = 32, 16
 ENGINES = 4
-"""Engines that are kept, for scenes of different sizes and for both shadings."""
+"""Engines that are kept, for scenes of different sizes and for both shadings; as many again for
+previews, which have half of the pixels at most."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +93,15 @@ class SceneView:
     ) -> None:
         self._workload, self._config = workload, config
         self._device, _, _ = chosen_device(device)
-        self._engines: OrderedDict[Any, DeviceEngine[Parameters] | ReferenceEngine[Parameters]]
-        self._engines = OrderedDict()
+        self._engines: OrderedDict[Any, Engine] = OrderedDict()
+        self._small: OrderedDict[Any, Engine] = OrderedDict()
         p = workload.parameters(config)
         lights = tuple((x, y, z) for x, y, z, _ in p.scene.lights.tolist())
         self.initial = Look(p.camera, lights, 0, config.shading, config.samples, config.scene.grid)
         self.title = f"{p.scene.objects:,} objects, {p.width} x {p.height} pixels"
-        self._rows = max(1, p.height // 16)
+        self._pixels = p.width * p.height // 16  # of a launch
+        self._most = p.width * p.height
+        self._scene: tuple[Any, Scene] | None = None
         self._engine(p)  # a kernel that does not build is reported before anything is shown
 
     def controls(self, state: Look) -> list[Control]:
@@ -170,40 +175,73 @@ class SceneView:
 
     def frames(self, state: Look) -> Iterator[Frame | None]:
         """Yield the picture after each sample, and None after each launch."""
-        p = self._workload.parameters(self.configuration(state))
+        p = self._parameters(state)
         engine = self._engine(p)
         for number in range(p.samples):
-            row = 0
-            while row < p.height:
-                until = min(row + self._rows, p.height)
-                began = time.perf_counter()
-                engine.step(_step("trace", row=row, until=until, number=number), number + 1)
-                engine.wait()
-                took = time.perf_counter() - began
-                self._rows = paced(until - row, took, LAUNCH_SECONDS, p.height)
-                row = until
-                yield None
-            engine.step(_step("show", number=number), number + 1)
-            yield Frame(_opaque(engine.arrays("picture")["picture"][0]), _caption(state, number))
+            yield from self._sample(engine, p, number)
+            yield Frame(_shown(engine), _caption(state, f"sample {number + 1} of {p.samples}"))
 
-    def _engine(self, p: Parameters) -> DeviceEngine[Parameters] | ReferenceEngine[Parameters]:
+    def preview(self, state: Look, share: float) -> Iterator[Frame | None]:
+        """Yield the picture of the first sample with a share of the pixels."""
+        whole = self._parameters(state)
+        width, height = (max(1, round(side * share**0.5)) for side in (whole.width, whole.height))
+        p = replace(whole, width=width, height=height)
+        engine = self._engine(p, preview=True)
+        yield from self._sample(engine, p, 0)
+        caption = _caption(state, f"preview of {width} x {height} pixels")
+        yield Frame(_shown(engine), caption, (whole.height, whole.width))
+
+    def _parameters(self, state: Look) -> Parameters:
+        """Return the parameters of a state; the scene is made anew only when it is another one."""
+        config, of = self.configuration(state), (state.grid, state.lights)
+        if self._scene is None or self._scene[0] != of:
+            self._scene = (of, config.scene.scene())
+        return config.parameters(self._scene[1])
+
+    def _sample(self, engine: Engine, p: Parameters, number: int) -> Iterator[None]:
+        """Take a sample in launches that are as long as they should be."""
+        row = 0
+        while row < p.height:
+            until = min(row + max(1, self._pixels // p.width), p.height)
+            began = time.perf_counter()
+            engine.step(_step("trace", row=row, until=until, number=number), number + 1)
+            engine.wait()
+            took, pixels = time.perf_counter() - began, (until - row) * p.width
+            self._pixels = paced(pixels, took, LAUNCH_SECONDS, self._most)
+            row = until
+            yield None
+        engine.step(_step("show", number=number), number + 1)
+
+    def _engine(self, p: Parameters, *, preview: bool = False) -> Engine:
         """Return an engine that is about to trace the first sample.
 
-        Only what has changed is uploaded; an engine is made anew where sizes or kernels are others.
+        Only what has changed is uploaded; an engine is made anew where sizes or kernels are others,
+        and kernels are built only if no engine has them.
         """
-        scene = p.scene
-        key = (p.shading, p.form, p.side, len(scene.spheres), len(scene.planes), len(scene.lights))
-        if key not in self._engines:
-            if self._device is None:
-                self._engines[key] = ReferenceEngine(self._workload, p)
-            else:
-                self._engines[key] = DeviceEngine(self._workload, p, self._device)
-            if len(self._engines) > ENGINES:
-                self._engines.popitem(last=False)
-        self._engines.move_to_end(key)
-        engine = self._engines[key]
+        scene, kept = p.scene, self._small if preview else self._engines
+        lengths = (len(scene.spheres), len(scene.planes), len(scene.lights))
+        key = (p.shading, p.form, p.side, p.width, p.height, *lengths)
+        if key not in kept:
+            if len(kept) == ENGINES:
+                kept.popitem(last=False)
+            kept[key] = self._made(p)
+        kept.move_to_end(key)
+        engine = kept[key]
         engine.renew(p)
         return engine
+
+    def _made(self, p: Parameters) -> Engine:
+        """Return a new engine, with the kernels of another one if they are the same."""
+        if self._device is None:
+            return ReferenceEngine(self._workload, p)
+        alike = [
+            one
+            for one in (*self._engines.values(), *self._small.values())
+            if isinstance(one, DeviceEngine)
+            and (one.parameters.shading, one.parameters.form) == (p.shading, p.form)
+        ]
+        like = alike[-1] if alike else None
+        return DeviceEngine(self._workload, p, self._device, like=like)
 
     def configuration(self, state: Look) -> RaytracerConfig:
         """Return the configuration of the picture of a state."""
@@ -238,7 +276,11 @@ def _opaque(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return pixels
 
 
-def _caption(state: Look, number: int) -> str:
-    """Return where the camera is, and which sample this is of how many."""
-    camera = ", ".join(f"{x:g}" for x in state.camera)
-    return f"camera ({camera}), sample {number + 1} of {state.samples**2}"
+def _shown(engine: Engine) -> NDArray[np.uint8]:
+    """Return what is shown; (row, column, 4) uint8."""
+    return _opaque(engine.arrays("picture")["picture"][0])
+
+
+def _caption(state: Look, words: str) -> str:
+    """Return where the camera is, and what this picture of it is."""
+    return f"camera ({', '.join(f'{x:g}' for x in state.camera)}), {words}"

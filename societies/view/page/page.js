@@ -19,9 +19,11 @@ const RETRY = 1000; // milliseconds from a lost connection to the next attempt
 const SMALLEST = 640; // pixels of the screen to which a smaller picture is enlarged
 
 let socket = null, seq = 0, controlling = false;
+const small = document.createElement("canvas"); // a preview, before it is enlarged
 let waiting = null, drawn = 0, times = [], count = 0;
 let drag = null, drags = 0, takes = { drag: "", wheel: "" };
-let known = { seq: -1, state: -1 }, shown = -1; // of the newest state, and of the picture
+let known = { seq: -1, state: -1 }; // of the newest state
+let shown = -1, whole = false; // of the picture
 let structure = "", inputs = new Map();
 
 // ------------------------------------------------------------------------------------ connection
@@ -98,28 +100,39 @@ async function paint(frame) {
   let picture = null;
   if (frame.webp) picture = await createImageBitmap(new Blob([frame.data], { type: "image/webp" }));
   if (frame.number > drawn) { // decoding takes a while: a newer one may be there
-    if (canvas.width !== frame.width || canvas.height !== frame.height) {
-      [canvas.width, canvas.height] = [frame.width, frame.height];
+    const [height, width] = frame.size; // of the picture, which a preview has fewer pixels of
+    if (canvas.width !== width || canvas.height !== height) {
+      [canvas.width, canvas.height] = [width, height];
       fit();
     }
-    if (picture) context.drawImage(picture, 0, 0);
-    else {
+    if (!picture) {
       const { buffer, byteOffset, byteLength } = frame.data;
       const pixels = new Uint8ClampedArray(buffer, byteOffset, byteLength);
-      context.putImageData(new ImageData(pixels, frame.width, frame.height), 0, 0);
+      const data = new ImageData(pixels, frame.width, frame.height);
+      if (frame.whole) context.putImageData(data, 0, 0);
+      else {
+        put(small, "width", frame.width);
+        put(small, "height", frame.height);
+        small.getContext("2d", { alpha: false }).putImageData(data, 0, 0);
+        picture = small;
+      }
     }
+    if (picture) context.drawImage(picture, 0, 0, width, height);
     drawn = frame.number;
     write("caption", frame.caption);
     document.body.dataset.shown = ++count;
-    shown = frame.state;
+    document.body.dataset.whole = frame.whole;
+    [shown, whole] = [frame.state, frame.whole];
     compare();
     times.push(performance.now());
   }
 }
 
-// Notes whether the picture shows all that was done here.
+// Notes whether the picture shows all that was done here, and whether it has all pixels as well.
 function compare() {
-  put(document.body.dataset, "current", String(known.seq === seq && known.state === shown));
+  const newest = known.seq === seq && known.state === shown;
+  put(document.body.dataset, "newest", String(newest));
+  put(document.body.dataset, "current", String(newest && whole));
 }
 
 function rate() {

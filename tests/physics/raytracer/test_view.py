@@ -8,6 +8,7 @@ import pytest
 import societies
 from societies import config_from_dict
 from societies.config import to_yaml
+from societies.physics.raytracer.view import ENGINES
 from societies.workload import Button, Change, Choice, Drag, Mouse, Press, Slider
 from societies.workload.registry import load_config, workload
 from societies.workload.view import Wheel
@@ -114,3 +115,54 @@ def test_samples_follow_each_other_and_may_be_given_up_between_launches():
     assert next(again) is None
     again.close()
     assert (pictures(view, view.initial)[-1].pixels == shown[-1].pixels).all()
+
+
+def preview_of(view, state, share):
+    *launches, frame = view.preview(state, share)
+    assert launches and all(one is None for one in launches)
+    return frame
+
+
+@pytest.mark.parametrize("shading", ["seed", "whitted"])
+def test_a_preview_is_the_picture_with_fewer_pixels(shading):
+    keys = {"scene": {"grid": 4}, "camera": [-5, 1.5, 1.7], "shading": shading}
+    view = view_of(width=48, height=32, **keys)
+    (whole,) = pictures(view, view.initial)
+    for share, (rows, columns) in {1 / 2: (23, 34), 1 / 4: (16, 24), 1 / 64: (4, 6)}.items():
+        frame = preview_of(view, view.initial, share)
+        assert frame.pixels.shape == (rows, columns, 4) and frame.size == (32, 48)
+        assert f"preview of {columns} x {rows} pixels" in frame.caption
+        smaller = view_of(width=columns, height=rows, **keys)
+        assert (pictures(smaller, smaller.initial)[0].pixels == frame.pixels).all()
+    if shading == "seed":  # its rays go through the corners of pixels, which these share
+        quarter = preview_of(view, view.initial, 1 / 4)
+        assert (quarter.pixels == whole.pixels[::2, ::2]).all()
+    assert (pictures(view, view.initial)[0].pixels == whole.pixels).all()
+
+
+def test_a_preview_shows_the_state_and_builds_nothing():
+    view = view_of(width=64, height=48, scene={"grid": 2}, camera=[-3, 0.5, 0.5])
+    state = view.take(view.initial, Wheel(2.0))
+    state = view.take(state, Change("x", -1.5))
+    (whole,) = pictures(view, state)
+    assert (preview_of(view, state, 1 / 4).pixels == whole.pixels[::2, ::2]).all()
+    preview_of(view, view.take(state, Change("grid", 3)), 1 / 8)
+    pictures(view, view.take(state, Change("grid", 3)))
+    engines = [*view._engines.values(), *view._small.values()]
+    assert len(engines) == 4 and len({id(one.program) for one in engines}) == 1
+
+
+def test_a_preview_by_the_reference_is_that_of_the_device():
+    keys = {"scene": {"grid": 2}, "camera": [-3, 0.5, 0.5]}
+    shown = [view_of(device, **keys) for device in ("auto", "reference")]
+    one, other = (preview_of(view, view.initial, 1 / 4) for view in shown)
+    assert (one.pixels == other.pixels).all()
+
+
+def test_engines_do_not_become_more_and_more():
+    view = view_of(width=16, height=8, scene={"grid": 1})
+    for grid in range(1, 8):
+        state = view.take(view.initial, Change("grid", grid))
+        pictures(view, state)
+        preview_of(view, state, 1 / 2)
+    assert len(view._engines) == len(view._small) == ENGINES

@@ -1,7 +1,8 @@
 """How much faster is a search in batches on a device than the same search on one core, in one run?
 
     python benchmarks/ngtsg.py [--device D] [--config games/connect6/search] [--set a.b=c ...]
-        [--batches 40 256 1024 7680] [--whole 10750] [--append CSV]
+        [--pruned rounds=[1] ...] [--batches 40 256 1024 7680] [--whole 10750] [--serial N]
+        [--rate R] [--append CSV]
 
 Three searches are timed, the best of some repeats each:
 
@@ -12,7 +13,12 @@ Three searches are timed, the best of some repeats each:
   any cost of its own;
 - the whole tree on the device: `ratio` is the one core's time, divided by the device's;
 - alpha-beta on the device, in batches of each size: `ratio` is the time of the serial search,
-  divided by that of the device to the same value.
+  divided by that of the device to the same value. Keys that only change what is pruned are given
+  by --pruned, for these alone.
+
+With --serial the serial search is not run, and its known number of nodes is given instead. With
+--rate, the nodes a second of one core that another run has measured, the core has no rows; with
+--whole 0 as well the whole tree is not searched: for trees that one core would need minutes for.
 
 All must find the same value, or the benchmark ends. On a machine that has other work to do the
 numbers are rough.
@@ -92,34 +98,40 @@ def main():
     parser.add_argument("--device", default="auto")
     parser.add_argument("--config", default="games/connect6/search")
     parser.add_argument("--set", action="append", default=[], dest="changes")
+    parser.add_argument("--pruned", action="append", default=[], help="keys of alpha-beta alone")
     parser.add_argument("--batches", type=int, nargs="+", default=[40, 256, 1024, 7424, 7680])
     parser.add_argument("--whole", type=int, default=10_750, help="batches of the whole tree")
+    parser.add_argument("--serial", type=int, metavar="N", help="nodes of the serial search")
+    parser.add_argument("--rate", type=float, metavar="R", help="nodes a second of one core")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--append", type=Path)
     parser.add_argument("--one-core", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
 
-    def config(pruning, batch):
+    def config(pruning, batch, *keys):
         sizes = [f"batch.leaves={batch}", f"batch.branches={batch}", f"pruning={pruning}"]
-        return load_config(given.config, [*given.changes, *sizes])
+        return load_config(given.config, [*given.changes, *sizes, *keys])
 
-    whole = config("none", given.whole)
     if given.one_core:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-        print(json.dumps(best(engine_of(whole, choose_device("cpu")), given.repeats)))
+        whole = engine_of(config("none", given.whole), choose_device("cpu"))
+        print(json.dumps(best(whole, given.repeats)))
         return
-    alone = on_one_core(given)
-    rate = alone["nodes"] / alone["seconds"]
-    serial = searched(engine_of(config("alpha_beta", 1), choose_device("cpu")))
+    alone = None if given.rate else on_one_core(given)
+    rate = given.rate or alone["nodes"] / alone["seconds"]
+    serial = given.serial
+    if serial is None:
+        serial = searched(engine_of(config("alpha_beta", 1), choose_device("cpu")))["nodes"]
     device, rows = choose_device(given.device), []
 
     def row(what, pruning, batch, found, seconds, on=device):
-        if found["value"] != alone["value"]:
-            sys.exit(f"{what}: the value is {found['value']}, and it was {alone['value']}")
+        if rows and found["value"] != rows[0]["value"]:
+            sys.exit(f"{what}: the value is {found['value']}, and it was {rows[0]['value']}")
         facts = {"search": what, "device": on.name, "driver": on.driver, "pruning": pruning}
-        names = {"config": " ".join([given.config, *given.changes]), "batch": batch}
+        keys = [*given.changes, *(given.pruned if pruning == "alpha_beta" else [])]
+        names = {"config": " ".join([given.config, *keys]), "batch": batch}
         numbers = {
-            "serial_nodes": serial["nodes"],
+            "serial_nodes": serial,
             "seconds": f"{found['seconds']:.4g}",
             "nodes_per_s": round(found["nodes"] / found["seconds"]),
             "ratio": f"{seconds / found['seconds']:.3g}",
@@ -127,12 +139,14 @@ def main():
         rows.append({**names, **facts, **found, **numbers})
         print(" ".join(f"{name}={rows[-1][name]}" for name in SHOWN), flush=True)
 
-    row("one core", "none", given.whole, alone, alone["seconds"], choose_device("cpu"))
-    found = best(engine_of(whole, device), given.repeats)
-    row("device", "none", given.whole, found, alone["seconds"])
+    if alone:
+        row("one core", "none", given.whole, alone, alone["seconds"], choose_device("cpu"))
+    if given.whole:
+        found = best(engine_of(config("none", given.whole), device), given.repeats)
+        row("device", "none", given.whole, found, found["nodes"] / rate)
     for batch in given.batches:
-        found = best(engine_of(config("alpha_beta", batch), device), given.repeats)
-        row("device", "alpha_beta", batch, found, serial["nodes"] / rate)
+        found = best(engine_of(config("alpha_beta", batch, *given.pruned), device), given.repeats)
+        row("device", "alpha_beta", batch, found, serial / rate)
     if given.append:
         new = not given.append.exists()
         with given.append.open("a", newline="") as file:

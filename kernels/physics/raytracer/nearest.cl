@@ -88,8 +88,8 @@ static void offer_sphere(hit_t *best, const num b, const num q, const int number
     } while (0)
 
 // Whether any of eight numbers, 0 or -1 each, is not 0, and the larger and the smaller of two
-// numbers or vectors. PoCL 3.0 calls its own `any`, `max` and `min` as functions, with all
-// registers saved.
+// vectors, of which CUDA's C++ has no `?:`. PoCL 3.0 calls its own `any`, `max`, `min` and `select`
+// as functions, with all registers saved.
 static bool any_of(const int8 flags)
 {
     const int4 four = flags.lo | flags.hi;
@@ -97,8 +97,9 @@ static bool any_of(const int8 flags)
     return (two.x | two.y) != 0;
 }
 
-#define LARGER(a, b) ((a) < (b) ? (b) : (a))
-#define LESSER(a, b) ((b) < (a) ? (b) : (a))
+#define EITHER(a, b, mask) as_float8((as_int8(b) & (mask)) | (as_int8(a) & ~(mask)))
+#define LARGER(a, b) EITHER(a, b, (a) < (b))
+#define LESSER(a, b) EITHER(a, b, (b) < (a))
 
 // The eight spheres of a group.
 static void offer_group(hit_t *best, __global const num8 *group, __global const int *numbers,

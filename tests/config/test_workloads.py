@@ -1,5 +1,7 @@
 """Are workloads found in a plain checkout, and do broken ones of others say so?"""
 
+import os
+import shutil
 import tomllib
 from importlib import import_module
 from importlib.metadata import EntryPoint
@@ -17,8 +19,8 @@ def installed(monkeypatch):
     """Pretend that packages have registered these entry points."""
 
     def install(*pairs):
-        entries = [EntryPoint(name, value, workloads.GROUP) for name, value in pairs]
-        monkeypatch.setattr(workloads, "entry_points", lambda group: entries)
+        entries = {name: EntryPoint(name, value, workloads.GROUP) for name, value in pairs}
+        monkeypatch.setattr(workloads, "_installed", lambda places: entries)
 
     return install
 
@@ -41,6 +43,21 @@ def test_those_of_others_are_found_but_do_not_replace_ours(installed):
     assert workloads.workload_names() == sorted([*ours, "mine"])
     assert workloads.workload("economy").config is EconomyConfig
     assert workloads.workload("mine") is workloads.workload("economy")
+
+
+def test_a_package_installed_meanwhile_is_found_and_one_removed_is_gone(monkeypatch, tmp_path):
+    """Entry points are read again only where a folder of packages has changed."""
+    monkeypatch.syspath_prepend(tmp_path)
+    before = workloads.workload_names()
+    package = tmp_path / "late-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: late\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text(f"[{workloads.GROUP}]\nlate = late:WORKLOAD\n")
+    os.utime(tmp_path)  # the clock of some file systems is coarse
+    assert workloads.workload_names() == sorted([*before, "late"])
+    shutil.rmtree(package)
+    os.utime(tmp_path)
+    assert workloads.workload_names() == before
 
 
 @pytest.mark.parametrize("value", ["no_such_module_of_ours:WORKLOAD", "os:path", "os:nothing"])

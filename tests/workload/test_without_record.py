@@ -48,7 +48,7 @@ WORKLOAD = Decay()
 
 def test_is_run_and_resumed(monkeypatch, tmp_path):
     entry = EntryPoint("decay", f"{__name__}:WORKLOAD", registry.GROUP)
-    monkeypatch.setattr(registry, "entry_points", lambda group: [entry])
+    monkeypatch.setattr(registry, "_installed", lambda places: {"decay": entry})
     config = societies.config_from_dict({"workload": "decay"})
     report = societies.run(config, device="reference", out=tmp_path / "run.h5")
     with xr.open_dataset(report.path) as results:

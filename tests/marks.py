@@ -1,4 +1,4 @@
-"""Which parameters of a test does every run of the tests try, and which only the thorough tests?"""
+"""Which parameters does a test try in every run, which in the thorough tests, which in turn?"""
 
 import pytest
 
@@ -9,3 +9,14 @@ def thorough_but(quick, values):
         pytest.param(value, marks=[] if value in quick else [pytest.mark.thorough])
         for value in values
     ]
+
+
+def in_turn(firsts, seconds, each):
+    """Return pairs: every first value with so many of the second ones, which take turns.
+
+    For two axes of which all values matter, but not all pairs. Every round of the second values
+    begins one later than the last, so that no first ones meet the same few of them.
+    """
+    rounds = (divmod(place, len(seconds)) for place in range(len(firsts) * each))
+    turns = [seconds[(number + begin) % len(seconds)] for begin, number in rounds]
+    return [(firsts[place // each], second) for place, second in enumerate(turns)]

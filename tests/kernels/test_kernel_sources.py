@@ -204,6 +204,7 @@ def accessors():
     return re.findall(r"^#define (\w+)\(", source.header(parameters(config)), re.MULTILINE)
 
 
+@cache
 def own_names():
     texts = "\n".join(TEXTS.values())
     functions = re.findall(r"^[\w *]*?\b(\w+)\s*\([^;]*?\)\s*\{", texts, re.MULTILINE)
@@ -298,9 +299,10 @@ def test_every_public_primitive_is_named_by_a_test(name):
     assert [one for one in public_functions(name, TEXTS) if not is_named(one, texts)] == []
 
 
+@cache
 def launches(name):
-    """Yield the phase and the launches that every form of a workload declares."""
-    one = workload(name)
+    """Return each phase with the launches that it declares, of every form of a workload."""
+    one, found = workload(name), []
     for settings in forms(name):
         config = small(name, **settings)
         p = one.parameters(config)
@@ -310,8 +312,8 @@ def launches(name):
         steps = [step for tick in ticks for step in one.schedule(p, tick, state)]
         assert {step.phase for step in (*steps, *one.finish(p))} == set(table), "never run"
         assert set(one.reference(p)) == set(table)
-        for phase, declared in table.items():
-            yield phase, declared.launches
+        found += [(phase, declared.launches) for phase, declared in table.items()]
+    return found
 
 
 def folders(name):

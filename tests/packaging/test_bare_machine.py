@@ -94,6 +94,17 @@ def test_optional_tools_settings_and_caches_are_hidden(rich, tmp_path):
     assert os.listdir(tmp_path / "tmp") == [], "something stays behind"
 
 
+def test_temporary_files_stay_where_that_is_asked_for(rich, tmp_path):
+    (tmp_path / "kept").mkdir()
+    kept = rich | {"BARE_TMP": str(tmp_path / "kept")}
+    make = ("sh", "-ec", "mktemp; env")
+    code, out, err = run(BARE, *make, environment=kept, folder=tmp_path / "work")
+    assert code == 0, err
+    (made,) = (tmp_path / "kept").iterdir()
+    assert out.splitlines()[0] == str(made) and "BARE_TMP" not in out
+    assert os.listdir(tmp_path / "tmp") == []
+
+
 def test_pip_keeps_its_settings(rich, tmp_path):
     listing = (BARE, sys.executable, "-m", "pip", "config", "list")
     code, out, err = run(*listing, environment=rich, folder=tmp_path / "work")

@@ -62,10 +62,14 @@ CASES = ROOT / "tests" / "primitives"
 KINDS = ("cpu", "gpu")
 WORKGROUPS = (1, 3, 5, 8, 31)
 
-FEW = {"chess": (3, 8), "havannah": (3, 8)}
-"""Sizes of workgroups where a case takes half a minute."""
+OF_KIND = {"cpu": (1, 8), "gpu": (3, 31)}
+"""Sizes of workgroups that a workload is run with: alone, and smaller and larger than its arrays,
+a power of two and not. Primitives are tried with all sizes in both variants."""
 
-TICKS = {"chess_match": 1, "connect6_match": 1, "havannah_match": 2, "molecular_dynamics": 2}
+FEW = {"chess": {"cpu": (8,), "gpu": (3,)}, "havannah": {"cpu": (3,), "gpu": (3, 8)}}
+"""Those of workloads where a case takes half a minute."""
+
+TICKS = {"chess_match": 1, "connect6_match": 1, "havannah_match": 2, "molecular_dynamics": 1}
 """How many ticks of a workload are simulated, at one size of workgroup, where all take minutes.
 The workload of a game runs the kernels of its matches in every variant."""
 
@@ -294,7 +298,8 @@ def one_workload(
         if (name, kind) in CRASHES:
             print(f"{shown}, {kind} is left out: Oclgrind crashes")
             continue
-        for workgroup in WORKGROUPS[1:2] if quick or name in TICKS else FEW.get(name, WORKGROUPS):
+        one = quick or name in TICKS
+        for workgroup in WORKGROUPS[1:2] if one else FEW.get(name, OF_KIND)[kind]:
             title = f"{shown}, {kind}, workgroup {workgroup}"
             with checks.case(title):
                 device = choose_device(kind)

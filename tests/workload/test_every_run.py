@@ -74,10 +74,13 @@ def one_at_a_time(straight, monkeypatch):
 
 
 @pytest.mark.usefixtures("one_at_a_time")
-@pytest.mark.parametrize("device", ["reference", "auto"])
 @pytest.mark.parametrize(
-    "until",
-    [1, *(pytest.param(i, marks=pytest.mark.thorough) for i in (4, 7)), "last but one"],
+    ("until", "device"),
+    [
+        *((until, device) for until in (1, "last but one") for device in ("reference", "auto")),
+        pytest.param(4, "auto", marks=pytest.mark.thorough),
+        pytest.param(7, "reference", marks=pytest.mark.thorough),
+    ],
 )
 @pytest.mark.parametrize("name", names())
 def test_killed_and_resumed(name, until, device, straight, tmp_path):

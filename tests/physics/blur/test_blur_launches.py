@@ -6,14 +6,14 @@ barriers, is compiled here for the device of the tests, with workgroups of 1 to 
 
 import pytest
 from images import ORACLES, blurred, of_oracle, random_image, same, sha256
-from marks import thorough_but
+from marks import in_turn, thorough_but
 from test_blur_oracles import CASES, FORMS, QUICK, SEED, pairs
 
 from reference_py.physics.blur.parameters import Parameters, pattern
 
 ITEMS = (1, 3, 5, 64, 256)
 LAUNCHES = [{}, *({"gpu": True, "work_items": items} for items in ITEMS)]
-"""As on the device of the tests, and as on a GPU."""
+"""As on the device of the tests, and as on a GPU; test_blur_oracles.py has more of the former."""
 
 ODD = [(1, 1), (1, 7), (9, 1), (3, 2), (67, 5), (131, 103), (1037, 67)]
 """Smaller and larger than windows, tiles, strips and bands, and multiples of none."""
@@ -24,20 +24,27 @@ def shown(value):
     return " ".join("GPU" if name == "gpu" else str(word) for name, word in words) or "as here"
 
 
-some = thorough_but(LAUNCHES[3:4], LAUNCHES)
+def launched(quick, values):
+    """Return each value with two launches as on a GPU, the quick ones with a third."""
+    some = [(value, LAUNCHES[3]) for value in quick]
+    pairs = in_turn(values, LAUNCHES[1:], 2)
+    return thorough_but(some, [*some, *(pair for pair in pairs if pair not in some)])
 
 
-@pytest.mark.parametrize("launch", some, ids=shown)
+def named(pair):
+    return " ".join(map(shown, pair))
+
+
 @pytest.mark.parametrize(
-    "form", thorough_but([one for one in FORMS if one[0] in QUICK], FORMS), ids=shown
+    "pair", launched([one for one in FORMS if one[0] in QUICK], FORMS), ids=named
 )
-def test_every_hash_of_a_window(device, form, launch):
-    name, variant = form
+def test_every_hash_of_a_window(device, pair):
+    (name, variant), launch = pair
     p, array = of_oracle(name, variant)
     assert sha256(blurred(p, device, **launch)[array][0]) == ORACLES[name]
 
 
-@pytest.mark.parametrize("launch", some, ids=shown)
+@pytest.mark.parametrize("launch", thorough_but(LAUNCHES[3:4], LAUNCHES), ids=shown)
 @pytest.mark.parametrize("arithmetic", ["seed", "float"])
 def test_every_hash_of_neighbours(device, arithmetic, launch):
     for passes, expected in SEED[f"{arithmetic} 64x48"].items():
@@ -45,13 +52,12 @@ def test_every_hash_of_neighbours(device, arithmetic, launch):
         assert sha256(blurred(p, device, **launch)["planes"][0]).startswith(expected), passes
 
 
-@pytest.mark.parametrize("launch", some, ids=shown)
 @pytest.mark.parametrize(
-    "case", thorough_but([(case, "wrap") for case in CASES], list(pairs())), ids=str
+    "pair", launched([(case, "wrap") for case in CASES], list(pairs())), ids=str
 )
-def test_every_border_and_odd_size(device, case, launch):
+def test_every_border_and_odd_size(device, pair):
     """Two pictures at once, two passes; windows reach beyond small pictures on both sides."""
-    settings, border = case
+    (settings, border), launch = pair
     sizes = ODD if border != "wrap" or launch.get("work_items") != 5 else ODD[4:6]
     for width, height in sizes:
         p = Parameters(random_image(width, height, 3), passes=2, border=border, **settings)

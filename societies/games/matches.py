@@ -18,7 +18,14 @@ from numpy.typing import ArrayLike
 
 from reference_py.copies import Copy
 from reference_py.primitives.rng import stream_base
-from societies.config.model import LARGEST_INTEGER, Conflict, WorkloadConfig, key
+from societies.config.model import (
+    LARGEST_INTEGER,
+    Conflict,
+    Interval,
+    Section,
+    WorkloadConfig,
+    key,
+)
 from societies.words import counted
 from societies.workload import Field, Phase, Workload
 from societies.workload.config import SEED
@@ -46,6 +53,17 @@ REPLICATES: Any = key(
     le=LARGEST_INTEGER,
 )
 FIRST_MATCH: Any = key(0, "Number of the first match", "index", ge=0, le=LARGEST_INTEGER)
+
+
+class RecordConfig(Section):
+    """What is kept in the file, and how often."""
+
+    checkpoint: Interval = key(
+        1,
+        "Save the state, from which a run can be resumed, every this many games; 0 or never: not "
+        "at all",
+        "game",
+    )
 
 
 class MatchConfig(WorkloadConfig):
@@ -215,14 +233,38 @@ def played_on_host(fields: Mapping[str, Field], game: Callable[[Copy, int, Any],
 
 
 class MatchWorkload(Workload[Any, Any]):
-    """Base of the workloads that play matches."""
+    """Base of the workloads that play matches.
+
+    Attributes
+    ----------
+    time_for : what the time of a player is for
+    within_time : what differs from run to run if a player has a time
+    """
 
     clock: ClassVar[str] = "game"
     copies: ClassVar[str] = "match"
+    time_for: ClassVar[str] = "move"
+    within_time: ClassVar[str] = "how far a search looks ahead in it"
 
     def names(self, config: Any) -> Sequence[str]:
         """Return what the two players are called."""
         raise NotImplementedError
+
+    def not_repeatable(self, config: Any) -> str:
+        """Return why another run plays other games: a player has a time, or plays otherwise."""
+        for i, one in enumerate(config.players):
+            if why := self.plays_otherwise(one):
+                return f"players.{i}{why}"
+        return ""
+
+    def plays_otherwise(self, player: Any) -> str:
+        """Return why a player may choose other moves in another run, to follow its name."""
+        if not player.seconds:
+            return ""
+        return (
+            f".seconds is a time for each {self.time_for}, and {self.within_time} differs from run "
+            "to run"
+        )
 
     def standing(self, margins: ArrayLike) -> Standing:
         """Return what the games of a run say of the first player."""

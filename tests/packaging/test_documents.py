@@ -82,6 +82,10 @@ ILLUSTRATIONS = {
         "benchmarks/peers.md",
         "git clone https://github.com/tewalds/castro castro",
     ): "needs the network, and minutes",
+    (
+        "benchmarks/peers.md",
+        "git clone https://github.com/lang010/cloudict cloudict",
+    ): "needs the network, and an hour for the games",
     ("docs/sweeps.md", "#!/bin/bash"): "a job of Slurm, which needs its cluster",
     ("docs/sweeps.md", "from dask_jobqueue import SLURMCluster"): "the same",
 }

@@ -1,11 +1,14 @@
 """How strong is the search of chess at equal time: against Stockfish, and against itself on a core?
 
     python experiments/games/ngtsg/strength.py [--games 40] [--seconds 0.1] [--device D]
-        [--only skill-0 skill-3 skill-5 one-core plies] [--stockfish PATH] [--results FOLDER]
+        [--only skill-0 skill-3 skill-5 one-core rounds deepening both plies] [--stockfish PATH]
+        [--results FOLDER]
 
 Every match has as many games, two for each random opening of four moves with the colours exchanged,
 and the same time for each move of both players. "One core" is the same search in a process of its
-own, by the Universal Chess Interface, on the CPU's OpenCL device with one thread. "plies" searches
+own, by the Universal Chess Interface, on the CPU's OpenCL device with one thread. In "rounds",
+"deepening" and "both" the first player has these keys, by which a search leaves out nodes, and the
+second, on the same device in this process, has not. "plies" searches
 positions after ten random moves with both for that time, and compares the plies completed.
 A match that is there already is not played again. Rows are appended to strength.csv; the games are
 written beside it in portable game notation.
@@ -37,6 +40,13 @@ from societies.games.ngtsg.config import BatchConfig
 HERE = Path(__file__).resolve().parent
 SKILLS = {"skill-0": 0, "skill-3": 3, "skill-5": 5}
 ONE_CORE, PLIES = "one-core", "plies"
+KEYS = {
+    "rounds": {"rounds": [1]},
+    "deepening": {"deepening": 1},
+    "both": {"rounds": [1], "deepening": 1},
+}
+"""Keys of the first player of the match of each name."""
+
 ONE_CORE_BATCH = {"leaves": 256, "branches": 64}
 RANDOM_MOVES = 10
 COLUMNS = (
@@ -59,6 +69,8 @@ def opponent(name, given):
         options = [{"name": "Skill Level", "value": str(SKILLS[name])}]
         options.append({"name": "Threads", "value": "1"})
         return {"kind": "uci", "path": given.stockfish, "options": options}
+    if name in KEYS:
+        return {"kind": "search"}
     path = (
         "env POCL_MAX_PTHREAD_COUNT=1 societies play games/chess/play --device cpu --protocol uci"
     )
@@ -134,7 +146,7 @@ def where(device):
 
 def played(name, device, given):
     """Play a match, and return its row."""
-    first = {"kind": "search", "seconds": given.seconds}
+    first = {"kind": "search", "seconds": given.seconds, **KEYS.get(name, {})}
     second = {**opponent(name, given), "seconds": given.seconds}
     config = config_from_dict(
         {"workload": "chess_match", "games": given.games, "opening": OPENING, "seed": 1}
@@ -167,7 +179,7 @@ def main():
     parser.add_argument("--games", type=int, default=40)
     parser.add_argument("--seconds", type=float, default=0.1)
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--only", nargs="+", default=[*SKILLS, ONE_CORE, PLIES])
+    parser.add_argument("--only", nargs="+", default=[*SKILLS, ONE_CORE, *KEYS, PLIES])
     parser.add_argument("--stockfish", default="stockfish")
     parser.add_argument("--results", type=Path, default=HERE / "results")
     parser.add_argument("--plies", action="store_true", help=argparse.SUPPRESS)

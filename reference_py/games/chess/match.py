@@ -3,12 +3,13 @@
 Who chooses moves is handed over: a search, chance, or a program of others.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reference_py.games.chess.board import BLACK, WHITE, number_of, squares_of
 from reference_py.games.chess.fen import START, Board, read_fen
 from reference_py.games.chess.rules import in_check, moves, play
 from reference_py.games.chess.search import coded, decoded
+from reference_py.games.ngtsg.parameters import Refinements
 from reference_py.primitives.rng import Rng
 
 SEARCH, RANDOM, UCI = "search", "random", "uci"
@@ -54,6 +55,7 @@ class Player:
     depth : plies that it looks ahead; with a time the most
     seconds : of a search for a move, 0: none
     path, options : of a program: what is started, and what is set, as (name, value)
+    refinements : keys by which its search visits fewer nodes
     """
 
     kind: str = SEARCH
@@ -61,6 +63,7 @@ class Player:
     seconds: float = 0.0
     path: str = ""
     options: tuple[tuple[str, str], ...] = ()
+    refinements: Refinements = field(default_factory=Refinements)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 Who chooses turns is handed over: a search, or chance.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reference_py.games.connect6.evaluate import sides
 from reference_py.games.connect6.geometry import NONE, POINTS
@@ -11,6 +11,7 @@ from reference_py.games.connect6.make import make
 from reference_py.games.connect6.moves import CENTRE, candidates, turn_of
 from reference_py.games.connect6.text import turn_text, words_of
 from reference_py.games.connect6.wins import all_windows
+from reference_py.games.ngtsg.parameters import Refinements
 from reference_py.primitives.rng import Rng
 
 SEARCH, RANDOM = "search", "random"
@@ -37,6 +38,7 @@ class Player:
     seconds : of a search for a turn, 0: none
     width : most turns of a position that it tries
     prover : own turns in which it looks for a win by threats first, 0: it does not
+    refinements : keys by which its search visits fewer nodes
     """
 
     kind: str = SEARCH
@@ -44,6 +46,7 @@ class Player:
     seconds: float = 0.0
     width: int = 16
     prover: int = 0
+    refinements: Refinements = field(default_factory=Refinements)
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,20 @@ class Game:
 
 
 @dataclass(frozen=True)
+class Refinements:
+    """Keys by which a search visits fewer nodes, as `SearchParameters` has them.
+
+    The value of the root depends on none of them.
+    """
+
+    rounds: tuple[int, ...] = ()
+    principal_variation: bool = False
+    deepening: int = 0
+    aspiration: int = 0
+    near_root: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class SearchParameters:
     """A search; a game's own parameters are added by a class derived from this one.
 

@@ -67,17 +67,11 @@ class ChessMatch(SearchedMatch):
     moves = "moves as their side sees the board: square of origin + 64 * target + 4096 * promotion"
     export: ClassVar[Mapping[str, Callable[..., object]]] = {"pgn": write_pgn}
 
-    def not_repeatable(self, config: ChessMatchConfig) -> str:
-        """Return why another run plays other games: a time for moves, or a program of others."""
-        for i, one in enumerate(config.players):
-            if one.kind == UCI:
-                return f"players.{i} is a program of others, which may play otherwise each time"
-            if one.seconds:
-                return (
-                    f"players.{i}.seconds is a time for each move, and how far a search looks "
-                    "ahead in it differs from run to run"
-                )
-        return ""
+    def plays_otherwise(self, player: Any) -> str:
+        """Return why a player may choose other moves: a program of others may, too."""
+        if player.kind == UCI:
+            return " is a program of others, which may play otherwise each time"
+        return super().plays_otherwise(player)
 
     def position(self, config: ChessMatchConfig) -> dict[str, str]:
         """Return the position at which games begin."""
@@ -94,10 +88,10 @@ class ChessMatch(SearchedMatch):
         from societies.games.chess import WORKLOAD as CHESS
         from societies.games.chess.config import ChessConfig
         from societies.games.chess.searcher import PREPARED, Searcher
-        from societies.games.ngtsg.config import BatchConfig
+        from societies.games.ngtsg.searcher import player_keys
 
-        batch = BatchConfig(leaves=p.leaves, branches=p.branches)
-        searcher = Searcher(CHESS, ChessConfig(batch=batch), device or "reference")
+        config = ChessConfig(**player_keys(player, p.leaves, p.branches))
+        searcher = Searcher(CHESS, config, device or "reference")
         if player.seconds:
             searcher.prepare(min(player.depth, PREPARED))
 

@@ -7,15 +7,13 @@ from typing import Literal
 
 from reference_py.games.chess.fen import write_fen
 from reference_py.games.chess.match import RANDOM, SEARCH, UCI, MatchParameters, Player
-from societies.config.model import Conflict, Interval, ListOf, Section, key
+from societies.config.model import Conflict, ListOf, Section, key
 from societies.games.chess.external import command_of
 from societies.games.chess.positions import boards_of, fen_conflicts
-from societies.games.matches import MatchConfig, described
+from societies.games.matches import MatchConfig, RecordConfig, described
 from societies.games.ngtsg.config import SizesConfig
-from societies.words import counted
-
-DEPTH, DEPTH_IN_TIME = 2, 32
-"""Plies that a player looks ahead unless it is said: without a time, and at most with one."""
+from societies.games.ngtsg.players import SearchingPlayer, player_conflicts, player_warnings
+from societies.games.ngtsg.refinements import told
 
 
 class OptionConfig(Section):
@@ -25,7 +23,7 @@ class OptionConfig(Section):
     value: str = key(..., "Its value", examples=["0"])
 
 
-class PlayerConfig(Section):
+class PlayerConfig(SearchingPlayer):
     """Who chooses moves, and how far or how long it looks ahead."""
 
     kind: Literal["search", "random", "uci"] = key(
@@ -38,33 +36,19 @@ class PlayerConfig(Section):
     path: str = key("", "Of uci: the program, and words that it is handed")
     options: ListOf[OptionConfig] = key((), "Of uci: options that it is told")
 
-    @property
-    def plies(self) -> int:
-        """Plies that it looks ahead, with a time at most."""
-        return self.depth or (DEPTH_IN_TIME if self.seconds else DEPTH)
-
     def player(self) -> Player:
         """Return what the reference is handed of a player."""
         options = tuple((one.name, one.value) for one in self.options)
-        return Player(self.kind, self.plies, self.seconds, self.path, options)
+        return Player(self.kind, self.reach, self.seconds, self.path, options, self.refinements)
 
     def name(self) -> str:
         """Return what the player is called."""
-        depth = self.plies if self.kind != RANDOM else 0
+        depth = self.reach if self.kind != RANDOM else 0
         said = described(self.path if self.kind == UCI else self.kind, depth, self.seconds)
-        told = ", ".join(f"{one.name} {one.value}" for one in self.options)
-        return said + (f" ({told})" if told else "")
-
-
-class RecordConfig(Section):
-    """What is kept in the file, and how often."""
-
-    checkpoint: Interval = key(
-        1,
-        "Save the state, from which a run can be resumed, every this many games; 0 or never: not "
-        "at all",
-        "game",
-    )
+        options = ", ".join(f"{one.name} {one.value}" for one in self.options)
+        return ", ".join([said, *told(self.refinements, "ply")]) + (
+            f" ({options})" if options else ""
+        )
 
 
 class ChessMatchConfig(MatchConfig):
@@ -100,8 +84,7 @@ class ChessMatchConfig(MatchConfig):
         """Yield what contradicts itself, and programs that are not there."""
         yield from super().conflicts()
         yield from fen_conflicts(("fen",), self.fen)
-        if len(self.players) != 2:
-            yield Conflict(("players",), f"{counted(len(self.players), 'player')}; a match has two")
+        yield from player_conflicts(self.players, self.batch.branches)
         for i, one in enumerate(self.players):
             path = ("players", i)
             if one.kind == UCI and not command_of(one.path):
@@ -110,3 +93,8 @@ class ChessMatchConfig(MatchConfig):
                 yield Conflict((*path, "kind"), f"{one.kind} is no program: no path, no options")
             if one.kind == RANDOM and (one.depth or one.seconds):
                 yield Conflict((*path, "kind"), "random does not look ahead: no depth, no seconds")
+
+    def warnings(self) -> Iterator[Conflict]:
+        """Yield games that are only repeated, and keys of players that do nothing."""
+        yield from super().warnings()
+        yield from player_warnings(self.players)

@@ -11,12 +11,16 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from reference_py.games.chess.fen import START, FenError, write_fen
+from reference_py.games.ngtsg.parameters import Refinements
 from societies.errors import SocietiesError
 from societies.games.chess.game import UNDECIDED, Game, replayed
 from societies.games.chess.searcher import MOST_DEPTH, PREPARED, Found, Searcher
+from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILDREN
+from societies.games.ngtsg.refinements import contradictions
 from societies.workload.engines import DeviceEngine, ReferenceEngine
 from societies.workload.registry import config_from_dict
 
@@ -25,7 +29,6 @@ if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.workload import Workload
 
-MOST_BATCH = 2**20
 MOVES_LEFT, RESERVE = 30, 0.05
 """For so many moves a clock has to last unless it is said, and seconds that are kept of it."""
 
@@ -108,6 +111,17 @@ class Uci:
         self.say("id author The Societies developers")
         self.say("option name Device type string default auto")
         self.say(f"option name Batch type spin default {self._batch} min 1 max {MOST_BATCH}")
+        keys = self._searcher.config.refinements
+        first = str(keys.principal_variation).lower()
+        for name, numbers in (("Rounds", keys.rounds), ("Near Root", keys.near_root)):
+            told = " ".join(map(str, numbers)) or "<empty>"
+            self.say(f"option name {name} type string default {told}")
+        self.say(f"option name Principal Variation type check default {first}")
+        for name, number, most in (
+            ("Deepening", keys.deepening, MOST_DEPTH - 1),
+            ("Aspiration", keys.aspiration, MOST_ASPIRATION),
+        ):
+            self.say(f"option name {name} type spin default {number} min 0 max {most}")
         self.say("uciok")
 
     def _isready(self, words: Sequence[str]) -> None:
@@ -135,15 +149,51 @@ class Uci:
 
     def _setoption(self, words: Sequence[str]) -> None:
         text = " ".join(words)
-        name, _, value = text.removeprefix("name ").partition(" value ")
+        name, _, value = f"{text} ".removeprefix("name ").partition(" value ")
+        name, value = name.strip(), value.strip()
         if name.lower() == "device":
             config = self._searcher.config
             self._searcher = Searcher(self._searcher.workload, config, value or "auto")
         elif name.lower() == "batch" and value.isdecimal() and 1 <= int(value) <= MOST_BATCH:
             self._batch = int(value)
-            self._searcher = self._searcher.with_batch(self._batch, max(1, self._batch // 4))
+            sizes = {"leaves": self._batch, "branches": max(1, self._batch // 4)}
+            batch = self._searcher.config.batch.model_copy(update=sizes)
+            self._searcher = self._searcher.changed(batch=batch)
+        elif (keys := self._refined(name.lower(), value.split())) is not None:
+            config = self._searcher.config
+            wrong = [
+                conflict.message
+                for conflict in contradictions(keys, MOST_DEPTH, config.batch.branches)
+                # Options come one after the other; until there is a depth before, it has no effect.
+                if conflict.path != ("aspiration",)
+            ]
+            if wrong:
+                self.say(f"info string {name}: {wrong[0]}")
+                return
+            changes = asdict(keys)
+            near = {"near_root": changes.pop("near_root")}
+            batch = config.batch.model_copy(update=near)
+            self._searcher = self._searcher.changed(batch=batch, **changes)
         else:
             self.say(f"info string no such option or value: {text}")
+
+    def _refined(self, name: str, words: Sequence[str]) -> Refinements | None:
+        """Return the keys of the search with one of them set; None if that is no value of one."""
+        keys = self._searcher.config.refinements
+        if name == "principal variation" and words in (["true"], ["false"]):
+            return replace(keys, principal_variation=words == ["true"])
+        numbers = () if words == ["<empty>"] else tuple(words)
+        if not all(word.isdecimal() and len(word) < 11 for word in numbers):
+            return None
+        values = tuple(int(word) for word in numbers)
+        lists = {"rounds": ("rounds", MOST_CHILDREN), "near root": ("near_root", MOST_BATCH)}
+        single = {"deepening": MOST_DEPTH - 1, "aspiration": MOST_ASPIRATION}
+        found: dict[str, Any] = {}
+        if name in lists and all(1 <= value <= lists[name][1] for value in values):
+            found = {lists[name][0]: values}
+        if name in single and len(values) == 1 and values[0] <= single[name]:
+            found = {name: values[0]}
+        return replace(keys, **found) if found else None
 
     def _go(self, words: Sequence[str]) -> None:
         if words[:1] == ["perft"]:

@@ -56,19 +56,9 @@ class Connect6Match(SearchedMatch):
     summary = "matches of Connect6 between two players"
     config = Connect6MatchConfig
     rules: ClassVar[ModuleType] = rules
-    most_moves = POINTS
+    most_moves, time_for = POINTS, "turn"
     moves = "points of the stones in their order, 19 * row + column"
     export: ClassVar[Mapping[str, Callable[..., object]]] = {"turns": write_turns}
-
-    def not_repeatable(self, config: Connect6MatchConfig) -> str:
-        """Return why another run plays other games: a player has a time for its turns."""
-        for i, one in enumerate(config.players):
-            if one.seconds:
-                return (
-                    f"players.{i}.seconds is a time for each turn, and how far a search looks "
-                    "ahead in it differs from run to run"
-                )
-        return ""
 
     def position(self, config: Connect6MatchConfig) -> dict[str, str]:
         """Return the position at which games begin, and who is to move there."""
@@ -87,10 +77,10 @@ class Connect6Match(SearchedMatch):
         from societies.games.connect6 import WORKLOAD as CONNECT6
         from societies.games.connect6.config import Connect6Config
         from societies.games.connect6.searcher import Searcher
-        from societies.games.ngtsg.config import BatchConfig
+        from societies.games.ngtsg.searcher import player_keys
 
-        batch = BatchConfig(leaves=p.leaves, branches=p.branches)
-        config = Connect6Config(batch=batch, width=player.width, prover=player.prover)
+        keys = player_keys(player, p.leaves, p.branches)
+        config = Connect6Config(width=player.width, prover=player.prover, **keys)
         searcher = Searcher(CONNECT6, config, device or "reference")
 
         def found(position: Any) -> tuple[int, int]:

@@ -6,17 +6,16 @@ from collections.abc import Iterator
 from typing import Literal
 
 from reference_py.games.connect6.match import RANDOM, SEARCH, MatchParameters, Player
-from societies.config.model import Conflict, Interval, ListOf, Section, key
+from societies.config.model import Conflict, ListOf, key
 from societies.games.connect6.config import TO_MOVE, WHITE, PositionConfig
-from societies.games.matches import MatchConfig
+from societies.games.matches import MatchConfig, RecordConfig
 from societies.games.ngtsg.config import SizesConfig
+from societies.games.ngtsg.players import SearchingPlayer, player_conflicts, player_warnings
+from societies.games.ngtsg.refinements import told
 from societies.words import counted
 
-DEPTH, DEPTH_IN_TIME = 2, 32
-"""Turns that a player looks ahead unless it is said: without a time, and at most with one."""
 
-
-class PlayerConfig(Section):
+class PlayerConfig(SearchingPlayer):
     """Who chooses turns, and how far or how long it looks ahead."""
 
     kind: Literal["search", "random"] = key(
@@ -35,34 +34,20 @@ class PlayerConfig(Section):
         le=6,
     )
 
-    @property
-    def turns(self) -> int:
-        """Turns that it looks ahead, with a time at most."""
-        return self.depth or (DEPTH_IN_TIME if self.seconds else DEPTH)
-
     def player(self) -> Player:
         """Return what the reference is handed of a player."""
-        return Player(self.kind, self.turns, self.seconds, self.width, self.prover)
+        return Player(
+            self.kind, self.reach, self.seconds, self.width, self.prover, self.refinements
+        )
 
     def name(self) -> str:
         """Return what the player is called."""
         if self.kind == RANDOM:
             return RANDOM
-        said = [SEARCH, counted(self.turns, "turn"), f"width {self.width}"]
+        said = [SEARCH, counted(self.reach, "turn"), f"width {self.width}"]
         said += [f"threats in {counted(self.prover, 'turn')}"] if self.prover else []
         said += [f"{self.seconds:g} s a turn"] if self.seconds else []
-        return ", ".join(said)
-
-
-class RecordConfig(Section):
-    """What is kept in the file, and how often."""
-
-    checkpoint: Interval = key(
-        1,
-        "Save the state, from which a run can be resumed, every this many games; 0 or never: not "
-        "at all",
-        "game",
-    )
+        return ", ".join([*said, *told(self.refinements, "turn")])
 
 
 class Connect6MatchConfig(MatchConfig):
@@ -109,9 +94,13 @@ class Connect6MatchConfig(MatchConfig):
         yield from super().conflicts()
         for name, message in self.position().problems():
             yield Conflict((name,), message)
-        if len(self.players) != 2:
-            yield Conflict(("players",), f"{counted(len(self.players), 'player')}; a match has two")
+        yield from player_conflicts(self.players, self.batch.branches)
         for i, one in enumerate(self.players):
             if one.kind == RANDOM and (one.depth or one.seconds or one.prover):
                 text = "random does not look ahead: no depth, no seconds, no prover"
                 yield Conflict(("players", i, "kind"), text)
+
+    def warnings(self) -> Iterator[Conflict]:
+        """Yield games that are only repeated, and keys of players that do nothing."""
+        yield from super().warnings()
+        yield from player_warnings(self.players)

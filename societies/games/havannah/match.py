@@ -27,20 +27,11 @@ class HavannahMatch(MatchWorkload):
     config = HavannahMatchConfig
     work = "game"
     timed = True
+    within_time = "how many playouts there are in it"
 
     def names(self, config: HavannahMatchConfig) -> Sequence[str]:
         """Return what the two players are called."""
         return [named(one) for one in config.players]
-
-    def not_repeatable(self, config: HavannahMatchConfig) -> str:
-        """Return why another run plays other games: a player has a time for its moves."""
-        for i, one in enumerate(config.players):
-            if one.seconds:
-                return (
-                    f"players.{i}.seconds is a time for each move, and how many playouts there are "
-                    "in it differs from run to run"
-                )
-        return ""
 
     def sizes(self, p: MatchParameters) -> dict[str, int]:
         """Return the most moves of a game."""

@@ -13,11 +13,11 @@ from reference_py.games.havannah.match import (
     MatchParameters,
     Strength,
 )
-from societies.config.model import Conflict, Interval, ListOf, Section, key
+from societies.config.model import Conflict, ListOf, Section, key
 from societies.games.havannah.config import STREAMS
 from societies.games.havannah.search_config import EXPLORATION, NODES, RAVE
 from societies.games.havannah.search_config import TREES as TREE_COUNT
-from societies.games.matches import MatchConfig
+from societies.games.matches import MatchConfig, RecordConfig
 from societies.words import counted
 
 
@@ -68,17 +68,6 @@ class PlayerConfig(Section):
             self.nodes,
             self.rave,
         )
-
-
-class RecordConfig(Section):
-    """What is kept in the file, and how often."""
-
-    checkpoint: Interval = key(
-        1,
-        "Save the state, from which a run can be resumed, every this many games; 0 or never: not "
-        "at all",
-        "game",
-    )
 
 
 class HavannahMatchConfig(MatchConfig):

@@ -57,16 +57,6 @@ class KalahMatch(MatchWorkload):
         """Return what the two players are called."""
         return [one.called for one in config.players]
 
-    def not_repeatable(self, config: KalahMatchConfig) -> str:
-        """Return why another run plays other games: a player has a time for its moves."""
-        for i, one in enumerate(config.players):
-            if one.seconds:
-                return (
-                    f"players.{i}.seconds is a time for each move, and how far a search looks "
-                    "ahead in it differs from run to run"
-                )
-        return ""
-
     def fitted(self, config: KalahMatchConfig, device: Device | None) -> KalahMatchConfig:
         """Return the configuration with as many boards as the memory of the device has room for."""
         return search.fitted(self, config, device)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from reference_py.games.ngtsg.parameters import Refinements
 from societies.config.model import (
     Auto,
     Conflict,
@@ -17,7 +18,7 @@ from societies.config.model import (
     key,
 )
 from societies.games.ngtsg.capacity import capacities
-from societies.games.ngtsg.refinements import idle, refinements
+from societies.games.ngtsg.refinements import contradictions, idle, unpruned
 
 MOST_NODES = 1e13
 MOST_SUPERSTEPS = 10**9
@@ -26,6 +27,7 @@ MOST_FEW = 2**16
 """The largest batch that counts as small: a CPU has to have room for as many positions."""
 
 MOST_CHILDREN = 1000
+MOST_DEEPENING = 32
 MOST_ASPIRATION = 10**9
 MOST_POOL = 2**31 - 1
 USUAL_POOL = 2**22
@@ -35,6 +37,40 @@ of nodes may change where batches have to become smaller."""
 Pool = Annotated[int, Field(ge=1, le=MOST_POOL)]
 BatchSize = Annotated[int, Field(ge=1, le=MOST_BATCH)]
 Children = Annotated[int, Field(ge=1, le=MOST_CHILDREN)]
+
+
+ROUNDS: Any = key(
+    (),
+    "After how many children of a node its window is looked at again, before the next ones "
+    "are looked at; ascending. 1: the first child before its brothers; none: all at once, as "
+    "published",
+    "nodes",
+)
+PRINCIPAL_VARIATION: Any = key(
+    False, "Whether the leftmost line is searched, a node at a time, before anything else"
+)
+DEEPENING: Any = key(
+    0,
+    "Plies from one depth to the next where several are searched one after the other, the "
+    "last of them depth, each in the order of the root's moves that the one before has found; "
+    "0: depth alone",
+    "plies",
+    ge=0,
+    le=MOST_DEEPENING,
+)
+ASPIRATION: Any = key(
+    0,
+    "How far the value of a depth is expected to be from that of the depth before; where it is "
+    "farther, that depth is searched again. 0: any value is",
+    ge=0,
+    le=MOST_ASPIRATION,
+)
+NEAR_ROOT: Any = key(
+    (),
+    "Most other nodes of a batch of each level from the root's on, where these are to be fewer "
+    "than branches",
+    "nodes",
+)
 
 
 class SizesConfig(Section):
@@ -62,12 +98,7 @@ class BatchConfig(SizesConfig):
         ge=0,
         le=MOST_FEW,
     )
-    near_root: ListOf[BatchSize] = key(
-        (),
-        "Most other nodes of a batch of each level from the root's on, where these are to be fewer "
-        "than branches",
-        "nodes",
-    )
+    near_root: ListOf[BatchSize] = NEAR_ROOT
 
 
 class RecordConfig(Section):
@@ -88,32 +119,10 @@ class SearchConfig(WorkloadConfig):
     pruning: Literal["none", "alpha_beta"] = key(
         "alpha_beta", "Whether nodes are left out whose value cannot change that of the root"
     )
-    rounds: ListOf[Children] = key(
-        (),
-        "After how many children of a node its window is looked at again, before the next ones "
-        "are looked at; ascending. 1: the first child before its brothers; none: all at once, as "
-        "published",
-        "nodes",
-    )
-    principal_variation: bool = key(
-        False, "Whether the leftmost line is searched, a node at a time, before anything else"
-    )
-    deepening: int = key(
-        0,
-        "Plies from one depth to the next where several are searched one after the other, the "
-        "last of them depth, each in the order of the root's moves that the one before has found; "
-        "0: depth alone",
-        "plies",
-        ge=0,
-        le=32,
-    )
-    aspiration: int = key(
-        0,
-        "How far the value of a depth is expected to be from that of the depth before; where it is "
-        "farther, that depth is searched again. 0: any value is",
-        ge=0,
-        le=MOST_ASPIRATION,
-    )
+    rounds: ListOf[Children] = ROUNDS
+    principal_variation: bool = PRINCIPAL_VARIATION
+    deepening: int = DEEPENING
+    aspiration: int = ASPIRATION
     form: Literal["device", "host"] = key(
         "device",
         "Who selects and closes nodes, with the same results: the device, or the host while the "
@@ -151,6 +160,17 @@ class SearchConfig(WorkloadConfig):
         """Return the words of the positions to search from."""
         raise NotImplementedError
 
+    @property
+    def refinements(self) -> Refinements:
+        """Keys by which the search visits fewer nodes."""
+        return Refinements(
+            tuple(self.rounds),
+            self.principal_variation,
+            self.deepening,
+            self.aspiration,
+            tuple(self.batch.near_root),
+        )
+
     def search_values(self) -> dict[str, Any]:
         """Return what `SearchParameters` are made of."""
         pool = USUAL_POOL if self.pool == "auto" else self.pool
@@ -178,11 +198,13 @@ class SearchConfig(WorkloadConfig):
     def warnings(self) -> Iterator[Conflict]:
         """Yield keys that do nothing beside others."""
         yield from super().warnings()
-        yield from idle(self)
+        yield from idle(self.refinements)
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield what cannot be done: a tree that is too large, a pool without room, odd keys."""
-        yield from refinements(self)
+        if self.pruning == "none":
+            yield from unpruned(self.refinements)
+        yield from contradictions(self.refinements, self.depth, self.batch.branches)
         nodes = self.nodes_estimate()
         if self.pruning == "none" and nodes > MOST_NODES:
             yield Conflict(

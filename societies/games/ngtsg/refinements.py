@@ -1,58 +1,71 @@
-"""Which keys beyond the published search contradict each other, or do nothing?"""
+"""Which keys beyond the published search contradict each other, and how are they told?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
+from reference_py.games.ngtsg.parameters import Refinements
 from societies.config.model import Conflict
+from societies.config.problems import Path
+from societies.words import counted
 
-PRUNING = (("pruning",),)
+NEAR_ROOT = ("batch", "near_root")
 
 
-def refinements(config: Any) -> Iterator[Conflict]:
-    """Yield what contradicts itself among the keys that have a search visit fewer nodes."""
-    if config.pruning == "none":
-        for name in ("rounds", "principal_variation", "deepening", "aspiration"):
-            if getattr(config, name):
-                yield Conflict(
-                    (name,), "it only changes what is pruned, and pruning is none", PRUNING
-                )
-    rounds = tuple(config.rounds)
-    for i, (before, number) in enumerate(pairwise(rounds), 1):
+def unpruned(keys: Refinements) -> Iterator[Conflict]:
+    """Yield the keys that only change what is pruned."""
+    for name in ("rounds", "principal_variation", "deepening", "aspiration"):
+        if getattr(keys, name):
+            message = "it only changes what is pruned, and pruning is none"
+            yield Conflict((name,), message, (("pruning",),))
+
+
+def contradictions(
+    keys: Refinements, depth: int, branches: int, at: Path = (), near_root: Path = NEAR_ROOT
+) -> Iterator[Conflict]:
+    """Yield what contradicts itself among the keys that have a search visit fewer nodes.
+
+    Parameters
+    ----------
+    keys : Refinements
+    depth, branches : of the search, and most nodes of a batch that are no leaves
+    at, near_root : where the keys are, and the key of that name below it
+    """
+    for i, (before, number) in enumerate(pairwise(keys.rounds), 1):
         if number <= before:
-            yield Conflict(("rounds", i), f"{number} after {before}; the numbers ascend")
+            yield Conflict((*at, "rounds", i), f"{number} after {before}; the numbers ascend")
             break
-    near, branches = config.batch.near_root, config.batch.branches
-    for i, most in enumerate(near):
+    for i, most in enumerate(keys.near_root):
         if most > branches:
-            path = ("batch", "near_root", i)
             message = f"{most} nodes; batch.branches allows {branches}"
-            yield Conflict(path, message, (("batch", "branches"),))
-    if len(near) > config.depth:
-        yield Conflict(
-            ("batch", "near_root"),
-            f"{len(near)} levels; above the leaves there are {config.depth}",
-            (("depth",),),
-        )
-    if config.deepening and config.deepening >= config.depth:
-        yield Conflict(
-            ("deepening",),
-            f"{config.deepening} plies less than {config.depth} is no depth",
-            (("depth",),),
-        )
-    if config.aspiration and not config.deepening:
-        yield Conflict(
-            ("aspiration",),
-            "the window is laid around the value of the depth before; deepening is 0",
-            (("deepening",),),
-        )
+            yield Conflict((*at, *near_root, i), message, (("batch", "branches"),))
+    of_depth = ((*at, "depth"),)
+    if len(keys.near_root) > depth:
+        message = f"{len(keys.near_root)} levels; above the leaves there are {depth}"
+        yield Conflict((*at, *near_root), message, of_depth)
+    if keys.deepening and keys.deepening >= depth:
+        message = f"{keys.deepening} plies less than {depth} is no depth"
+        yield Conflict((*at, "deepening"), message, of_depth)
+    if keys.aspiration and not keys.deepening:
+        message = "the window is laid around the value of the depth before; deepening is 0"
+        yield Conflict((*at, "aspiration"), message, ((*at, "deepening"),))
 
 
-def idle(config: Any) -> Iterator[Conflict]:
+def idle(keys: Refinements, at: Path = ()) -> Iterator[Conflict]:
     """Yield keys that do nothing beside others."""
-    if config.principal_variation and config.rounds[:1] == (1,):
-        yield Conflict(
-            ("principal_variation",), "rounds that begin with 1 search the leftmost line first, too"
-        )
+    if keys.principal_variation and keys.rounds[:1] == (1,):
+        message = "rounds that begin with 1 search the leftmost line first, too"
+        yield Conflict((*at, "principal_variation"), message)
+
+
+def told(keys: Refinements, ply: str) -> list[str]:
+    """Return the keys that are not off, in words; ``ply`` is what a level of the tree is called."""
+    rounds, near = (" ".join(map(str, numbers)) for numbers in (keys.rounds, keys.near_root))
+    return [
+        *([f"rounds {rounds}"] if rounds else []),
+        *(["leftmost line first"] if keys.principal_variation else []),
+        *([f"deepening by {counted(keys.deepening, ply)}"] if keys.deepening else []),
+        *([f"aspiration {keys.aspiration}"] if keys.aspiration else []),
+        *([f"near the root {near}"] if near else []),
+    ]

@@ -211,3 +211,42 @@ def test_a_program_plays_against_it():
             board.push(result.move)
         info = engine.analyse(chess.Board(MATE_IN_ONE), chess.engine.Limit(time=0.2))
         assert info["score"].white() == chess.engine.Mate(1)
+
+
+def test_options_of_the_search():
+    """Each is offered with its value, changes the search, and is refused where it is wrong."""
+    settings = {**SMALL, "rounds": [1], "batch": {"leaves": 64, "branches": 8, "near_root": [1]}}
+    told = spoken(
+        *("uci", "setoption name Rounds value 1 5", "setoption name deepening value 1"),
+        *("setoption name Aspiration value 60000", "setoption name Near Root value 1 4"),
+        *("setoption name Principal Variation value true", "setoption name Batch value 32"),
+        *("uci", f"position fen {MATE_IN_ONE}", "go depth 2"),
+        *("setoption name Rounds value <empty>", "setoption name Near Root value", "uci"),
+        settings=settings,
+    )
+    options = [line.removeprefix("option name ") for line in told if line.startswith("option")]
+    of = [[line for line in options if line.startswith(name)] for name in ("Rounds", "Near Root")]
+    assert [line.split("default ")[1] for line in of[0]] == ["1", "1 5", "<empty>"]
+    assert [line.split("default ")[1] for line in of[1]] == ["1", "1 4", "<empty>"]
+    assert "Principal Variation type check default true" in options
+    assert "Deepening type spin default 1 min 0 max 31" in options
+    assert "Aspiration type spin default 60000 min 0 max 1000000000" in options
+    assert "bestmove a1a8" in told and not [line for line in told if line.startswith("info string")]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("Rounds value 5 1", "Rounds: 1 after 5; the numbers ascend"),
+        ("Rounds value 0", "no such option or value"),
+        ("Rounds value many", "no such option or value"),
+        ("Near Root value 9", "Near Root: 9 nodes; batch.branches allows 8"),
+        ("Deepening value 99", "no such option or value"),
+        ("Deepening value 1 2", "no such option or value"),
+        ("Aspiration value -1", "no such option or value"),
+        ("Principal Variation value yes", "no such option or value"),
+    ],
+)
+def test_wrong_values_of_options(line, said):
+    told = spoken(f"setoption name {line}", "position startpos", "go depth 1")
+    assert said in told[0] and told[-1].startswith("bestmove ")

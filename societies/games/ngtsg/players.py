@@ -1,0 +1,72 @@
+"""What do players of a match who search have in common, and what contradicts itself of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reference_py.games.ngtsg.parameters import Refinements
+from societies.config.model import Conflict, ListOf, Section
+from societies.games.ngtsg.config import (
+    ASPIRATION,
+    DEEPENING,
+    NEAR_ROOT,
+    PRINCIPAL_VARIATION,
+    ROUNDS,
+    BatchSize,
+    Children,
+)
+from societies.games.ngtsg.refinements import contradictions, idle
+from societies.words import counted
+
+DEPTH, DEPTH_IN_TIME = 2, 32
+"""How far a player looks ahead unless it is said: without a time, and at most with one."""
+
+SEARCH = "search"
+NO_KEYS = "no rounds, principal_variation, deepening, aspiration, near_root"
+
+
+class SearchingPlayer(Section):
+    """Who chooses moves, how far or how long it looks ahead, and with which nodes left out."""
+
+    kind: str
+    depth: int | None
+    seconds: float
+    rounds: ListOf[Children] = ROUNDS
+    principal_variation: bool = PRINCIPAL_VARIATION
+    deepening: int = DEEPENING
+    aspiration: int = ASPIRATION
+    near_root: ListOf[BatchSize] = NEAR_ROOT
+
+    @property
+    def reach(self) -> int:
+        """How far it looks ahead, with a time at most."""
+        return self.depth or (DEPTH_IN_TIME if self.seconds else DEPTH)
+
+    @property
+    def refinements(self) -> Refinements:
+        """The keys by which it visits fewer nodes."""
+        return Refinements(
+            tuple(self.rounds),
+            self.principal_variation,
+            self.deepening,
+            self.aspiration,
+            tuple(self.near_root),
+        )
+
+
+def player_conflicts(players: Sequence[SearchingPlayer], branches: int) -> Iterator[Conflict]:
+    """Yield what contradicts itself of the players, if their batches have so many branches."""
+    if len(players) != 2:
+        yield Conflict(("players",), f"{counted(len(players), 'player')}; a match has two")
+    for i, one in enumerate(players):
+        if one.kind == SEARCH:
+            at, near = ("players", i), ("near_root",)
+            yield from contradictions(one.refinements, one.reach, branches, at, near)
+        elif one.refinements != Refinements():
+            yield Conflict(("players", i, "kind"), f"{one.kind} is not the search: {NO_KEYS}")
+
+
+def player_warnings(players: Sequence[SearchingPlayer]) -> Iterator[Conflict]:
+    """Yield keys of the players that do nothing beside others."""
+    for i, one in enumerate(players):
+        yield from idle(one.refinements, ("players", i))

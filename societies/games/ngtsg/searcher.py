@@ -1,0 +1,240 @@
+"""Who finds a move for a position, to a depth or in a time? A search that goes deeper each time.
+
+Every depth has an engine that stays, and another position builds nothing. With the key
+``deepening`` a depth begins with the root's moves in the order of their values at the depth before,
+and with ``aspiration`` with a window around its value, as within a search that has all of these
+depths (`reference_py.games.ngtsg.deepening`). This module knows no game.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.games.ngtsg.parameters import NO_MOVE, NOTHING
+from societies.games.ngtsg.config import BatchConfig, SearchConfig
+from societies.workload.devices import chosen_device
+from societies.workload.engines import DeviceEngine, ReferenceEngine
+
+if TYPE_CHECKING:
+    from societies.opencl import Device
+    from societies.workload import Workload
+
+C = TypeVar("C", bound=SearchConfig)
+AnyEngine = DeviceEngine[Any] | ReferenceEngine[Any]
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What a search found: a move, what it is worth to the side to move, and at what cost.
+
+    Attributes
+    ----------
+    move, value : int
+    depth : of the deepest search that came to its end
+    nodes, seconds : of all searches that came to theirs
+    """
+
+    move: int
+    value: int
+    depth: int
+    nodes: int
+    seconds: float
+
+
+class Stopped(Exception):
+    """Raised within a search that is to end at once."""
+
+
+class Searcher(Generic[C]):
+    """A search whose engines stay, one for each depth; another position builds nothing.
+
+    Parameters
+    ----------
+    workload, config : the search; its depth is not used
+    device : str or Device
+
+    Attributes
+    ----------
+    growth : how much longer than the search before a search one ply deeper takes, as a rule: none
+        is begun that would not be done in time
+    always : keys that every search has, whatever the configuration
+    once : phases before the first superstep that make what no position changes
+    """
+
+    growth: ClassVar[float]
+    always: ClassVar[Mapping[str, Any]]
+    once: ClassVar[Collection[str]] = ()
+
+    def __init__(
+        self, workload: Workload[Any, Any], config: C, device: str | Device = "auto"
+    ) -> None:
+        self.workload, self.config = workload, config
+        self.device, _, _ = chosen_device(device)
+        self._engines: dict[tuple[int, bool], AnyEngine] = {}
+
+    def is_decided(self, value: int, plies: int) -> bool:
+        """Return whether no deeper search is of use: the game is won or lost within the plies."""
+        raise NotImplementedError
+
+    def changed(self, **keys: Any) -> Self:
+        """Return a search with other keys."""
+        config = self.config.model_copy(update=keys)
+        return type(self)(self.workload, config, self.device or "reference")
+
+    def depths(self, depth: int) -> list[int]:
+        """Return the depths that are searched one after the other, of which the last is given."""
+        return [*range(1, depth, self.config.deepening or 1), depth]
+
+    def prepare(self, depth: int) -> None:
+        """Build what searches of at most so many plies need, before a clock runs."""
+        for plies in self.depths(depth):
+            self._engine(plies, alone=False)
+
+    def search(
+        self,
+        root: Sequence[int],
+        depth: int,
+        *,
+        seconds: float = 0.0,
+        each: Callable[[Searched], None] = lambda found: None,
+        stop: Callable[[], bool] = lambda: False,
+        alone: bool = False,
+    ) -> Searched:
+        """Return the best move of a position that has one.
+
+        Parameters
+        ----------
+        root : words of the position
+        depth : plies, with a time at most
+        seconds : of the whole search; 0: none. One ply is always searched
+        each : called with what each depth found
+        stop : asked now and then whether to end with what is known
+        alone : whether there is one search, to that depth, and none before it
+        """
+        began, nodes = time.perf_counter(), 0
+        known: Searched | None = None
+        carried: dict[str, NDArray[Any]] = {}
+        planned = [depth] if alone else self.depths(depth)
+        for plies, following in zip(planned, [*planned[1:], depth], strict=True):
+            before = time.perf_counter()
+
+            def asked(known: Searched | None = known) -> bool:
+                late = seconds > 0 and time.perf_counter() - began >= seconds
+                return known is not None and (late or stop())
+
+            engine = self._engine(plies, alone)
+            try:
+                value, move, visited = self._searched(engine, root, carried, asked)
+            except Stopped:
+                break
+            now = time.perf_counter()
+            nodes += visited
+            known = Searched(move, value, plies, nodes, now - began)
+            each(known)
+            needed = self.growth ** (following - plies) * (now - before)
+            late = seconds > 0 and now - began + needed > seconds
+            if late or stop() or self.is_decided(value, plies):
+                break
+            if self.config.deepening and plies < depth:
+                carried = self._carried(engine, move, value)
+        assert known is not None
+        return known
+
+    def _searched(
+        self,
+        engine: AnyEngine,
+        root: Sequence[int],
+        carried: Mapping[str, NDArray[Any]],
+        stop: Callable[[], bool],
+    ) -> tuple[int, int, int]:
+        """Return value, move and nodes of a search, unless it is stopped."""
+        engine.renew(replace(engine.parameters, roots=(tuple(root),)))
+        engine.put({"ended": np.array([-1])})  # all else is set by the steps before the first tick
+        for step in engine.steps(0):
+            if step.phase not in self.once:
+                engine.step(step, 0)
+        engine.put(carried)
+        superstep = 0
+        while engine.ended() is None:
+            superstep += 1
+            engine.run_ticks(superstep, superstep)
+            if stop():
+                raise Stopped
+        found = engine.arrays("value", "move", "visited")
+        move = int(found["move"][0])
+        assert move != NO_MOVE, "a position without moves"
+        return int(found["value"][0]), move, int(found["visited"].sum())
+
+    def _carried(self, engine: AnyEngine, move: int, value: int) -> dict[str, NDArray[Any]]:
+        """Return what a depth leaves to the next one: the order of the root's moves, a window.
+
+        Of moves that are worth as much, the one that was found comes first: of those that were cut
+        off only a bound is known.
+        """
+        first, count = (
+            int(_part(engine, name, 0, 1)[0]) for name in ("first_child", "child_count")
+        )
+        moves = _part(engine, "moves", first, count)
+        best = _part(engine, "best", first, count).astype(np.int64)
+        values = np.where(best == NOTHING, NOTHING, -best)
+        ordered = np.full((1, engine.parameters.width), NO_MOVE, np.uint32)
+        ordered[0, :count] = moves[np.lexsort((moves != move, -values))]
+        carried: dict[str, NDArray[Any]] = {"root_moves": ordered}
+        if aspiration := self.config.aspiration:
+            low, high = max(value - aspiration, NOTHING), min(value + aspiration, -NOTHING)
+            carried |= {"low": np.array([low], np.int32), "high": np.array([high], np.int32)}
+        return carried
+
+    def _engine(self, plies: int, alone: bool) -> AnyEngine:
+        """Return the engine of a depth, which is by itself or comes after others."""
+        steps = self.config.deepening
+        key = plies, alone and steps > 0
+        if key not in self._engines:
+            changes: dict[str, Any] = {**self.always, "depth": plies}
+            if steps and not alone:
+                changes["deepening"] = plies  # this depth and no other
+            if not steps:
+                changes["aspiration"] = 0  # there is no value before
+            p = self.workload.parameters(self.config.model_copy(update=changes))
+            engine: AnyEngine
+            if self.device is None:
+                engine = ReferenceEngine(self.workload, p)
+            else:
+                engine = DeviceEngine(self.workload, p, self.device)
+            if self.once:
+                engine.start()
+            self._engines[key] = engine
+        return self._engines[key]
+
+
+def _part(engine: AnyEngine, name: str, first: int, count: int) -> NDArray[Any]:
+    """Return what an array has of some consecutive nodes of the one game."""
+    if isinstance(engine, ReferenceEngine):
+        return engine.arrays(name)[name][0, first : first + count]
+    part: NDArray[Any] = engine.run_step.arrays[name].get_part(first, count)
+    return part
+
+
+def player_keys(player: Any, leaves: int, branches: int) -> dict[str, Any]:
+    """Return the keys of the configuration of a player's search.
+
+    Parameters
+    ----------
+    player : with ``depth`` and ``refinements``
+    leaves, branches : most nodes of each kind in a batch
+    """
+    keys = player.refinements
+    return {
+        "depth": player.depth,
+        "batch": BatchConfig(leaves=leaves, branches=branches, near_root=keys.near_root),
+        "rounds": keys.rounds,
+        "principal_variation": keys.principal_variation,
+        "deepening": keys.deepening,
+        "aspiration": keys.aspiration,
+    }

@@ -8,6 +8,7 @@ Parts, each with a CSV and a figure by device in results/ and a sentence at its 
 - limits: L_max for fixed B_max and B_max for fixed L_max, without pruning;
 - both: B_max = L_max without pruning, and what the paper's theory predicts for it;
 - pruning: B_max = L_max with alpha-beta, the most nodes kept, and Table 3;
+- serial: how many nodes a serial search visits, which takes minutes and is known afterwards;
 - lines: the share of equal lines of neighbouring positions of Connect6.
 
 "One core" is our own search on the CPU's OpenCL device with one thread, in a process that is bound
@@ -21,6 +22,7 @@ The published numbers are those of Li et al. (Tesla C2050, one core of a Xeon E5
 """
 
 import argparse
+import contextlib
 import csv
 import json
 import os
@@ -63,8 +65,13 @@ SIZES = {
 }
 POOL = {"cpu": 2**21, "gpu": 2**24}
 ONE_CORE_BATCH = 4096
+AT_ONCE = 8
+"""Supersteps after which it is asked whether a search is over; further ones change nothing."""
 REPEATS, SHORTEST = 8, 0.002
 """Measurements of a batch, of which the least counts, and seconds of the shortest one."""
+
+SERIAL = "serial.csv"
+"""What part `serial` keeps."""
 
 PUBLISHED_NODES = {
     ("connect6", "branch"): 37, ("connect6", "evaluate"): 97,
@@ -103,8 +110,8 @@ def searched(engine, until=float("inf")):
     engine.wait()
     began, worked, superstep = time.perf_counter(), time.process_time(), 0
     while engine.ended() is None:
-        superstep += 1
-        engine.run_ticks(superstep, superstep)
+        engine.run_ticks(superstep + 1, superstep + AT_ONCE)
+        superstep += AT_ONCE
         if time.perf_counter() > until:
             raise Late
     engine.wait()
@@ -225,6 +232,8 @@ class Report:
     def figure(self, part, rows, y, published, label="nodes of a batch"):
         """Draw a line for each game and kind, the published best as dashed lines."""
         games = [game for game in GAMES if any(row["game"] == game for row in rows)]
+        if not games:  # the time was over before the first measurement
+            return
         drawing, axes = plt.subplots(
             1, len(games), figsize=(5.2 * len(games), 3.8), layout="constrained", squeeze=False
         )
@@ -405,19 +414,51 @@ def both(report):
     return "; ".join(said)
 
 
+def serially(game, plies, until):
+    """Search one node at a time, on the CPU."""
+    cpu = societies.choose_device("cpu")
+    return searched(engine_of(game, plies, "alpha_beta", 1, 1, cpu, POOL["cpu"]), until)
+
+
+def known_serial(report):
+    """Return the searches of one node at a time that part `serial` has kept: (game, plies)."""
+    found = {}
+    for path in {report.results / SERIAL, HERE / "results" / SERIAL}:
+        if path.exists():
+            with path.open(newline="") as file:
+                for row in csv.DictReader(file):
+                    numbers = {name: int(row[name]) for name in ("value", "visited")}
+                    found[row["game"], int(row["plies"])] = numbers
+    return found
+
+
+def serial(report):
+    """Count the nodes of a serial search with alpha-beta, the same on all devices; keep them."""
+    asked = {(game, plies[game][1]) for plies in PLIES.values() for game in GAMES}
+    until, found = time.perf_counter() + report.seconds, known_serial(report)
+    try:
+        for game, plies in sorted(asked - set(found), key=lambda one: one[1]):
+            found[game, plies] = serially(game, plies, until)
+    except Late:
+        print("serial: the time is over")
+    with (report.results / SERIAL).open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["game", "plies", "value", "visited"])
+        table.writerows((*key, one["value"], one["visited"]) for key, one in sorted(found.items()))
+    return "; ".join(f"{g}, {n} plies: {one['visited']:,}" for (g, n), one in sorted(found.items()))
+
+
 def pruning(report):
     """Measure B_max = L_max with alpha-beta; Table 3."""
-    serial = {}
+    known = known_serial(report)
+    serial = {game: known.get((game, PLIES[report.kind][game][1])) for game in GAMES}
+    tried = set()
 
     def measure(until, game, what, size):
-        if game not in serial:
-            cpu = societies.choose_device("cpu")
-            plies = PLIES[report.kind][game][1]
-            one = engine_of(game, plies, "alpha_beta", 1, 1, cpu, POOL["cpu"])
-            try:
-                serial[game] = searched(one, until)
-            except Late:
-                serial[game] = None
+        if serial[game] is None and game not in tried:
+            tried.add(game)
+            with contextlib.suppress(Late):
+                serial[game] = serially(game, PLIES[report.kind][game][1], until)
         found = best(report.engine(game, "alpha_beta", size, size), until, 1)
         row = {
             "nodes": found["visited"], "peak": found["peak"], "shortened": found["shortened"],
@@ -488,7 +529,8 @@ def lines(report):
     )
 
 
-PARTS = {"nodes": nodes, "limits": limits, "both": both, "pruning": pruning, "lines": lines}
+PARTS = {"nodes": nodes, "limits": limits, "both": both, "serial": serial}
+PARTS |= {"pruning": pruning, "lines": lines}
 
 
 def main():

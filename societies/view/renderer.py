@@ -214,7 +214,10 @@ class Renderer(Generic[S]):
         moving = self._given_up or self._mailbox.moving(self._pause, self._rest)
         self._given_up = False
         if self._preview is not None and share < 1.0 and moving:
-            self._deliver_preview(self._preview(state, share), state, share)
+            try:
+                self._deliver_preview(self._preview(state, share), state, share)
+            except Exception as error:  # the whole picture may still be possible
+                self._failed(error)
             if not self._mailbox.rest(self._rest):
                 return
         self._deliver_whole(self._view.frames(state), state, waits=share == 1.0)

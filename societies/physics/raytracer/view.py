@@ -51,8 +51,11 @@ REACH, FINE = 30.0, 0.001
 
 MOST_SAMPLES, MOST_IN_GRID = 32, 16
 ENGINES = 4
-"""Engines that are kept, for scenes of different sizes and for both shadings; as many again for
-previews, which have half of the pixels at most."""
+"""Engines that are kept, for scenes of different sizes and for both shadings."""
+
+PREVIEWS = 6
+"""Engines of previews that are kept, one for each share; together they have as many pixels as one
+whole picture."""
 
 
 @dataclass(frozen=True)
@@ -222,7 +225,7 @@ class SceneView:
         lengths = (len(scene.spheres), len(scene.planes), len(scene.lights))
         key = (p.shading, p.form, p.side, p.width, p.height, *lengths)
         if key not in kept:
-            if len(kept) == ENGINES:
+            if len(kept) == (PREVIEWS if preview else ENGINES):
                 kept.popitem(last=False)
             kept[key] = self._made(p)
         kept.move_to_end(key)

@@ -8,7 +8,7 @@ import pytest
 import societies
 from societies import config_from_dict
 from societies.config import to_yaml
-from societies.physics.raytracer.view import ENGINES
+from societies.physics.raytracer.view import ENGINES, PREVIEWS
 from societies.workload import Button, Change, Choice, Drag, Mouse, Press, Slider
 from societies.workload.registry import load_config, workload
 from societies.workload.view import Wheel
@@ -165,4 +165,4 @@ def test_engines_do_not_become_more_and_more():
         state = view.take(view.initial, Change("grid", grid))
         pictures(view, state)
         preview_of(view, state, 1 / 2)
-    assert len(view._engines) == len(view._small) == ENGINES
+    assert (len(view._engines), len(view._small)) == (ENGINES, PREVIEWS)

@@ -68,13 +68,14 @@ class Chess(SearchWorkload[ChessConfig, ChessParameters]):
 
         from societies.errors import ConfigError, option
         from societies.games.chess import play, uci
+        from societies.games.terminal import read_seconds
 
         if protocol:
             if protocol != "uci":
                 raise ConfigError(f"{option('protocol', protocol)}: uci")
             uci.Uci(self, config, device).run()
             return ""
-        time = play.read_seconds(seconds)
+        time = read_seconds(seconds)
         return play.play(self, config, device, moves, side, time, save, console or Console())
 
 

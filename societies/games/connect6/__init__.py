@@ -124,7 +124,8 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
 
         from rich.console import Console
 
-        from societies.games.connect6.play import play, read_seconds
+        from societies.games.connect6.play import play
+        from societies.games.terminal import read_seconds
 
         at = Path(save) if save else None
         time = read_seconds(seconds)

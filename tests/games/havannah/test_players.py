@@ -315,3 +315,11 @@ def test_a_game_between_two_processes():
         one.stdin.close()
         assert one.wait(60) == 0
         one.stdout.close()
+
+
+def test_a_time_for_moves_cannot_be_repeated():
+    config = config_from_dict(
+        {"workload": "havannah_match", "players": [{"kind": "random"}, {"seconds": 0.1}]}
+    )
+    why = WORKLOAD.not_repeatable(config)
+    assert why.startswith("players.1.seconds is a time for each move, and how many playouts")

@@ -69,6 +69,11 @@ def searched(engine):
     }
 
 
+def opened(name):
+    """Return a device whose launches are not timed, as in a run."""
+    return choose_device(name, profiling=False)
+
+
 def engine_of(config, device):
     """Return an engine for a configuration."""
     chosen = workload(config.workload)
@@ -114,15 +119,15 @@ def main():
 
     if given.one_core:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-        whole = engine_of(config("none", given.whole), choose_device("cpu"))
+        whole = engine_of(config("none", given.whole), opened("cpu"))
         print(json.dumps(best(whole, given.repeats)))
         return
     alone = None if given.rate else on_one_core(given)
     rate = given.rate or alone["nodes"] / alone["seconds"]
     serial = given.serial
     if serial is None:
-        serial = searched(engine_of(config("alpha_beta", 1), choose_device("cpu")))["nodes"]
-    device, rows = choose_device(given.device), []
+        serial = searched(engine_of(config("alpha_beta", 1), opened("cpu")))["nodes"]
+    device, rows = opened(given.device), []
 
     def row(what, pruning, batch, found, seconds, on=device):
         if rows and found["value"] != rows[0]["value"]:
@@ -140,7 +145,7 @@ def main():
         print(" ".join(f"{name}={rows[-1][name]}" for name in SHOWN), flush=True)
 
     if alone:
-        row("one core", "none", given.whole, alone, alone["seconds"], choose_device("cpu"))
+        row("one core", "none", given.whole, alone, alone["seconds"], opened("cpu"))
     if given.whole:
         found = best(engine_of(config("none", given.whole), device), given.repeats)
         row("device", "none", given.whole, found, found["nodes"] / rate)

@@ -416,7 +416,7 @@ def both(report):
 
 def serially(game, plies, until):
     """Search one node at a time, on the CPU."""
-    cpu = societies.choose_device("cpu")
+    cpu = societies.choose_device("cpu", profiling=False)
     return searched(engine_of(game, plies, "alpha_beta", 1, 1, cpu, POOL["cpu"]), until)
 
 
@@ -545,7 +545,8 @@ def main():
         game, plies = given.one_core
         print(json.dumps(measured_one_core(game, int(plies))))
         return
-    report = Report(societies.choose_device(given.device), given.results, given.minutes)
+    device = societies.choose_device(given.device, profiling=False)  # as in a run
+    report = Report(device, given.results, given.minutes)
     print(f"{report.device}; driver {report.device.driver}; {os.cpu_count()} cores")
     if report.kind == "cpu":
         print(f"on a CPU the trees are small: plies without pruning and with {PLIES['cpu']}")

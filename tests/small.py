@@ -1,11 +1,20 @@
 """Every workload in a small configuration, in which each of its phases has something to do.
 
-A workload whose shipped quickstart is small enough needs no entry here.
+A workload needs no entry in this file: its small configuration is its shipped quickstart with few
+ticks, and its forms are the words that its keys can be. An entry is for a quickstart that plain
+Python takes long for, or in which a phase has nothing to do, and for forms that need more than a
+word, or of which fewer say as much.
 """
 
+from typing import Literal, get_args, get_origin
+
 from societies import config_from_dict, load_config
+from societies.errors import ConfigError
 from societies.paths import shipped_configurations
-from societies.workload.registry import workload_names
+from societies.workload.registry import workload, workload_names
+
+TICKS, CHECKPOINT = 12, 4
+"""Most ticks of a run that is derived from a quickstart, and those between its checkpoints."""
 
 SMALL = {
     "chess": {
@@ -235,6 +244,7 @@ FORMS = {
         {"games": 2, "players": [{"kind": "random"}, {"kind": "bonzo"}], "replicates": 3},
     ),
     "kalah_solve": ({"pits": [2], "stones": 1, "layers": 4},),
+    "connect6_match": (),  # who is to move is the same text
     "laplace": (
         {"variant": "seed"},
         {"method": "heat", "precision": "double"},
@@ -263,7 +273,7 @@ FORMS = {
         {"form": "host", "position": ORDERED, "rounds": [2], "deepening": 1, "aspiration": 2},
     ),
 }
-"""Changes of the small configuration that compile and launch other text; by default none."""
+"""Changes of the small configuration that compile and launch other text; else `words` says them."""
 
 
 def quickstart(name):
@@ -278,13 +288,41 @@ def quickstart(name):
 
 def small(name, **more):
     """Return the small configuration of a workload, changed as asked."""
-    settings = SMALL[name] if name in SMALL else quickstart(name)
+    settings = SMALL[name] if name in SMALL else shortened(workload(name), quickstart(name))
     return config_from_dict({"workload": name, **settings, **more})
+
+
+def shortened(chosen, settings):
+    """Return the settings of a run with few ticks, which can be stopped and resumed on the way."""
+    keys, found = chosen.config.model_fields, dict(settings)
+    ticks = chosen.ticks(config_from_dict(settings))
+    if chosen.ticks_key in keys and ticks > TICKS:
+        found[chosen.ticks_key] = TICKS
+    if "record" in keys:
+        found["record"] = {**settings.get("record", {}), "checkpoint": CHECKPOINT}
+    return found
 
 
 def forms(name):
     """Return the settings of each form of a workload; those of the first are none."""
-    return ({}, *FORMS.get(name, ()))
+    return ({}, *(FORMS[name] if name in FORMS else words(name)))
+
+
+def words(name):
+    """Yield each other word that a key of the small configuration can be, if nothing forbids it.
+
+    Keys of sections inside are left as they are.
+    """
+    config = small(name)
+    for key, field in type(config).model_fields.items():
+        if get_origin(field.annotation) is Literal:
+            for word in get_args(field.annotation):
+                try:
+                    small(name, **{key: word})
+                except ConfigError:
+                    continue
+                if word != getattr(config, key):
+                    yield {key: word}
 
 
 def names():

@@ -2,12 +2,11 @@
 // Twin: reference_py/economy/measures.py. Sums of real numbers over agents and resources run over
 // the fixed tree of primitives/reduce.cl, those of a resource's prices in the order of the agents.
 // Compiled only if the configuration asks for measures; no decision reads what is written here.
+#include "economy/curves.cl"
 #include "economy/order.cl"
 #include "primitives/reduce.cl"
 #if DEVICES
 #include "economy/valuation.cl"
-#else
-#include "economy/curves.cl"
 #endif
 
 #define NO_PRICE as_double(0x7ff8000000000000UL)  // the quiet NaN that Python makes
@@ -59,15 +58,10 @@ __kernel void value_minutes(STATE_PARAMETERS, __global real *samples, __global r
     __global real *sample = samples + society * AGENTS, *work = works + society * AGENTS;
     __local int living;
 
-    if (lid == 0) living = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);  // zero, before it is counted up
-    for (uint i = lid; i < agents; i += lanes) {
-        sample[i] = alive(i) ? gain_per_minute(i) : (real)INFINITY;  // removed agents come last
-        if (alive(i)) atomic_inc(&living);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // gains of all agents
+    for (uint i = lid; i < agents; i += lanes) work[i] = gain_per_minute(i);
+    gather_living(STATE, society, work, sample, &living);
     __global const real *ordered = put_in_order(sample, work, agents);
-    if (lid == 0) minute_value() = (ordered[(living - 1) / 2] + ordered[living / 2]) / 2.0;
+    if (lid == 0) minute_value() = median(ordered, living);
 }
 
 // What the use that is left in an agent's devices is worth, by resource: a minute of use is worth
@@ -188,15 +182,8 @@ __kernel void compare_agents(STATE_PARAMETERS, __global real *samples, __global 
     __global real *work = works + get_group_id(0) * AGENTS;
     __local int living;
 
-    if (lid == 0) living = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);  // zero, before it is counted up
-    for (uint i = lid; i < agents; i += lanes) {
-        const real own = quantity_of(STATE, society, quantity, i);
-        sample[i] = alive(i) ? own : (real)INFINITY;  // removed agents come last
-        work[i] = own;  // 0 for a removed agent
-        if (alive(i)) atomic_inc(&living);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // numbers of all agents
+    for (uint i = lid; i < agents; i += lanes) work[i] = quantity_of(STATE, society, quantity, i);
+    gather_living(STATE, society, work, sample, &living);
     const real total = reduce_sum_global(work, agents);
     const real count = (real)living;
     if (lid == 0) measures(quantity) = total / count;
@@ -208,10 +195,8 @@ __kernel void compare_agents(STATE_PARAMETERS, __global real *samples, __global 
     barrier(CLK_GLOBAL_MEM_FENCE);  // weighted numbers in order
     const real weighted = reduce_sum_global(free_row, living);
     if (lid == 0) {
-        const real gini = 2.0 * weighted / (count * total) - (count + 1.0) / count;
-        measures(FIRST_INCOME_MEDIAN + quantity) =
-            (ordered[(living - 1) / 2] + ordered[living / 2]) / 2.0;
-        measures(FIRST_GINI_INCOME + quantity) = total != 0.0 && gini > 0.0 ? gini : 0.0;
+        measures(FIRST_INCOME_MEDIAN + quantity) = median(ordered, living);
+        measures(FIRST_GINI_INCOME + quantity) = gini(weighted, total, count);
     }
     uint top = 0;
     do {

@@ -1,4 +1,4 @@
-// Numbers in ascending order, for medians and Gini coefficients. No local memory.
+// Numbers in ascending order, and what is read from them: medians and Gini coefficients.
 // Twin: reference_py/economy/statistics.py (Python's sorted).
 #ifndef ECONOMY_ORDER_CL
 #define ECONOMY_ORDER_CL
@@ -35,6 +35,36 @@ COLLECTIVE __global real *put_in_order(__global real *from, __global real *to, c
         run *= 2;
     } while (run < n);
     return from;
+}
+
+// Put the numbers of the living agents into `sample` to be ordered, with infinity for the removed
+// ones, which then come last. Entry i of `work` is the number of agent i, written by the work-item
+// that has i here; afterwards all may read it. `living` becomes the number of those alive. It is in
+// local memory, as it bounds shared loops: returned, it made PoCL's Gini coefficients wrong.
+COLLECTIVE void gather_living(STATE_PARAMETERS, const size_t society, __global const real *work,
+                              __global real *sample, __local int *living)
+{
+    if (get_local_id(0) == 0) *living = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);  // zero, before it is counted up
+    for (uint i = get_local_id(0); i < agents; i += get_local_size(0)) {
+        sample[i] = alive(i) ? work[i] : (real)INFINITY;
+        if (alive(i)) atomic_inc(living);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // numbers and count of all agents
+}
+
+// The median of so many numbers in order.
+static real median(__global const real *ordered, const int count)
+{
+    return (ordered[(count - 1) / 2] + ordered[count / 2]) / 2.0;
+}
+
+// The Gini coefficient of numbers in order, of which the i-th from 1 counts i times in `weighted`;
+// 0 where their total is 0, and where rounding makes it less.
+static real gini(const real weighted, const real total, const real count)
+{
+    const real index = 2.0 * weighted / (count * total) - (count + 1.0) / count;
+    return total != 0.0 && index > 0.0 ? index : 0.0;
 }
 
 #endif

@@ -312,19 +312,12 @@ __kernel void distributions(STATE_PARAMETERS, __global real *samples, __global r
     __global real *work = works + get_group_id(0) * AGENTS;
     __local int living;
 
-    if (lid == 0) living = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);  // zero, before it is counted up
-    for (uint i = lid; i < agents; i += lanes) {
-        const real own = sample_of(STATE, society, quantity, i);
-        sample[i] = alive(i) ? own : (real)INFINITY;  // removed agents come last
-        work[i] = own;  // 0 for a removed agent
-        if (alive(i)) atomic_inc(&living);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // numbers of all agents
+    for (uint i = lid; i < agents; i += lanes) work[i] = sample_of(STATE, society, quantity, i);
+    gather_living(STATE, society, work, sample, &living);
     const real total = reduce_sum_global(work, agents);
 
     __global const real *ordered = put_in_order(sample, work, agents);
-    const real middle = (ordered[(living - 1) / 2] + ordered[living / 2]) / 2.0;
+    const real middle = median(ordered, living);
     __global real *free_row = ordered == sample ? work : sample;
     for (uint i = lid; i < (uint)living; i += lanes) free_row[i] = (real)(i + 1) * ordered[i];
     barrier(CLK_GLOBAL_MEM_FENCE);  // weighted numbers in order
@@ -332,10 +325,8 @@ __kernel void distributions(STATE_PARAMETERS, __global real *samples, __global r
 
     if (lid == 0) {
         __global real *moment = moments + get_group_id(0) * MOMENTS;
-        const real count = (real)living;
-        const real gini = 2.0 * weighted / (count * total) - (count + 1.0) / count;
         moment[MOMENT_SUM] = total;
-        moment[MOMENT_GINI] = total != 0.0 && gini > 0.0 ? gini : 0.0;
+        moment[MOMENT_GINI] = gini(weighted, total, (real)living);
         moment[MOMENT_MEDIAN] = middle;
     }
 }

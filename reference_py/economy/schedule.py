@@ -51,10 +51,12 @@ class Step(NamedTuple):
     function : what carries it out
     arguments : int by name
         ``market_round``, counted from 0, and the ``device_type`` that the phase is about, if any.
+    due : whether it happens on this day
     """
 
     function: Callable[..., None]
     arguments: Mapping[str, int] = MappingProxyType({})
+    due: bool = True
 
     def run(self, p, s, day):
         """Carry the phase out on a society; its function is handed what it has parameters for."""
@@ -75,7 +77,20 @@ def live(p, s, first, last):
 
 def schedule(p, day: int) -> list[Step]:
     """Return the steps of a day, counted from 1; of day 0, what happens before the first."""
-    shock = [Step(shocks)] if any(one.day == day for one in p.shocks) else []
+    return [step for step in order(p, day) if step.due]
+
+
+def phases(p) -> dict[str, Callable[..., None]]:
+    """Return what carries out each phase that some day has, by name."""
+    return {one.function.__name__: one.function for day in (0, 1) for one in order(p, day)}
+
+
+def order(p, day: int) -> list[Step]:
+    """Return all phases in order, those that only happen on some days among them (`Step.due`).
+
+    From day 1 on they are the same for every day.
+    """
+    shock = [Step(shocks, due=any(one.day == day for one in p.shocks))] if p.shocks else []
     if day == 0:
         return [Step(seed_streams), *([Step(draw_shocks)] if p.shocks else []), *shock]
     market = resource_market(p)

@@ -8,17 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_py.economy.state import NOBODY
+from societies.economy.columns import ROOM, of_day
 from societies.economy.config import EconomyConfig
 from societies.output import Column, ResultFile, Table
 from societies.workload.fields import State
 
 NETWORK = "trade_network"
-ROOM = 16
-"""Initial capacity in links per agent and day; the table grows when it is full."""
-
 COLUMNS = (
-    Column("society", "int32", "", "number of the society"),
-    Column("day", "int32", "day", "day of the trades"),
+    *of_day("trades"),
     Column("giver", "int32", "agent", "agent that gave"),
     Column("taker", "int32", "agent", "agent that was given"),
     Column("units", "int32", "units", "units given in swaps, all resources"),

@@ -1,40 +1,45 @@
 """Which kernels is a day made of: how many workgroups each has, and the memory in which it works.
 
-`phases` is the only place where a phase is registered. A new one needs a line here, its kernel in
-``kernels/economy/``, its function of the same name in the file of the same name in
-``reference_py/economy/``, and its place in the day (`reference_py.economy.schedule`).
+What phases there are, the order of the day says (`reference_py.economy.schedule`). The kernel of a
+phase has the name of its function and is in the file of the same name in ``kernels/economy/``. A
+phase with a workgroup for each agent, and nothing else to say, needs no line here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib import import_module
-from pathlib import PurePosixPath
+from inspect import signature
 from typing import Any
 
+from reference_py.economy import schedule
 from reference_py.economy.devices import TYPES
 from reference_py.economy.measures import measured
 from reference_py.economy.parameters import Parameters
-from reference_py.economy.schedule import wanted
 from reference_py.economy.streams import PURPOSE_COUNT
 from societies.economy import source
-from societies.workload.phases import (
-    Launch,
-    Phase,
-    Scratch,
-    phase,
-)
+from societies.workload.phases import Launch, Phase, Scratch, phase
 
 CLOCK = "day"
 """Parameter of kernels and of the reference's functions that is handed the number of the day."""
 
-CHANGING = ("market_round", "device_type")
-"""Further parameters that change from step to step."""
-
 
 def phases(p: Parameters, societies: int) -> dict[str, Phase]:
     """Return every phase that so many societies of these parameters have, by name."""
+    there, agents = schedule.phases(p), societies * p.agents
+    said = {name: one for name, one in _launched(p, societies).items() if name in there}
+    # Those come first: in the order of their files, each is there before `#if` leaves it out.
+    rest = {name: phase(_file(there[name]), agents) for name in there if name not in said}
+    return said | rest
+
+
+def _file(function: Callable[..., None]) -> str:
+    """Return the kernel file that has the twin of a function."""
+    return f"economy/{function.__module__.rpartition('.')[2]}.cl"
+
+
+def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
+    """Return the phases that are more, or less, than a workgroup for each agent."""
     agents, pairs = societies * p.agents, societies * (p.agents // 2)
     scores = Scratch((pairs, source.scores_in_global_memory(p)))
     rows = Scratch((agents, source.extraction_in_global_memory(p)))
@@ -54,20 +59,15 @@ def phases(p: Parameters, societies: int) -> dict[str, Phase]:
         "matching": phase("economy/matching.cl", societies),
         "trading": phase("economy/trading.cl", pairs, scratch={"scores": scores, **menus}, **alone),
         "end_day": phase("economy/end_day.cl", agents, **alone),
-        "refresh_values": phase("economy/end_day.cl", agents),
         "agent_statistics": Phase(_of_agents(p, societies)),
         "society_statistics": Phase(_of_societies(p, societies)),
         "consumption": phase("economy/consumption.cl", agents, **alone),
     }
     if p.measures:
         found |= {
-            "begin_measures": phase("economy/measures.cl", agents),
-            "measure_extraction": phase("economy/measures.cl", agents),
             "agent_measures": Phase(_of_agents_measures(p, societies)),
             "society_measures": Phase(_of_measures(p, societies)),
         }
-    if p.network:
-        found["begin_network"] = phase("economy/network.cl", agents)
     if p.shocks:
         found |= {
             "draw_shocks": phase("economy/shocks.cl", societies),
@@ -166,14 +166,14 @@ def reference(p: Parameters) -> dict[str, Callable[..., None]]:
     It is called with parameters, society and day, and by name with all that a step carries; the
     function of the reference is handed what it has parameters for.
     """
-    return {name: _function(name, one) for name, one in phases(p, 1).items()}
+    return {name: _called(function) for name, function in schedule.phases(p).items()}
 
 
-def _function(name: str, one: Phase) -> Callable[..., None]:
-    module = PurePosixPath(one.launches[-1].file).stem
-    function: Callable[..., None] = getattr(import_module(f"reference_py.economy.{module}"), name)
+def _called(function: Callable[..., None]) -> Callable[..., None]:
+    asked = list(signature(function).parameters)[2:]
 
     def run(p: Parameters, society: Any, day: int, **arguments: int) -> None:
-        function(p, society, **wanted(function, {CLOCK: day, **arguments}))
+        numbers = {CLOCK: day, **arguments}
+        function(p, society, **{name: numbers[name] for name in asked})
 
     return run

@@ -12,6 +12,7 @@ from reference_py.economy.devices import DEVICE_TYPES, SOURCES
 from reference_py.economy.measures import TOPS
 from reference_py.economy.parameters import Parameters
 from reference_py.economy.state import DEVICE_STATE, MEASURE_STATE
+from societies.economy.columns import of_day
 from societies.economy.config import EconomyConfig
 from societies.economy.ensemble import Ensemble
 from societies.economy.explain.trade_log import TradeLog
@@ -205,8 +206,7 @@ class Layout:
         room = min(config.agents * config.days, ROOM_FOR_INVENTIONS * types * config.resources)
         meaning = "resource whose device it is"
         columns = (
-            Column("society", "int32", "", "number of the society"),
-            Column("day", "int32", "day", "day of the invention"),
+            *of_day("invention"),
             Column("inventor", "int32", "index", "agent that invented it"),
             Column("device_type", "int32", "", "type of device", meanings=DEVICE_TYPES),
             Column("resource", "int32", "index", meaning),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -17,6 +17,7 @@ from societies.config.model import (
     WorkloadConfig,
     key,
 )
+from societies.config.problems import Path
 
 LARGEST_SEED = 2**64 - 1
 MOST_DAYS = 10_000_000
@@ -74,12 +75,41 @@ def kept_ticks(config: Any) -> list[int]:
     return sorted(recorded(config, "keep", ()))
 
 
+def listed_twice(path: Path, days: Sequence[int]) -> Iterator[Conflict]:
+    """Yield the days of a list that are in it before."""
+    for i, day in enumerate(days):
+        if day in days[:i]:
+            yield Conflict((*path, i), f"day {day} is listed twice")
+
+
+def stream_conflicts(
+    config: Any,
+    streams: int,
+    keys: Sequence[str],
+    reckoned: str = "",
+    needs: tuple[Path, ...] = (),
+) -> Iterator[Conflict]:
+    """Yield a contradiction if more random streams are needed than there are.
+
+    Parameters
+    ----------
+    keys : from which the number follows; the largest of them is reported
+    reckoned : how it follows
+    needs : further keys on which it depends
+    """
+    if streams > RANDOM_STREAMS:
+        largest = max(keys, key=lambda name: int(getattr(config, name)))
+        how = f" ({reckoned})" if reckoned else ""
+        message = (
+            f"{streams} random streams are needed{how}, more than the {RANDOM_STREAMS} there are"
+        )
+        yield Conflict((largest,), message, (*needs, *((name,) for name in keys)))
+
+
 def keep_conflicts(config: Any) -> Iterator[Conflict]:
     """Yield what keeping states for good contradicts."""
     keep = recorded(config, "keep", ())
-    for i, tick in enumerate(keep):
-        if tick in keep[:i]:
-            yield Conflict(("record", "keep", i), f"day {tick} is listed twice")
+    yield from listed_twice(("record", "keep"), keep)
     if keep and recorded(config, "checkpoint", "auto") in (0, "never"):
         message = "needs checkpoints, which record.checkpoint switches off"
         yield Conflict(("record", "keep"), message, (("record", "checkpoint"),))
@@ -112,14 +142,7 @@ class DailyConfig(WorkloadConfig):
         """Yield a contradiction if the configuration needs more streams than there are."""
         yield from keep_conflicts(self)
         streams = (self.first_society + self.replicates) * self.streams()
-        if streams > RANDOM_STREAMS:
-            names = ("replicates", "first_society")
-            largest = max(names, key=lambda name: int(getattr(self, name)))
-            yield Conflict(
-                (largest,),
-                f"{streams} random streams are needed, more than the {RANDOM_STREAMS} there are",
-                tuple((name,) for name in names),
-            )
+        yield from stream_conflicts(self, streams, ("replicates", "first_society"))
 
     def warnings(self) -> Iterator[Conflict]:
         """Yield what a run of so few days does not reach."""

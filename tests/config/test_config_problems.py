@@ -108,8 +108,8 @@ ONE_PROBLEM = [
     ("days: 9\nrecord: {society: 10}", "3:19  record.society: 10 days are more than the run "
      "has (9); nothing would be recorded"),
     ("record: {society: 0}", "2:19  record.society: must be at least 1, got 0"),
-    ("replicates: 3000000", "2:13  replicates: (first_society + replicates) x (agents + 1) x 16 is "
-     "2352000000, more than the 2147441677 random streams there are"),
+    ("replicates: 3000000", "2:13  replicates: 2352000000 random streams are needed "
+     "((first_society + replicates) x (agents + 1) x 16), more than the 2147441677 there are"),
     ("groups: {name: a}", "2:9  groups: expected a list, got a section"),
     ("groups: [3]", "2:10  groups.0: expected a section of 'key: value' lines, got 3"),
     ("groups: [{count: 48}]", "2:10  groups.0.name: is missing"),

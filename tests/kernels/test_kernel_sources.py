@@ -61,6 +61,7 @@ TWINS_ELSEWHERE = {
     "n_smallest_alone": "n_smallest of select.py, whoever carries it out",
     "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",
     "put_in_order": "sorted",
+    "gather_living": "of_living() of statistics.py, which leaves the removed ones out",
     "making_effort": "effort() of curves.py, from a table",
     "value_minutes": "the median in agent_measures() of measures.py",
     "compare_agents": "society_measures() of measures.py, without prices",

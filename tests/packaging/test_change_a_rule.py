@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from pages import ROOT, blocks
+from clones import cloned, societies
+from pages import blocks
 
 PAGE = "docs/change-a-rule.md"
 
@@ -17,24 +16,11 @@ PAGE = "docs/change-a-rule.md"
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """Return a folder with what the page changes, as a clone has it."""
-    for name in ("societies", "reference_py", "kernels", "configs"):
-        skip = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=skip)
+    cloned(tmp_path)
     for block in blocks(PAGE):
         if block.file:
             (tmp_path / block.file).write_text(block.text)
     return tmp_path
-
-
-def societies(clone: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "societies", *words],
-        cwd=clone,
-        env={**os.environ, "PYTHONPATH": str(clone)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
 
 
 def apply(clone: Path, name: str, *more: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from reference_py.economy.devices import DEVICE_TYPES, EXTRACTING
 from reference_py.economy.streams import PURPOSE_COUNT
 from reference_py.economy.tables import LONGEST_TABLE, table_is_too_long
-from reference_py.primitives.rng import RANDOM_STREAMS, STREAM_GAP
+from reference_py.primitives.rng import STREAM_GAP
 from societies.config.model import Conflict, PerResource
 from societies.config.problems import Path, quoted
 from societies.economy.config.bounds import (
@@ -25,7 +25,7 @@ from societies.economy.config.bounds import (
 )
 from societies.economy.config.groups import GroupConfig
 from societies.economy.config.keys import EconomyKeys
-from societies.workload.config import keep_conflicts
+from societies.workload.config import keep_conflicts, listed_twice, stream_conflicts
 from societies.workload.points import intervention_conflicts
 
 LARGEST_COUNT = 2**31 - 1  # kernels count units in 32 bits
@@ -77,14 +77,9 @@ def _too_large(config: EconomyKeys) -> Iterator[Conflict]:
         yield Conflict(("trading", "menu_size"), message, (("resources",),))
     yield from _numeraire_conflicts(config)
     names = ("agents", "replicates", "first_society")
-    largest = max(names, key=lambda name: int(getattr(config, name)))
     streams = (config.first_society + config.replicates) * (config.agents + 1) * PURPOSE_COUNT
-    if streams > RANDOM_STREAMS:
-        message = (
-            f"(first_society + replicates) x (agents + 1) x {PURPOSE_COUNT} is {streams}, more "
-            f"than the {RANDOM_STREAMS} random streams there are"
-        )
-        yield Conflict((largest,), message, tuple((name,) for name in names))
+    reckoned = f"(first_society + replicates) x (agents + 1) x {PURPOSE_COUNT}"
+    yield from stream_conflicts(config, streams, names, reckoned)
     lasting = ("consumption", "resource_lifetime")
     needs = (
         *(("day_length",), ("extraction", "min_effort"), ("days",), ("agents",), lasting),
@@ -353,11 +348,8 @@ def _record_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
         yield Conflict(("record", "society"), message, (("days",),))
     yield from keep_conflicts(config)
     log = config.record.trade_log
-    lists = ((("network",), config.record.network), (("trade_log", "days"), log.days))
-    for key, days in lists:
-        for i, day in enumerate(days):
-            if day in days[:i]:
-                yield Conflict(("record", *key, i), f"day {day} is listed twice")
+    yield from listed_twice(("record", "network"), config.record.network)
+    yield from listed_twice(("record", "trade_log", "days"), log.days)
     if log.societies > config.replicates:
         message = f"{log.societies} are more than the {config.replicates} that are run"
         yield Conflict(("record", "trade_log", "societies"), message, (("replicates",),))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from reference_py.economy.devices import DEVICE_TYPES
 from reference_py.economy.parameters import Parameters
+from societies.economy.columns import ROOM, of_day
 from societies.economy.config import EconomyConfig
 from societies.economy.explain.replay import (
     Place,
@@ -32,12 +33,8 @@ from societies.workload.protocol import LeftOut, Workload
 
 PAYMENT = "payment"
 LABOUR = "labour"
-ROOM = 16
-"""Initial capacity of a table of trades in rows per agent and day; it grows when it is full."""
-
 _WHEN = (
-    Column("society", "int32", "", "number of the society"),
-    Column("day", "int32", "day", "day of the trade"),
+    *of_day("trade"),
     Column("market", "int32", "", "number of the day's resource market, or of the one before"),
     Column("round", "int32", "", "round of the market, from 0"),
 )

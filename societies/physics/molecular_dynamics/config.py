@@ -7,12 +7,12 @@ from math import ceil
 from typing import Literal
 
 from reference_py.physics.molecular_dynamics.parameters import Parameters
-from reference_py.primitives.rng import RANDOM_STREAMS, stream_base
+from reference_py.primitives.rng import stream_base
 from reference_py.primitives.softmath import soft_pow
 from societies.config.model import LARGEST_INTEGER, Conflict, Interval, Section, WorkloadConfig, key
 from societies.errors import ConfigError
 from societies.physics.molecular_dynamics.atoms import Atoms, found, read_atoms
-from societies.workload.config import MOST_DAYS, SEED
+from societies.workload.config import MOST_DAYS, SEED, stream_conflicts
 from societies.workload.naming import parameters_of
 
 MOST_ATOMS = 1 << 24
@@ -173,12 +173,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
                 needs,
             )
         streams = (self.first_box + self.replicates) * atoms
-        if streams > RANDOM_STREAMS:
-            yield Conflict(
-                ("replicates",),
-                f"{streams} random streams are needed, more than the {RANDOM_STREAMS} there are",
-                (*needs, ("first_box",)),
-            )
+        yield from stream_conflicts(self, streams, ("replicates", "first_box"), needs=needs)
 
     def _velocities(self, there: Atoms | None) -> Iterator[Conflict]:
         if self.velocities == "file" and (there is None or there.velocities is None):

@@ -1,0 +1,50 @@
+"""Do the blocks for R of the page about other programs run, and find what xarray finds?"""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+import xarray as xr
+from pages import ROOT, Place, blocks
+
+PAGE = "docs/other-programs.md"
+SHOW = """
+options(digits = 17)
+write(c({}), "found.txt", ncolumns = 1)
+"""
+"""Written after a block, so that what it found can be compared."""
+
+
+def without_r():
+    """Return why the blocks cannot run here; "" if they can."""
+    if shutil.which("Rscript") is None:
+        return "Rscript is not installed: apt-get install r-base-core r-cran-ncdf4"
+    there = subprocess.run(["Rscript", "-e", "library(ncdf4)"], capture_output=True, check=False)
+    return "" if there.returncode == 0 else "R lacks ncdf4: apt-get install r-cran-ncdf4"
+
+
+WHY = without_r()
+
+
+@pytest.mark.skipif(bool(WHY), reason=WHY)
+def test_blocks_for_r_find_what_xarray_finds(tmp_path):
+    place, ran = Place(tmp_path, ROOT), []
+    expected = {
+        "nc_open": ("gini", lambda run: run.gini.sel(day=slice(51, 100)).values.ravel()),
+        "read.csv": ("run$gini, run$utility", lambda run: np.append(run.gini, run.utility)),
+    }
+    for block in blocks(PAGE):
+        if block.language == "sh":
+            place.said("bash", "-euc", block.text)
+        elif block.language == "r":
+            (function,) = (name for name in expected if f"{name}(" in block.text)
+            names, values = expected[function]
+            (tmp_path / "block.R").write_text(block.text + SHOW.format(names))
+            place.said("Rscript", "--vanilla", "block.R")
+            with xr.open_dataset(tmp_path / "quickstart.h5") as run:
+                found = np.loadtxt(tmp_path / "found.txt")
+                np.testing.assert_array_equal(found, values(run))
+            ran.append(function)
+    assert sorted(ran) == sorted(expected)
+    assert (tmp_path / "Rplots.pdf").stat().st_size > 1000

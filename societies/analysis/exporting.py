@@ -97,7 +97,7 @@ def export(
         if isinstance(source, str | PathLike):
             file, name, folder = Path(source), Path(source).stem, Path(source).parent
             data = stack.enter_context(open_results(source))
-            events = event_tables(file) if RUN not in data.dims else []  # a study has none
+            events = event_tables(file)
         else:
             file, name, folder = None, Path(source.encoding.get("source", "results")).stem, Path()
             data, events = stack.enter_context(nullcontext(source)), []
@@ -268,7 +268,7 @@ def event_rows(events: xr.Dataset, first: tuple[str, ...] = ()) -> pd.DataFrame:
 
 def _when(data: xr.Dataset) -> tuple[str, ...]:
     """Return the columns that say where and when an event happened."""
-    return copies_of(data), clock_of(data)
+    return RUN, copies_of(data), clock_of(data)  # those of them that the events have
 
 
 def codebook(data: xr.Dataset, lists: Mapping[str, xr.Dataset]) -> pd.DataFrame:

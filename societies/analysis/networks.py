@@ -1,8 +1,9 @@
-"""Who traded how much with whom on a day: a sparse table of the volumes, and a figure of it."""
+"""Who traded how much with whom on a day? A sparse table of the volumes, and a figure of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.analysis.drawing import finished, new_panels
+from societies.analysis.selecting import RUN
+from societies.config.document import read_text
 from societies.errors import ConfigError, OutputError, SocietiesError, option
 from societies.output import open_results
 from societies.output.reading import event_tables
@@ -25,7 +28,10 @@ NETWORK = "trade_network"
 SWAPS, SALES = "resource_trades", "device_trades"
 """The tables of swaps and of sales of devices, which ``record.trade_log`` asks for."""
 LINK, TYPE = "link", "device_type"
-PLACE = ("society", "day", "giver", "taker")
+MOST_LISTED = 12
+"""Numbers that an error lists."""
+PLACE = ("run", "society", "day", "giver", "taker")
+"""Columns that say where a link is: of a study the run, of a result the society."""
 TRADED = ("units", "swaps")
 WITH_DEVICES = ("units_paid", "devices")
 MOST_NAMED = 60
@@ -45,23 +51,66 @@ ABOUT = {
 """Unit and meaning of each column."""
 
 Columns = dict[str, NDArray[np.int64]]
+Chosen = int | Sequence[int] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Links, and of which days and societies they are all that there were.
+
+    Attributes
+    ----------
+    columns : by name, (link,) or (link, device_type) int64
+    recorded : numbers of days, and of societies or runs, by the name of the column
+    types : names of the types of devices
+    """
+
+    columns: Columns
+    recorded: Mapping[str, Sequence[int]]
+    types: Sequence[str] = ()
+
+    def chosen(self, **asked: Chosen) -> Columns:
+        """Return the links of days and societies, or runs; there may be none."""
+        kept = np.ones(len(self.columns["day"]), bool)
+        for name, numbers in asked.items():
+            if numbers is None:
+                continue
+            if name not in self.recorded:
+                raise ConfigError(
+                    f"{option(name, numbers)}: these trades have no {name}; choose by "
+                    f"{' or '.join(self.recorded)}"
+                )
+            there = self.recorded[name]
+            for one in np.atleast_1d(numbers).tolist():
+                if one not in there:
+                    raise ConfigError(
+                        f"{option(name, one)}: its trades are not recorded; recorded: "
+                        f"{_listed(there)}"
+                    )
+            kept &= np.isin(self.columns[name], numbers)
+        places = [self.columns[name] for name in reversed(PLACE) if name in self.columns]
+        order = np.lexsort(places)
+        return {name: column[order][kept[order]] for name, column in self.columns.items()}
 
 
 def trade_network(
     trades: str | PathLike[str] | xr.Dataset,
-    day: int | Sequence[int] | None = None,
-    society: int | Sequence[int] | None = None,
+    day: Chosen = None,
+    society: Chosen = None,
+    run: Chosen = None,
 ) -> xr.Dataset:
     """Return the trade volumes between agents on recorded days as a sparse table.
 
     Parameters
     ----------
     trades : path or xarray.Dataset
-        A result with ``record.network``, or with ``record.trade_log``, whose trades are added up; a
-        result's table ``trade_network`` or ``resource_trades`` as `open_results` returns it; or a
-        study, opened, with links of the last day (``record.final: [link_taker, link_units, ...]``).
+        A result or study with ``record.network``, or a result with ``record.trade_log``, whose
+        trades are added up; or its table ``trade_network`` or ``resource_trades``, as
+        `open_results` returns them.
     day, society : int or several, optional
-        Which of those that are recorded; default: all. Of a study they are not asked.
+        Which of those that are recorded; default: all.
+    run : int or several, optional
+        The same of a study, which has runs in place of societies.
 
     Returns
     -------
@@ -71,50 +120,92 @@ def trade_network(
         giver to taker in swaps, of all resources (int64, units), and ``swaps`` between the two
         (int64). A swap gives something both ways, so each pair is there twice. With devices also
         ``units_paid`` by the giver for devices (int64, units) and ``devices`` that the giver sold,
-        (link, device_type) int64. A study has ``run`` in place of society and day.
+        (link, device_type) int64. A study has ``run`` in place of society. A day on which nobody
+        traded has no links.
 
     Raises
     ------
     ConfigError
-        If a day or society is not recorded.
+        If a day, society or run is not recorded.
     OutputError
         If the file has none of these tables.
     """
-    if not isinstance(trades, str | PathLike):
-        if "final_link_taker" in trades:
-            return _dataset(_of_study(trades))
-        columns = _of_links(trades) if "giver" in trades else _of_log(trades)
-        return _dataset(_chosen(columns, day, society))
-    names, types = event_tables(trades), _device_types(trades)
+    network = _read(trades, day)
+    return _dataset(network.chosen(run=run, society=society, day=day), network.types)
+
+
+def _read(trades: str | PathLike[str] | xr.Dataset, day: Chosen) -> Network:
+    """Return the links of a file or of one of its tables."""
+    if isinstance(trades, str | PathLike):
+        return _of_file(trades, day)
+    source = str(trades.encoding.get("source", ""))
+    if "giver" not in trades and "a" not in trades:
+        if not source:
+            raise OutputError("the dataset has no trades and is of no file")
+        return _of_file(source, day)
+    links = "giver" in trades
+    columns = _of_links(trades) if links else _of_log(trades)
+    if source:
+        with open_results(source) as data:
+            return Network(columns, _recorded(data, NETWORK if links else SWAPS))
+    rows = {name: np.unique(columns[name]).tolist() for name in PLACE[:3] if name in columns}
+    return Network(columns, rows)
+
+
+def _of_file(path: str | PathLike[str], day: Chosen) -> Network:
+    names = event_tables(path)
     if NETWORK not in names and SWAPS not in names:
         raise OutputError(
-            f"{trades}: has no network; runs with record.network: [day, ...] or record.trade_log do"
+            f"{path}: has no network; runs with record.network: [day, ...] or record.trade_log do"
         )
-    if NETWORK in names:
-        with open_results(trades, events=NETWORK) as table:
-            columns = _of_links(table)
-        only_logged = np.setdiff1d([] if day is None else day, columns["day"])
-    if NETWORK not in names or (only_logged.size and SWAPS in names):
-        with open_results(trades, events=SWAPS) as swaps:
-            columns = _of_log(swaps)
-        if SALES in names:
-            with open_results(trades, events=SALES) as sales:
-                columns = _joined(columns, _of_sales(sales, len(types)))
-    return _dataset(_chosen(columns, day, society), types)
-
-
-def _device_types(path: str | PathLike[str]) -> list[str]:
     with open_results(path) as data:
-        return [str(name) for name in data[TYPE].values] if TYPE in data.coords else []
+        types = [str(name) for name in data[TYPE].values] if TYPE in data.coords else []
+        recorded = {name: _recorded(data, name) for name in (NETWORK, SWAPS) if name in names}
+    if NETWORK in names:
+        elsewhere = np.setdiff1d([] if day is None else day, recorded[NETWORK]["day"])
+        if SWAPS not in names or not np.isin(elsewhere, recorded[SWAPS]["day"]).any():
+            with open_results(path, events=NETWORK) as table:
+                return Network(_of_links(table), recorded[NETWORK], types)
+    with open_results(path, events=SWAPS) as swaps:
+        columns = _of_log(swaps)
+    if SALES in names:
+        with open_results(path, events=SALES) as sales:
+            columns = _joined(columns, _of_sales(sales, len(types)))
+    return Network(columns, recorded[SWAPS], types)
+
+
+def _recorded(data: xr.Dataset, table: str) -> dict[str, list[int]]:
+    """Return the days and the societies, or runs, of which a table has all links.
+
+    The table does not say it: on some of these days nobody may have traded.
+    """
+    config = read_text(str(data.attrs["configuration"]), "configuration").data
+    if RUN in data.dims:
+        days, last = config["record"]["network"], config["days"]
+        done = data["status"].values.astype(str) == "done"
+        return {"run": data[RUN].values[done].tolist(), "day": sorted(d for d in days if d <= last)}
+    committed, societies = int(data["ticks_committed"]), data["society"].values.tolist()
+    if table == NETWORK:
+        days = config["record"]["network"]
+    else:
+        log = config["record"]["trade_log"]
+        days, societies = log["days"], societies[: log["societies"]]
+    return {"society": societies, "day": sorted(day for day in days if day <= committed)}
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Return numbers as text; many that follow each other by the first and the last."""
+    if len(numbers) > MOST_LISTED and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"{numbers[0]} to {numbers[-1]}"
+    more = f", ... ({len(numbers)} in all)" if len(numbers) > MOST_LISTED else ""
+    return f"{', '.join(map(str, numbers[:MOST_LISTED]))}{more}" if len(numbers) else "none"
 
 
 def _of_links(table: xr.Dataset) -> Columns:
     """Return the columns of a file's own table of links; unused rows have no day."""
     there = _used(table)
-    found = {name: table[name].values[there].astype(np.int64) for name in (*PLACE, *TRADED)}
-    return found | {
-        name: table[name].values[there].astype(np.int64) for name in WITH_DEVICES if name in table
-    }
+    names = (*PLACE, *TRADED, *WITH_DEVICES)
+    return {name: table[name].values[there].astype(np.int64) for name in names if name in table}
 
 
 def _of_log(swaps: xr.Dataset) -> Columns:
@@ -151,7 +242,7 @@ def _added(places: NDArray[np.int64], amounts: Columns) -> Columns:
     """Add up the amounts of equal places, (place, row), and put these in order."""
     links, row = np.unique(places.T, axis=0, return_inverse=True)
     row = row.ravel()  # NumPy 2.0 gives it two dimensions
-    found: Columns = dict(zip(PLACE, links.T.astype(np.int64), strict=True))
+    found: Columns = dict(zip(PLACE[1:], links.T.astype(np.int64), strict=True))
     for name, amount in amounts.items():
         total = np.zeros((len(links), *amount.shape[1:]), np.int64)
         np.add.at(total, row, amount)
@@ -162,7 +253,8 @@ def _added(places: NDArray[np.int64], amounts: Columns) -> Columns:
 def _joined(one: Columns, other: Columns) -> Columns:
     """Return the links of both, with 0 of what one of them lacks."""
     counts = [len(each["giver"]) for each in (one, other)]
-    places = np.concatenate([np.stack([each[name] for name in PLACE]) for each in (one, other)], 1)
+    stacked = [np.stack([each[name] for name in PLACE[1:]]) for each in (one, other)]
+    places = np.concatenate(stacked, axis=1)
     amounts = {}
     for name in (*TRADED, *WITH_DEVICES):
         width = (one if name in one else other)[name].shape[1:]
@@ -172,45 +264,6 @@ def _joined(one: Columns, other: Columns) -> Columns:
         ]
         amounts[name] = np.concatenate(parts)
     return _added(places, amounts)
-
-
-def _of_study(study: xr.Dataset) -> Columns:
-    """Return the links that each run of a study had on its last day."""
-    taker = study["final_link_taker"].transpose("run", "agent", LINK)
-    values = taker.values
-    run, giver, place = np.nonzero(np.isfinite(values.astype(float)) & (values >= 0))
-    order = np.lexsort((values[run, giver, place], giver, run))
-    run, giver, place = run[order], giver[order], place[order]
-    found = {"run": taker["run"].values[run], "giver": giver, "taker": values[run, giver, place]}
-    fields = {"units": "link_units", "swaps": "link_swaps", "units_paid": "link_paid"}
-    for name, field in fields.items():
-        if f"final_{field}" in study:
-            amounts = study[f"final_{field}"].transpose("run", "agent", LINK).values
-            found[name] = amounts[run, giver, place]
-    if "final_link_devices" in study:
-        amounts = study["final_link_devices"].transpose("run", "agent", LINK, TYPE).values
-        found["devices"] = amounts[run, giver, place]
-    return {name: column.astype(np.int64) for name, column in found.items()}
-
-
-def _chosen(
-    columns: Columns, day: int | Sequence[int] | None, society: int | Sequence[int] | None
-) -> Columns:
-    """Return the links of the days and societies that are asked for."""
-    chosen = np.ones(len(columns["day"]), bool)
-    for name, asked in (("society", society), ("day", day)):
-        if asked is None:
-            continue
-        logged = np.unique(columns[name]).tolist()
-        for one in np.atleast_1d(asked).tolist():
-            if one not in logged:
-                said = ", ".join(map(str, logged)) or "none"
-                raise ConfigError(
-                    f"{option(name, one)}: no trades of it are logged; logged: {said}"
-                )
-        chosen &= np.isin(columns[name], asked)
-    order = np.lexsort([columns[name] for name in reversed(PLACE)])
-    return {name: column[order][chosen[order]] for name, column in columns.items()}
 
 
 def _dataset(columns: Columns, types: Sequence[str] = ()) -> xr.Dataset:
@@ -224,14 +277,17 @@ def _dataset(columns: Columns, types: Sequence[str] = ()) -> xr.Dataset:
     return xr.Dataset(found, coords={TYPE: list(types)} if types and "devices" in found else {})
 
 
-def draw_trade_network(cases: Cases, *, day: int | None = None, society: int | None = None) -> Any:
+def draw_trade_network(
+    cases: Cases, *, day: int | None = None, society: int | None = None, run: int | None = None
+) -> Any:
     """Draw who traded how much with whom: links between agents, and the table of volumes.
 
     Parameters
     ----------
-    cases : one result with ``record.network`` or ``record.trade_log``
-    day : of those that are logged; default: the last
-    society : of those that are logged; default: the first
+    cases : one result with ``record.network`` or ``record.trade_log``, or a study with the first
+    day : of those that are recorded; default: the last
+    society : of those that are recorded; default: the first
+    run : of a study; default: the first
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -239,16 +295,18 @@ def draw_trade_network(cases: Cases, *, day: int | None = None, society: int | N
         raise SocietiesError("is one of several results: a network is that of one")
     data = next(iter(cases.values()))
     source = data.encoding.get("source", "")
-    if "agents" not in data.attrs or not source:
+    if data.attrs.get("workload") != "economy" or not source:
         raise SocietiesError("has no trades; a figure of them takes the file of an economy")
-    links = trade_network(str(source), day, society)
-    if not links.sizes[LINK]:
-        raise SocietiesError("has no trades on the days that are logged")
-    chosen = int(links.society.values[0] if society is None else society)
-    links = links.isel({LINK: np.flatnonzero(links.society.values == chosen)})
-    last = int(links.day.values.max() if day is None else day)
-    links = links.isel({LINK: np.flatnonzero(links.day.values == last)})
-    count = int(data.attrs["agents"])
+    network = _read(str(source), day)
+    of = "run" if RUN in data.dims else "society"
+    asked: dict[str, int | None] = {"run": run, "society": society, "day": day}
+    for name, default in ((of, 0), ("day", -1)):
+        there = network.recorded[name]
+        if not len(there):
+            raise SocietiesError(f"has no {name} of which the trades are recorded yet")
+        asked[name] = there[default] if asked[name] is None else asked[name]
+    links = _dataset(network.chosen(**asked), network.types)
+    last, chosen, count = asked["day"], asked[of], _agents(data, asked[of])
     volume = np.zeros((count, count))
     volume[links.giver.values, links.taker.values] = links.units.values
     what = "Units given"
@@ -262,10 +320,22 @@ def draw_trade_network(cases: Cases, *, day: int | None = None, society: int | N
     image = right.imshow(shown, origin="lower", cmap="cividis", interpolation="nearest")
     right.grid(visible=False)
     right.set(xlabel="agent that was given", ylabel="agent that gave")
-    right.set_title(f"{what}, society {chosen}")
+    right.set_title(f"{what}, {of} {chosen}")
     right.locator_params(integer=True)
-    figure.colorbar(image, ax=right, label="units", ticks=MaxNLocator(integer=True))
+    if volume.any():
+        figure.colorbar(image, ax=right, label="units", ticks=MaxNLocator(integer=True))
+    else:
+        right.text(0.5, 0.5, "nobody traded", transform=right.transAxes, ha="center", va="center")
     return finished(figure, cases, "", legend=False, marked=False)
+
+
+def _agents(data: xr.Dataset, run: int | None) -> int:
+    """Return how many agents a society has, or a run of a study."""
+    if "agents" in data.coords:
+        return int(data["agents"].sel({RUN: run}))
+    if RUN in data.dims:
+        return int(read_text(str(data.attrs["configuration"]), "configuration").data["agents"])
+    return int(data.attrs["agents"])
 
 
 def _circle(axes: Any, volume: Any) -> None:
@@ -279,12 +349,12 @@ def _circle(axes: Any, volume: Any) -> None:
     one, other = np.nonzero(between)
     weight = between[one, other]
     order = np.argsort(weight, kind="stable")  # the strongest lie on top
-    one, other, weight = one[order], other[order], weight[order] / weight.max()
+    one, other, weight = one[order], other[order], weight[order] / weight.max(initial=1)
     ends = [((x[i], y[i]), (x[j], y[j])) for i, j in zip(one, other, strict=True)]
     colours = [(0.0, 0.27, 0.45, alpha) for alpha in (0.05 + 0.9 * weight).tolist()]
     axes.add_collection(LineCollection(ends, colors=colours, linewidths=0.3 + 2.7 * weight))
     strength = volume.sum(1)
-    axes.scatter(x, y, s=12 + 90 * strength / strength.max(), color=COLOURS[1], zorder=3)
+    axes.scatter(x, y, s=12 + 90 * strength / max(1, strength.max()), color=COLOURS[1], zorder=3)
     if count <= MOST_NAMED:
         for agent in range(count):
             place = 1.12 * x[agent], 1.12 * y[agent]

@@ -43,7 +43,7 @@ def cases_of(label: str, data: xr.Dataset, figure: str) -> dict[str, xr.Dataset]
         if not done.sizes[RUN]:
             raise SocietiesError("has no run that is done")
     keys = varied(done)
-    if figure in ("sweep", "sensitivity") or len(keys) != 1:
+    if figure in ("sweep", "sensitivity", "trade_network") or len(keys) != 1:
         return {label: done}
     values = np.unique(done[keys[0]].values)
     if len(values) > MOST_CASES:

@@ -36,7 +36,7 @@ def network_tables(config: EconomyConfig) -> list[Table]:
     columns = COLUMNS if config.devices == "none" else COLUMNS + DEVICE_COLUMNS
     links = min(ROOM, max(1, config.agents - 1))
     room = config.replicates * config.agents * links * len(config.record.network)
-    return [Table(NETWORK, columns, room)]
+    return [Table(NETWORK, columns, room, in_study=True)]
 
 
 def network_stops(config: EconomyConfig) -> set[int]:

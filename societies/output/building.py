@@ -89,7 +89,7 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
         if variable.lag:
             dataset.attrs["lag"] = variable.lag
     for table in layout.tables.values():
-        datasets += _build_table(file, table, layout.lengths)
+        datasets += build_table(file, table, layout.lengths)
 
     file.create_group(CHECKSUMS)
     for name, shape in layout.checksums.items():
@@ -113,7 +113,8 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
     return datasets
 
 
-def _build_table(file: h5py.File, table: Table, lengths: Mapping[str, int]) -> list[h5py.Dataset]:
+def build_table(file: h5py.File, table: Table, lengths: Mapping[str, int]) -> list[h5py.Dataset]:
+    """Write the structures of a table and its fill values; return what `build` does."""
     group = file.create_group(table.place)
     scale = group.create_dataset(EVENT, data=np.arange(table.rows, dtype=np.int64))
     scale.make_scale(EVENT)

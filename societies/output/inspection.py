@@ -25,7 +25,7 @@ from societies.output.layout import (
 from societies.output.opening import descriptor_of, still_good
 from societies.output.seal import Damage, Seal
 from societies.output.studies import damaged_runs, study_rows
-from societies.output.study import DONE, is_study
+from societies.output.study_layout import DONE, is_study
 from societies.output.trust import opened
 from societies.words import counted
 

@@ -7,12 +7,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from societies.errors import OutputError
 from societies.output.files import READING, explained
 from societies.output.layout import CLOCK, COMMITTED, FILL, is_clock, require_ours
 from societies.output.opening import require_whole
-from societies.output.studies import open_study
-from societies.output.study import is_study
+from societies.output.studies import no_table, open_study, open_study_events
+from societies.output.study_layout import is_study
 from societies.output.tables import EVENT, read_tables
 from societies.output.trust import opened
 
@@ -39,7 +38,8 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     xarray.Dataset
         The same as ``xr.open_dataset(path)`` gives (with ``group="events/inventions"``), without
         the ticks not yet committed. As nothing is missing then, integers stay integers. A study
-        (`societies sweep`) has all its runs, be they done or not: see its ``status``.
+        (`societies sweep`) has all its runs, be they done or not: see its ``status``; its events
+        are those of the runs that are done, run after run, with a column ``run``.
 
     Raises
     ------
@@ -49,8 +49,8 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     import xarray as xr  # here, because importing it takes longer than all the rest of societies
 
     path = Path(path)
-    if events is None and is_study(path):
-        return open_study(path)
+    if is_study(path):
+        return open_study(path) if events is None else open_study_events(path, events)
     with explained(path, READING):
         require_whole(path)
         with opened(path) as file:
@@ -59,8 +59,7 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
             clock = str(file.attrs.get(CLOCK, "day"))
             found = read_tables(file)
         if events is not None and events not in found:
-            names = f"tables of events: {', '.join(found)}" if found else "no tables of events"
-            raise OutputError(f"{path}: has no '{events}'; it has {names}")
+            raise no_table(path, events, found)
         group = found[events].place if events is not None else None
         whole = xr.open_dataset(
             path, engine="h5netcdf", group=group, mask_and_scale=False, phony_dims="access"
@@ -102,9 +101,12 @@ def event_tables(path: str | PathLike[str]) -> list[str]:
     """
     path = Path(path)
     with explained(path, READING):
-        require_whole(path)
+        study = is_study(path)
+        if not study:
+            require_whole(path)
         with opened(path) as file:
-            require_ours(file, path)
+            if not study:
+                require_ours(file, path)
             return list(read_tables(file))
 
 

@@ -4,81 +4,33 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.errors import OutputError
 from societies.output import opening
 from societies.output.disk import Disk
 from societies.output.files import READING, explained
-from societies.output.layout import Coordinate, Variable
-from societies.output.study import (
-    DEFINITION,
+from societies.output.layout import FILL
+from societies.output.study import StudyFile
+from societies.output.study_layout import (
+    DONE,
     ERROR,
-    POINTS,
     RUN,
     STATES,
     STATUS,
-    STUDY_ATTRIBUTE,
-    WALL_TIME,
-    StudyFile,
-    StudyLayout,
     extents_of,
     require_study,
 )
+from societies.output.tables import EVENT, read_tables
 from societies.output.trust import opened
 
 if TYPE_CHECKING:
     import xarray as xr
-
-
-def read_study_layout(path: Path) -> StudyLayout:
-    """Return what a study holds, as it was handed to `StudyFile.create`.
-
-    Raises
-    ------
-    OutputError
-        If the file is missing or no study.
-    """
-    with explained(path, READING):
-        require_study(path)
-        with opened(path) as file:
-            own = (STATUS, ERROR, WALL_TIME)
-            names = [one for one in str(file.attrs["coordinates"]).split(" ") if one not in own]
-            along = [_coordinate(file[name], (RUN,)) for name in names]
-            variables = {}
-            dims: dict[str, None] = {}
-            for name in json.loads(file.attrs["variables"]):
-                of = file[name]
-                inner = tuple(of.dims[i][0].name.lstrip("/") for i in range(1, of.ndim))
-                dims |= dict.fromkeys(inner)
-                units, meaning = (str(of.attrs[key]) for key in ("units", "long_name"))
-                fill = of.fillvalue.item()
-                variables[name] = Variable(name, inner, of.dtype, units, meaning, fill)
-            left_out = {"coordinates", "variables", STUDY_ATTRIBUTE}
-            return StudyLayout(
-                file[RUN][...],
-                along,
-                {dim: _coordinate(file[dim]) for dim in dims},
-                variables,
-                json.loads(bytes(file[POINTS][...])),
-                json.loads(bytes(file[DEFINITION][...])),
-                {
-                    key: one.item() if hasattr(one, "item") else one
-                    for key, one in file.attrs.items()
-                    if key not in left_out
-                },
-            )
-
-
-def _coordinate(dataset: h5py.Dataset, along: tuple[str, ...] = ()) -> Coordinate:
-    text = h5py.check_string_dtype(dataset.dtype) is not None
-    values = dataset.asstr()[...] if text else dataset[...]
-    units, meaning = (str(dataset.attrs[key]) for key in ("units", "long_name"))
-    return Coordinate(dataset.name.lstrip("/"), values, units, meaning, along)
 
 
 def open_study(path: str | os.PathLike[str]) -> xr.Dataset:
@@ -111,6 +63,48 @@ def open_study(path: str | os.PathLike[str]) -> xr.Dataset:
     return found.assign_coords({STATUS: (RUN, words, named), ERROR: (RUN, text, texts.attrs)})
 
 
+def open_study_events(path: str | os.PathLike[str], events: str) -> xr.Dataset:
+    """Open a table of events of a study lazily: those of the runs that are done, run after run.
+
+    Raises
+    ------
+    OutputError
+        If the file is missing, no study, or has no such table.
+    """
+    import xarray as xr
+
+    path = Path(path)
+    with explained(path, READING):
+        require_study(path)
+        with opened(path) as file:
+            tables = read_tables(file)
+            done = file[RUN][...][file[STATUS][...] == DONE]
+        if events not in tables:
+            raise no_table(path, events, tables)
+        found = xr.open_dataset(
+            path,
+            engine="h5netcdf",
+            group=tables[events].place,
+            mask_and_scale=False,
+            phony_dims="access",
+        )
+    for variable in found.variables.values():
+        variable.attrs.pop(FILL, None)
+    run = found[RUN].values
+    rows = np.flatnonzero(np.isin(run, done))
+    rows = rows[np.argsort(run[rows], kind="stable")]
+    chosen = found.isel({EVENT: rows}).assign_coords({EVENT: np.arange(len(rows))})
+    chosen.set_close(found.close)
+    return chosen
+
+
+def no_table(path: Path, asked: str, tables: Iterable[str]) -> OutputError:
+    """Return the error for a table of events that a file does not have."""
+    names = ", ".join(tables)
+    said = f"tables of events: {names}" if names else "no tables of events"
+    return OutputError(f"{path}: has no '{asked}'; it has {said}")
+
+
 def damaged_runs(path: Path) -> list[int]:
     """Return the numbers of runs that are done and whose data are not those that were written."""
     with explained(path, READING):
@@ -130,6 +124,10 @@ def study_rows(path: Path) -> tuple[list[tuple[str, str]], NDArray[np.int8]]:
             about = {key: str(one) for key, one in file.attrs.items()}
             status = file[STATUS][...]
             points = len(set(file["point"][...].tolist()))
+            events = [
+                f"{name} ({int((file[f'{one.place}/{RUN}'][...] >= 0).sum()):,} rows)"
+                for name, one in read_tables(file).items()
+            ]
     names = ("title", "workload", "vary", "part", "model_version", "societies_version", "created")
     counts = [f"{int((status == i).sum())} {word}" for i, word in enumerate(STATES)]
     rows = [
@@ -138,5 +136,6 @@ def study_rows(path: Path) -> tuple[list[tuple[str, str]], NDArray[np.int8]]:
         ("points", str(points)),
         ("runs", f"{len(status)}: {', '.join(counts)}"),
         ("variables", ", ".join(json.loads(about["variables"]))),
+        *([("events", ", ".join(events))] if events else []),
     ]
     return rows, status

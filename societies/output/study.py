@@ -1,19 +1,9 @@
 """How are thousands of runs kept in one file, so that no run that is done is ever lost?
 
-A study is one HDF5 file with the dimension ``run``. Like the file of a single run it is made whole,
-every dataset with its place, and from then on only raw data change. A run is written, flushed,
-given its checksum, and then marked as done; what a killed process left half written is not done.
-
-===========================  =====================================================================
-``/run``                     numbers of the runs
-``/point``, ``/replicate``   what a run is; further coordinates are the keys that vary
-``/status``                  int8: 0 pending, 1 done, 2 failed
-``/error``, ``/wall_time``   why a run failed, in UTF-8; seconds that it took
-``/<variable>``              the results, the run first
-``/study/checksum``          uint32 of each run: CRC-32 of its part of all variables, by name
-``/study/points``            the points as JSON, UTF-8 bytes
-``/study/definition``        what the sweep is, as JSON, UTF-8 bytes
-===========================  =====================================================================
+`societies.output.study_layout` says what the file holds. A run is written, flushed, given its
+checksum, and then marked as done; what a killed process left half written is not done. Its events
+stand after those of the runs that were done before it, so a process that goes on writes over what
+another left there.
 
 The module is long because one class owns the open file: a study survives a kill by the order in
 which its methods write.
@@ -24,9 +14,9 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -34,10 +24,8 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.errors import OutputError, option
 from societies.output import lock, opening
-from societies.output.building import describe, reserve
-from societies.output.disk import Disk, Extent
+from societies.output.disk import Disk
 from societies.output.files import (
     MAKING,
     READING,
@@ -48,59 +36,28 @@ from societies.output.files import (
     require_target,
     temporary_name,
 )
-from societies.output.layout import FILL, Coordinate, Variable, nothing
+from societies.output.run_events import Columns, RunEvents, stretches
+from societies.output.study_layout import (
+    CHECKSUM,
+    DEFINITION,
+    DONE,
+    ERROR,
+    ERROR_BYTES,
+    FAILED,
+    PENDING,
+    PLACES,
+    POINTS,
+    RUN,
+    STATUS,
+    WALL_TIME,
+    StudyLayout,
+    build_study,
+    extents_of,
+    read_study_layout,
+    require_study,
+)
+from societies.output.tables import read_tables
 from societies.output.trust import opened
-
-STUDY_ATTRIBUTE, STUDY_VERSION = "societies_study", 1
-PENDING, DONE, FAILED = 0, 1, 2
-STATES = ("pending", "done", "failed")
-RUN, STATUS, ERROR, WALL_TIME = "run", "status", "error", "wall_time"
-CHECKSUM, POINTS, DEFINITION = "study/checksum", "study/points", "study/definition"
-ERROR_BYTES = 240
-OWN = (RUN, "point", "replicate", "seed", STATUS, ERROR, WALL_TIME)
-"""Names that no other coordinate or variable has."""
-
-Attribute = str | int | float
-
-
-@dataclass(frozen=True, eq=False)
-class StudyLayout:
-    """What a study holds.
-
-    Attributes
-    ----------
-    runs : (run,) int64, their numbers
-    along : coordinates along the runs
-    coordinates : of the other dimensions
-    variables : without the dimension ``run``, which is their first
-    points : of the whole study, as plain data
-    definition : of the sweep, as plain data
-    attributes : of the file
-    """
-
-    runs: NDArray[np.int64]
-    along: Sequence[Coordinate]
-    coordinates: Mapping[str, Coordinate]
-    variables: Mapping[str, Variable]
-    points: Sequence[Mapping[str, Any]]
-    definition: Any
-    attributes: Mapping[str, Attribute]
-
-    def shape(self, variable: Variable) -> tuple[int, ...]:
-        """Return the lengths of a variable's dimensions, without the runs."""
-        return tuple(len(self.coordinates[dim].values) for dim in variable.dims)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes that the file takes, with a margin for structures."""
-        cells = sum(
-            int(np.prod(self.shape(one), dtype=np.int64)) * np.dtype(one.dtype).itemsize
-            for one in self.variables.values()
-        )
-        words = sum(8 + (one.values.dtype.itemsize // 4) for one in self.along)
-        points = len(json.dumps(list(self.points))) + len(json.dumps(self.definition))
-        each = cells + words + ERROR_BYTES + 8 + 8 + 1 + 4
-        return len(self.runs) * each + points + 2**17
 
 
 class StudyFile:
@@ -114,6 +71,7 @@ class StudyFile:
     definition : of the sweep, as plain data
     runs, point, replicate : (run,) int64
     status : (run,) int8; change it with :meth:`write` and :meth:`fail`
+    events : tables of events by name
     damaged : rows that were done and whose data are not those that were written; they are pending
     """
 
@@ -128,10 +86,15 @@ class StudyFile:
                 file[name][...] for name in (RUN, "point", "replicate")
             )
             variables = json.loads(file.attrs["variables"])
+            tables = read_tables(file)
         self.variables: list[str] = variables
         self.points: list[dict[str, Any]] = json.loads(bytes(disk.read(POINTS)))
         self.definition: Any = json.loads(bytes(disk.read(DEFINITION)))
         self.status: NDArray[np.int8] = disk.read(STATUS).copy()
+        done = self._rows(DONE)
+        self.events = {
+            name: RunEvents(disk, table, self.runs, done) for name, table in tables.items()
+        }
 
     @classmethod
     def create(cls, path: Path, layout: StudyLayout, *, overwrite: bool = False) -> Self:
@@ -177,6 +140,8 @@ class StudyFile:
                 file.damaged = file.wrong_rows()
                 for row in file.damaged:
                     file._mark([row], PENDING)
+                for one in file.events.values():
+                    one.clear(file._rows(DONE))
             return file
         except BaseException:
             lock.release(descriptor)
@@ -186,6 +151,11 @@ class StudyFile:
         """Return a study with more runs, which has replaced this one; its first runs are these."""
         with explained(self.path, MAKING):
             remedy = "Free some space: a study grows as a copy. It is as it was."
+            tables = {
+                name: table.longer(self.events[name].used) if name in self.events else table
+                for name, table in layout.tables.items()
+            }
+            layout = replace(layout, tables=tables)
             require_space(self.path, layout.nbytes, remedy)
         temporary, disk = _made(self.path, layout)
         try:
@@ -194,8 +164,14 @@ class StudyFile:
                 for name in (*self.variables, STATUS, ERROR, WALL_TIME, CHECKSUM):
                     old = self._disk.read(name)
                     disk.write(name, old, rows, *(slice(0, length) for length in old.shape[1:]))
+                for one in self.events.values():
+                    disk.write(PLACES.format(one.table.name), one.places, rows)
+                    for column in one.table.columns:
+                        old = one.read(column.name, 0, one.used)
+                        at = (slice(0, length) for length in old.shape)
+                        disk.write(f"{one.table.place}/{column.name}", old, *at)
                 new = type(self)(temporary, disk)
-                new._sum(np.flatnonzero(new.status == DONE).tolist())
+                new._sum(new._rows(DONE))
                 disk.sync()
                 place(temporary, self.path.resolve(), overwrite=True)
                 new.path = self.path
@@ -208,7 +184,11 @@ class StudyFile:
         return new
 
     def write(
-        self, rows: Sequence[int], values: Mapping[str, NDArray[Any]], seconds: float
+        self,
+        rows: Sequence[int],
+        values: Mapping[str, NDArray[Any]],
+        seconds: float,
+        events: Mapping[str, Columns] | None = None,
     ) -> None:
         """Write results of runs and mark them as done.
 
@@ -217,6 +197,7 @@ class StudyFile:
         rows : ascending places in the file
         values : (run, ...) by variable; what is shorter than the file's dimensions is filled
         seconds : wall time of each
+        events : columns by table, in the order of the runs; ``run`` is the place in ``rows``
 
         Raises
         ------
@@ -231,7 +212,12 @@ class StudyFile:
                 a > b for a, b in zip(given.shape[1:], room, strict=True)
             ):
                 raise ValueError(f"{name} is {given.shape[1:]} in this run, {room} in the study")
+        found = {name: one for name, one in (events or {}).items() if name in self.events}
+        for name, columns in found.items():
+            self._make_room(name, len(columns[RUN]), len(rows))
         with explained(self.path, "write this file"):
+            for name, columns in found.items():
+                self.events[name].add(rows, columns)
             for first, stop in stretches(rows):
                 at = slice(rows[first], rows[first] + stop - first)
                 for name, given in values.items():
@@ -251,6 +237,9 @@ class StudyFile:
                 there = other._disk.read(name)
                 for old, new in rows.items():
                     self._disk.write(name, there[old], new)
+            done = {old: new for old, new in rows.items() if other.status[old] == DONE}
+            for name, one in self.events.items():
+                one.take_over(other.events[name], done)
             self._disk.sync()
             for state in (DONE, FAILED):
                 found = [new for old, new in rows.items() if other.status[old] == state]
@@ -271,8 +260,7 @@ class StudyFile:
     def errors(self) -> dict[int, str]:
         """Return the reason of every run that failed, by row."""
         texts = self._disk.read(ERROR)
-        rows = np.flatnonzero(self.status == FAILED).tolist()
-        return {row: bytes(texts[row]).decode(errors="replace") for row in rows}
+        return {row: bytes(texts[row]).decode(errors="replace") for row in self._rows(FAILED)}
 
     def close(self) -> None:
         """Close the file."""
@@ -283,6 +271,26 @@ class StudyFile:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def _rows(self, state: int) -> list[int]:
+        rows: list[int] = np.flatnonzero(self.status == state).tolist()
+        return rows
+
+    def _make_room(self, name: str, count: int, runs: int) -> None:
+        """Make a table longer that has no room for the events of some runs: the file is replaced.
+
+        It becomes as long as the study will probably need.
+        """
+        one = self.events[name]
+        needed = one.used + count
+        if needed <= one.table.rows:
+            return
+        done = len(self._rows(DONE)) + runs
+        longer = one.table.longer(needed * len(self.runs) // done)
+        layout, damaged = read_study_layout(self.path), self.damaged
+        new = self.grown(replace(layout, tables={**layout.tables, name: longer}))
+        vars(self).update(vars(new))
+        self.damaged = damaged
 
     def _mark(self, rows: Sequence[int], state: int) -> None:
         for first, stop in stretches(rows):
@@ -304,48 +312,19 @@ class StudyFile:
             block = np.ascontiguousarray(self._disk.read(name, rows)).reshape(count, -1)
             for i, row in enumerate(block.view(np.uint8)):
                 sums[i] = zlib.crc32(row.data, sums[i])
+        for name in sorted(self.events):
+            sums = self.events[name].checksums(rows, sums)
         return np.array(sums, np.uint32)
 
     def wrong_rows(self) -> list[int]:
         """Return the rows that are done and whose data are not those that were written."""
-        rows = np.flatnonzero(self.status == DONE).tolist()
+        rows = self._rows(DONE)
         found = []
         for first, stop in stretches(rows, longest=1024):
             at = slice(rows[first], rows[first] + stop - first)
             wrong = self._sums(at) != self._disk.read(CHECKSUM, at)
             found += [at.start + int(i) for i in np.flatnonzero(wrong)]
         return found
-
-
-def stretches(rows: Sequence[int], longest: int = 1 << 30) -> Iterable[tuple[int, int]]:
-    """Yield first and end of every part of ascending rows that follow each other."""
-    first = 0
-    for i in range(1, len(rows) + 1):
-        if i == len(rows) or rows[i] != rows[i - 1] + 1 or i - first >= longest:
-            yield first, i
-            first = i
-
-
-def is_study(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a study; False if it cannot be read."""
-    damage = (OSError, KeyError, ValueError, RuntimeError)  # h5py raises any of them
-    with suppress(*damage, OutputError), opened(path) as file:
-        return STUDY_ATTRIBUTE in file.attrs
-    return False
-
-
-def require_study(path: Path) -> None:
-    """Raise OutputError if a file is no study, or one of another layout."""
-    with opened(path) as file:
-        version = file.attrs.get(STUDY_ATTRIBUTE)
-    if version is None:
-        raise OutputError(f"{path}: is no study. Name a file that `societies sweep` wrote.")
-    if version != STUDY_VERSION:
-        raise OutputError(
-            f"{path}: is a study of layout {version}; this version of societies reads "
-            f"{STUDY_VERSION}. Open it with the version that wrote it, or name another file with "
-            f"{option('out')}."
-        )
 
 
 def _made(path: Path, layout: StudyLayout) -> tuple[Path, Disk]:
@@ -358,7 +337,7 @@ def _made(path: Path, layout: StudyLayout) -> tuple[Path, Disk]:
             if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(descriptor, 0, layout.nbytes)
             file = h5py.File(temporary, "w", libver="earliest", locking=False)
-            _build(file, layout)
+            build_study(file, layout)
             file.close()
             lock.acquire(descriptor)  # where locks are the process's, HDF5 has ended it
             disk = Disk(descriptor, extents_of(temporary))
@@ -371,77 +350,3 @@ def _made(path: Path, layout: StudyLayout) -> tuple[Path, Disk]:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
-
-
-def _build(file: h5py.File, layout: StudyLayout) -> None:
-    runs = len(layout.runs)
-    for key, value in layout.attributes.items():
-        file.attrs[key] = value
-    file.attrs[STUDY_ATTRIBUTE] = STUDY_VERSION
-    file.attrs["variables"] = json.dumps(sorted(layout.variables))
-    file.attrs["coordinates"] = " ".join(
-        [*(one.name for one in layout.along), STATUS, ERROR, WALL_TIME]
-    )
-    for one in (
-        Coordinate(RUN, layout.runs, "", "number of the run"),
-        *layout.coordinates.values(),
-    ):
-        _values(file, one).make_scale(one.name)
-    for one in layout.along:
-        _values(file, one).dims[0].attach_scale(file[RUN])
-    own = (
-        Variable(STATUS, (), np.int8, "", "0 pending, 1 done, 2 failed", PENDING),
-        Variable(WALL_TIME, (), np.float64, "s", "wall time of the run, in its batch's mean"),
-    )
-    for variable in (*own, *layout.variables.values()):
-        dataset = reserve(
-            file,
-            variable.name,
-            (runs, *layout.shape(variable)),
-            np.dtype(variable.dtype),
-            variable.fill,
-        )
-        dataset.dims[0].attach_scale(file[RUN])
-        for axis, dim in enumerate(variable.dims, 1):
-            dataset.dims[axis].attach_scale(file[dim])
-        describe(dataset, variable.units, variable.long_name or variable.name)
-        kind = np.dtype(variable.dtype)
-        # All 256 values of a byte may be meant, as in a picture.
-        if kind.kind in "iu" and kind.itemsize > 1 and variable.fill == nothing(kind):
-            dataset.attrs[FILL] = np.array(variable.fill, kind)
-    file[STATUS].attrs["flag_values"] = np.arange(len(STATES), dtype=np.int8)
-    file[STATUS].attrs["flag_meanings"] = " ".join(STATES)
-    texts = file.create_dataset(ERROR, (runs,), h5py.string_dtype("utf-8", ERROR_BYTES))
-    texts[...] = b""
-    texts.dims[0].attach_scale(file[RUN])
-    texts.attrs["long_name"] = "why the run failed"
-    file.create_group("study")
-    file.create_dataset(CHECKSUM, data=np.zeros(runs, np.uint32))
-    for name, data in ((POINTS, list(layout.points)), (DEFINITION, layout.definition)):
-        file.create_dataset(name, data=np.frombuffer(json.dumps(data).encode(), np.uint8))
-
-
-def _values(file: h5py.File, one: Coordinate) -> h5py.Dataset:
-    text = one.values.dtype.kind == "U"
-    dataset = file.create_dataset(
-        one.name,
-        data=one.values.astype(object) if text else one.values,
-        dtype=h5py.string_dtype() if text else None,
-    )
-    describe(dataset, one.units, one.long_name or one.name)
-    return dataset
-
-
-def extents_of(path: Path) -> dict[str, Extent]:
-    """Return where the raw data of everything lie that changes, and of the points."""
-    found = {}
-    with opened(path) as file:
-        names = json.loads(file.attrs["variables"])
-        for name in (*names, STATUS, ERROR, WALL_TIME, CHECKSUM, POINTS, DEFINITION):
-            dataset = file[name]
-            offset = dataset.id.get_offset()
-            if offset is None and dataset.size:
-                raise OSError(f"{name} has no place in the file")
-            dtype = np.dtype(f"S{ERROR_BYTES}") if name == ERROR else dataset.dtype
-            found[name] = Extent(offset or 0, dtype, dataset.shape)
-    return found

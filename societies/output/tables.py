@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import h5py
@@ -62,11 +62,14 @@ class Table:
     name : str
     columns : tuple of Column
     rows : int, for how many there is room
+    in_study : whether studies keep it: it is there because somebody asked for it, and has the
+        events of every copy of a launch
     """
 
     name: str
     columns: tuple[Column, ...]
     rows: int
+    in_study: bool = field(default=False, compare=False)
 
     @property
     def place(self) -> str:
@@ -95,7 +98,7 @@ class Table:
         room = max(1, self.rows)
         while room < rows:
             room *= 2
-        return Table(self.name, self.columns, room)
+        return replace(self, rows=room)
 
 
 def address(dataset: h5py.Dataset) -> int:

@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from societies.config.model import LARGEST_INTEGER, WorkloadConfig
 from societies.errors import SocietiesError
-from societies.output import Coordinate, Variable
+from societies.output import Column, Coordinate, Table, Variable
+from societies.output.run_events import Columns
+from societies.output.study_layout import RUN
 from societies.sweep.points import launch_config
 from societies.version import package_version
 from societies.workload.contents import contents_of
@@ -26,6 +28,7 @@ from societies.workload.run import Simulation, engine_of
 
 FINAL = "final_{}"
 """Name of an array of the state as it is after the last tick."""
+NUMBER = Column(RUN, "int64", "", "number of the run")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,12 +90,14 @@ class Keep:
     ticks : of which they are kept; None: all
     final : arrays of the state
     copies : whether a run has several copies, which are no replicates: games, frames
+    events : tables of events
     """
 
     variables: tuple[str, ...] | None = None
     ticks: tuple[int, ...] | None = None
     final: tuple[str, ...] = ()
     copies: bool = False
+    events: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,11 +107,13 @@ class Result:
     Attributes
     ----------
     values : (run, ...) by variable
+    events : columns by table, in the order of the runs; ``run`` is the place in the batch
     seconds : that it took
     device : that computed it
     """
 
     values: Mapping[str, NDArray[Any]]
+    events: Mapping[str, Columns]
     seconds: float
     device: str
 
@@ -118,12 +125,13 @@ class WrongVersion(SocietiesError):
 class InMemory:
     """Variables that a study keeps, written as those of `societies.output.ResultFile`, in memory.
 
-    What is not kept, and what only a file is for (tables of events, checkpoints), is left out.
+    What is not kept, and what only a file is for (checkpoints), is left out.
     """
 
     def __init__(self, contents: Contents, path: Path, keep: Keep) -> None:
         lengths = {one.name: len(one.values) for one in contents.coordinates() if not one.along}
         self.path = path
+        self.events: dict[str, list[Columns]] = {name: [] for name in keep.events}
         self.variables = kept_variables({one.name: one for one in contents.variables()}, keep)
         self.values = {
             name: np.full([lengths[dim] for dim in one.dims], one.fill, one.dtype)
@@ -138,7 +146,9 @@ class InMemory:
         self.values[name][places] = values
 
     def append(self, table: str, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Leave events out."""
+        """Take events down, if they are kept."""
+        if table in self.events:
+            self.events[table].append(columns)
 
     def checkpoint_interval(self, asked: int | str) -> int:
         """Return 0: a run that was interrupted begins again."""
@@ -180,14 +190,17 @@ def run_batch(batch: Batch) -> Result:
     # A workload may write a picture beside its results; those of a study are in the study.
     with TemporaryDirectory(prefix="societies-") as folder:
         path = Path(folder) / "run.h5"
-        values, device = computed(chosen, config, batch.keep, batch.device, path)
-    return Result(values, time.perf_counter() - began, device)
+        values, events, device = computed(chosen, config, batch.keep, batch.device, path)
+    return Result(values, events, time.perf_counter() - began, device)
 
 
 def computed(
     chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep, device: str, path: Path
-) -> tuple[dict[str, NDArray[Any]], str]:
-    """Run a configuration without a file; return what is kept of each copy, and the device."""
+) -> tuple[dict[str, NDArray[Any]], dict[str, Columns], str]:
+    """Run a configuration without a file; return what is kept of each run, and the device.
+
+    What is kept are the values by variable, and the columns by table of events.
+    """
     contents = contents_of(chosen, config)
     file: Any = InMemory(contents, path, keep)
     with interrupts() as stop:
@@ -210,7 +223,30 @@ def computed(
     for name, values in engine.arrays(*keep.final).items():
         dims = (chosen.copies,)
         found[FINAL.format(name)] = of_runs(values, dims, chosen.copies, copies, whole=keep.copies)
-    return found, facts["device"]
+    events: dict[str, Columns] = {
+        name: events_of_runs(blocks, chosen.copies, chosen.first(config), whole=keep.copies)
+        for name, blocks in file.events.items()
+        if blocks
+    }
+    return found, events, facts["device"]
+
+
+def events_of_runs(
+    blocks: Sequence[Columns], name: str, first: int, *, whole: bool
+) -> dict[str, NDArray[Any]]:
+    """Return a table of events in the order of the runs, with the place of the run of each.
+
+    Parameters
+    ----------
+    blocks : columns of events that follow each other
+    name : of the column with the number of the copy, which is the run unless ``whole``
+    first : number of the first copy
+    """
+    columns = {one: np.concatenate([block[one] for block in blocks]) for one in blocks[0]}
+    copy = columns[name] if whole else columns.pop(name)
+    run = np.zeros(len(copy), np.int64) if whole else copy.astype(np.int64) - first
+    order = np.argsort(run, kind="stable")
+    return {RUN: run[order], **{one: values[order] for one, values in columns.items()}}
 
 
 def kept_variables(variables: Mapping[str, Variable], keep: Keep) -> dict[str, Variable]:
@@ -232,10 +268,11 @@ def of_runs(
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What a run of one configuration has: the coordinates, and variables without the runs."""
+    """What a run of one configuration has: coordinates, variables without the runs, tables."""
 
     coordinates: dict[str, Coordinate]
     variables: dict[str, Variable]
+    tables: dict[str, Table] = field(default_factory=dict)
 
 
 def shape_of(chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep) -> Shape:
@@ -270,5 +307,13 @@ def shape_of(chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep) -> 
             if dim not in coordinates:
                 count = lengths.get(dim, chosen.count(config))
                 coordinates[dim] = Coordinate(dim, np.arange(count), "", f"number of the {dim}")
+    tables = {one.name: one for one in contents.tables() if one.name in keep.events}
+    for name, table in tables.items():
+        columns = [one for one in table.columns if keep.copies or one.name != chosen.copies]
+        rows = -(-table.rows // (1 if keep.copies else chosen.count(config)))
+        tables[name] = replace(table, columns=(NUMBER, *columns), rows=rows)
     used = {dim for one in variables.values() for dim in one.dims}
-    return Shape({name: one for name, one in coordinates.items() if name in used}, variables)
+    used |= {column.dim for one in tables.values() for column in one.columns}
+    return Shape(
+        {name: one for name, one in coordinates.items() if name in used}, variables, tables
+    )

@@ -22,7 +22,8 @@ from societies.errors import (
     option,
 )
 from societies.output.files import require_target
-from societies.output.study import DONE, FAILED, PENDING, StudyFile
+from societies.output.study import StudyFile
+from societies.output.study_layout import DONE, FAILED, PENDING
 from societies.sweep.batch import Batch, Result, WrongVersion
 from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.executors import (
@@ -332,7 +333,7 @@ class _Session:
             return 0.0
         seconds = result.seconds / len(batch.rows)
         try:
-            self.file.write(batch.rows, result.values, seconds)
+            self.file.write(batch.rows, result.values, seconds, result.events)
         except ValueError as error:
             self._divide(batch, error)
             return 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from societies.config import to_yaml
 from societies.config.problems import Path, Problem, config_error, suggestion
 from societies.errors import ConfigError
-from societies.output import Coordinate, Variable
-from societies.output.study import OWN, StudyLayout
+from societies.output import Column, Coordinate, Table, Variable
+from societies.output.study_layout import OWN, StudyLayout
 from societies.sweep.batch import Keep, Shape, shape_of
 from societies.sweep.designs import described_factors
 from societies.sweep.document import Sweep, digest
@@ -114,7 +114,13 @@ def keep_of(sweep: Sweep, configs: Sequence[Any]) -> Keep:
     ticks = None if record.ticks is None else tuple(record.ticks)
     repeated = "replicates" in type(sweep.base).model_fields
     copies = not repeated and any(chosen.count(config) > 1 for config in configs)
-    return Keep(record.variables, ticks, tuple(record.final), copies)
+    events = {
+        one.name: None
+        for config in configs
+        for one in contents_of(chosen, config).tables()
+        if one.in_study
+    }
+    return Keep(record.variables, ticks, tuple(record.final), copies, tuple(events))
 
 
 def different_shapes(buckets: Sequence[Bucket]) -> list[Any]:
@@ -156,7 +162,18 @@ def joined_shape(sweep: Sweep, configs: Sequence[Any], keep: Keep) -> Shape:
                 variables[name] = Variable(
                     name, variable.dims, wider, variable.units, variable.long_name
                 )
-    return Shape(coordinates, variables)
+    return Shape(coordinates, variables, _joined_tables(shapes))
+
+
+def _joined_tables(shapes: Sequence[Shape]) -> dict[str, Table]:
+    """Return tables with all columns that a run has, and room for the run that needs most."""
+    found: dict[str, Table] = {}
+    for table in (one for shape in shapes for one in shape.tables.values()):
+        there = found.get(table.name, table)
+        columns: dict[str, Column] = {one.name: one for one in (*there.columns, *table.columns)}
+        rows = max(there.rows, table.rows)
+        found[table.name] = replace(there, columns=tuple(columns.values()), rows=rows)
+    return found
 
 
 def layout_of(
@@ -208,8 +225,18 @@ def layout_of(
     for key in ("design", "configuration"):
         if len(str(attributes[key])) > 60_000:  # HDF5 keeps attributes up to 64 KiB
             attributes[key] = f"{str(attributes[key])[:60_000]}..."
+    tables = {
+        name: replace(one, rows=one.rows * len(runs.number)) for name, one in shape.tables.items()
+    }
     return StudyLayout(
-        runs.number, along, shape.coordinates, shape.variables, points, definition, attributes
+        runs.number,
+        along,
+        shape.coordinates,
+        shape.variables,
+        points,
+        definition,
+        attributes,
+        tables,
     )
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.errors import ConfigError, OutputError
-from societies.output.studies import read_study_layout
-from societies.output.study import StudyFile, StudyLayout
+from societies.output.study import StudyFile
+from societies.output.study_layout import StudyLayout, read_study_layout
 from societies.sweep.document import digest
 from societies.sweep.report import SweepReport, report_of
 
@@ -62,7 +62,7 @@ def _require_parts(files: Sequence[StudyFile]) -> None:
                 f"{file.path}: has other points than {first.path}; parts of a sampled design need "
                 "the same versions of SciPy and SALib"
             )
-        if file.variables != first.variables:
+        if (file.variables, set(file.events)) != (first.variables, set(first.events)):
             raise OutputError(f"{file.path}: has other variables than {first.path}")
 
 
@@ -75,4 +75,8 @@ def _layout(paths: Sequence[Path], order: NDArray[np.intp]) -> StudyLayout:
         along.append(replace(one, values=values))
     runs = np.concatenate([one.runs for one in found])[order]
     attributes = {k: v for k, v in found[0].attributes.items() if k != "part"}
-    return replace(found[0], runs=runs, along=along, attributes=attributes)
+    tables = {
+        name: replace(table, rows=sum(layout.tables[name].rows for layout in found))
+        for name, table in found[0].tables.items()
+    }
+    return replace(found[0], runs=runs, along=along, attributes=attributes, tables=tables)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from societies.errors import SocietiesError
-from societies.output.study import StudyLayout
+from societies.output.study_layout import StudyLayout
 from societies.sweep.batch import Batch, run_batch
 from societies.sweep.conduct import FIRST_BATCH
 from societies.sweep.document import Sweep, load_sweep
@@ -120,7 +120,7 @@ def _compilations(buckets: Any) -> str:
 
 
 def _variables(layout: StudyLayout) -> str:
-    names = list(layout.variables)
+    names = [*layout.tables, *layout.variables]
     more = f" and {len(names) - 6} more" if len(names) > 6 else ""
     return f"{', '.join(names[:6])}{more}"
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from societies.output.study import DONE, PENDING, StudyFile
+from societies.output.study import StudyFile
+from societies.output.study_layout import DONE, PENDING
 from societies.words import counted
 from societies.workload.sufficiency import duration
 

@@ -1,15 +1,15 @@
 """Does a trade network add up to the swaps that were logged, and does its figure show it?"""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
-import yaml
 
 import societies
 from reference_py.economy.schedule import schedule
 from reference_py.economy.state import links
 from societies import sweep
-from societies.analysis import make_figure, trade_network
+from societies.analysis import export, make_figure, trade_network
 from societies.economy.parameters import parameters
 from societies.errors import ConfigError, Interrupted, OutputError
 
@@ -36,7 +36,7 @@ def test_volumes_are_sums_over_the_swaps_of_two_agents():
     every = trade_network(swaps)
     assert every.sizes["link"] == 8 and every.units.sum() == 23
     assert trade_network(swaps, day=[2, 5], society=3).sizes["link"] == 2
-    with pytest.raises(ConfigError, match=r"day.*3: no trades of it are logged; logged: 2, 5"):
+    with pytest.raises(ConfigError, match=r"day=3: its trades are not recorded; recorded: 2, 5"):
         trade_network(swaps, day=3)
 
 
@@ -67,7 +67,7 @@ def test_the_figure_shows_the_volumes_of_the_file(tmp_path):
     assert len(circle.collections[0].get_segments()) == len(pairs)
     sizes = circle.collections[1].get_sizes()
     assert np.argmax(sizes) == np.argmax(expected.sum(1))
-    with pytest.raises(ConfigError, match="logged: 15, 20"):
+    with pytest.raises(ConfigError, match="day=5: its trades are not recorded; recorded: 15, 20"):
         make_figure(path, "trade_network", day=5)
 
 
@@ -174,28 +174,93 @@ def test_an_interrupted_run_has_the_network_of_a_straight_one(tmp_path):
     xr.testing.assert_identical(trade_network(path), trade_network(straight))
 
 
-def test_a_study_has_the_network_of_its_last_day(tmp_path):
-    """Societies 3 and 4 are runs 0 and 1 of the study, and those of one file."""
-    base = {**TRADERS, "replicates": 1, "record": {"network": [8]}}
-    (tmp_path / "base.yaml").write_text(yaml.safe_dump(base))
+IDLE = {**SIZE, "days": 3, "replicates": 2, "trading": {"min_surplus": 1e12}}
+"""A society in which no swap is worth its while."""
+
+
+def test_a_day_on_which_nobody_traded_is_a_day_without_links(tmp_path, shell):
+    for name, record in (
+        ("network", {"network": [3, 1]}),
+        ("log", {"trade_log": {"days": [1, 3], "societies": 1}}),
+    ):
+        path = tmp_path / f"{name}.h5"
+        settings = {**IDLE, "record": record}
+        societies.run(societies.config_from_dict(settings), device="reference", out=path)
+        assert trade_network(path).sizes["link"] == 0
+        assert trade_network(path, day=3, society=0).sizes["link"] == 0
+        with pytest.raises(ConfigError, match=r"^day=2: its trades are not .*; recorded: 1, 3"):
+            trade_network(path, day=2)
+        figure = make_figure(path, "trade_network", day=1)
+        assert not np.any(figure.axes[1].images[0].get_array().filled(0))
+        assert "nobody traded" in [text.get_text() for text in figure.axes[1].texts]
+        assert figure.axes[0].get_title("left") == "Trade between agents, day 1"
+    assert trade_network(tmp_path / "network.h5", society=1).sizes["link"] == 0
+    with pytest.raises(ConfigError, match=r"^society=1: its trades are not recorded; recorded: 0$"):
+        trade_network(tmp_path / "log.h5", society=1)
+    with pytest.raises(ConfigError, match=r"^run=0: these trades have no run; choose by soc"):
+        trade_network(tmp_path / "log.h5", run=0)
+    with societies.open_results(tmp_path / "network.h5", events="trade_network") as table:
+        assert trade_network(table, day=3).sizes["link"] == 0
+    words = ("plot", str(tmp_path / "network.h5"), "--figure", "trade_network", "--day", "2")
+    code, _, said = shell(*words)
+    assert (code, said.strip()) == (2, "--day 2: its trades are not recorded; recorded: 1, 3")
+
+
+def test_a_day_that_an_unfinished_run_has_not_reached_is_not_recorded(tmp_path):
+    def stop(day, last):
+        if day >= 3:
+            raise KeyboardInterrupt
+
+    config = societies.config_from_dict({**TRADERS, "record": {"checkpoint": 3, "network": [2, 7]}})
+    path = tmp_path / "stopped.h5"
+    with pytest.raises((KeyboardInterrupt, Interrupted)):
+        societies.run(config, device="reference", out=path, progress=stop)
+    assert trade_network(path, day=2).sizes["link"]
+    with pytest.raises(ConfigError, match="day=7: its trades are not recorded; recorded: 2"):
+        trade_network(path, day=7)
+
+
+def test_a_study_has_the_networks_of_its_days(tmp_path):
+    """Societies 3 and 4 are runs 0 and 1 of the study, and those of one file; then nobody swaps."""
+    base = {**TRADERS, "replicates": 1, "record": {"network": [5, 8]}}
     document = {
-        "base": "base.yaml",
-        "vary": {"grid": {"trading.min_surplus": [0.1]}},
+        "base": base,
+        "vary": {"grid": {"trading.min_surplus": [0.1, 1e12]}},
         "replicates": 2,
-        "record": {
-            "variables": ["gini"],
-            "final": ["link_taker", "link_units", "link_swaps", "link_paid", "link_devices"],
-        },
+        "record": {"variables": ["gini"], "ticks": [8]},
     }
-    (tmp_path / "sweep.yaml").write_text(yaml.safe_dump(document))
-    sweep.run(tmp_path / "sweep.yaml", out=tmp_path / "study.h5", device="reference")
-    with sweep.open_study(tmp_path / "study.h5") as study:
-        found = trade_network(study)
-    expected = trade_network(run(tmp_path / "run.h5", {"network": [8]}))
-    assert found.units.sum() and found.devices.sum()
-    assert (found.run == expected.society - 3).all()
-    for name in ("giver", "taker", "units", "swaps", "units_paid", "devices"):
-        np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
+    study = tmp_path / "study.h5"
+    sweep.run(document, out=study, device="reference", batch=3)
+    found = trade_network(study)
+    surplus = {**TRADERS["trading"], "min_surplus": 0.1}
+    expected = trade_network(run(tmp_path / "run.h5", {"network": [8, 5]}, trading=surplus))
+    expected = expected.assign(run=expected.society - 3)
+    same_links(trade_network(study, run=[0, 1]), expected)
+    assert expected.units.sum() and expected.devices.sum()
+    assert set(found.day.values) == {5, 8} and not found.units.values[found.run > 1].any()
+    same_links(
+        trade_network(study, day=5, run=1),
+        expected.isel(link=np.flatnonzero((expected.run == 1) & (expected.day == 5))),
+    )
+    with pytest.raises(ConfigError, match=r"^day=7: its trades are not recorded; recorded: 5, 8$"):
+        trade_network(study, day=7)
+    with pytest.raises(ConfigError, match=r"^run=4: its trades are not .*: 0, 1, 2, 3$"):
+        trade_network(study, run=4)
+    with societies.open_results(study) as data:
+        same_links(trade_network(data), found)
+        day = trade_network(study, day=5, run=1)
+        figure = make_figure(data, "trade_network", day=5, run=1)
+    shown = np.nan_to_num(figure.axes[1].images[0].get_array().filled(0))
+    assert shown.sum() == day.units.sum() + day.units_paid.sum()
+    (csv,) = export(study, "csv", variables="trade_network", out=tmp_path / "links.csv")
+    rows = pd.read_csv(csv)
+    assert list(rows.columns[:2]) == ["run", "day"] and rows.units.sum() == found.units.sum()
+
+
+def same_links(one, other):
+    """Raise AssertionError unless two networks have the same links, named by runs."""
+    for name in ("run", "day", "giver", "taker", "units", "swaps", "units_paid", "devices"):
+        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
 
 
 @pytest.mark.parametrize(

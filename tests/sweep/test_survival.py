@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import h5py
 import numpy as np
@@ -12,10 +13,12 @@ import pytest
 import yaml
 from studies import GROWN, SWEEP, same
 
+import societies
 from societies import sweep
 from societies.errors import ConfigError, DeviceError, Interrupted, OutputError
 from societies.output import inspect
-from societies.sweep import conduct, executors
+from societies.output.study import StudyFile
+from societies.sweep import batch, conduct, executors, layout
 from societies.workload import batches
 
 pytestmark = pytest.mark.xdist_group("sweeps")
@@ -185,6 +188,66 @@ def test_what_is_damaged_is_computed_again(tmp_path, straight):
     same(study, straight)
 
 
+def test_events_of_a_run_that_are_damaged_are_found_and_computed_again(tmp_path, straight):
+    """What an event says is damaged, or where the events of a run are."""
+    with h5py.File(straight) as file:
+        places = file["study/events/trade_network"][...]
+    row = int(np.argmax(places[:, 1]))
+    for name, place in (
+        ("events/trade_network/units", int(places[row, 0])),
+        ("study/events/trade_network", (row, 0)),
+        ("study/events/trade_network", (row, 1)),
+    ):
+        study = tmp_path / "s.h5"
+        study.write_bytes(straight.read_bytes())
+        with h5py.File(study, "r+") as file:
+            file[name][place] += 1
+        assert [one.what for one in inspect(study, check=True).damages] == [f"run {row}"]
+        assert sweep.run(SWEEP, out=study, device="reference", resume=True).computed == 1
+        same(study, straight)
+
+
+def test_a_table_that_is_full_becomes_longer(tmp_path, straight, monkeypatch):
+    """With room for a single event, and a sweep that is interrupted after some batches."""
+    original, calls = batch.shape_of, []
+
+    def small(*given):
+        shape = original(*given)
+        tables = {name: replace(one, rows=0) for name, one in shape.tables.items()}
+        return replace(shape, tables=tables)
+
+    monkeypatch.setattr(layout, "shape_of", small)
+    one_batch = executors.run_batch
+    monkeypatch.setattr(executors, "run_batch", lambda one: _stop(calls, one_batch, one))
+    study = tmp_path / "s.h5"
+    with pytest.raises(Interrupted):
+        sweep.run(SWEEP, out=study, device="reference", batch=5)
+    sweep.run(SWEEP, out=study, device="reference", resume=True, batch=2)
+    same(study, straight)
+    assert not inspect(study, check=True).damages
+
+
+def test_what_a_killed_process_left_of_events_counts_for_nothing(tmp_path, straight, monkeypatch):
+    """Killed after events were written and before their runs were done."""
+    study = tmp_path / "s.h5"
+    original = StudyFile._mark
+
+    def killed(file, rows, state):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(StudyFile, "_mark", killed)
+    with pytest.raises(Interrupted):
+        sweep.run(SWEEP, out=study, device="reference", batch=24)
+    assert not len(societies.open_results(study, events="trade_network").run)
+    monkeypatch.setattr(StudyFile, "_mark", original)
+    sweep.run(SWEEP, out=study, device="reference", resume=True, batch=5)
+    same(study, straight)
+    with h5py.File(study) as file:
+        written = file["events/trade_network/run"][...]
+    with societies.open_results(study, events="trade_network") as table:
+        assert (written >= 0).sum() == len(table.run)
+
+
 def test_random_numbers_are_common_or_not(tmp_path, straight):
     with sweep.open_study(straight) as study:
         assert study.society.values.tolist() == [0, 1] * 12
@@ -200,7 +263,7 @@ def test_a_file_of_another_sweep_is_left_alone(tmp_path, straight):
     content = straight.read_bytes()
     other = {**SWEEP, "base": {**SWEEP["base"], "seed": 5}}
     with pytest.raises(
-        OutputError, match=r"study of another sweep: base\.seed is 1 there and 5 here"
+        OutputError, match=r"study of another sweep: base\.seed is 4 there and 5 here"
     ):
         sweep.run(other, out=straight, resume=True)
     with pytest.raises(OutputError, match="exists already and was not touched"):

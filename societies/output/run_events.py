@@ -1,0 +1,147 @@
+"""Where in a table are the events of each run of a study: how are they written and found again?
+
+The events of a run stand together, those of a later batch after those of an earlier one. Which rows
+of the table count follows from the runs that are done alone, as for everything else in a study.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.output.disk import Disk
+from societies.output.study_layout import PLACES, RUN
+from societies.output.tables import Table
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+class RunEvents:
+    """One table of events of a study that is open.
+
+    Parameters
+    ----------
+    disk : of the study
+    table : with a column ``run``
+    runs : (run,) int64, the numbers of the runs
+    done : rows of the study whose events count
+
+    Attributes
+    ----------
+    places : (run, 2) int64, first row and number of rows of each run
+    used : rows of the table up to the last that counts
+    """
+
+    def __init__(
+        self, disk: Disk, table: Table, runs: NDArray[np.int64], done: Sequence[int]
+    ) -> None:
+        self.table, self._disk, self._runs = table, disk, runs
+        self.places: NDArray[np.int64] = disk.read(PLACES.format(table.name)).copy()
+        self.used = self._end(done)
+
+    def read(self, column: str, first: int, stop: int) -> NDArray[Any]:
+        """Return values of consecutive rows of the table."""
+        return self._disk.read(f"{self.table.place}/{column}", slice(first, stop))
+
+    def add(self, rows: Sequence[int], columns: Columns) -> None:
+        """Write the events of some runs, for which there must be room.
+
+        Parameters
+        ----------
+        rows : of the study
+        columns : of the table, in the order of the runs; ``run`` is the place in ``rows``
+        """
+        at = columns[RUN]
+        count = np.bincount(at, minlength=len(rows)).astype(np.int64)
+        first = self.used + np.cumsum(count) - count
+        events = slice(self.used, self.used + len(at))
+        for column in self.table.columns:
+            if column.name in columns:  # runs of another shape may lack some
+                values = self._runs[list(rows)][at] if column.name == RUN else columns[column.name]
+                inner = [slice(0, length) for length in values.shape[1:]]
+                self._disk.write(f"{self.table.place}/{column.name}", values, events, *inner)
+        self.places[list(rows)] = np.stack([first, count], axis=1)
+        for start, stop in stretches(rows):
+            there = slice(rows[start], rows[start] + stop - start)
+            self._disk.write(PLACES.format(self.table.name), self.places[there], there)
+        self.used = events.stop
+
+    def take_over(self, other: RunEvents, rows: Mapping[int, int]) -> None:
+        """Write the events of runs of another study, by their rows there and here."""
+        first, count = other.places[list(rows)].T
+        run = np.repeat(np.arange(len(rows)), count)
+        there = np.repeat(first - np.cumsum(count) + count, count) + np.arange(len(run))
+        columns = {
+            column.name: other.read(column.name, 0, other.used)[there]
+            for column in self.table.columns
+        }
+        self.add(list(rows.values()), columns | {RUN: run})
+
+    def checksums(self, rows: slice, sums: Sequence[int]) -> list[int]:
+        """Return CRC-32 of the events of consecutive runs, going on from a sum for each."""
+        places = self.places[rows]
+        found = [
+            zlib.crc32(int(count).to_bytes(8, "little", signed=True), before)
+            for count, before in zip(places[:, 1], sums, strict=True)
+        ]
+        there = np.flatnonzero(self._possible(places) & (places[:, 1] > 0))
+        ordered = there[np.argsort(places[there, 0], kind="stable")]
+        for piece in np.split(ordered, self._breaks(places[ordered])):
+            if not len(piece):
+                continue
+            begin, end = int(places[piece[0], 0]), int(places[piece[-1]].sum())
+            for name in sorted(column.name for column in self.table.columns):
+                block = np.ascontiguousarray(self.read(name, begin, end))
+                for i in piece.tolist():
+                    first, count = (int(one) for one in places[i])
+                    own = block[first - begin : first - begin + count]
+                    found[i] = zlib.crc32(own.reshape(-1).view(np.uint8).data, found[i])
+        return found
+
+    def clear(self, done: Sequence[int]) -> None:
+        """Write "nothing" over the events of runs that are not done, and go on after the others."""
+        places = self.places[list(done)]
+        edges = np.zeros(self.table.rows + 1, np.int64)
+        for first, count in places[self._possible(places)].tolist():
+            edges[first] += 1
+            edges[first + count] -= 1
+        names = {column.name: column for column in self.table.columns}
+        written = self.read(RUN, 0, self.table.rows) != names[RUN].fill
+        stale = np.flatnonzero(written & (np.cumsum(edges)[:-1] == 0)).tolist()
+        for start, stop in stretches(stale):
+            events = slice(stale[start], stale[start] + stop - start)
+            for name, column in names.items():
+                values = self.read(name, events.start, events.stop)
+                empty = np.full(values.shape, column.fill, values.dtype)
+                self._disk.write(f"{self.table.place}/{name}", empty, events)
+        self.used = self._end(done)
+
+    def _end(self, done: Sequence[int]) -> int:
+        places = self.places[list(done)]
+        return int(places[self._possible(places)].sum(axis=1).max(initial=0))
+
+    def _possible(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether places are within the table; those of a damaged file may not be."""
+        first, count = places.T
+        possible: NDArray[np.bool_] = (
+            (first >= 0) & (count >= 0) & (first <= self.table.rows - count)
+        )
+        return possible
+
+    @staticmethod
+    def _breaks(places: NDArray[np.int64]) -> NDArray[np.intp]:
+        """Return after which runs the events of the next one do not follow at once."""
+        return np.flatnonzero(places[1:, 0] != places[:-1].sum(axis=1)) + 1
+
+
+def stretches(rows: Sequence[int], longest: int = 1 << 30) -> Iterable[tuple[int, int]]:
+    """Yield first and end of every part of ascending rows that follow each other."""
+    first = 0
+    for i in range(1, len(rows) + 1):
+        if i == len(rows) or rows[i] != rows[i - 1] + 1 or i - first >= longest:
+            yield first, i
+            first = i

@@ -1,0 +1,260 @@
+"""What does the file of a study hold, and where? How is it built, and read back?
+
+A study is one HDF5 file with the dimension ``run``. Like the file of a single run it is made whole,
+every dataset with its place, and from then on only raw data change.
+
+===========================  =====================================================================
+``/run``                     numbers of the runs
+``/point``, ``/replicate``   what a run is; further coordinates are the keys that vary
+``/status``                  int8: 0 pending, 1 done, 2 failed
+``/error``, ``/wall_time``   why a run failed, in UTF-8; seconds that it took
+``/<variable>``              the results, the run first
+``/events/<table>``          a group: columns of events, with the number of the run of each
+``/study/events/<table>``    int64 (run, 2): first row and number of rows of each run in the table
+``/study/checksum``          uint32 of each run: CRC-32 of its part of all variables, by name, then
+                             of its rows of all tables
+``/study/points``            the points as JSON, UTF-8 bytes
+``/study/definition``        what the sweep is, as JSON, UTF-8 bytes
+===========================  =====================================================================
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.errors import OutputError, option
+from societies.output.building import build_table, describe, reserve
+from societies.output.disk import Extent
+from societies.output.files import READING, explained
+from societies.output.layout import FILL, Coordinate, Variable, nothing
+from societies.output.tables import Table, read_tables
+from societies.output.trust import opened
+
+STUDY_ATTRIBUTE, STUDY_VERSION = "societies_study", 1
+PENDING, DONE, FAILED = 0, 1, 2
+STATES = ("pending", "done", "failed")
+RUN, STATUS, ERROR, WALL_TIME = "run", "status", "error", "wall_time"
+CHECKSUM, POINTS, DEFINITION = "study/checksum", "study/points", "study/definition"
+PLACES = "study/events/{}"
+"""Name of the array that says where the events of each run are."""
+ERROR_BYTES = 240
+OWN = (RUN, "point", "replicate", "seed", STATUS, ERROR, WALL_TIME)
+"""Names that no other coordinate or variable has."""
+
+Attribute = str | int | float
+
+
+@dataclass(frozen=True, eq=False)
+class StudyLayout:
+    """What a study holds.
+
+    Attributes
+    ----------
+    runs : (run,) int64, their numbers
+    along : coordinates along the runs
+    coordinates : of the other dimensions
+    variables : without the dimension ``run``, which is their first
+    points : of the whole study, as plain data
+    definition : of the sweep, as plain data
+    attributes : of the file
+    tables : of events, each with a column ``run``
+    """
+
+    runs: NDArray[np.int64]
+    along: Sequence[Coordinate]
+    coordinates: Mapping[str, Coordinate]
+    variables: Mapping[str, Variable]
+    points: Sequence[Mapping[str, Any]]
+    definition: Any
+    attributes: Mapping[str, Attribute]
+    tables: Mapping[str, Table] = field(default_factory=dict)
+
+    def shape(self, variable: Variable) -> tuple[int, ...]:
+        """Return the lengths of a variable's dimensions, without the runs."""
+        return tuple(len(self.coordinates[dim].values) for dim in variable.dims)
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        """Length of every dimension but the runs."""
+        return {dim: len(one.values) for dim, one in self.coordinates.items()}
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the file takes, with a margin for structures."""
+        cells = sum(
+            int(np.prod(self.shape(one), dtype=np.int64)) * np.dtype(one.dtype).itemsize
+            for one in self.variables.values()
+        )
+        words = sum(8 + (one.values.dtype.itemsize // 4) for one in self.along)
+        points = len(json.dumps(list(self.points))) + len(json.dumps(self.definition))
+        each = cells + words + ERROR_BYTES + 8 + 8 + 1 + 4 + 16 * len(self.tables)
+        events = sum(one.nbytes(self.lengths) for one in self.tables.values())
+        return len(self.runs) * each + events + points + 2**17
+
+
+def read_study_layout(path: Path) -> StudyLayout:
+    """Return what a study holds, as it was handed to `StudyFile.create`.
+
+    Raises
+    ------
+    OutputError
+        If the file is missing or no study.
+    """
+    with explained(path, READING):
+        require_study(path)
+        with opened(path) as file:
+            own = (STATUS, ERROR, WALL_TIME)
+            names = [one for one in str(file.attrs["coordinates"]).split(" ") if one not in own]
+            along = [_coordinate(file[name], (RUN,)) for name in names]
+            variables = {}
+            dims: dict[str, None] = {}
+            for name in json.loads(file.attrs["variables"]):
+                of = file[name]
+                inner = tuple(of.dims[i][0].name.lstrip("/") for i in range(1, of.ndim))
+                dims |= dict.fromkeys(inner)
+                units, meaning = (str(of.attrs[key]) for key in ("units", "long_name"))
+                fill = of.fillvalue.item()
+                variables[name] = Variable(name, inner, of.dtype, units, meaning, fill)
+            left_out = {"coordinates", "variables", STUDY_ATTRIBUTE}
+            dims |= dict.fromkeys(
+                column.dim
+                for table in read_tables(file).values()
+                for column in table.columns
+                if column.dim
+            )
+            return StudyLayout(
+                file[RUN][...],
+                along,
+                {dim: _coordinate(file[dim]) for dim in dims},
+                variables,
+                json.loads(bytes(file[POINTS][...])),
+                json.loads(bytes(file[DEFINITION][...])),
+                {
+                    key: one.item() if hasattr(one, "item") else one
+                    for key, one in file.attrs.items()
+                    if key not in left_out
+                },
+                read_tables(file),
+            )
+
+
+def _coordinate(dataset: h5py.Dataset, along: tuple[str, ...] = ()) -> Coordinate:
+    text = h5py.check_string_dtype(dataset.dtype) is not None
+    values = dataset.asstr()[...] if text else dataset[...]
+    units, meaning = (str(dataset.attrs[key]) for key in ("units", "long_name"))
+    return Coordinate(dataset.name.lstrip("/"), values, units, meaning, along)
+
+
+def is_study(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a study; False if it cannot be read."""
+    damage = (OSError, KeyError, ValueError, RuntimeError)  # h5py raises any of them
+    with suppress(*damage, OutputError), opened(path) as file:
+        return STUDY_ATTRIBUTE in file.attrs
+    return False
+
+
+def require_study(path: Path) -> None:
+    """Raise OutputError if a file is no study, or one of another layout."""
+    with opened(path) as file:
+        version = file.attrs.get(STUDY_ATTRIBUTE)
+    if version is None:
+        raise OutputError(f"{path}: is no study. Name a file that `societies sweep` wrote.")
+    if version != STUDY_VERSION:
+        raise OutputError(
+            f"{path}: is a study of layout {version}; this version of societies reads "
+            f"{STUDY_VERSION}. Open it with the version that wrote it, or name another file with "
+            f"{option('out')}."
+        )
+
+
+def build_study(file: h5py.File, layout: StudyLayout) -> None:
+    """Write all structures and fill values of ``layout`` into the empty ``file``."""
+    runs = len(layout.runs)
+    for key, value in layout.attributes.items():
+        file.attrs[key] = value
+    file.attrs[STUDY_ATTRIBUTE] = STUDY_VERSION
+    file.attrs["variables"] = json.dumps(sorted(layout.variables))
+    file.attrs["coordinates"] = " ".join(
+        [*(one.name for one in layout.along), STATUS, ERROR, WALL_TIME]
+    )
+    for one in (
+        Coordinate(RUN, layout.runs, "", "number of the run"),
+        *layout.coordinates.values(),
+    ):
+        _values(file, one).make_scale(one.name)
+    for one in layout.along:
+        _values(file, one).dims[0].attach_scale(file[RUN])
+    own = (
+        Variable(STATUS, (), np.int8, "", "0 pending, 1 done, 2 failed", PENDING),
+        Variable(WALL_TIME, (), np.float64, "s", "wall time of the run, in its batch's mean"),
+    )
+    for variable in (*own, *layout.variables.values()):
+        dataset = reserve(
+            file,
+            variable.name,
+            (runs, *layout.shape(variable)),
+            np.dtype(variable.dtype),
+            variable.fill,
+        )
+        dataset.dims[0].attach_scale(file[RUN])
+        for axis, dim in enumerate(variable.dims, 1):
+            dataset.dims[axis].attach_scale(file[dim])
+        describe(dataset, variable.units, variable.long_name or variable.name)
+        kind = np.dtype(variable.dtype)
+        # All 256 values of a byte may be meant, as in a picture.
+        if kind.kind in "iu" and kind.itemsize > 1 and variable.fill == nothing(kind):
+            dataset.attrs[FILL] = np.array(variable.fill, kind)
+    file[STATUS].attrs["flag_values"] = np.arange(len(STATES), dtype=np.int8)
+    file[STATUS].attrs["flag_meanings"] = " ".join(STATES)
+    texts = file.create_dataset(ERROR, (runs,), h5py.string_dtype("utf-8", ERROR_BYTES))
+    texts[...] = b""
+    texts.dims[0].attach_scale(file[RUN])
+    texts.attrs["long_name"] = "why the run failed"
+    for table in layout.tables.values():
+        build_table(file, table, layout.lengths)
+    file.create_group("study")
+    for name in layout.tables:
+        file.require_group(PLACES.format("").rstrip("/"))
+        reserve(file, PLACES.format(name), (runs, 2), np.dtype(np.int64), 0)
+    file.create_dataset(CHECKSUM, data=np.zeros(runs, np.uint32))
+    for name, data in ((POINTS, list(layout.points)), (DEFINITION, layout.definition)):
+        file.create_dataset(name, data=np.frombuffer(json.dumps(data).encode(), np.uint8))
+
+
+def _values(file: h5py.File, one: Coordinate) -> h5py.Dataset:
+    text = one.values.dtype.kind == "U"
+    dataset = file.create_dataset(
+        one.name,
+        data=one.values.astype(object) if text else one.values,
+        dtype=h5py.string_dtype() if text else None,
+    )
+    describe(dataset, one.units, one.long_name or one.name)
+    return dataset
+
+
+def extents_of(path: Path) -> dict[str, Extent]:
+    """Return where the raw data of everything lie that changes, and of the points."""
+    found = {}
+    with opened(path) as file:
+        names = json.loads(file.attrs["variables"])
+        for table in read_tables(file).values():
+            names += [f"{table.place}/{column.name}" for column in table.columns]
+            names.append(PLACES.format(table.name))
+        for name in (*names, STATUS, ERROR, WALL_TIME, CHECKSUM, POINTS, DEFINITION):
+            dataset = file[name]
+            offset = dataset.id.get_offset()
+            if offset is None and dataset.size:
+                raise OSError(f"{name} has no place in the file")
+            dtype = np.dtype(f"S{ERROR_BYTES}") if name == ERROR else dataset.dtype
+            found[name] = Extent(offset or 0, dtype, dataset.shape)
+    return found

@@ -6,6 +6,9 @@ All run the same economy: every point of a Latin hypercube, some replicates each
 processes as there are cores and with a program that is built already; they get few runs, as
 their rate does not depend on the number. They take turns, so a machine that slows down is seen in
 all of them. ``--seconds`` ends each measurement; its rate is then that of what was done.
+Processor seconds are those of this process and its children, all threads added up; ``load`` is the
+mean number of programs that were ready to run in the last minute. Where other programs use the
+machine only processor seconds can be compared.
 
     python benchmarks/studies.py --points 200 --replicates 5 --days 60 --agents 8
     python benchmarks/studies.py --points 200 --days 60 --who sweep hand joblib mesa --rounds 1
@@ -20,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import os
 import sys
 import time
@@ -41,10 +45,41 @@ RANGES = {
     "trading.min_surplus": {"low": 0.05, "high": 1.0},
     "day_length": {"low": 400.0, "high": 700.0},
 }
-FIELDS = ("who", "points", "replicates", "agents", "days", "runs_done", "seconds", "runs_per_s")
+FIELDS = (
+    "who",
+    "points",
+    "replicates",
+    "agents",
+    "days",
+    "runs_done",
+    "seconds",
+    "processor_s",
+    "runs_per_s",
+    "runs_per_processor_s",
+    "load",
+)
 Point = Mapping[str, float]
-Measured = Iterator[tuple[str, float, float]]
-"""Who, how many runs (the last may be done in part), seconds."""
+Measured = Iterator[tuple[str, float, float, float]]
+"""Who, how many runs (the last may be done in part), seconds, processor seconds (or NaN)."""
+
+
+class Watch:
+    """Seconds and processor seconds since it was made."""
+
+    def __init__(self) -> None:
+        self._began, self._before = time.perf_counter(), processor_seconds()
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._began
+
+    def read(self) -> tuple[float, float]:
+        return self.seconds, processor_seconds() - self._before
+
+
+def processor_seconds() -> float:
+    """Return what this process and its children that have ended used, all threads added up."""
+    return sum(os.times()[:4])
 
 
 def base(options: argparse.Namespace) -> dict[str, object]:
@@ -70,18 +105,18 @@ def hand(options: argparse.Namespace, points: list[Point], folder: Path) -> Meas
     def look(day: int, last: int) -> None:
         nonlocal days
         days = day
-        if time.perf_counter() - began > options.seconds:
+        if watch.seconds > options.seconds:
             raise KeyboardInterrupt
 
     config = config_from_dict({**base(options), "record": {"checkpoint": "never"}})
-    began = time.perf_counter()
+    watch = Watch()
     out = folder / "hand.h5"
     with suppress(Interrupted):
         societies.run(
             config, device=options.device, table=table, out=out, overwrite=True, progress=look
         )
     runs = len(points) * options.replicates
-    yield "hand", runs * days / options.days, time.perf_counter() - began
+    yield "hand", runs * days / options.days, *watch.read()
 
 
 def of_sweep(options: argparse.Namespace, points: list[Point], folder: Path) -> Measured:
@@ -95,7 +130,7 @@ def of_sweep(options: argparse.Namespace, points: list[Point], folder: Path) -> 
         if progress.seconds > options.seconds:
             raise KeyboardInterrupt
 
-    began = time.perf_counter()
+    watch = Watch()
     with suppress(Interrupted):
         report = sweep.run(
             said(options, len(points)),
@@ -107,9 +142,9 @@ def of_sweep(options: argparse.Namespace, points: list[Point], folder: Path) -> 
         )
         assert not report.failures and not report.pending
         within = report.launch_seconds
-    yield "sweep", done, time.perf_counter() - began
+    yield "sweep", done, *watch.read()
     if within:
-        yield "sweep, within batches", done, within
+        yield "sweep, within batches", done, within, math.nan
 
 
 def one_run(settings: Mapping[str, Any], device: str, point: Point, replicate: int) -> list[float]:
@@ -134,15 +169,17 @@ def few(options: argparse.Namespace, points: list[Point]) -> list[Point]:
 def of_joblib(options: argparse.Namespace, points: list[Point], folder: Path) -> Measured:
     """``joblib.Parallel`` over single runs."""
     from joblib import Parallel, delayed
+    from joblib.externals.loky import get_reusable_executor
 
     own, settings = few(options, points), base(options)
-    began = time.perf_counter()
+    watch = Watch()
     found = Parallel(n_jobs=os.cpu_count())(
         delayed(one_run)(settings, options.device, point, replicate)
         for point in own
         for replicate in range(options.replicates)
     )
-    yield "joblib", len(found), time.perf_counter() - began
+    get_reusable_executor().shutdown(wait=True)  # only of processes that ended the time is known
+    yield "joblib", len(found), *watch.read()
 
 
 def of_mesa(options: argparse.Namespace, points: list[Point], folder: Path) -> Measured:
@@ -150,7 +187,7 @@ def of_mesa(options: argparse.Namespace, points: list[Point], folder: Path) -> M
     from mesa import batch_run
 
     own = few(options, points)
-    began = time.perf_counter()
+    watch = Watch()
     found = batch_run(
         economy_of_mesa(),
         {
@@ -165,7 +202,7 @@ def of_mesa(options: argparse.Namespace, points: list[Point], folder: Path) -> M
         max_steps=1,
         display_progress=False,
     )
-    yield "mesa", len({one["RunId"] for one in found}), time.perf_counter() - began
+    yield "mesa", len({one["RunId"] for one in found}), *watch.read()
 
 
 def economy_of_mesa() -> Any:
@@ -246,10 +283,10 @@ def main() -> None:
         print(*FIELDS)
         for _ in range(options.rounds):
             for who in options.who:
-                for label, runs, seconds in WHO[who](options, points, folder):
-                    rows.append(
-                        (label, *size, f"{runs:.6g}", f"{seconds:.4g}", f"{runs / seconds:.4g}")
-                    )
+                for label, runs, seconds, used in WHO[who](options, points, folder):
+                    measured = (runs, seconds, used, runs / seconds, runs / used)
+                    shown = ["" if math.isnan(one) else f"{one:.4g}" for one in measured]
+                    rows.append((label, *size, *shown, f"{os.getloadavg()[0]:.1f}"))
                     print(*rows[-1], flush=True)
     if options.append:
         new = not options.append.exists()

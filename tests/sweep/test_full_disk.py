@@ -1,12 +1,14 @@
 """Does a full disk refuse a study before it begins, and never harm one that is there?"""
 
 import os
+from dataclasses import replace
 
 import pytest
 from studies import SWEEP, same
 
 from societies import sweep
 from societies.errors import OutputError
+from societies.sweep import batch, layout
 
 pytestmark = [pytest.mark.mount, pytest.mark.xdist_group("sweeps")]
 
@@ -55,3 +57,32 @@ def test_a_study_that_has_no_room_to_grow_stays_as_it_is(small_disk):
     assert len(str(caught.value).splitlines()) <= 2, caught.value
     assert path.read_bytes() == content and os.listdir(small_disk) == ["s.h5"]
     assert sweep.run(SWEEP, out=path, device="reference", resume=True).computed == 0
+
+
+def test_a_table_of_events_that_cannot_become_longer_loses_nothing(
+    small_disk, tmp_path, monkeypatch
+):
+    """The file is made anew for it, and the disk is full by then."""
+    original = batch.shape_of
+
+    def small(*given):
+        shape = original(*given)
+        tables = {name: replace(one, rows=0) for name, one in shape.tables.items()}
+        return replace(shape, tables=tables)
+
+    monkeypatch.setattr(layout, "shape_of", small)
+    path = small_disk / "s.h5"
+    with pytest.raises(OutputError, match=r"s\.h5: .*(disk|free|room)") as caught:
+        sweep.run(
+            SWEEP,
+            out=path,
+            device="reference",
+            batch=2,
+            progress=lambda now: now.done or fill(small_disk),
+        )
+    assert len(str(caught.value).splitlines()) <= 2, caught.value
+    os.unlink(small_disk / "filler")
+    assert os.listdir(small_disk) == ["s.h5"]
+    assert sweep.run(SWEEP, out=path, device="reference", resume=True).done == 24
+    sweep.run(SWEEP, out=tmp_path / "straight.h5", device="reference")
+    same(path, tmp_path / "straight.h5")

@@ -474,7 +474,7 @@ COLLECTIVE void settle_deal(DEAL_PARAMETERS, const uint resource, const terms_t 
 }
 
 // One buys one device from the other, if both gain; returns whether they do.
-COLLECTIVE bool deal(DEAL_PARAMETERS)
+COLLECTIVE_WHOLE bool deal(DEAL_PARAMETERS)
 {
     terms_t terms = {false, 0.0, 0.0, 0.0, 0.0};
     const uint resource = choice(DEAL, &terms.worth);

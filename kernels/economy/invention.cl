@@ -262,12 +262,15 @@ INLINED void random_order(rng_t *rng, ORDER *order, const uint agents)
     }
 }
 
-__kernel void invention(STATE_PARAMETERS, TABLE_PARAMETERS, const uint day,
-                        __global int *inventions_log, __global uint *inventions_count,
-                        const uint inventions_rows, __global uint *orders)
+// One attempt of every agent, in random order; what is invented becomes known.
+COLLECTIVE_WHOLE void invent(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society,
+                             const uint day, __global int *inventions_log,
+                             __global uint *inventions_count, const uint inventions_rows,
+                             __global uint *orders)
 {
-    const size_t society = get_group_id(0);
-    __local uint winner, new_type, new_resource;
+    __local uint *winner = local_malloc(sizeof(uint));
+    __local uint *new_type = local_malloc(sizeof(uint));
+    __local uint *new_resource = local_malloc(sizeof(uint));
     __local uchar *known = local_malloc(TYPES * RESOURCES * sizeof(uchar));
 #if AGENTS <= INVENTION_ORDER_LIMIT
     __local uint *order = local_malloc(AGENTS * sizeof(uint));
@@ -280,7 +283,7 @@ __kernel void invention(STATE_PARAMETERS, TABLE_PARAMETERS, const uint day,
         rng_t rng = rng_load(stream(AGENTS, PURPOSE_INVENTION_ORDER));
         random_order(&rng, order, AGENTS);
         stream(AGENTS, PURPOSE_INVENTION_ORDER) = rng_pack(rng);
-        winner = NONE;
+        *winner = NONE;
     }
     group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // what agents know of components
     for (uint i = LANE; i < TYPES * resources; i += LANES) {
@@ -301,29 +304,44 @@ __kernel void invention(STATE_PARAMETERS, TABLE_PARAMETERS, const uint day,
         if (tries) {
             rng = rng_load(stream(agent, PURPOSE_INVENTION));
             attempt(AGENT(agent), known, &rng, &found);
-            if (found.device_type != NO_TYPE) atomic_min(&winner, mine);
+            if (found.device_type != NO_TYPE) atomic_min(winner, mine);
         }
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // attempts, before one counts
-        const uint first = winner;
+        const uint first = *winner;
         if (tries && mine <= first) stream(agent, PURPOSE_INVENTION) = rng_pack(rng);
         if (mine == first) {
             establish(STATE, society, agent, day, &found, inventions_log, inventions_count,
                       inventions_rows);
-            new_type = found.device_type;
-            new_resource = found.resource;
+            *new_type = found.device_type;
+            *new_resource = found.resource;
         }
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the recipe, before all forget
         if (first != NONE)
             for (uint a = LANE; a < agents; a += LANES) {
-                device_experience(a, new_type, new_resource) = 0.0;
-                practised(a, new_type, new_resource) = 0;
+                device_experience(a, *new_type, *new_resource) = 0.0;
+                practised(a, *new_type, *new_resource) = 0;
             }
         group_barrier(CLK_GLOBAL_MEM_FENCE);  // nobody knows an older recipe, before it is learnt
         if (LANE == 0 && first != NONE) {
-            learn(STATE, society, order[first], new_type, new_resource, known);
-            winner = NONE;
+            learn(STATE, society, order[first], *new_type, *new_resource, known);
+            *winner = NONE;
         }
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // what is new, before the next
         next = first == NONE ? next + LANES : first + 1;
     } while (next < AGENTS);
+#if AGENTS <= INVENTION_ORDER_LIMIT
+    local_free(AGENTS * sizeof(uint));
+#endif
+    local_free(TYPES * RESOURCES * sizeof(uchar));
+    local_free(sizeof(uint));
+    local_free(sizeof(uint));
+    local_free(sizeof(uint));
+}
+
+__kernel void invention(STATE_PARAMETERS, TABLE_PARAMETERS, const uint day,
+                        __global int *inventions_log, __global uint *inventions_count,
+                        const uint inventions_rows, __global uint *orders)
+{
+    invent(STATE, TABLES, get_group_id(0), day, inventions_log, inventions_count, inventions_rows,
+           orders);
 }

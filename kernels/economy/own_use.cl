@@ -68,55 +68,68 @@ INLINED uint best_device(const uint count, const __local uchar *wanted, const __
     return pick;
 }
 
-__kernel void own_use(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses,
-                      const uint device_type)
+// As long as some device is worth more than it costs, promise to make the best of them.
+COLLECTIVE void decide_each(AGENT_PARAMETERS, __global used_t *uses, const uint device_type,
+                            __local real *gain, __local uchar *wanted, __local real *price,
+                            __local uint *picked)
 {
-    const size_t society = get_group_id(0) / AGENTS;
-    const uint agent = get_group_id(0) % AGENTS;
-    __local uint picked;
-    __local real price;
-    __local real *gain = local_malloc(RESOURCES * sizeof(real));
-    __local uchar *wanted = local_malloc(RESOURCES * sizeof(uchar));
-    if (!alive(agent)) return;
-
     do {
-        if (!benefits(AGENT(agent), uses, device_type, gain, wanted)) {
-            forget_uses(AGENT(agent), uses);
-            return;
-        }
+        if (!benefits(AGENT(agent), uses, device_type, gain, wanted)) return;
         __local real *cost = local_malloc(RESOURCES * sizeof(real));
         costs(AGENT(agent), device_type, wanted, cost);
         if (LANE == 0) {
-            picked = best_device(resources, wanted, gain, cost);
-            if (picked != NONE) {
-                price = cost[picked];
-                remember_price(STATE, society, agent, device_type, picked, -price);
+            *picked = best_device(resources, wanted, gain, cost);
+            if (*picked != NONE) {
+                *price = cost[*picked];
+                remember_price(STATE, society, agent, device_type, *picked, -*price);
             }
         }
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the pick, the price event
-        if (picked == NONE) {
-            forget_uses(AGENT(agent), uses);
-            return;
-        }
-        for (uint r = LANE; r < resources; r += LANES) wanted[r] = r == picked;
+        const uint pick = *picked;
+        if (pick == NONE) return;
+        for (uint r = LANE; r < resources; r += LANES) wanted[r] = r == pick;
         group_barrier(CLK_LOCAL_MEM_FENCE);  // what to look at, before its minutes
         __local real *spent = cost;
         expected_minutes(AGENT(agent), device_type, wanted, spent);
         if (LANE == 0) {
-            const real time = spent[picked] * gain_per_minute(agent);
-            device_gain(agent) += gain[picked] - (price - time);
+            const real time = spent[pick] * gain_per_minute(agent);
+            device_gain(agent) += gain[pick] - (*price - time);
         }
         local_free(RESOURCES * sizeof(real));
         __local count_t *rows = local_malloc(NEED_ROW * sizeof(count_t));
         group_barrier(CLK_LOCAL_MEM_FENCE);  // minutes are read, before their memory is used again
         if (LANE == 0) {
-            reserve(AGENT(agent), device_type, picked, rows);
-            device_minutes(agent, device_type, picked) += device_lifetime[device_type];
+            reserve(AGENT(agent), device_type, pick, rows);
+            device_minutes(agent, device_type, pick) += device_lifetime[device_type];
         }
         local_free(NEED_ROW * sizeof(count_t));
         // Promises and stock, before devices are valued anew; rows, before they are used again.
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     } while (1);
+}
+
+// The same in memory of its own; what uses come to is forgotten then.
+COLLECTIVE_WHOLE void decide(AGENT_PARAMETERS, __global used_t *uses, const uint device_type)
+{
+    __local real *gain = local_malloc(RESOURCES * sizeof(real));
+    __local real *price = local_malloc(sizeof(real));
+    __local uint *picked = local_malloc(sizeof(uint));
+    __local uchar *wanted = local_malloc(RESOURCES * sizeof(uchar));
+    decide_each(AGENT(agent), uses, device_type, gain, wanted, price, picked);
+    forget_uses(AGENT(agent), uses);
+    local_free(RESOURCES * sizeof(uchar));
+    local_free(sizeof(uint));
+    local_free(sizeof(real));
+    local_free(RESOURCES * sizeof(real));
+}
+
+__kernel void own_use(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses,
+                      const uint device_type)
+{
+    const size_t society = get_group_id(0) / AGENTS;
+    const uint agent = get_group_id(0) % AGENTS;
+    if (!alive(agent)) return;
+    decide(AGENT(agent), uses, device_type);
 }
 
 #endif

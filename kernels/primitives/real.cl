@@ -24,8 +24,9 @@ typedef double real;
 
 // A function without barriers that takes a pointer to local memory is declared INLINED: PoCL 3.0
 // reads and writes elsewhere, or crashes, if such a function stays one (because it is large, or
-// called twice). Oclgrind must not inline one that returns a struct: it does not know what Clang
-// leaves behind (llvm.experimental.noalias.scope.decl), and needs no inlining.
+// called twice) and is handed an address that Clang knows. COLLECTIVE_WHOLE (group.cl) is for
+// functions that shall stay ones. Oclgrind must not inline one that returns a struct: it does not
+// know what Clang leaves behind (llvm.experimental.noalias.scope.decl), and needs no inlining.
 #if DEVICE_IS_INTERPRETED
 #define INLINED static
 #else

@@ -12,6 +12,7 @@ import operator
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -126,14 +127,12 @@ def _expand(path: Path, kernels: Path, seen: set[Path], result: Source) -> None:
     except (OSError, UnicodeDecodeError) as error:
         raise BuildError(f"{path}: cannot be read as text ({error})") from error
     name = path.relative_to(kernels).as_posix() if path.is_relative_to(kernels) else str(path)
-    # not splitlines(): compilers count neither form feeds nor Unicode separators as lines
-    rows = text.removesuffix("\n").split("\n")
-    visible = without_comments(text, keep_strings=True).split("\n")
+    rows, includes = _read(text)
     result.files[name] = path
-    result.lines[name] = rows
+    result.lines[name] = list(rows)
     result.text += _line_directive(1, name)
-    for number, (row, code) in enumerate(zip(rows, visible, strict=False), start=1):
-        include = _INCLUDE.match(code)
+    for number, row in enumerate(rows, start=1):
+        include = includes.get(number)
         if include is None:
             result.text += row + "\n"
             continue
@@ -149,6 +148,16 @@ def _expand(path: Path, kernels: Path, seen: set[Path], result: Source) -> None:
             )
         _expand(found.resolve(), kernels, seen, result)
         result.text += _line_directive(number + 1, name)
+
+
+@lru_cache(maxsize=256)  # files: a process that builds many programs reads each but once
+def _read(text: str) -> tuple[tuple[str, ...], dict[int, re.Match[str]]]:
+    """Return the lines of a file, and by their numbers from 1 those that include another."""
+    # not splitlines(): compilers count neither form feeds nor Unicode separators as lines
+    rows = tuple(text.removesuffix("\n").split("\n"))
+    visible = without_comments(text, keep_strings=True).split("\n")
+    matches = {number: _INCLUDE.match(code) for number, code in enumerate(visible, start=1)}
+    return rows, {number: match for number, match in matches.items() if match is not None}
 
 
 def without_comments(text: str, *, keep_strings: bool = False) -> str:

@@ -131,6 +131,7 @@ class Function:
         self.declarations: list[Any] = []
         self.definition: Any = None
         self.is_kernel = False
+        self.is_noinline = False
 
     @cached_property
     def parameters(self) -> list[Node]:
@@ -218,9 +219,10 @@ class Unit:
         function.declarations.append(cursor)
         if cursor.is_definition():
             function.definition = cursor
-        # libclang shows the attribute, but not which one it is
+        # libclang shows the attributes, but not which ones they are
         before = self.data[previous : _offset(cursor.location)].decode()
         function.is_kernel |= bool(re.search(r"\b(?:__)?kernel\b", before))
+        function.is_noinline |= bool(re.search(r"\b(?:__)?noinline(?:__)?\b", before))
 
     def function(self, node: Node) -> Function | None:
         """Return the function of the text that a call calls or a name names."""

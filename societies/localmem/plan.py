@@ -14,7 +14,7 @@ from societies.kerneltext.source import Source, amalgamate, without_comments
 from societies.localmem.places import Place
 from societies.localmem.planned import Allocation, FunctionPlan, KernelPlan, Plan, Step
 
-VERSION = 2
+VERSION = 3
 """Version of the rules by which memory is planned, a part of the key of the cache."""
 
 COMMON_EXTENSIONS = (

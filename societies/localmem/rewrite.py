@@ -13,6 +13,9 @@ from societies.localmem.frames import Frame
 BLOCK = "societies_local_memory"
 """The name of the block in kernels, and of the parameter that leads to a part of it."""
 
+HIDDEN = f"{BLOCK}_hidden"
+"""A number that is 0, and that no compiler knows to be 0."""
+
 Edit = tuple[int, int, str]
 
 
@@ -31,8 +34,7 @@ def rewritten(unit: Unit, frames: Mapping[str, Frame]) -> str:
             edits += [_parameter(unit, end) for end in function.name_ends()]
         elif frame.reserved:
             start = function.body.start + 1
-            size = f"{BLOCK}[{frame.reserved}] __attribute__((aligned({frame.block_alignment})))"
-            edits.append((start, start, f" __local uchar {size};"))
+            edits.append((start, start, _block(frame)))
         for node, block in frame.allocations:
             edits.append(_replaced(node, f"((__local void *)({_at(frame, block.offset)}))"))
         edits += [_replaced(node, "((void)0)") for node in frame.frees]
@@ -43,6 +45,29 @@ def rewritten(unit: Unit, frames: Mapping[str, Frame]) -> str:
     for start, end, text in sorted(edits, reverse=True):
         data = data[:start] + text.encode() + data[end:]
     return data.decode()
+
+
+def _block(frame: Frame) -> str:
+    """Return the declaration of a kernel's block.
+
+    Clang puts the block itself in place of the parameter of a function that is not inlined and that
+    is always handed the same address. PoCL 3.0 looks for the block in the kernel only: such a
+    function then crashes, or its compiler does. So its address is hidden from the compiler.
+    """
+    place = f"[{frame.reserved}] __attribute__((aligned({frame.block_alignment})))"
+    if not _calls_noinline(frame):
+        return f" __local uchar {BLOCK}{place};"
+    whole = f"{BLOCK}_whole"
+    return (
+        f" __local uchar {whole}{place}; volatile uint {HIDDEN} = 0;"
+        f" __local uchar *{BLOCK} = {whole} + {HIDDEN};"
+    )
+
+
+def _calls_noinline(frame: Frame) -> bool:
+    return any(
+        callee.function.is_noinline or _calls_noinline(callee) for _, callee, _ in frame.calls
+    )
 
 
 def _at(frame: Frame, offset: int) -> str:

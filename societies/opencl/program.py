@@ -117,7 +117,7 @@ class Program:
 
         self._planned = plan(source, predefined(device, self.options))
         self._planned.check(device.local_memory_limit, device.limits_name)
-        if _KERNEL_WORD.search(without_comments(source.text)):
+        if self._planned.kernels or _KERNEL_WORD.search(without_comments(source.text)):
             text = self._planned.source
             self._cl_program, self._signatures = compile_program(device, text, self.options)
 

@@ -10,6 +10,7 @@ import subprocess
 import warnings
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,10 @@ from societies.output.resultfile import ResultFile
 from societies.output.trust import opened
 from societies.version import package_version
 from societies.words import plural
+
+_STATUS = ("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no")
+_COMMIT = "# branch.oid "
+"""Of one process of git, which tells both the commit and what was changed since."""
 
 TABLE = "table_sha256"
 VARIED = "varied"
@@ -267,8 +272,12 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+@cache
 def git_commit() -> str:
-    """Return the commit of the checkout this runs from or was built from, else "unknown"."""
+    """Return the commit of the checkout this runs from or was built from, else "unknown".
+
+    It is asked for once: what is imported does not change with the files.
+    """
     root = Path(__file__).resolve().parents[2]
     stamp = Path(__file__).resolve().parents[1] / "_data" / "commit.txt"
     if stamp.is_file():  # a wheel; hatch_build.py wrote it
@@ -286,15 +295,15 @@ def commit_of(root: Path) -> str:
     if git is None or not (root / ".git").exists():
         return ""
 
-    def ask(*words: str) -> str:
-        done = subprocess.run(
-            [git, "--no-optional-locks", "-C", str(root), *words],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return done.stdout.strip() if done.returncode == 0 else ""
-
-    commit = ask("rev-parse", "HEAD")
-    changed = ask("status", "--porcelain", "--untracked-files=no") if commit else ""
+    done = subprocess.run(
+        [git, "--no-optional-locks", "-C", str(root), *_STATUS],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    rows = done.stdout.splitlines() if done.returncode == 0 else []
+    commit = next((row.removeprefix(_COMMIT) for row in rows if row.startswith(_COMMIT)), "")
+    if commit == "(initial)":
+        return ""
+    changed = any(not row.startswith("#") for row in rows)
     return f"{commit}-modified" if changed else commit

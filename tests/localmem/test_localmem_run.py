@@ -229,3 +229,45 @@ def test_a_source_is_not_changed_by_planning(economy):
     plan(economy)
     assert economy.text == before
     assert isinstance(economy, Source)
+
+
+# Clang hands the address of a kernel's block to a function that is not inlined as a constant, which
+# ends the process with PoCL 3.0.
+WHOLE = """
+static __attribute__((noinline)) int total(const __global int *x, const int n)
+{
+    __local int *copy = local_malloc(16 * sizeof(int));
+    for (int i = 0; i < n; ++i) copy[i] = x[i] + i;
+    int sum = 0;
+    for (int i = 0; i < n; ++i) sum += copy[i * 7 % n];
+    local_free(16 * sizeof(int));
+    return sum;
+}
+static __attribute__((always_inline)) int between(const __global int *x, const int n)
+{
+    return total(x, n);
+}
+__kernel void totals(const __global int *x, const int n, __global int *result)
+{
+    const size_t i = get_global_id(0);
+    result[i] = CALLED(x + i * n, n);
+}
+"""
+
+
+@pytest.mark.parametrize("called", ["total", "between"])
+def test_a_function_that_stays_one_may_allocate(device, kernel_file, called):
+    program = Program(device, kernel_file(WHOLE.replace("CALLED", called)))
+    x, result = np.arange(48, dtype=np.int32), device.zeros(4, np.int32)
+    program.totals(global_size=4, local_size=1, x=device.array(x), n=12, result=result)
+    assert result.get().tolist() == [132, 276, 420, 564]
+
+
+def test_addresses_are_hidden_only_from_functions_that_stay_ones():
+    hidden = "volatile uint societies_local_memory_hidden"
+    stays = Source()
+    stays.append("whole.cl", WHOLE.replace("CALLED", "between"))
+    inlined = Source()
+    inlined.append("inlined.cl", stays.text.replace("noinline", "always_inline"))
+    assert hidden in plan(stays).source.text
+    assert hidden not in plan(inlined).source.text

@@ -5,6 +5,7 @@ the H100 but not run; each launch is noted with the bytes of its arguments.
 """
 
 import ctypes
+import os
 import re
 from types import SimpleNamespace
 
@@ -101,11 +102,15 @@ def device(paper=None):
 
 
 def nvrtc_or_skip():
-    """Skip the test where NVRTC or CuPy is not installed."""
+    """Skip the test where NVRTC or CuPy is not installed.
+
+    ``SOCIETIES_REQUIRE_NVRTC=1`` (set by .ci/run) turns the skip into a failure.
+    """
     from societies.errors import DeviceError
     from societies.opencl.cuda import cupy
 
     try:
         cupy.nvrtc()
     except DeviceError as error:
+        assert not os.environ.get("SOCIETIES_REQUIRE_NVRTC"), error
         pytest.skip(f"needs CuPy and NVRTC: pip install 'cupy-cuda13x[ctk]' ({error})")

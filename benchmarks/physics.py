@@ -490,7 +490,7 @@ def main():
     options = parser.parse_args()
     if unknown := set(options.parts) - set(parts):
         parser.error(f"no part {', '.join(sorted(unknown))}; there is: {', '.join(parts)}")
-    device = societies.choose_device(options.device)
+    device = societies.choose_device(options.device, profiling=False)  # as a run has it
     print(f"{device}; driver {device.driver}; {device.version}")
     with open(options.append or os.devnull, "a", newline="") as file:
         table = csv.DictWriter(file, COLUMNS)

@@ -344,6 +344,9 @@ class BoundKernel:
     def _change(self, changed: Mapping[str, Any]) -> None:
         packed = []
         for name, value in changed.items():
+            before = self._args.get(name)
+            if value == before and type(value) is type(before) is int:
+                continue  # set already
             try:
                 position, packer = self._packers[name]
                 packed.append((position, packer(value)))

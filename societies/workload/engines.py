@@ -222,13 +222,14 @@ class _Base(Generic[P]):
 
     def _run_tick(self, tick: int) -> None:
         """Run the steps of a tick, and measure it if the workload is timed."""
+        if self.profile is None and not self.workload.timed:
+            for step in self.steps(tick):  # the quick way: this is the inner loop of every run
+                self.step(step, tick)
+            return
         with self._stopwatch.tick():
             for step in self.steps(tick):
-                if self.profile is None:
+                with nullcontext() if self.profile is None else self.profile.phase(step.phase):
                     self.step(step, tick)
-                else:
-                    with self.profile.phase(step.phase):
-                        self.step(step, tick)
 
     def profiled(self) -> Profile:
         """Measure every phase of all ticks from now on, and return what will hold the result."""
@@ -367,12 +368,16 @@ class DeviceEngine(_Base[P]):
             name: device.array(array) for name, array in self.initial().items()
         }
         self._logs = {
-            name: device.zeros((LOG_TICKS, copies, *field.shape(self.sizes)), field.dtype)
+            name: device.zeros((LOG_TICKS + 1, copies, *field.shape(self.sizes)), field.dtype)
             for name, field in self.fields.items()
             if field.logged and field.nbytes(self.sizes)
         }
         arguments = self._event_arrays()
         self._ran = 0
+        # Of each log: from which tick of the block on which of its rows holds, and which of them
+        # was copied in an earlier block.
+        self._rows: dict[str, list[tuple[int, int]]] = {name: [] for name in self._logs}
+        self._carried: dict[str, int | None] = dict.fromkeys(self._logs)
         source, phases = workload.source(p), dict(workload.phases(p, copies))
         self._given = source.arguments
         if only is not None:
@@ -399,6 +404,7 @@ class DeviceEngine(_Base[P]):
             tick=workload.clock,
         )
         self.run_step.numbers[f"first_{workload.copies}"] = first
+        self.run_step.written |= self._logs.keys()
 
     def _numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what every kernel may ask for by name: sizes, then numbers of the parameters."""
@@ -445,10 +451,20 @@ class DeviceEngine(_Base[P]):
         self._stopwatch.reset()
         for name in self._event_kinds:
             self._event_logs[f"{name}_count"].fill(0)
+        for name, rows in self._rows.items():
+            # What nothing has written since it was copied last is still what it was then.
+            carried = None if name in self.run_step.written else rows[-1][1]
+            self._carried[name] = carried
+            self._rows[name] = [] if carried is None else [(0, carried)]
         with self._profiling():
-            for tick in range(first, last + 1):
+            timed = self.workload.timed
+            every = range(first, last + 1)
+            for tick in every if timed else self.workload.busy(self.parameters, first, last):
+                if tick > first:
+                    self._log(0)  # of the ticks before, if none of them was busy
                 self._run_tick(tick)
                 self._log(tick - first)
+            self._log(0)
         self._ran = last - first + 1
 
     def profiled(self) -> Profile:
@@ -472,21 +488,37 @@ class DeviceEngine(_Base[P]):
         return self.device.counters.launches
 
     def _log(self, row: int) -> None:
-        """Copy the tick's logged fields into the logs, on the device: nothing waits."""
+        """Copy the tick's logged fields into the logs, on the device: nothing waits.
+
+        Those that no launch has written since are left out: a copy costs as much as a launch.
+        """
+        written = self.run_step.written
         for name, log in self._logs.items():
-            array = self._state[name]
+            if name not in written:
+                continue
+            array, rows, carried = self._state[name], self._rows[name], self._carried[name]
+            place = len(rows)
+            if carried is not None:
+                place -= place <= carried  # beside the row that was copied earlier
+            rows.append((row, place))
             with translated_errors(f"keeping {name} of a tick"):
                 self.device.api.enqueue_copy(
                     self.device.queue,
                     log.buffer,
                     array.buffer,
                     byte_count=array.nbytes,
-                    dst_offset=row * array.nbytes,
+                    dst_offset=place * array.nbytes,
                 )
+        written.clear()
 
     def logs(self) -> State:
         """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
-        return {name: log.get(self._ran).swapaxes(0, 1) for name, log in self._logs.items()}
+        found = {}
+        for name, log in self._logs.items():
+            ticks, rows = np.array(self._rows[name], np.intp).T
+            last = np.searchsorted(ticks, np.arange(self._ran), side="right") - 1
+            found[name] = log.get(int(rows.max()) + 1)[rows[last]].swapaxes(0, 1)
+        return found
 
     def events(self) -> dict[str, NDArray[np.int32]]:
         """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
@@ -512,6 +544,7 @@ class DeviceEngine(_Base[P]):
     def _set(self, state: Mapping[str, NDArray[Any]]) -> None:
         for name, array in state.items():
             self._state[name].set(array)
+        self.run_step.written |= state.keys()
 
 
 class ReferenceEngine(_Base[P]):

@@ -267,6 +267,8 @@ class BoundPhases:
     launches : dict of phase to list of BoundLaunch
     numbers : dict of name to number that steps carry now, whatever they are
     memory : dict of name to array on the device: scratch memory, and copies of ``arguments``
+    written : names of the arrays of the state that steps may have written; who wants to know what
+        changed empties it
 
     Raises
     ------
@@ -299,6 +301,8 @@ class BoundPhases:
             name: [self._bound(name, launch) for launch in one.launches]
             for name, one in phases.items()
         }
+        self.written: set[str] = set()
+        self._writes = {name: self._written_by(name, one) for name, one in phases.items()}
 
     def __call__(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""
@@ -312,6 +316,16 @@ class BoundPhases:
             phase.host(self.arrays, tick, **step.arguments)
         for a, b in phase.swaps:
             self.arrays[a], self.arrays[b] = self.arrays[b], self.arrays[a]
+        self.written |= self._writes[step.phase]
+
+    def _written_by(self, name: str, one: Phase) -> frozenset[str]:
+        """Return the arrays of the state that a phase may write: all, if it has host functions."""
+        if one.before or one.host:
+            return frozenset(self.arrays)
+        kernels = [self._program.kernel(launch.kernel or name) for launch in one.launches]
+        pointers = [p for kernel in kernels for p in kernel.parameters if not p.const]
+        swapped = [array for pair in one.swaps for array in pair]
+        return frozenset([*swapped, *(self._array_name(p.name) for p in pointers)])
 
     def _bound(self, phase: str, launch: Launch) -> BoundLaunch:
         kernel = self._program.kernel(launch.kernel or phase)
@@ -323,8 +337,10 @@ class BoundPhases:
             now = {parameter: self.arrays[array] for parameter, array in swapped.items()}
             return kernel.bind(global_size=whole, local_size=local, **{**given, **now})
 
+        arrays, swapping = self.arrays, tuple(swapped.values())
+
         def arrangement() -> tuple[int, ...]:
-            return tuple(id(self.arrays[array]) for array in swapped.values())
+            return tuple([id(arrays[name]) for name in swapping])  # quicker than a generator
 
         own = {*launch.arguments, *launch.scratch, *self.arrays}
         changing = [name for name in given if name in self._changing and name not in own]

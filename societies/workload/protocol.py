@@ -329,6 +329,14 @@ class Workload(Generic[C, P]):
         """Return the units of `work` that so many ticks of all copies take."""
         return float(ticks * self.count(config))
 
+    def busy(self, p: P, first: int, last: int) -> Iterable[int]:
+        """Return those ticks of a block that may have steps, ascending. Default: all.
+
+        Where one step does the work of several ticks, the others cost the host nothing then. Every
+        tick that is left out must have no steps.
+        """
+        return range(first, last + 1)
+
     def work_items(self, p: P, copies: int, device: Any) -> int:
         """Return work-items per workgroup; the results do not depend on it."""
         if self.items:

@@ -79,6 +79,20 @@ def test_a_launch_of_several_steps_ends_where_something_is_looked_at():
     assert len(made) < 20
 
 
+@pytest.mark.parametrize("depth", [1, 8, 24])
+@pytest.mark.parametrize("detail", [0, 9])
+def test_no_tick_with_steps_is_left_out(depth, detail):
+    config = config_of(
+        side=9, steps=97, check_every=20, variant="deep", depth=depth,
+        record={"series": 15, "detail": detail},
+    )  # fmt: skip
+    p = WORKLOAD.parameters(config)
+    busy = [tick for tick in range(1, 98) if [*WORKLOAD.schedule(p, tick, {})]]
+    for first, last in ((1, 97), (1, 50), (23, 61), (40, 40)):
+        expected = [tick for tick in busy if first <= tick <= last]
+        assert [*WORKLOAD.busy(p, first, last)] == expected
+
+
 @pytest.mark.parametrize("items", thorough_but([5], [1, 5, 64, 256]))
 def test_every_workgroup(device, items):
     for settings in ({"variant": "deep"}, {"method": "sor", "omega": 1.5}):
@@ -142,6 +156,9 @@ def test_over_relaxation_takes_the_fewest_steps(device):
     [
         ("jacobi has no omega", {"omega": 1.5}),
         ("sor has no form deep", {"method": "sor", "variant": "deep"}),
+        ("the form rows has no depth", {"depth": 4}),
+        ("24 or less|less than or equal to 24", {"variant": "deep", "depth": 25}),
+        ("more than the 12", {"variant": "deep", "depth": 13, "precision": "double"}),
         ("less than 2", {"method": "sor", "omega": 2.0}),
         ("greater than 0", {"method": "sor", "omega": 0.0}),
     ],

@@ -27,20 +27,25 @@ ODD = [(3, 3), (3, 70), (6, 7), (121, 5), (67, 131)]
 
 
 class AsOnGpu(type(WORKLOAD)):
-    """The workload with kernels that are compiled as for a GPU."""
+    """The workload with kernels that are compiled as for a GPU, and further macros."""
+
+    def __init__(self, macros=()):
+        self._macros = dict(macros)
 
     def source(self, p):
         source = super().source(p)
-        return replace(source, macros={**source.macros, "DEVICE_IS_CPU": False})
+        return replace(source, macros={**source.macros, "DEVICE_IS_CPU": False, **self._macros})
 
 
-def after(config, device=None, copies=1, *, gpu=False, **more):
+def after(config, device=None, copies=1, *, gpu=False, macros=(), **more):
     """Return the state at the end; without a device, of plain Python."""
     p = WORKLOAD.parameters(config)
     if device is None:
         engine = ReferenceEngine(WORKLOAD, p, copies=copies)
     else:
-        engine = DeviceEngine(AsOnGpu() if gpu else WORKLOAD, p, device, copies=copies, **more)
+        engine = DeviceEngine(
+            AsOnGpu(macros) if gpu else WORKLOAD, p, device, copies=copies, **more
+        )
     engine.start()
     for first in range(1, WORKLOAD.ticks(config) + 1, 50):
         engine.run_ticks(first, min(first + 49, WORKLOAD.ticks(config)))
@@ -110,4 +115,39 @@ def test_every_odd_size(device, one):
         )  # fmt: skip
         expected = {name: np.repeat(array, 2, 0) for name, array in after(config).items()}
         form = config.model_copy(update={"variant": variant})
+        same(after(form, device, copies=2, **launch), expected)
+
+
+@pytest.mark.parametrize("strip", thorough_but([3], [1, 2, 3, 8, 200]))
+@pytest.mark.parametrize("method", thorough_but(["jacobi"], ["jacobi", "heat", "sor"]))
+def test_every_length_of_strips(device, strip, method):
+    """Rows that a work-item of the form `rows` takes on a GPU; columns by fours, and one by one."""
+    for rows, columns in ((3, 8), (67, 132), (67, 131)):
+        config = config_of(
+            rows=rows, columns=columns, conductor="none", border=(1.0, -0.5, 0.25, 2.0),
+            steps=12, check_every=5, method=method,
+        )  # fmt: skip
+        expected = {name: np.repeat(array, 2, 0) for name, array in after(config).items()}
+        found = after(config, device, copies=2, gpu=True, work_items=64, macros={"STRIP": strip})
+        same(found, expected)
+
+
+GPU = {"gpu": True, "work_items": 64}
+
+
+DEPTHS = [*(("single", n) for n in (1, 7, 23, 24)), *(("double", n) for n in (1, 9, 12))]
+
+
+@pytest.mark.parametrize("launch", [{}, GPU], ids=["as it is", "as on a GPU"])
+@pytest.mark.parametrize("one", thorough_but([("single", 24), ("double", 9)], DEPTHS), ids=str)
+def test_every_depth(device, one, launch):
+    """Steps of a launch, as many as tiles have room for; rows that begin at fours, and others."""
+    precision, depth = one
+    for rows, columns in ((67, 132), (67, 131)):
+        config = config_of(
+            rows=rows, columns=columns, conductor=BARS, border=(1.0, -0.5, 0.25, 2.0),
+            steps=52, check_every=100, precision=precision, record={"series": 100},
+        )  # fmt: skip
+        form = config.model_copy(update={"variant": "deep", "depth": depth})
+        expected = {name: np.repeat(array, 2, 0) for name, array in after(config).items()}
         same(after(form, device, copies=2, **launch), expected)

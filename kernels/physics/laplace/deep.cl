@@ -1,23 +1,23 @@
 // What are several steps of a plate? Those of a tile, one after the other, without global memory.
 // Twin: reference_py/physics/laplace/deep.py.
 //
-// A workgroup is a tile of TALL x TILE cells in local memory, of which it keeps those that are
-// DEPTH or more away from the tile's edge: what the edge lacks reaches one cell further with every
-// step. `steps` is DEPTH at most; with DEPTH 1 this is the form `tiled` of a single step. A
-// work-item is every n-th cell, of n work-items. A plate that has ended is carried over unchanged.
-// Local memory: two nums and a byte for each cell. Macros: TILE, TALL, DEPTH, and those of
-// plate.cl.
+// A workgroup is a tile, of which it keeps the cells that are DEPTH or more away from the tile's
+// edge: what the edge lacks reaches one cell further with every step. `steps` is DEPTH at most;
+// with DEPTH 1 this is the form `tiled` of a single step. A plate that has ended is carried over
+// unchanged. Macros: DEPTH, TILE, TALL, and those of plate.cl.
 #include "physics/laplace/plate.cl"
 #include "physics/laplace/rule.cl"
 #include "primitives/group.cl"
 
+#if DEVICE_IS_CPU
+
+// One work-item has a tile of TALL x TILE cells in local memory: two nums and a byte for each.
 #define KEPT_WIDE (TILE - 2 * DEPTH)
 #define KEPT_TALL (TALL - 2 * DEPTH)
 
-// On a CPU a work-item alone takes eight cells of a row at a time; those at its ends, which have
-// no neighbours there, are as wrong as others of the tile's edge. PoCL 3.0 compiles neither
-// sixteen at a time nor double8.
-#define IN_EIGHTS (DEVICE_IS_CPU && !NUM_IS_DOUBLE)
+// Eight cells of a row are taken at a time; those at its ends, which have no neighbours there, are
+// as wrong as others of the tile's edge. PoCL 3.0 compiles neither sixteen at a time nor double8.
+#define IN_EIGHTS !NUM_IS_DOUBLE
 
 typedef float8 cells_t;
 typedef cells_t __attribute__((aligned(sizeof(float)))) loose_t;
@@ -38,7 +38,7 @@ INLINED void step_row(const __local num *restrict cell, __local num *restrict re
         *(__local loose_t *)(result + i) = select(old, value, convert_int8(moves));
     }
 #else
-    for (int i = 1 + (int)LANE; i < TILE - 1; i += (int)LANES) {
+    for (int i = 1; i < TILE - 1; ++i) {
         const num around = ((cell[i + 1] + cell[i - 1]) + cell[i + TILE]) + cell[i - TILE];
         const num value = RULED(cell[i], around);
         result[i] = move[i] ? value : cell[i];
@@ -63,17 +63,16 @@ INLINED void load_row(__global const num *restrict cells, __global const mask_t 
         return;
     }
 #endif
-    for (int column = (int)LANE; column < begin; column += (int)LANES) {
+    for (int column = 0; column < begin; ++column) {
         one[column] = other[column] = NUM(0.0);
         move[column] = 0;
     }
-    for (int column = begin + (int)LANE; column < end; column += (int)LANES) {
+    for (int column = begin; column < end; ++column) {
         one[column] = cells[column];
         other[column] = cells[column];
     }
-    for (int column = begin + (int)LANE; column < end; column += (int)LANES)
-        move[column] = marks[column] ? runs : (char)0;
-    for (int column = end + (int)LANE; column < TILE; column += (int)LANES) {
+    for (int column = begin; column < end; ++column) move[column] = marks[column] ? runs : (char)0;
+    for (int column = end; column < TILE; ++column) {
         one[column] = other[column] = NUM(0.0);
         move[column] = 0;
     }
@@ -107,8 +106,6 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
     }
     uint step = 0;
     do {
-        group_barrier(
-            CLK_LOCAL_MEM_FENCE);  // all cells of the step before, before their neighbours
         const int until = TALL - 1 - (int)step;
         for (int row = 1 + (int)step; row < until; ++row)
             step_row(from + row * TILE, into + row * TILE, moves + row * TILE);
@@ -117,7 +114,6 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
         into = other;
         ++step;
     } while (step < steps);
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // the last step, before others store its cells
     int end_row = min((int)(TALL - DEPTH), rows);
     const int end_column = min((int)(TILE - DEPTH), columns);
 #if IN_EIGHTS
@@ -129,9 +125,138 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
     if (whole) end_row = 0;
 #endif
     for (int row = DEPTH; row < end_row; ++row)
-        for (int column = DEPTH + (int)LANE; column < end_column; column += (int)LANES)
+        for (int column = DEPTH; column < end_column; ++column)
             updated[(size_t)(top + row) * COLUMNS + (left + column)] = from[row * TILE + column];
     local_free(TALL * TILE * sizeof(char));
     local_free(TALL * TILE * sizeof(num));
     local_free(TALL * TILE * sizeof(num));
 }
+
+#else
+
+// A tile is SIDE x SIDE cells, each work-item has four by four of them in registers, and in local
+// memory are only the edges of these squares, for the neighbours: 64 bytes and, in single
+// precision, once more, so that a step has one barrier. There may be more workgroups than tiles,
+// which have nothing to do, or fewer. Workgroups have ITEMS work-items.
+#define SIDE 64
+#define KEPT (SIDE - 2 * DEPTH)
+#define SQUARES (SIDE / 4)
+#define ITEMS (SQUARES * SQUARES)
+#define BUFFERS (NUM_IS_DOUBLE ? 1 : 2)
+#define TOP 0
+#define BOTTOM ITEMS
+#define LEFT (2 * ITEMS)
+#define RIGHT (3 * ITEMS)
+#define ALIGNED (COLUMNS % 4 == 0 && DEPTH % 4 == 0)  // all fours begin at multiples of four cells
+
+#define ON_PLATE(column) ((column) >= 0 && (column) < COLUMNS)
+#define IS_KEPT(place) ((place) >= DEPTH && (place) < SIDE - DEPTH)
+
+// Four cells of a row; 0 for those that are on no plate.
+INLINED num4 load_four(__global const num *restrict row, const int column)
+{
+#if ALIGNED
+    return ON_PLATE(column) ? *(__global const num4 *)(row + column) : (num4)(NUM(0.0));
+#else
+    return (num4)(ON_PLATE(column) ? row[column] : NUM(0.0),
+                  ON_PLATE(column + 1) ? row[column + 1] : NUM(0.0),
+                  ON_PLATE(column + 2) ? row[column + 2] : NUM(0.0),
+                  ON_PLATE(column + 3) ? row[column + 3] : NUM(0.0));
+#endif
+}
+
+// Bits of those of four cells that are free.
+INLINED uint load_bits(__global const mask_t *restrict row, const int column)
+{
+#if ALIGNED
+    return ON_PLATE(column) ? bits_of(*(__global const uchar4 *)(row + column)) : 0u;
+#else
+    uint found = 0;
+    for (int i = 0; i < 4; ++i)
+        if (ON_PLATE(column + i)) found |= (uint)row[column + i] << i;
+    return found;
+#endif
+}
+
+// Stores those of four cells that are kept and on the plate; `place` is that of the first in the
+// tile.
+INLINED void store_four(__global num *restrict row, const int column, const int place,
+                        const num4 cells)
+{
+#if ALIGNED
+    if (IS_KEPT(place) && column < COLUMNS) *(__global num4 *)(row + column) = cells;
+#else
+    if (IS_KEPT(place) && column < COLUMNS) row[column] = cells.x;
+    if (IS_KEPT(place + 1) && column + 1 < COLUMNS) row[column + 1] = cells.y;
+    if (IS_KEPT(place + 2) && column + 2 < COLUMNS) row[column + 2] = cells.z;
+    if (IS_KEPT(place + 3) && column + 3 < COLUMNS) row[column + 3] = cells.w;
+#endif
+}
+
+__kernel void deep(__global const num *restrict phi, __global num *restrict next,
+                   __global const mask_t *restrict free, __global const long *restrict ended,
+                   const uint steps, const uint copies)
+{
+    const uint across = (COLUMNS + KEPT - 1) / KEPT;
+    const uint tiles = across * ((ROWS + KEPT - 1) / KEPT);
+    const uint lane = LANE, x = lane % SQUARES, y = lane / SQUARES;
+    // Neighbours; at the tile's edge, where what is computed is wrong, itself.
+    const uint west = x > 0 ? lane - 1 : lane, east = x < SQUARES - 1 ? lane + 1 : lane;
+    const uint north = y > 0 ? lane - SQUARES : lane;
+    const uint south = y < SQUARES - 1 ? lane + SQUARES : lane;
+    __local num4 *edges = local_malloc(BUFFERS * 4 * ITEMS * sizeof(num4));
+    for (size_t tile = get_group_id(0); tile < (size_t)tiles * copies; tile += get_num_groups(0)) {
+        const size_t plate = tile / tiles;
+        const uint place = (uint)(tile % tiles);
+        const int top = (int)(place / across * KEPT + 4 * y) - DEPTH;
+        const int left = (int)(place % across * KEPT + 4 * x) - DEPTH;
+        const bool runs = ended[plate] == RUNNING;
+        num4 rows[4];
+        uint moves = 0;  // a bit for each cell that is free
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            rows[i] = (num4)(NUM(0.0));
+            if (top + i >= 0 && top + i < ROWS) {
+                const size_t at = plate * CELLS + (size_t)(top + i) * COLUMNS;
+                rows[i] = load_four(phi + at, left);
+                if (runs) moves |= load_bits(free + at, left) << 4 * i;
+            }
+        }
+        for (uint step = 0; step < steps; ++step) {
+            __local num4 *now = edges + step % BUFFERS * 4 * ITEMS;
+            now[TOP + lane] = rows[0];
+            now[BOTTOM + lane] = rows[3];
+            now[LEFT + lane] = (num4)(rows[0].x, rows[1].x, rows[2].x, rows[3].x);
+            now[RIGHT + lane] = (num4)(rows[0].w, rows[1].w, rows[2].w, rows[3].w);
+            group_barrier(CLK_LOCAL_MEM_FENCE);  // edges of the step before, before they are read
+            const num4 above = now[BOTTOM + north], below = now[TOP + south];
+            const num4 before = now[RIGHT + west], after = now[LEFT + east];
+            const num4 first = ruled_four(rows[0], before.x, after.x, rows[1], above);
+            const num4 second = ruled_four(rows[1], before.y, after.y, rows[2], rows[0]);
+            const num4 third = ruled_four(rows[2], before.z, after.z, rows[3], rows[1]);
+            const num4 fourth = ruled_four(rows[3], before.w, after.w, below, rows[2]);
+            if (moves == 0xffffu) {  // the cells of most work-items are all free
+                rows[0] = first;
+                rows[1] = second;
+                rows[2] = third;
+                rows[3] = fourth;
+            } else {
+                rows[0] = where_free(moves, first, rows[0]);
+                rows[1] = where_free(moves >> 4, second, rows[1]);
+                rows[2] = where_free(moves >> 8, third, rows[2]);
+                rows[3] = where_free(moves >> 12, fourth, rows[3]);
+            }
+            if (BUFFERS == 1)
+                group_barrier(CLK_LOCAL_MEM_FENCE);  // edges are read, before the next are written
+        }
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // the last edges are read, before the next tile's
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            if (IS_KEPT((int)(4 * y) + i) && top + i < ROWS)
+                store_four(next + plate * CELLS + (size_t)(top + i) * COLUMNS, left, (int)(4 * x),
+                           rows[i]);
+    }
+    local_free(BUFFERS * 4 * ITEMS * sizeof(num4));
+}
+
+#endif

@@ -19,4 +19,11 @@ typedef int mask_t;
 typedef uchar mask_t;
 #endif
 
+// Four cells of a row.
+#if NUM_IS_DOUBLE
+typedef double4 num4;
+#else
+typedef float4 num4;
+#endif
+
 #endif

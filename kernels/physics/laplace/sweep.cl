@@ -35,12 +35,11 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
     }
 }
 
-#else
+#elif DEVICE_IS_CPU
 
-// A workgroup is a band of neighbouring rows, a work-item every n-th column of each, of n
-// work-items: work-items that follow each other read cells that follow each other, and one alone
-// reads along the row. The rule is also applied to cells that are not free and the result dropped,
-// which is cheaper than a branch; of over-relaxation, to black ones as well.
+// A workgroup is a band of neighbouring rows, and its work-item goes along them. The rule is also
+// applied to cells that are not free and the result dropped, which is cheaper than a branch; of
+// over-relaxation, to black ones as well.
 __kernel void sweep(__global const num *restrict phi, __global num *restrict next,
                     __global const mask_t *restrict free, __global const long *restrict ended,
                     const uint copies)
@@ -57,7 +56,7 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
             __global const num *restrict above = old - COLUMNS, *restrict below = old + COLUMNS;
             // Cells of the first and last column have neighbours in memory, though not on the
             // plate.
-            for (int column = (int)LANE; column < COLUMNS; column += (int)LANES) {
+            for (int column = 0; column < COLUMNS; ++column) {
                 const num around =
                     ((old[column + 1] + old[column - 1]) + below[column]) + above[column];
                 const num value = RULED(old[column], around);
@@ -69,8 +68,74 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
                 updated[column] = moves ? value : old[column];
             }
         } else {
-            for (int column = (int)LANE; column < COLUMNS; column += (int)LANES)
-                updated[column] = old[column];
+            for (int column = 0; column < COLUMNS; ++column) updated[column] = old[column];
+        }
+    }
+}
+
+#else
+
+// A work-item takes STRIP rows of four neighbouring columns, from the top down, or every n-th such
+// strip if there are only n work-items, so that a cell is read from memory once and not for each of
+// its neighbours, and 16 bytes at a time. Strips follow each other along the rows. Where rows do
+// not begin at a multiple of four cells, a strip is a single column. Macros: STRIP, rows of a
+// strip; by default few where a plate is too small for all work-items.
+#ifndef STRIP
+#define STRIP (ROWS * COLUMNS > 2000000 ? 8 : 1)
+#endif
+#define FOUR (COLUMNS % 4 == 0)
+
+#if FOUR
+#define WIDTH 4
+typedef num4 cells_t;
+#define MOVES(mask) bits_of(*(__global const uchar4 *)(mask))
+#define RED(row, column) ((row) % 2 == 0 ? 5u : 10u)
+#define AROUND(cells, left, right, below, above) ruled_four(cells, left, right, below, above)
+#define CHOSEN(moves, changed, cells) where_free(moves, changed, cells)
+#else
+#define WIDTH 1
+typedef num cells_t;
+#define MOVES(mask) ((uint) * (mask))
+#define RED(row, column) (((row) + (column) + 1u) % 2)
+#define AROUND(cell, left, right, below, above) \
+    RULED(cell, (((right) + (left)) + (below)) + (above))
+#define CHOSEN(moves, changed, cell) ((moves) ? (changed) : (cell))
+#endif
+
+#define CELLS_AT(at) (*(__global const cells_t *)(old + (at)))
+
+__kernel void sweep(__global const num *restrict phi, __global num *restrict next,
+                    __global const mask_t *restrict free, __global const long *restrict ended,
+                    const uint copies)
+{
+    const uint parts = (uint)get_num_groups(0) / copies, part = (uint)get_group_id(0) % parts;
+    const size_t plate = get_group_id(0) / parts;
+    const uint across = COLUMNS / WIDTH, strips = across * ((ROWS + STRIP - 1) / STRIP);
+    const bool runs = ended[plate] == RUNNING;
+    __global const num *restrict old = phi + plate * CELLS;
+    __global num *restrict updated = next + plate * CELLS;
+    __global const mask_t *restrict mask = free + plate * CELLS;
+    for (uint strip = part * LANES + LANE; strip < strips; strip += parts * LANES) {
+        const uint first = strip / across * STRIP, column = strip % across * WIDTH;
+        const uint last = min(first + STRIP, (uint)ROWS);
+        uint at = first * COLUMNS + column;
+        cells_t cells = CELLS_AT(at), above = CELLS_AT(first > 0 ? at - COLUMNS : at);
+#pragma unroll
+        for (uint row = first; row < last; ++row) {
+            const bool inside = runs && row > 0 && row < ROWS - 1;
+            const cells_t below = CELLS_AT(row < ROWS - 1 ? at + COLUMNS : at);
+            // Cells of the first and last column have neighbours in memory, though not on the
+            // plate.
+            const num left = old[inside ? at - 1 : at], right = old[inside ? at + WIDTH : at];
+            uint moves = inside ? MOVES(mask + at) : 0u;
+#if METHOD_IS_SOR
+            moves &= RED(row, column);
+#endif
+            const cells_t changed = AROUND(cells, left, right, below, above);
+            *(__global cells_t *)(updated + at) = CHOSEN(moves, changed, cells);
+            above = cells;
+            cells = below;
+            at += COLUMNS;
         }
     }
 }

@@ -48,6 +48,7 @@ class Parameters:
     omega : of sor, by how much a cell goes beyond the mean of its neighbours: above 0, below 2
     last : the last step, at which several steps of one launch end; 0 if that is not known
     detail_every : steps from one recorded plate to the next; 0 for none
+    depth : most steps of a launch; results do not depend on it
     """
 
     rows: int
@@ -64,6 +65,7 @@ class Parameters:
     omega: float = 1.0
     last: int = 0
     detail_every: int = 0
+    depth: int = 1
 
     @property
     def num(self):
@@ -83,16 +85,33 @@ class Parameters:
         """Return whether the plate after a step is recorded."""
         return self.detail_every > 0 and step % self.detail_every == 0
 
-    def span(self, step, depth) -> int:
+    def end_of_span(self, step) -> int:
+        """Return the last of the steps that are made together with this one, which none looks at.
+
+        There are ``depth`` of them at most. They end before a step that is looked at, where the
+        plate is recorded, and with the run.
+        """
+        looks = [every for every in (self.check_every, self.series_every) if every]
+        begin = max((step - 1) // every * every for every in (*looks, self.detail_every or step))
+        end = begin - (begin - step) // self.depth * self.depth
+        next_look = min(-(-step // every) * every for every in looks)
+        ends = [end, next_look - 1]
+        if self.detail_every:
+            ends.append(-(-step // self.detail_every) * self.detail_every)
+        if self.last >= step:
+            ends.append(self.last)
+        return min(ends)
+
+    def span(self, step) -> int:
         """Return how many steps, ``depth`` at most, are made together at the end of this one.
 
-        0 within such a span: it ends before a step that is looked at, where the plate is recorded,
-        and with the run.
+        0 within such a span (`end_of_span`).
         """
+        if step < self.end_of_span(step):
+            return 0
         looks = (self.check_every, self.series_every, self.detail_every)
         since = min(step - (step - 1) // every * every for every in looks if every)
-        ends = self.is_recorded(step) or self.is_looked_at(step + 1) or step == self.last
-        return (since - 1) % depth + 1 if ends or since % depth == 0 else 0
+        return (since - 1) % self.depth + 1
 
 
 def rectangle(rows, columns, first, last, potential) -> Conductor:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -180,6 +181,7 @@ class Cuda:
         self.timed = True
         self.spare: list[int] = []
         self._launch = self.driver.launchKernel
+        self._untimed = Event(self)  # of every launch that is not timed: it waits for all of them
         self._set_device = self.runtime.setDevice
         self.use()
         self.call("opening the GPU", "deviceSynchronize")  # the driver's calls need its context
@@ -282,7 +284,7 @@ class Cuda:
         wait_for: Sequence[Any] | None = None,
     ) -> Event:
         """Launch a kernel whose arguments are set; the stream is in order, so nothing waits."""
-        groups, items = grid(global_size, local_size)
+        groups, items = grid(tuple(global_size), tuple(local_size))
         self._set_device(self.ordinal)
         begin = end = None
         if self.timed:
@@ -295,8 +297,9 @@ class Cuda:
         except Exception as error:
             said = " ".join(str(error).split())
             raise CudaError(f"launching kernel {kernel.function_name}: CUDA says {said}") from error
-        if end is not None:
-            self.runtime.eventRecord(end, _STREAM)
+        if end is None:
+            return self._untimed
+        self.runtime.eventRecord(end, _STREAM)
         return Event(self, begin, end)
 
     def _event(self) -> int:
@@ -304,8 +307,9 @@ class Cuda:
         return self.spare.pop() if self.spare else int(self.runtime.eventCreate())
 
 
+@cache  # a run has few sizes and many launches
 def grid(
-    global_size: Sequence[int], local_size: Sequence[int]
+    global_size: tuple[int, ...], local_size: tuple[int, ...]
 ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
     """Return workgroups and work-items of one in three dimensions.
 

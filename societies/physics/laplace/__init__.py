@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reference_py.physics.laplace import plate
 from reference_py.physics.laplace.parameters import BLOCK, Parameters
 from societies.physics.laplace import duration, figure
-from societies.physics.laplace.config import LaplaceConfig
+from societies.physics.laplace.config import DEPTH, LaplaceConfig
 from societies.workload import (
     Field,
     Launch,
@@ -34,11 +34,14 @@ if TYPE_CHECKING:
 
 FOLDER = "physics/laplace"
 PHASES = ("sweep", "black", "deep", "change", "advance", "totals")
-DEPTH = {"tiled": 1, "deep": 8}
-"""Steps that a launch makes at most, by form."""
-
 TILES = {"single": (64, 56), "double": (64, 26)}
-"""Columns and rows of a tile, by precision: 32 KiB of local memory."""
+"""Columns and rows of a tile on a CPU, by precision: 32 KiB of local memory. On a GPU tiles are
+larger (kernels/physics/laplace/deep.cl), so the workgroups for these are enough."""
+
+TILE_ITEMS = 256
+"""Work-items of a tile on a GPU, 4 x 4 of its 64 x 64 cells each."""
+
+SWEEP, BLACK, CHANGE, ADVANCE = map(Step, ("sweep", "black", "change", "advance"))
 
 BAND = 8
 """Rows that a workgroup takes in the form ``rows``: enough work for a launch, and little to wait
@@ -113,10 +116,10 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         if p.method == "sor":
             swept["black"] = phase(file["black"], parts, alone_on_cpu=True)
         if p.variant in DEPTH:
-            depth, (wide, tall) = DEPTH[p.variant], TILES[p.precision]
-            kept = (wide - 2 * depth, tall - 2 * depth)
+            wide, tall = TILES[p.precision]
+            kept = (wide - 2 * p.depth, tall - 2 * p.depth)
             tiles = copies * -(-p.columns // kept[0]) * -(-p.rows // kept[1])
-            swept["deep"] = phase(file["deep"], tiles, alone_on_cpu=True)
+            swept["deep"] = phase(file["deep"], tiles, items=TILE_ITEMS, alone_on_cpu=True)
         if p.variant == "tiled":
             del swept["sweep"]
         return {
@@ -138,17 +141,27 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
             return
         looked = p.is_looked_at(tick)
         if p.variant in DEPTH and (p.variant == "tiled" or not looked):
-            steps = p.span(tick, DEPTH[p.variant])
+            steps = p.span(tick)
             if not steps:
                 return  # the step is one of several that are made together, later
             yield Step("deep", arguments={"steps": steps})
         else:
-            yield Step("sweep")
+            yield SWEEP
             if p.method == "sor":
-                yield Step("black")
+                yield BLACK
         if looked:
-            yield Step("change")
-        yield Step("advance")
+            yield CHANGE
+        yield ADVANCE
+
+    def busy(self, p: Parameters, first: int, last: int) -> Iterator[int]:
+        """Yield the last step of each launch."""
+        step = first
+        while step <= last:
+            if p.variant == "deep" and not p.is_looked_at(step):
+                step = p.end_of_span(step)
+            if step <= last:
+                yield step
+            step += 1
 
     def finish(self, p: Parameters) -> tuple[Step, ...]:
         """Return what is worked out at the end."""
@@ -171,7 +184,7 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         }
         if p.variant in DEPTH:
             wide, tall = TILES[p.precision]
-            macros |= {"TILE": wide, "TALL": tall, "DEPTH": DEPTH[p.variant]}
+            macros |= {"TILE": wide, "TALL": tall, "DEPTH": p.depth}
         return Source(macros, header="#define P(name) P_##name\n")
 
     def work_done(self, config: LaplaceConfig, ticks: int) -> float:

@@ -26,6 +26,8 @@ from societies.workload.config import MOST_DAYS
 from societies.workload.naming import parameters_of
 
 LARGEST_SIDE = 46_340  # of a plate whose cells are counted in 32 bits
+DEPTH = {"tiled": 1, "deep": 8}
+"""Steps that a launch makes at most, by form, unless the configuration says how many."""
 MUCH = 1 << 30
 """Bytes of recorded plates from which a file is said to be large."""
 LARGEST_POTENTIAL = 1e30  # sums of four are finite in single precision
@@ -109,6 +111,14 @@ class LaplaceConfig(WorkloadConfig):
         "Form of the kernels, with the same results: bands of rows, the original's cells, tiles in "
         "local memory, or several steps of such tiles in one launch",
     )
+    depth: int | None = key(
+        None,
+        "Most steps of a launch of the form deep, 12 in double; default: 8, which suits CPUs and "
+        "large plates; 24 suits a GPU where the plate is small",
+        "step",
+        ge=1,
+        le=24,
+    )
     record: RecordConfig = key(RecordConfig(), "What is kept in the file, and how often")
 
     @property
@@ -183,6 +193,7 @@ class LaplaceConfig(WorkloadConfig):
             omega=self.relaxation,
             last=self.last_step,
             detail_every=self.record.detail,
+            depth=self.depth or DEPTH.get(self.variant, 1),
         )
 
     def inputs(self) -> dict[str, str]:
@@ -212,6 +223,12 @@ class LaplaceConfig(WorkloadConfig):
         if self.method == "sor" and self.variant != "rows":
             message = f"sor has no form {self.variant}; there is: rows"
             yield Conflict(("variant",), message, (("method",),))
+        if self.depth is not None and self.variant != "deep":
+            message = f"the form {self.variant} has no depth; there is: deep"
+            yield Conflict(("depth",), message, (("variant",),))
+        if self.depth is not None and self.depth > 12 and self.precision == "double":
+            message = f"{self.depth} steps are more than the 12 for which tiles in double have room"
+            yield Conflict(("depth",), message, (("precision",),))
         if isinstance(self.border, tuple) and len(self.border) != 4:
             yield Conflict(("border",), f"one number or four; these are {len(self.border)}")
         numbers = np.finfo(np.float32 if self.precision == "single" else np.float64)

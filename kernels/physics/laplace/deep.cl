@@ -5,6 +5,7 @@
 // edge: what the edge lacks reaches one cell further with every step. `steps` is DEPTH at most;
 // with DEPTH 1 this is the form `tiled` of a single step. A plate that has ended is carried over
 // unchanged. Macros: DEPTH, TILE, TALL, and those of plate.cl.
+#include "physics/laplace/fours.cl"
 #include "physics/laplace/plate.cl"
 #include "physics/laplace/rule.cl"
 #include "primitives/group.cl"
@@ -142,7 +143,11 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
 #define KEPT (SIDE - 2 * DEPTH)
 #define SQUARES (SIDE / 4)
 #define ITEMS (SQUARES * SQUARES)
-#define BUFFERS (NUM_IS_DOUBLE ? 1 : 2)
+#if NUM_IS_DOUBLE
+#define BUFFERS 1
+#else
+#define BUFFERS 2
+#endif
 #define TOP 0
 #define BOTTOM ITEMS
 #define LEFT (2 * ITEMS)
@@ -205,24 +210,28 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
     const uint north = y > 0 ? lane - SQUARES : lane;
     const uint south = y < SQUARES - 1 ? lane + SQUARES : lane;
     __local num4 *edges = local_malloc(BUFFERS * 4 * ITEMS * sizeof(num4));
-    for (size_t tile = get_group_id(0); tile < (size_t)tiles * copies; tile += get_num_groups(0)) {
-        const size_t plate = tile / tiles;
+    size_t tile = get_group_id(0);
+    do {
+        const bool there = tile < (size_t)tiles * copies;
+        const size_t plate = there ? tile / tiles : 0;
         const uint place = (uint)(tile % tiles);
         const int top = (int)(place / across * KEPT + 4 * y) - DEPTH;
         const int left = (int)(place % across * KEPT + 4 * x) - DEPTH;
         const bool runs = ended[plate] == RUNNING;
+        const uint many = there ? steps : 1u;
         num4 rows[4];
         uint moves = 0;  // a bit for each cell that is free
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             rows[i] = (num4)(NUM(0.0));
-            if (top + i >= 0 && top + i < ROWS) {
+            if (there && top + i >= 0 && top + i < ROWS) {
                 const size_t at = plate * CELLS + (size_t)(top + i) * COLUMNS;
                 rows[i] = load_four(phi + at, left);
                 if (runs) moves |= load_bits(free + at, left) << 4 * i;
             }
         }
-        for (uint step = 0; step < steps; ++step) {
+        uint step = 0;
+        do {
             __local num4 *now = edges + step % BUFFERS * 4 * ITEMS;
             now[TOP + lane] = rows[0];
             now[BOTTOM + lane] = rows[3];
@@ -246,16 +255,18 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
                 rows[2] = where_free(moves >> 8, third, rows[2]);
                 rows[3] = where_free(moves >> 12, fourth, rows[3]);
             }
-            if (BUFFERS == 1)
-                group_barrier(CLK_LOCAL_MEM_FENCE);  // edges are read, before the next are written
-        }
+#if BUFFERS == 1
+            group_barrier(CLK_LOCAL_MEM_FENCE);  // edges are read, before the next are written
+#endif
+        } while (++step < many);
         group_barrier(CLK_LOCAL_MEM_FENCE);  // the last edges are read, before the next tile's
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-            if (IS_KEPT((int)(4 * y) + i) && top + i < ROWS)
+            if (there && IS_KEPT((int)(4 * y) + i) && top + i < ROWS)
                 store_four(next + plate * CELLS + (size_t)(top + i) * COLUMNS, left, (int)(4 * x),
                            rows[i]);
-    }
+        tile += get_num_groups(0);
+    } while (tile < (size_t)tiles * copies);
     local_free(BUFFERS * 4 * ITEMS * sizeof(num4));
 }
 

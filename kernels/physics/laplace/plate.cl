@@ -19,11 +19,4 @@ typedef int mask_t;
 typedef uchar mask_t;
 #endif
 
-// Four cells of a row.
-#if NUM_IS_DOUBLE
-typedef double4 num4;
-#else
-typedef float4 num4;
-#endif
-
 #endif

@@ -5,6 +5,7 @@
 // plate that has ended is carried over unchanged: whatever is done with `next` after it is
 // harmless.
 // No local memory, no barriers.
+#include "physics/laplace/fours.cl"
 #include "physics/laplace/plate.cl"
 #include "physics/laplace/rule.cl"
 #include "primitives/group.cl"

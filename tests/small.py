@@ -249,7 +249,7 @@ FORMS = {
         {"variant": "seed"},
         {"method": "heat", "precision": "double"},
         {"variant": "deep", "check_every": 6, "record": {"series": 6, "detail": 8}},
-        {"variant": "tiled", "steps": 3},
+        {"variant": "tiled", "steps": 3, "precision": "double"},
         {"method": "sor", "tolerance": 1e-3},
     ),
     "matmul": (

@@ -1,4 +1,7 @@
-"""How is a kernel called? With named, type-checked arguments, and with little Python a launch."""
+"""How is a kernel called? With named, type-checked arguments, and with little Python a launch.
+
+It is long because a kernel and its launches with fixed arguments check and enqueue in the same way.
+"""
 
 from __future__ import annotations
 
@@ -344,8 +347,7 @@ class BoundKernel:
     def _change(self, changed: Mapping[str, Any]) -> None:
         packed = []
         for name, value in changed.items():
-            before = self._args.get(name)
-            if value == before and type(value) is type(before) is int:
+            if type(value) is type(self._args.get(name)) is int and value == self._args[name]:
                 continue  # set already
             try:
                 position, packer = self._packers[name]

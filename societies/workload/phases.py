@@ -1,7 +1,8 @@
 """What is a phase? Kernels, their numbers of workgroups, their arguments and scratch memory.
 
 A phase is declared in one place. From it follow the launches, the scratch memory that `plan`
-counts, the kernel files that are compiled, and what `capture`, `verify` and the race check run.
+counts, the kernel files that are compiled, and what `capture`, `verify` and the race check run. The
+module is long because it has both, what is declared and what is bound to a device.
 """
 
 from __future__ import annotations
@@ -337,10 +338,8 @@ class BoundPhases:
             now = {parameter: self.arrays[array] for parameter, array in swapped.items()}
             return kernel.bind(global_size=whole, local_size=local, **{**given, **now})
 
-        arrays, swapping = self.arrays, tuple(swapped.values())
-
         def arrangement() -> tuple[int, ...]:
-            return tuple([id(arrays[name]) for name in swapping])  # quicker than a generator
+            return tuple([id(self.arrays[array]) for array in swapped.values()])
 
         own = {*launch.arguments, *launch.scratch, *self.arrays}
         changing = [name for name in given if name in self._changing and name not in own]

@@ -22,6 +22,9 @@ DEVICES = [
     SimpleNamespace(kind="gpu", warp=32, max_workgroup=1024, compute_units=132),
     SimpleNamespace(kind="gpu", warp=64, max_workgroup=256, compute_units=4),
 ]
+TAKEN = 16
+"""Bytes of local memory that NVIDIA's OpenCL adds to those of a kernel."""
+
 BIG = """
 __kernel void large(__global int *out, __local int *more)
 {
@@ -76,6 +79,12 @@ SIZES = {
     "1024 resources": {"workload": "economy", "resources": 1024, "devices": "all"},
     "plates of any width": {"workload": "laplace", "rows": 3, "columns": 46_340, "steps": 1}
     | {"conductor": "none"},
+    **{
+        f"plates {variant} {precision}": {"workload": "laplace", "steps": 1}
+        | {"variant": variant, "precision": precision}
+        for variant in ("tiled", "deep")
+        for precision in ("single", "double")
+    },
 }
 
 
@@ -109,7 +118,8 @@ def test_shipped_and_large_sizes_fit_the_portable_profile(name, on_cpu):
     needs = planned(SIZES[name], on_cpu)
     if needs or chosen.name not in WITHOUT_LOCAL_MEMORY:
         assert kernels_of(chosen, p, copies) <= set(needs)
-    assert {name: n for name, n in needs.items() if n > PORTABLE_LOCAL_MEMORY} == {}
+    room = PORTABLE_LOCAL_MEMORY if on_cpu else PORTABLE_LOCAL_MEMORY - TAKEN
+    assert {name: n for name, n in needs.items() if n > room} == {}
     for one in DEVICES:
         assert chosen.work_items(p, copies, one) <= min(PORTABLE_WORKGROUP, one.max_workgroup)
     given = [one.items for row in chosen.phases(p, copies).values() for one in row.launches]

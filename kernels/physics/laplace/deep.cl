@@ -138,7 +138,8 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
 // A tile is SIDE x SIDE cells, each work-item has four by four of them in registers, and in local
 // memory are only the edges of these squares, for the neighbours: 64 bytes and, in single
 // precision, once more, so that a step has one barrier. There may be more workgroups than tiles,
-// which have nothing to do, or fewer. Workgroups have ITEMS work-items.
+// which have nothing to do, or fewer. Workgroups have ITEMS work-items. The lowest squares' bottom
+// edges have no reader and no place: NVIDIA's OpenCL takes 16 bytes of the 32 KiB itself.
 #define SIDE 64
 #define KEPT (SIDE - 2 * DEPTH)
 #define SQUARES (SIDE / 4)
@@ -149,9 +150,10 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
 #define BUFFERS 2
 #endif
 #define TOP 0
-#define BOTTOM ITEMS
-#define LEFT (2 * ITEMS)
-#define RIGHT (3 * ITEMS)
+#define LEFT ITEMS
+#define RIGHT (2 * ITEMS)
+#define BOTTOM (3 * ITEMS)
+#define EDGES (4 * ITEMS - SQUARES)
 #define ALIGNED (COLUMNS % 4 == 0 && DEPTH % 4 == 0)  // all fours begin at multiples of four cells
 
 #define ON_PLATE(column) ((column) >= 0 && (column) < COLUMNS)
@@ -209,7 +211,7 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
     const uint west = x > 0 ? lane - 1 : lane, east = x < SQUARES - 1 ? lane + 1 : lane;
     const uint north = y > 0 ? lane - SQUARES : lane;
     const uint south = y < SQUARES - 1 ? lane + SQUARES : lane;
-    __local num4 *edges = local_malloc(BUFFERS * 4 * ITEMS * sizeof(num4));
+    __local num4 *edges = local_malloc(BUFFERS * EDGES * sizeof(num4));
     size_t tile = get_group_id(0);
     do {
         const bool there = tile < (size_t)tiles * copies;
@@ -232,9 +234,9 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
         }
         uint step = 0;
         do {
-            __local num4 *now = edges + step % BUFFERS * 4 * ITEMS;
+            __local num4 *now = edges + step % BUFFERS * EDGES;
             now[TOP + lane] = rows[0];
-            now[BOTTOM + lane] = rows[3];
+            if (y < SQUARES - 1) now[BOTTOM + lane] = rows[3];
             now[LEFT + lane] = (num4)(rows[0].x, rows[1].x, rows[2].x, rows[3].x);
             now[RIGHT + lane] = (num4)(rows[0].w, rows[1].w, rows[2].w, rows[3].w);
             group_barrier(CLK_LOCAL_MEM_FENCE);  // edges of the step before, before they are read
@@ -267,7 +269,7 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
                            rows[i]);
         tile += get_num_groups(0);
     } while (tile < (size_t)tiles * copies);
-    local_free(BUFFERS * 4 * ITEMS * sizeof(num4));
+    local_free(BUFFERS * EDGES * sizeof(num4));
 }
 
 #endif

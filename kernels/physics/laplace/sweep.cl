@@ -80,9 +80,9 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
 // strip if there are only n work-items, so that a cell is read from memory once and not for each of
 // its neighbours, and 16 bytes at a time. Strips follow each other along the rows. Where rows do
 // not begin at a multiple of four cells, a strip is a single column. Macros: STRIP, rows of a
-// strip; by default few where a plate is too small for all work-items.
+// strip; of 1, 2, 4, 8 and 16, two are the fastest on an H100 (benchmarks/plates.py).
 #ifndef STRIP
-#define STRIP (ROWS * COLUMNS > 2000000 ? 8 : 1)
+#define STRIP 2
 #endif
 #define FOUR (COLUMNS % 4 == 0)
 

@@ -18,6 +18,7 @@ from societies.errors import DeviceError
 from societies.opencl import Device
 from societies.workload.engines import (
     ENDED,
+    LOG_ROWS,
     LOG_TICKS,
     DeviceEngine,
     ReferenceEngine,
@@ -183,7 +184,7 @@ class Room:
         parts = [one.nbytes // max(1, len(one)) for one in rows.values()]
         fields = workload.arrays(p).values()
         parts += [field.nbytes(sizes) for field in fields]
-        parts += [LOG_TICKS * field.nbytes(sizes) for field in fields if field.logged]
+        parts += [LOG_ROWS * field.nbytes(sizes) for field in fields if field.logged]
         parts += [4] if workload.numbered else []
         events = workload.events(p).values()
         parts += [4 + 4 * LOG_TICKS * one.columns * one.rows for one in events]

@@ -28,7 +28,10 @@ from societies.workload.protocol import Workload
 P = TypeVar("P")
 
 LOG_TICKS = 64
-"""Most ticks of a block: the rows of the logs on the device, which the host reads at once."""
+"""Most ticks of a block, whose logs the host reads at once."""
+
+LOG_ROWS = LOG_TICKS + 1
+"""Rows of a log on the device: those of a block, and one that was logged before and holds still."""
 
 ENDED = "ended"
 """Field of the tick at which a copy's run ended, -1 while it goes on.
@@ -368,7 +371,7 @@ class DeviceEngine(_Base[P]):
             name: device.array(array) for name, array in self.initial().items()
         }
         self._logs = {
-            name: device.zeros((LOG_TICKS + 1, copies, *field.shape(self.sizes)), field.dtype)
+            name: device.zeros((LOG_ROWS, copies, *field.shape(self.sizes)), field.dtype)
             for name, field in self.fields.items()
             if field.logged and field.nbytes(self.sizes)
         }

@@ -17,7 +17,7 @@ from societies.workload.batches import Room, batch_size
 from societies.workload.config import recorded
 from societies.workload.contents import contents_of
 from societies.workload.devices import chosen_device
-from societies.workload.engines import LOG_TICKS
+from societies.workload.engines import LOG_ROWS, LOG_TICKS
 from societies.workload.file import parts, require_room
 from societies.workload.phases import launches_of, scratch_bytes
 from societies.workload.protocol import Workload
@@ -151,7 +151,7 @@ def device_bytes(workload: Workload[Any, Any], config: WorkloadConfig) -> int:
         for array in workload.source(p).arguments.values()
         if isinstance(array, np.ndarray)
     )
-    logged = LOG_TICKS * copies * (logs + rows) + 4 * copies * len(workload.events(p))
+    logged = copies * (LOG_ROWS * logs + LOG_TICKS * rows + 4 * len(workload.events(p)))
     numbers = 4 * copies if workload.numbered else 0
     scratch = scratch_bytes(workload.phases(p, copies))
     return state_bytes(workload, config) + logged + tables + numbers + scratch

@@ -17,6 +17,9 @@ from tests.view.slow import PreviewingView, SlowView
 PAUSE, REST, AIM = 0.02, 0.006, 0.004
 
 gaps = st.lists(st.sampled_from([0.0, 0.0, 0.001, 0.003, 0.007, 0.03]), min_size=1, max_size=25)
+long_gaps = st.lists(
+    st.sampled_from([0.0, 0.0005, 0.002, 0.005, 0.015, 0.05]), min_size=1, max_size=120
+)
 launches = st.lists(st.integers(1, 3), min_size=1, max_size=4)
 
 
@@ -127,7 +130,7 @@ def test_the_latest_event_wins(gaps, launches):
 @pytest.mark.thorough
 @settings(max_examples=200)
 @given(
-    st.lists(st.sampled_from([0.0, 0.0005, 0.002, 0.005, 0.015, 0.05]), min_size=1, max_size=120),
+    long_gaps,
     launches,
 )
 def test_the_latest_event_wins_in_long_sequences(gaps, launches):
@@ -295,7 +298,7 @@ def test_the_latest_event_wins_with_previews(gaps, launches):
 @pytest.mark.thorough
 @settings(max_examples=200)
 @given(
-    st.lists(st.sampled_from([0.0, 0.0005, 0.002, 0.005, 0.015, 0.05]), min_size=1, max_size=120),
+    long_gaps,
     st.lists(st.integers(1, 8), min_size=1, max_size=3),
 )
 def test_the_latest_event_wins_with_previews_in_long_sequences(gaps, launches):

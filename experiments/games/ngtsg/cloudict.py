@@ -22,6 +22,7 @@ import sys
 import time
 from pathlib import Path
 
+from rows import append
 from run import one_core
 
 import societies
@@ -138,17 +139,6 @@ def evaluations(given):
         "load": f"{os.getloadavg()[0]:.1f}",
     }
     append(given.results / "cloudict-evaluations.csv", tuple(row), row)
-
-
-def append(path, columns, row):
-    """Add a row to a table, and print it."""
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        table = csv.DictWriter(file, columns)
-        if new:
-            table.writeheader()
-        table.writerow(row)
-    print(" ".join(f"{name}={value}" for name, value in row.items()), flush=True)
 
 
 def played(number, program, searcher, given):

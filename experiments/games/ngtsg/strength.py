@@ -24,6 +24,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from rows import append
 
 import societies
 from reference_py.games.chess.fen import START, read_fen, write_fen
@@ -200,13 +201,7 @@ def main():
             print(f"{name}: known")
             continue
         row = plies(device, given) if name == PLIES else played(name, device, given)
-        new = not table.exists()
-        with table.open("a", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            if new:
-                writer.writeheader()
-            writer.writerow(row)
-        print(" ".join(f"{key}={value}" for key, value in row.items()), flush=True)
+        append(table, COLUMNS, row)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from societies.config.model import (
     key,
 )
 from societies.games.ngtsg.capacity import capacities
-from societies.games.ngtsg.refinements import contradictions, idle, unpruned
+from societies.games.ngtsg.refinements import contradictions, idle, refinements_of, unpruned
 
 MOST_NODES = 1e13
 MOST_SUPERSTEPS = 10**9
@@ -163,13 +163,7 @@ class SearchConfig(WorkloadConfig):
     @property
     def refinements(self) -> Refinements:
         """Keys by which the search visits fewer nodes."""
-        return Refinements(
-            tuple(self.rounds),
-            self.principal_variation,
-            self.deepening,
-            self.aspiration,
-            tuple(self.batch.near_root),
-        )
+        return refinements_of(self, self.batch.near_root)
 
     def search_values(self) -> dict[str, Any]:
         """Return what `SearchParameters` are made of."""

@@ -15,7 +15,7 @@ from societies.games.ngtsg.config import (
     BatchSize,
     Children,
 )
-from societies.games.ngtsg.refinements import contradictions, idle
+from societies.games.ngtsg.refinements import contradictions, idle, refinements_of
 from societies.words import counted
 
 DEPTH, DEPTH_IN_TIME = 2, 32
@@ -45,13 +45,7 @@ class SearchingPlayer(Section):
     @property
     def refinements(self) -> Refinements:
         """The keys by which it visits fewer nodes."""
-        return Refinements(
-            tuple(self.rounds),
-            self.principal_variation,
-            self.deepening,
-            self.aspiration,
-            tuple(self.near_root),
-        )
+        return refinements_of(self, self.near_root)
 
 
 def player_conflicts(players: Sequence[SearchingPlayer], branches: int) -> Iterator[Conflict]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 from reference_py.games.ngtsg.parameters import Refinements
 from societies.config.model import Conflict
@@ -11,6 +12,23 @@ from societies.config.problems import Path
 from societies.words import counted
 
 NEAR_ROOT = ("batch", "near_root")
+
+
+def refinements_of(section: Any, near_root: Sequence[int]) -> Refinements:
+    """Return the refinements that a section of a configuration asks for.
+
+    Parameters
+    ----------
+    section : with the keys rounds, principal_variation, deepening and aspiration
+    near_root : the key of that name, which stands in another place in some configurations
+    """
+    return Refinements(
+        tuple(section.rounds),
+        section.principal_variation,
+        section.deepening,
+        section.aspiration,
+        tuple(near_root),
+    )
 
 
 def unpruned(keys: Refinements) -> Iterator[Conflict]:

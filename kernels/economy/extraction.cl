@@ -5,15 +5,31 @@
 // work-items). All work-items look at the resources and fill a tree of the largest gains (see
 // best_t). Extracting a unit changes one leaf and the path above it, so one work-item then walks
 // the day: log2(resources) steps a unit instead of a reduction of the whole workgroup with its
-// barriers. All work-items store the day. Local memory: 24 bytes a leaf, and 20 a resource up to
-// ROW_LIMIT resources; beyond it the agent's rows are in global memory (a slice of `rows` for each
-// workgroup). With devices 60 more a resource.
+// barriers. All work-items store the day.
+//
+// One work-item that walks leaves the rest of its processor idle. Where there are many agents, a
+// workgroup therefore takes several (`together`), SLOTS at a time, and their days are walked side
+// by side: by a work-item each on a GPU, by turns of one work-item on a CPU, where a unit of one
+// agent need not wait for that of another. A day depends on its agent alone, so the results are the
+// same.
+//
+// Local memory of a slot: 24 bytes a leaf, and 20 a resource up to ROW_LIMIT resources; beyond it
+// the agent's rows are in global memory (a slice of `rows` for each agent). With devices 60 more a
+// resource.
 #include "economy/curves.cl"
 #include "economy/streams.cl"
+#include "primitives/group.cl"
 #include "primitives/reduce.cl"
 
 #if DEVICES
 #include "economy/devices.cl"
+#endif
+
+// Agents whose days are walked side by side.
+#if DEVICE_IS_CPU
+#define SLOTS (EXTRACTION_SLOTS < 2 ? EXTRACTION_SLOTS : 2)
+#else
+#define SLOTS EXTRACTION_SLOTS
 #endif
 
 // ---------------------------------------------------------------- the tree of gains
@@ -72,15 +88,26 @@ INLINED best_t update(TREE_PARAMETERS, const uint resource, const real new_gain)
     return x;
 }
 
-// Form all nodes above the leaves, level by level; `leaves` is LEAVES, hidden from the compiler.
-COLLECTIVE void fill_tree(TREE_PARAMETERS, const uint leaves)
+// A tree's nodes, and one more: the same node of several trees is then not in the same bank of
+// local memory.
+#define TREE_NODES (2 * LEAVES + (SLOTS > 1))
+#define TREE_OF(slot) gain + (slot) * TREE_NODES, ties + (slot) * TREE_NODES
+
+INLINED void fill_level(TREE_PARAMETERS, const uint level)
+{
+    for (uint node = level + LANE; node < 2 * level; node += LANES)
+        write_node(TREE, node,
+                   better_node(read_node(TREE, 2 * node), read_node(TREE, 2 * node + 1)));
+}
+
+// Form all nodes above the leaves of so many trees, level by level; `leaves` is LEAVES, hidden from
+// the compiler.
+COLLECTIVE void fill_trees(TREE_PARAMETERS, const uint trees, const uint leaves)
 {
     uint level = leaves / 2;
     do {
-        for (uint node = level + get_local_id(0); node < 2 * level; node += get_local_size(0))
-            write_node(TREE, node,
-                       better_node(read_node(TREE, 2 * node), read_node(TREE, 2 * node + 1)));
-        barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+        for (uint slot = 0; slot < trees; ++slot) fill_level(TREE_OF(slot), level);
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
         level /= 2;
     } while (level > 0);
 }
@@ -204,11 +231,11 @@ INLINED real look(WORK_PARAMETERS, const uint resource)
            factor;
 }
 
-// Copy the agent's rows, look at every resource and fill the tree. A resource that is gone has a
-// gain below all others, as has a leaf that is no resource.
-COLLECTIVE void look_at_all(WORK_PARAMETERS, TREE_PARAMETERS)
+// Copy the agent's rows, look at every resource and write the tree's leaves. A resource that is
+// gone has a gain below all others, as has a leaf that is no resource.
+INLINED void look_at_all(WORK_PARAMETERS, TREE_PARAMETERS)
 {
-    for (uint r = get_local_id(0); r < leaves; r += get_local_size(0)) {
+    for (uint r = LANE; r < leaves; r += LANES) {
         real best = -1.0;
         if (r < RESOURCES) {
             holding[r] = held(agent, r);
@@ -222,9 +249,6 @@ COLLECTIVE void look_at_all(WORK_PARAMETERS, TREE_PARAMETERS)
         }
         write_node(TREE, LEAVES + r, (best_t){best, COUNT_ONE + r});
     }
-    // Leaves of all work-items, before their parents are formed; rows, before one work-item works.
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    fill_tree(TREE, leaves);
 }
 
 // Extract one unit, learn by it, and return what the next one brings per minute.
@@ -239,36 +263,56 @@ INLINED real extract_unit(WORK_PARAMETERS, const uint resource)
     return look(WORK, resource);
 }
 
-// Extract until the day is over, less the time that was spent making devices; by one work-item. If
-// making took all of the day, its last minute brought what the devices did.
-INLINED void work(WORK_PARAMETERS, TREE_PARAMETERS)
+// An agent's day so far: its minutes, what the last of them brought, what pays best now.
+typedef struct {
+    real start, time, end, last_gain;
+    best_t best;
+    rng_t rng;
+} day_t;
+
+// The day begins after the time that was spent making devices. If making took all of the day, its
+// last minute brought what the devices did. The dead have no day.
+INLINED day_t begin_day(WORK_PARAMETERS, TREE_PARAMETERS)
 {
-    real start = 0.0, last_gain = gain_per_minute(agent);
+    day_t day = {P(day_length), P(day_length), P(day_length), 0.0, {0.0, 0}, {0, 0}};
+    if (!alive(agent)) return day;
+    day.start = 0.0;
+    day.last_gain = gain_per_minute(agent);
 #if DEVICES
     for (uint from = 0; from < SOURCES; ++from) units_from[from] = 0;
-    start = overtime(agent);
-    overtime(agent) = start > P(day_length) ? start - P(day_length) : 0.0;
-    if (start >= P(day_length)) last_gain = device_gain(agent) / start;
+    day.start = overtime(agent);
+    overtime(agent) = day.start > P(day_length) ? day.start - P(day_length) : 0.0;
+    if (day.start >= P(day_length)) day.last_gain = device_gain(agent) / day.start;
 #endif
-    rng_t rng = rng_load(stream(agent, PURPOSE_EXTRACTION));
-    best_t best = read_node(TREE, 1);
-    real time = start;
-    while (time < P(day_length)) {
-        const uint r = choose(TREE, best, P(near_best_band), &rng);
-        time += minutes_next[r];
-        last_gain = gain[LEAVES + r];
-        best = update(TREE, r, extract_unit(WORK, r));
-    }
-    stream(agent, PURPOSE_EXTRACTION) = rng_pack(rng);
-    minutes(agent) = time - start;
-    gain_per_minute(agent) = last_gain;
+    day.time = day.start;
+    day.best = read_node(TREE, 1);
+    day.rng = rng_load(stream(agent, PURPOSE_EXTRACTION));
+    return day;
+}
+
+// Extract one unit more.
+INLINED void work_on(WORK_PARAMETERS, TREE_PARAMETERS, day_t *day)
+{
+    const uint r = choose(TREE, day->best, P(near_best_band), &day->rng);
+    day->time += minutes_next[r];
+    day->last_gain = gain[LEAVES + r];
+    day->best = update(TREE, r, extract_unit(WORK, r));
+}
+
+INLINED void end_of_work(WORK_PARAMETERS, const day_t day)
+{
+    if (!alive(agent)) return;
+    stream(agent, PURPOSE_EXTRACTION) = rng_pack(day.rng);
+    minutes(agent) = day.time - day.start;
+    gain_per_minute(agent) = day.last_gain;
 }
 
 // Store the units, and the experience: with every resource that was not extracted today it fades,
 // and no more of it is kept than the most there is to know.
 INLINED void practise(WORK_PARAMETERS)
 {
-    for (uint r = get_local_id(0); r < resources; r += get_local_size(0)) {
+    if (!alive(agent)) return;
+    for (uint r = LANE; r < resources; r += LANES) {
         const int today = holding[r] - held(agent, r);
         real known = experienced[r];
         if (today == 0) {
@@ -283,57 +327,123 @@ INLINED void practise(WORK_PARAMETERS)
 }
 
 #if DEVICES
-// Store what is left of devices in use, and the day's units and minutes by source.
-COLLECTIVE void store_sources(WORK_PARAMETERS)
+// Store what is left of devices in use.
+INLINED void store_devices(WORK_PARAMETERS)
 {
-    for (uint r = get_local_id(0); r < resources; r += get_local_size(0))
+    if (!alive(agent)) return;
+    for (uint r = LANE; r < resources; r += LANES)
         if (source[r] != source_of(BY_HAND))
             device_minutes(agent, source[r] - source_of(TOOL), r) = left[r];
-    uint from = 0;
-    do {
-        const real total = reduce_sum_row(spent + from * RESOURCES, resources);
-        if (get_local_id(0) == 0) {
-            minutes_with(agent, from) = total;
-            extracted_with(agent, from) = units_from[from];
-        }
-    } while (++from < SOURCES);
+}
+
+// Store the day's units and minutes with a source, given all its minutes.
+INLINED void store_source(WORK_PARAMETERS, const uint from, const real total)
+{
+    if (LANE != 0 || !alive(agent)) return;
+    minutes_with(agent, from) = total;
+    extracted_with(agent, from) = units_from[from];
 }
 #endif
 
-__kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *rows)
-{
-    const size_t society = get_group_id(0) / AGENTS;
-    const uint agent = get_group_id(0) % AGENTS;
-    __local real *gain = local_malloc(2 * LEAVES * sizeof(real));
-    __local uint *ties = local_malloc(2 * LEAVES * sizeof(uint));
-#if RESOURCES <= ROW_LIMIT
-    __local real *minutes_next = local_malloc(RESOURCES * sizeof(real));
-    __local real *experienced = local_malloc(RESOURCES * sizeof(real));
-    __local int *holding = local_malloc(RESOURCES * sizeof(int));
+// Where the agent of a slot has its rows.
 #if DEVICES
-    __local real *spent = local_malloc(SOURCES * RESOURCES * sizeof(real));
-    __local real *left = local_malloc(RESOURCES * sizeof(real));
-    __local int *source = local_malloc(RESOURCES * sizeof(int));
-#endif
+#define ROWS_OF(slot) \
+    holding + (slot) * RESOURCES, experienced + (slot) * RESOURCES, \
+        minutes_next + (slot) * RESOURCES, source + (slot) * RESOURCES, left + (slot) * RESOURCES, \
+        spent + (slot) * SOURCES *RESOURCES, units_from + (slot) * SOURCES
 #else
-    __global real *minutes_next = rows + get_group_id(0) * EXTRACTION_ROWS * RESOURCES;
-    __global real *experienced = minutes_next + RESOURCES;
-    __global int *holding = (__global int *)(experienced + RESOURCES);
+#define ROWS_OF(slot) \
+    holding + (slot) * RESOURCES, experienced + (slot) * RESOURCES, \
+        minutes_next + (slot) * RESOURCES
+#endif
+#define WORK_OF(slot) \
+    STATE, TABLES, (size_t)((first + (slot)) / AGENTS), (first + (slot)) % AGENTS, ROWS_OF(slot)
+
+// Walk the days of the agents from `first` on: on a GPU each by a work-item, on a CPU all by one,
+// which extracts a unit for one agent after the other.
+INLINED void walk_days(STATE_PARAMETERS, TABLE_PARAMETERS, ROWS_PARAMETERS, TREE_PARAMETERS,
+                       const uint first, const uint slots)
+{
+#if DEVICE_IS_CPU
+    day_t days[SLOTS];
+    for (uint slot = 0; slot < SLOTS; ++slot) {
+        days[slot].time = days[slot].end = 0.0;
+        if (slot < slots) days[slot] = begin_day(WORK_OF(slot), TREE_OF(slot));
+    }
+    bool going;
+    do {
+        going = false;
+#pragma unroll
+        for (uint slot = 0; slot < SLOTS; ++slot) {
+            if (!(days[slot].time < days[slot].end)) continue;
+            work_on(WORK_OF(slot), TREE_OF(slot), &days[slot]);
+            going = true;
+        }
+    } while (going);
+    for (uint slot = 0; slot < slots; ++slot) end_of_work(WORK_OF(slot), days[slot]);
+#else
+    // Two agents need not share the work-items that a GPU runs in step; more of them should.
+    const uint apart = slots > 2 ? 1 : max(1u, LANES / slots);
+    for (uint slot = LANE / apart; slot < slots; slot += max(1u, LANES / apart)) {
+        if (LANE % apart != 0) continue;
+        day_t day = begin_day(WORK_OF(slot), TREE_OF(slot));
+        while (day.time < day.end) work_on(WORK_OF(slot), TREE_OF(slot), &day);
+        end_of_work(WORK_OF(slot), day);
+    }
+#endif
+}
+
+// `all_agents`: of all societies; `together`: of a workgroup.
+__kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *rows,
+                         const uint all_agents, const uint together)
+{
+    uint first = get_group_id(0) * together;
+    const uint end = min(first + together, all_agents);
+    __local real *gain = local_malloc(SLOTS * TREE_NODES * sizeof(real));
+    __local uint *ties = local_malloc(SLOTS * TREE_NODES * sizeof(uint));
+#if RESOURCES <= ROW_LIMIT
+    __local real *minutes_next = local_malloc(SLOTS * RESOURCES * sizeof(real));
+    __local real *experienced = local_malloc(SLOTS * RESOURCES * sizeof(real));
+    __local int *holding = local_malloc(SLOTS * RESOURCES * sizeof(int));
 #if DEVICES
-    __global real *left = experienced + 2 * RESOURCES;
-    __global real *spent = left + RESOURCES;
-    __global int *source = holding + RESOURCES;
+    __local real *spent = local_malloc(SLOTS * SOURCES * RESOURCES * sizeof(real));
+    __local real *left = local_malloc(SLOTS * RESOURCES * sizeof(real));
+    __local int *source = local_malloc(SLOTS * RESOURCES * sizeof(int));
 #endif
 #endif
 #if DEVICES
-    __local int *units_from = local_malloc(SOURCES * sizeof(int));
+    __local int *units_from = local_malloc(SLOTS * SOURCES * sizeof(int));
 #endif
-    if (!alive(agent)) return;
-    look_at_all(WORK, TREE);
-    if (get_local_id(0) == 0) work(WORK, TREE);
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the day's units, before they are stored
-    practise(WORK);
+    do {
+        const uint slots = SLOTS == 1 ? 1 : min((uint)SLOTS, end - first);
+#if RESOURCES > ROW_LIMIT
+        __global real *minutes_next = rows + (size_t)first * EXTRACTION_ROWS * RESOURCES;
+        __global real *experienced = minutes_next + RESOURCES;
+        __global int *holding = (__global int *)(experienced + RESOURCES);
 #if DEVICES
-    store_sources(WORK);
+        __global real *left = experienced + 2 * RESOURCES;
+        __global real *spent = left + RESOURCES;
+        __global int *source = holding + RESOURCES;
 #endif
+#endif
+        for (uint slot = 0; slot < slots; ++slot) look_at_all(WORK_OF(slot), TREE_OF(slot));
+        // All leaves, before their parents are formed; rows, before one work-item works.
+        group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        fill_trees(TREE, slots, leaves);
+        walk_days(STATE, TABLES, ROWS, TREE, first, slots);
+        // units of the days, before they are stored
+        group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        for (uint slot = 0; slot < slots; ++slot) practise(WORK_OF(slot));
+#if DEVICES
+        for (uint slot = 0; slot < slots; ++slot) store_devices(WORK_OF(slot));
+        uint row = 0;
+        do {
+            const real total = reduce_sum_row(spent + row * RESOURCES, resources);
+            store_source(WORK_OF(row / SOURCES), row % SOURCES, total);
+        } while (++row < slots * SOURCES);
+#endif
+        // these days, before the memory is used again
+        group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        first += slots;
+    } while (first < end);
 }

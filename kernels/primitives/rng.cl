@@ -201,4 +201,18 @@ static uint rng_binomial_reserve(uint n)
     return n <= 8u ? n : 32u * (n / 32u + (n % 32u != 0u ? 1u : 0u));
 }
 
+// The successes of rng_binomial, and the state after rng_binomial_reserve(n) draws, whatever was
+// drawn: for one binomial after the other, each on a stretch of its own. Up to 8 trials draw all of
+// it, and nothing is skipped.
+static uint rng_binomial_spaced(rng_t *rng, uint n, ulong threshold)
+{
+    const rng_t start = *rng;
+    const uint successes = rng_binomial(rng, n, threshold);
+    if (n > 8u || threshold == 0ul || threshold >= 0x100000000ul) {
+        *rng = start;
+        rng_skip(rng, rng_binomial_reserve(n));
+    }
+    return successes;
+}
+
 #endif

@@ -9,7 +9,6 @@ Device twin: ``kernels/economy/consumption.cl``.
 
 from reference_py.economy.devices import TYPES
 from reference_py.economy.streams import drawing
-from reference_py.primitives.rng import Rng, binomial_reserve
 
 
 def consumption(p, s):
@@ -29,10 +28,7 @@ def consume(p, s, agent):
     thresholds = p.consumption_threshold[p.group_of_agent[agent]]
     with drawing(p, s, agent, "consumption") as rng:
         for r in range(p.resources):
-            units = held[r]
-            own = Rng(rng.x, rng.c)
-            held[r] -= own.binomial(units, thresholds[r])
-            rng.skip(binomial_reserve(units))
+            held[r] -= rng.binomial_spaced(held[r], thresholds[r])
 
 
 def depreciate(p, s, agent):

@@ -150,6 +150,12 @@ class Rng:
             ones += (self.next() & (2 ** (bits % 32) - 1)).bit_count()
         return ones
 
+    def binomial_spaced(self, n: int, threshold: int) -> int:
+        """Successes as `binomial`; moves on by `binomial_reserve` draws, whatever was drawn."""
+        successes = Rng(self.x, self.c).binomial(n, threshold)
+        self.skip(binomial_reserve(n))
+        return successes
+
 
 def binomial_reserve(n: int) -> int:
     """Upper bound of the words that a binomial of n trials draws.

@@ -17,7 +17,7 @@ from reference_py.economy.devices import TYPES
 from reference_py.economy.measures import measured
 from reference_py.economy.parameters import Parameters
 from reference_py.economy.streams import PURPOSE_COUNT
-from societies.economy import source
+from societies.economy import memory, source
 from societies.workload.phases import Launch, Phase, Scratch, phase
 
 CLOCK = "day"
@@ -41,11 +41,12 @@ def _file(function: Callable[..., None]) -> str:
 def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
     """Return the phases that are more, or less, than a workgroup for each agent."""
     agents, pairs = societies * p.agents, societies * (p.agents // 2)
-    scores = Scratch((pairs, source.scores_in_global_memory(p)))
-    rows = Scratch((agents, source.extraction_in_global_memory(p)))
+    scores = Scratch((pairs, memory.scores_in_global_memory(p)))
+    rows = Scratch((agents, memory.extraction_in_global_memory(p)))
     # kernels/economy/menu.cl, menu_t: a real for each resource, a word for each entry and one more
     menu = p.resources + (p.menu_size + 2) // 2
     menus = {"menus": Scratch((agents, menu), shared="menus")}
+    together = memory.extraction_together(p, societies)
     # With a single work-item for each workgroup these phases are faster on CPUs.
     alone = {"alone_on_cpu": True}
 
@@ -55,7 +56,13 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
             global_size=societies * (p.agents + 1) * PURPOSE_COUNT,
             arguments={"societies": societies},
         ),
-        "extraction": phase("economy/extraction.cl", agents, scratch={"rows": rows}, **alone),
+        "extraction": phase(
+            "economy/extraction.cl",
+            -(-agents // together),
+            scratch={"rows": rows},
+            arguments={"all_agents": agents, "together": together},
+            **alone,
+        ),
         "matching": phase("economy/matching.cl", societies),
         "trading": phase("economy/trading.cl", pairs, scratch={"scores": scores, **menus}, **alone),
         "end_day": phase("economy/end_day.cl", agents, **alone),
@@ -89,7 +96,7 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
                 "economy/invention.cl",
                 societies,
                 scratch={
-                    "orders": Scratch((societies * source.orders_in_global_memory(p),), "uint32")
+                    "orders": Scratch((societies * memory.orders_in_global_memory(p),), "uint32")
                 },
                 **alone,
             ),

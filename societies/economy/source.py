@@ -25,6 +25,7 @@ from reference_py.economy.state import NOBODY, Array, arrays, links, partners_re
 from reference_py.economy.streams import PURPOSE_COUNT, PURPOSES
 from reference_py.economy.tables import EffortCurve, UtilityCurve
 from reference_py.primitives.rng import STREAM_GAP
+from societies.economy import memory
 from societies.economy.ensemble import Ensemble
 from societies.economy.series import group_families, series_of
 from societies.workload.keys import VALUE_TABLE, shape_macros, value_macros, value_rows
@@ -117,16 +118,10 @@ def counts(p: Parameters) -> dict[str, int]:
     found = {
         "agents": p.agents,
         "resources": p.resources,
-        "leaves": leaves(p),
+        "leaves": memory.leaves(p),
         "menu_size": p.menu_size,
     }
     return found | {"links": links(p)} if p.network else found
-
-
-def leaves(p: Parameters) -> int:
-    """Return the leaves of the tree over resources: a power of two."""
-    least: int = (p.resources - 1).bit_length()
-    return 1 << least
 
 
 def device_means() -> dict[str, list[str]]:
@@ -153,62 +148,14 @@ def series_families(p: Parameters) -> dict[str, list[str]]:
     return found | group_families(p.devices is not None, p.groups)
 
 
-def candidates(p: Parameters) -> int:
-    """Return the most swaps that are ever ranked at once in a meeting.
-
-    A ranking is extended only while fewer than ``attempts`` swaps were queued, so before it the
-    product of the two sale lists is below ``attempts`` and their sum at most ``attempts``; each
-    list then grows by a menu at most.
-    """
-    grown: int = p.menu_size * p.menu_size + p.menu_size * p.attempts + p.attempts
-    pairs: int = p.resources * p.resources
-    return min(grown, pairs)
-
-
-CANDIDATES_IN_LOCAL_MEMORY = 512
-
-INVENTION_ORDER_LIMIT = 4096
-"""Agents whose order of invention fits local memory."""
-
-ROW_LIMIT, DEVICE_ROW_LIMIT = 512, 256
-"""Resources whose extraction fits local memory, without and with devices."""
-
-EXTRACTION_ROWS, DEVICE_EXTRACTION_ROWS = 3, len(SOURCES) + 4
-"""Reals that extraction keeps of a resource beyond that (kernels/economy/extraction.cl)."""
-
-
-def scores_in_global_memory(p: Parameters) -> int:
-    """Return the reals that each meeting needs in global memory for the scores of candidates."""
-    count = candidates(p)
-    return 0 if count <= CANDIDATES_IN_LOCAL_MEMORY else 2 * count
-
-
-def extraction_in_global_memory(p: Parameters) -> int:
-    """Return the reals that extraction needs in global memory for each agent."""
-    limit, rows = _extraction_rows(p)
-    return rows * p.resources if p.resources > limit else 0
-
-
-def _extraction_rows(p: Parameters) -> tuple[int, int]:
-    """Return the most resources whose rows fit local memory, and the reals of each resource."""
-    if p.devices is None:
-        return ROW_LIMIT, EXTRACTION_ROWS
-    return DEVICE_ROW_LIMIT, DEVICE_EXTRACTION_ROWS
-
-
-def orders_in_global_memory(p: Parameters) -> int:
-    """Return the numbers of agents that the inventions of a society need in global memory."""
-    return 0 if p.agents <= INVENTION_ORDER_LIMIT else p.agents
-
-
 def macros(p: Parameters) -> dict[str, int | float]:
     """Return the configuration as macros: ``P_...`` are values, the others shapes and choices."""
     found: dict[str, int | float] = {
         **shape_macros(p.shapes),
         **_of_parameters(p),
         "PAIRS": max(1, p.agents // 2),  # of a lone agent, which meets nobody: any number but 0
-        "LEAVES": leaves(p),
-        "LEVELS": leaves(p).bit_length() - 1,
+        "LEAVES": memory.leaves(p),
+        "LEVELS": memory.leaves(p).bit_length() - 1,
         "GROUPS": p.groups,
         "PURPOSES": PURPOSE_COUNT,
         "DEVICES": int(p.devices is not None),
@@ -218,10 +165,11 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "SHOCKS": len(p.shocks),
         "SHOCK_SLOTS": max(1, len(p.shocks)),
         "ROUND_SLOTS": max(1, p.rounds),
-        "CANDIDATES": candidates(p),
-        "CANDIDATE_LIMIT": CANDIDATES_IN_LOCAL_MEMORY,
-        "ROW_LIMIT": _extraction_rows(p)[0],
-        "EXTRACTION_ROWS": _extraction_rows(p)[1],
+        "CANDIDATES": memory.candidates(p),
+        "CANDIDATE_LIMIT": memory.CANDIDATES_IN_LOCAL_MEMORY,
+        "ROW_LIMIT": memory.extraction_rows(p)[0],
+        "EXTRACTION_ROWS": memory.extraction_rows(p)[1],
+        "EXTRACTION_SLOTS": memory.extraction_slots(p),
         "REMOVE_RESOURCE": REMOVE_RESOURCE,
         "REMOVE_AGENT": REMOVE_AGENT,
         "RANDOM_INDEX": RANDOM_INDEX,
@@ -269,7 +217,7 @@ def _device_macros(p: Parameters) -> dict[str, int | float]:
         "DEVICE_MEANS": sum(map(len, device_means().values())),
         **_firsts(device_means()),
         "SOURCES": len(SOURCES),
-        "INVENTION_ORDER_LIMIT": INVENTION_ORDER_LIMIT,
+        "INVENTION_ORDER_LIMIT": memory.INVENTION_ORDER_LIMIT,
         "TOOLS_ONLY": int(p.devices.tools_only),
         "PRICE_MEMORY": p.device_memory,
         "PARTNER_MEMORY": p.device_memory,

@@ -12,7 +12,7 @@ import pytest
 
 from reference_py.economy.devices import DEVICE_TYPES
 from societies import config_from_dict
-from societies.economy import schedule, source
+from societies.economy import memory, schedule, source
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.opencl import choose_device
@@ -151,12 +151,20 @@ def test_every_method_of_the_kernels(phase):
 
 
 def test_what_fits_local_memory_may_be_in_global_memory(monkeypatch):
-    monkeypatch.setattr(source, "DEVICE_ROW_LIMIT", 8)
-    monkeypatch.setattr(source, "INVENTION_ORDER_LIMIT", 5)
+    monkeypatch.setattr(memory, "DEVICE_ROW_LIMIT", 8)
+    monkeypatch.setattr(memory, "INVENTION_ORDER_LIMIT", 5)
     phases = ("extraction", "invention")
     one = device_engine.__wrapped__("6x9", phases=phases)
     for phase in phases:
         compare(one, states("6x9", phase))
+
+
+@pytest.mark.parametrize("together", [1, 3, 8])
+def test_any_number_of_agents_may_share_a_workgroup(together, monkeypatch):
+    monkeypatch.setattr(memory, "extraction_together", lambda p, societies: together)
+    for on_cpu in (0, 1):
+        one = device_engine.__wrapped__("groups", on_cpu, 5, phases=("extraction",))
+        compare(one, states("groups", "extraction"))
 
 
 @pytest.mark.thorough

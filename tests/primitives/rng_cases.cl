@@ -58,7 +58,8 @@ __kernel void successive(const ulong state, const uint n, const uint count, __gl
 // per stream: an integer below n[i], a uniform, a Bernoulli draw, a binomial
 __kernel void draws(__global ulong *states, __global const uint *n, __global const ulong *threshold,
                     const uint cases, __global uint *below, __global real *uniform,
-                    __global int *success, __global uint *successes, __global uint *reserve)
+                    __global int *success, __global uint *successes, __global uint *reserve,
+                    __global uint *spaced)
 {
     const size_t i = get_global_id(0);
     if (i >= cases) return;
@@ -70,6 +71,7 @@ __kernel void draws(__global ulong *states, __global const uint *n, __global con
     // many trials would take too long in the twin
     successes[i] = rng_binomial(&rng, n[i] & 0xffffu, threshold[i]);
     reserve[i] = rng_binomial_reserve(n[i] & 0x7fffffffu);
+    spaced[i] = rng_binomial_spaced(&rng, n[i] & 0xffffu, threshold[i]);
     states[i] = rng_pack(rng);
 }
 

@@ -303,6 +303,7 @@ def test_device_draws_like_the_twin(device, program, cases):
         success=np.zeros(len(cases), np.int32),
         successes=np.zeros(len(cases), np.uint32),
         reserve=np.zeros(len(cases), np.uint32),
+        spaced=np.zeros(len(cases), np.uint32),
     )
     for i, (rng, (_, n, threshold)) in enumerate(zip(twins, cases, strict=True)):
         assert result["below"][i] == rng.below(n)
@@ -310,6 +311,7 @@ def test_device_draws_like_the_twin(device, program, cases):
         assert result["success"][i] == rng.bernoulli(threshold % 2**32)
         assert result["successes"][i] == rng.binomial(n % 2**16, threshold)
         assert result["reserve"][i] == binomial_reserve(n % 2**31)
+        assert result["spaced"][i] == rng.binomial_spaced(n % 2**16, threshold)
         assert result["states"][i] == rng.pack()
 
 
@@ -388,6 +390,15 @@ def test_binomial_stays_within_its_reserve(seed, n, threshold):
     tape = Tape(seed)
     assert 0 <= tape.binomial(n, threshold) <= n
     assert len(tape.words) <= binomial_reserve(n)
+
+
+@given(words64, st.integers(0, 2000), thresholds)
+def test_spaced_binomials_begin_where_the_reserve_of_those_before_ends(seed, n, threshold):
+    spaced, plain = Rng.seed(seed, 0, 0), Rng.seed(seed, 0, 0)
+    at = Rng.load(plain.pack())
+    assert spaced.binomial_spaced(n, threshold) == plain.binomial(n, threshold)
+    at.skip(binomial_reserve(n))
+    assert spaced.pack() == at.pack()
 
 
 @pytest.mark.parametrize("p", [0.2, 0.5, 1 / 3, 0.97, 0.001])

@@ -143,7 +143,7 @@ COLLECTIVE uint list_offers(DEAL_PARAMETERS, __local uint *offered)
     __global const uint *least = menu_of(STATE, menus, society, buyer);
 #else
     __local uint *least = local_malloc(MENU_SIZE * sizeof(uint));
-    choose_menu(STATE, society, buyer, least);
+    choose_menu(STATE, menus, society, buyer, least);
 #endif
     uint count = 0;
     while (count < menu_size && least[count] != NONE) ++count;

@@ -6,9 +6,10 @@
 // refused. On a GPU the work-items work out all queued offers at once and drop those that are not
 // made; ladders of offers that are long are then walked by all work-items together. A meeting draws
 // no random numbers, and no agent is in two meetings of a round. Local memory: 1 byte a resource
-// and 4 an attempt, and the most of what menus, ranking and bargains need in turn: ranking takes 4
-// bytes a resource and 16 a candidate up to CANDIDATE_LIMIT candidates; beyond it their scores are
-// in global memory (a slice of `scores` for each workgroup).
+// and 4 an attempt (on a GPU up to 64 resources 20 a resource more, for ranks), and the most of
+// what menus, ranking and bargains need in turn: ranking takes 4 bytes a resource and 16 a
+// candidate (on a GPU 20) up to CANDIDATE_LIMIT candidates; beyond it their scores are in global
+// memory (a slice of `scores` for each workgroup).
 #include "economy/curves.cl"
 #include "economy/menu.cl"
 #include "economy/network.cl"
@@ -385,6 +386,32 @@ static real score(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, cons
     return remembered / last;
 }
 
+// On a GPU the work-items put the candidates in order, each by counting those before its own, if
+// they are in local memory; else one work-item looks for the best of what is left.
+#define PLACED (!DEVICE_IS_CPU && CANDIDATES <= CANDIDATE_LIMIT)
+#define QUEUED (-1.0)  // instead of the score
+
+#if PLACED
+// Candidates by falling score, the lower index first among ties.
+INLINED void place_candidates(const __local real *scores, const uint candidates,
+                              __local ushort *order)
+{
+    for (uint c = get_local_id(0); c < candidates; c += get_local_size(0)) {
+        const real own = scores[c];
+        uint place = 0;
+        for (uint i = 0; i < candidates; ++i)
+            place += scores[i] > own || (scores[i] == own && i < c);
+        order[place] = c;
+    }
+}
+
+// The first candidate of an order that is not yet queued.
+INLINED uint next_candidate(const __local real *scores, const __local ushort *order, uint *next)
+{
+    while (scores[order[*next]] == QUEUED) ++*next;
+    return order[(*next)++];
+}
+#else
 // The candidate with the highest score, lowest index among ties.
 INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
 {
@@ -393,7 +420,9 @@ INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
         if (scores[c] > scores[best]) best = c;
     return best;
 }
+#endif
 
+#if !RANKED
 // Put on the menu, as offers of `who`, the held resources that the agent remembers as least
 // valuable.
 COLLECTIVE void offer(STATE_PARAMETERS, __global menu_t *menus, const size_t society,
@@ -403,7 +432,7 @@ COLLECTIVE void offer(STATE_PARAMETERS, __global menu_t *menus, const size_t soc
     __global const uint *menu = menu_of(STATE, menus, society, agent);
 #else
     __local uint *menu = local_malloc(MENU_SIZE * sizeof(uint));
-    choose_menu(STATE, society, agent, menu);
+    choose_menu(STATE, menus, society, agent, menu);
 #endif
     for (uint i = LANE; i < menu_size; i += LANES)
         if (menu[i] != NONE) on_menu[menu[i]] |= who;
@@ -412,6 +441,7 @@ COLLECTIVE void offer(STATE_PARAMETERS, __global menu_t *menus, const size_t soc
     local_free(MENU_SIZE * sizeof(uint));
 #endif
 }
+#endif
 
 __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
                       __global menu_t *menus, const uint market_round)
@@ -435,17 +465,32 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
 
     for (uint r = lid; r < resources; r += lanes) sold[r] = 0;
     if (lid == 0) queued = attempt = 0;
+#if RANKED
+    __local real *key_a = local_malloc(RESOURCES * sizeof(real));
+    __local real *key_b = local_malloc(RESOURCES * sizeof(real));
+    __local ushort *rank_a = local_malloc(RESOURCES * sizeof(ushort));
+    __local ushort *rank_b = local_malloc(RESOURCES * sizeof(ushort));
+    load_ranks(STATE, menus, society, a, key_a, rank_a);
+    load_ranks(STATE, menus, society, b, key_b, rank_b);
+#endif
 
     do {
+        // A resource is for sale if one of the two offers it and the other does not.
+#if RANKED
+        for (uint r = lid; r < resources; r += lanes) {
+            const uint on_menu = (is_on_menu(key_a, rank_a, r) ? SOLD_BY_A : 0) |
+                                 (is_on_menu(key_b, rank_b, r) ? SOLD_BY_B : 0);
+            if (on_menu != (SOLD_BY_A | SOLD_BY_B)) sold[r] |= on_menu;
+        }
+#else
         __local uchar *on_menu = local_malloc(RESOURCES * sizeof(uchar));
         for (uint r = lid; r < resources; r += lanes) on_menu[r] = 0;
         for (uint who = SOLD_BY_A; who <= SOLD_BY_B; ++who)
             offer(STATE, menus, society, who == SOLD_BY_A ? a : b, who, on_menu);
-
-        // A resource is for sale if one of the two offers it and the other does not.
         for (uint r = lid; r < resources; r += lanes)
             if (on_menu[r] != (SOLD_BY_A | SOLD_BY_B)) sold[r] |= on_menu[r];
         local_free(RESOURCES * sizeof(uchar));
+#endif
         group_barrier(CLK_LOCAL_MEM_FENCE);  // what is for sale, before it is listed
 
         __local ushort *sold_by_a = local_malloc(RESOURCES * sizeof(ushort));  // ascending
@@ -475,17 +520,37 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         }
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // all scores, before the best
 
+#if PLACED
+        __local ushort *by_a = local_malloc(CANDIDATES * sizeof(ushort));
+        __local ushort *by_b = local_malloc(CANDIDATES * sizeof(ushort));
+        place_candidates(score_a, candidates, by_a);
+        place_candidates(score_b, candidates, by_b);
+        barrier(CLK_LOCAL_MEM_FENCE);  // both orders, before the favourites are queued
+#endif
         if (lid == 0) {
             // Queue the favourites of A and B alternately. No more than ATTEMPTS are ever tried.
+#if PLACED
+            uint next_a = 0, next_b = 0;
+#endif
             for (uint i = 0; i < candidates && queued < ATTEMPTS; ++i) {
+#if PLACED
+                const uint best = i % 2 == attempt % 2 ? next_candidate(score_a, by_a, &next_a)
+                                                       : next_candidate(score_a, by_b, &next_b);
+                score_a[best] = QUEUED;
+#else
                 const uint best = i % 2 == attempt % 2 ? best_candidate(score_a, candidates)
                                                        : best_candidate(score_b, candidates);
-                score_a[best] = score_b[best] = -1.0;
+                score_a[best] = score_b[best] = QUEUED;
+#endif
                 queue_give[queued] = sold_by_a[best / count_b];
                 queue_take[queued] = sold_by_b[best % count_b];
                 ++queued;
             }
         }
+#if PLACED
+        local_free(CANDIDATES * sizeof(ushort));
+        local_free(CANDIDATES * sizeof(ushort));
+#endif
 #if CANDIDATES <= CANDIDATE_LIMIT
         local_free(CANDIDATES * sizeof(real));
         local_free(CANDIDATES * sizeof(real));
@@ -577,5 +642,15 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         } while (again);
         local_free(ATTEMPTS * sizeof(deal_t));
 #endif
+#if RANKED
+        const uint give = going ? queue_give[attempt - 1] : NONE;
+        const uint take = going ? queue_take[attempt - 1] : NONE;
+        rank_again(STATE, society, a, give, take, key_a, rank_a);
+        rank_again(STATE, society, b, give, take, key_b, rank_b);
+#endif
     } while (going);
+#if RANKED
+    keep_ranks(STATE, menus, society, a, key_a, rank_a);
+    keep_ranks(STATE, menus, society, b, key_b, rank_b);
+#endif
 }

@@ -58,6 +58,9 @@ WITH_TWIN = [name for name in FILES if name not in WITHOUT_TWIN]
 TWINS_ELSEWHERE = {
     "menu_of": "menu() of trading.py, kept while nothing changes",
     "choose_menu": "menu() of trading.py, by many work-items",
+    "load_ranks": "the order in which menu() of trading.py chooses, kept while nothing changes",
+    "rank_again": "the same after a swap",
+    "keep_ranks": "the same for the next meeting",
     "agreed": "refusal() of trading.py, without its reasons",
     "n_smallest_alone": "n_smallest of select.py, whoever carries it out",
     "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",

@@ -70,6 +70,9 @@ def test_no_more_than_by_hand(shape, on_cpu):
     together = min(together, 2) if on_cpu else together
     if together > 1:  # each has 12 bytes more
         by_hand["extraction"] = together * (by_hand["extraction"] + 12)
+    if not on_cpu:  # ranks of two agents' resources, and the order of candidates
+        ranks = 20 * resources if resources <= 64 else 0
+        by_hand["trading"] += ranks + 4 * memory.candidates(p)
     used = {name for name, plan in plans.items() if plan.requested + plan.static}
     assert used == {name for name, most in by_hand.items() if most}
     for name, most in by_hand.items():

@@ -19,6 +19,8 @@ which says more where the machine has other work. ``of_limit`` is the share of t
 that of operations for a product, of the triad for the others. A peer that is not installed says
 so and is left out: ``pip install numba opencv-python-headless scipy pillow``. On a GPU CuPy,
 PyTorch and JAX multiply (TF32 off), CuPy and JAX relax plates, cupyx and torchvision blur.
+
+The script is long because every peer is called in a way of its own.
 """
 
 import argparse

@@ -1,6 +1,7 @@
 // What did the day look like: the statistics of a society, taken before consumption.
 // Twin: reference_py/economy/statistics.py. Sums of real numbers run over the fixed tree of
 // primitives/reduce.cl, so that every device adds in the same order.
+// The file is long because it has all statistics of a day, kernel after kernel.
 #include "economy/curves.cl"
 #include "economy/order.cl"
 #include "primitives/reduce.cl"
@@ -89,9 +90,9 @@ __kernel void device_knowledge(STATE_PARAMETERS)
 }
 
 // Quantities of an agent whose mean over agents is recorded: minutes of extraction by source,
-// minutes of making by type, devices held by type, overtime. The host numbers them from FIRST_...
-// on and passes the series of each mean in `series_of_device_means`. The differences are unsigned:
-// a quantity before the first of its kind gives a number larger than any number of types.
+// minutes of making by type, devices held by type, overtime. Each kind is numbered from its macro
+// FIRST_... on, in the order of the columns of `series_of_device_means`. The differences are
+// unsigned: a quantity before the first of its kind gives a number larger than any number of types.
 static real amount_of(STATE_PARAMETERS, const size_t society, const uint quantity, const uint agent)
 {
     if (quantity - FIRST_MINUTES_WITH < SOURCES)
@@ -124,7 +125,7 @@ __kernel void device_means(STATE_PARAMETERS, __global real *amounts)
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     const real mean = reduce_sum_global(amount, agents) / (real)living;
     if (lid == 0) {
-        // It is below TYPES for the devices held alone, whose minutes become a number of devices.
+        // Only devices held have a type here. Their minutes of use become a number of devices.
         const uint device_type = quantity - FIRST_DEVICE_STOCK;
         series(series_of_device_means[quantity]) =
             device_type < TYPES ? mean / device_lifetime[device_type] : mean;

@@ -1,5 +1,6 @@
 // What do two agents swap when they meet: menus, ranking, offers, prices of the resource market.
 // Twin: reference_py/economy/trading.py.
+// The file is long because a meeting is one launch, in a form for CPUs and in one for GPUs.
 //
 // A workgroup is a pair of agents, a work-item a resource (menus) or a candidate swap (ranking); on
 // a CPU one work-item does it all (group.cl). An offer is made only if the one before it was

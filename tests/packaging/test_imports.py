@@ -9,7 +9,9 @@ that needs a type from above knows what is above it, whenever the import is carr
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+import itertools
+import re
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -38,8 +40,14 @@ FLOORS = (
 )
 """Rooms of the package from the top down. None imports from its own floor or from one above."""
 
+HOUSES = {"games", "physics"}
+"""Rooms of several workloads, which do not know each other."""
+
+SHARED = {"ngtsg"}
+"""Parts of the room of games that games may know; they know no game themselves."""
+
 MOST_LINES = 400
-"""A longer module says in its docstring why it is ("long because")."""
+"""A longer module, script or kernel file says where it begins why it is ("long because")."""
 
 
 def modules(package: str) -> dict[str, str]:
@@ -85,6 +93,27 @@ def upwards(imports: Mapping[str, Iterable[str]]) -> set[str]:
     }
 
 
+def neighbours(imports: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return the imports of a workload by another one of its room, or by what the room shares."""
+    found = set()
+    for module, others in imports.items():
+        for other in others:
+            if module.split(".")[:2] != other.split(".")[:2] or room(module) not in HOUSES:
+                continue
+            of, known = part(module, imports), part(other, imports)
+            if known and of != known and known not in SHARED:
+                found.add(f"{module} -> {other}")
+    return found
+
+
+def part(module: str, among: Iterable[str]) -> str:
+    """Return the workload that a module of a room belongs to; "" if the room shares it."""
+    parts = module.split(".")
+    package = ".".join(parts[:3])
+    inside = any(one.startswith(f"{package}.") for one in among)
+    return parts[2] if len(parts) > 3 or (len(parts) == 3 and inside) else ""
+
+
 def circles(imports: Mapping[str, Iterable[str]]) -> set[frozenset[str]]:
     """Return the sets of modules that reach each other: strongly connected components."""
     reached = {module: _reached(module, imports) for module in imports}
@@ -105,13 +134,17 @@ def _reached(module: str, imports: Mapping[str, Iterable[str]]) -> set[str]:
     return seen
 
 
-def too_long(texts: Mapping[str, str]) -> set[str]:
-    """Return the modules of too many lines whose docstring does not say why."""
+def docstring(text: str) -> str:
+    """Return the docstring of a module."""
+    return ast.get_docstring(ast.parse(text)) or ""
+
+
+def too_long(texts: Mapping[str, str], said: Callable[[str], str] = docstring) -> set[str]:
+    """Return the modules of too many lines that do not say why where they begin."""
     return {
         name
         for name, text in texts.items()
-        if text.count("\n") > MOST_LINES
-        and "long because" not in " ".join((ast.get_docstring(ast.parse(text)) or "").split())
+        if text.count("\n") > MOST_LINES and "long because" not in " ".join(said(text).split())
     }
 
 
@@ -133,9 +166,69 @@ def test_no_modules_import_each_other():
     assert circles(ours()) == set()
 
 
+def test_workloads_do_not_know_each_other():
+    assert neighbours(ours()) == set()
+    assert neighbours(imported(modules("reference_py"))) == set()
+
+
+def test_rooms_of_the_reference_know_the_primitives_alone():
+    found = {
+        f"{module} -> {other}"
+        for module, others in imported(modules("reference_py")).items()
+        for other in others
+        if other.startswith("reference_py.")
+        and room(other) not in (room(module), "primitives", "copies")
+    }
+    assert found == set()
+
+
+def test_kernels_include_what_their_twins_may_import():
+    assert sideways(included()) == set()
+
+
+def included() -> dict[str, list[str]]:
+    """Return the files that each kernel file includes, relative to kernels/."""
+    folder = ROOT / "kernels"
+    return {
+        str(path.relative_to(folder)): re.findall(r'#include "([^"]+)"', path.read_text())
+        for path in sorted(folder.rglob("*.cl"))
+    }
+
+
+def sideways(includes: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return includes of another room than the primitives, or of another workload of a room."""
+
+    def house(file: str) -> tuple[str, str]:
+        parts = file.split("/")
+        return parts[0], parts[1] if len(parts) > 2 else ""
+
+    return {
+        f"{file} -> {other}"
+        for file, others in includes.items()
+        for other in others
+        if house(other)[0] != "primitives"
+        and house(other) != house(file)
+        and not (house(other)[0] == house(file)[0] and house(other)[1] in SHARED)
+    }
+
+
 def test_no_module_is_long_without_a_reason():
-    found = too_long(modules("societies") | modules("reference_py"))
+    scripts = [*(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "experiments").rglob("*.py")]
+    texts = {str(path.relative_to(ROOT)): path.read_text() for path in scripts}
+    found = too_long(modules("societies") | modules("reference_py") | texts)
     assert found == set(), "divide it, or say why it is long"
+
+
+def test_no_kernel_file_is_long_without_a_reason():
+    files = [*(ROOT / "kernels").rglob("*.cl"), *(ROOT / "societies").rglob("*.cuh")]
+    texts = {str(path.relative_to(ROOT)): path.read_text() for path in files}
+    assert too_long(texts, first_comment) == set(), "divide it, or say why it is long"
+
+
+def first_comment(text: str) -> str:
+    """Return the lines of comment with which a kernel file begins."""
+    lines = itertools.takewhile(lambda line: line.startswith("//"), text.splitlines())
+    return "\n".join(line.removeprefix("//") for line in lines)
 
 
 def test_the_reference_stands_alone():
@@ -201,6 +294,37 @@ def test_planted_imports_between_rooms_of_a_floor_are_found():
     assert upwards(imported(texts)) == {"societies.games.chess -> societies.physics"}
 
 
+def test_planted_imports_between_workloads_are_found():
+    texts = {
+        "societies.games.kalah": "from societies.games import matches",
+        "societies.games.kalah.play": "from societies.games.chess.board import Board",
+        "societies.games.chess": "from societies.games.ngtsg import search",
+        "societies.games.chess.board": "",
+        "societies.games.ngtsg": "",
+        "societies.games.ngtsg.search": "import societies.games.chess.board",
+        "societies.games.matches": "import societies.games.kalah",
+    }
+    assert neighbours(imported(texts)) == {
+        "societies.games.kalah.play -> societies.games.chess.board",
+        "societies.games.ngtsg.search -> societies.games.chess.board",
+        "societies.games.matches -> societies.games.kalah",
+    }
+
+
+def test_planted_includes_between_workloads_are_found():
+    includes = {
+        "games/chess/search.cl": ["games/ngtsg/select.cl", "primitives/rng.cl"],
+        "games/ngtsg/select.cl": ["games/chess/rules.cl", "games/ngtsg/node.cl"],
+        "physics/blur/box.cl": ["physics/laplace/rule.cl"],
+        "primitives/rng.cl": ["economy/streams.cl"],
+    }
+    assert sideways(includes) == {
+        "games/ngtsg/select.cl -> games/chess/rules.cl",
+        "physics/blur/box.cl -> physics/laplace/rule.cl",
+        "primitives/rng.cl -> economy/streams.cl",
+    }
+
+
 def test_planted_circles_are_found():
     imports = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": {"numpy"}}
     assert circles(imports) == {frozenset("abc")}
@@ -211,6 +335,8 @@ def test_planted_long_modules_are_found():
     reason = '"""What it does.\n\nThe module is long\nbecause it is planted.\n"""\n'
     texts = {"a": f'"""What it does."""\n{long}', "b": f"{reason}{long}", "c": long}
     assert too_long(texts) == {"a"}
+    kernels = {"a": f"// What it does.\n{long}", "b": f"// It is long\n// because.\n{long}"}
+    assert too_long(kernels, first_comment) == {"a"}
 
 
 def test_planted_rules_are_found():

@@ -1,4 +1,7 @@
-"""What do the measurements say? The text and the figures, from the table alone."""
+"""What do the measurements say? The text and the figures, from the table alone.
+
+The script is long because the published tables stand in it, and every sentence of the text.
+"""
 
 import csv
 import json

@@ -9,6 +9,8 @@ Every measurement is a row of DIR/measurements.csv, written at once; a run that 
 nothing. What no time is left for is noted as left out. The text DIR/report.md is written at the
 end, and again by --draw, which also draws the figures from the table, without any device. README.md
 beside this says what is measured and how.
+
+The script is long because each part measures its work through OpenCL and through CUDA.
 """
 
 import argparse

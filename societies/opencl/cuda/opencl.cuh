@@ -2,7 +2,8 @@
 //
 // `translate.py` puts this in front of a text and renames what means something else in C++: the
 // built-in functions below carry the prefix cl_, vector types the prefix cl_ too. Every function
-// gives the bits that OpenCL C prescribes; those of real numbers are rounded once.
+// gives the bits that OpenCL C prescribes; those of real numbers are rounded once. The file is long
+// because OpenCL C has many built-in functions, each for many types.
 
 typedef unsigned char uchar;
 typedef unsigned short ushort;

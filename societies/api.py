@@ -328,7 +328,7 @@ def _tabled(config: WorkloadConfig, table: Any) -> WorkloadConfig:
         return config
     from societies.workload.points import with_table
 
-    found: WorkloadConfig = with_table(config, table, workload(config.workload).copies)
+    found: WorkloadConfig = with_table(config, table)
     return found
 
 

@@ -1043,7 +1043,7 @@ def _load(
     if table is not None:
         from societies.workload.points import with_table
 
-        config = with_table(config, table, workload(config.workload).copies)
+        config = with_table(config, table)
     for conflict in config.warnings():
         warn(f"{dotted(conflict.path)}: {conflict.message}")
     return config

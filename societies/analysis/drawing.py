@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from societies.analysis.selecting import RUN, clock_of, copies_of, unknown
+from societies.economy.figure import happenings
 from societies.errors import ConfigError, SocietiesError
 from societies.words import plural
 from societies.workload.figure import (
@@ -16,7 +17,6 @@ from societies.workload.figure import (
     MOST_POINTS,
     NONE,
     Mark,
-    interventions,
     line_with_band,
     mark,
     meaning,
@@ -94,7 +94,7 @@ def finished(
     first = next(iter(cases.values()))
     marks: list[Mark] = []
     if marked and RUN not in first.dims:
-        marks = next((found for found in map(interventions, cases.values()) if found), [])
+        marks = next((found for found in map(happenings, cases.values()) if found), [])
     lines = []
     if shown:
         copies = copies_of(first)

@@ -30,13 +30,13 @@ from societies.analysis.drawing import (
 from societies.analysis.networks import draw_trade_network
 from societies.analysis.selecting import clock_of, copies_of
 from societies.analysis.study_figures import sensitivity, sweep
+from societies.economy.figure import happenings
 from societies.errors import ConfigError, SocietiesError, option
 from societies.workload import bands as statistics
 from societies.workload.figure import (
     COLOURS,
     INTERVAL,
     from_zero,
-    interventions,
     mark,
     words,
 )
@@ -201,7 +201,7 @@ def _stacked(cases: Cases, name: str, dim: str, title: str, axis: str) -> Any:
         axes.set_ylim((0, 1))
         axes.grid(visible=False)
         label_panel(axes, data, f"{title}: {label}" if label else title, axis)
-        mark(axes, data, interventions(data))
+        mark(axes, data, happenings(data))
     handles = panels[0].get_legend_handles_labels()
     figure.legend(*handles, loc="outside right upper", fontsize=8.5, reverse=True)
     return finished(figure, cases, "")
@@ -227,7 +227,7 @@ def hhi(cases: Cases) -> Any:
         axes.plot(days, middle, color=COLOURS[0], label="median")
         label_panel(axes, data, label or "Concentration of extraction", "HHI over resources")
         axes.set_ylim((0, 1.02))
-        mark(axes, data, interventions(data))
+        mark(axes, data, happenings(data))
     panels[0].legend(loc="best", title="resources", fontsize=8.5)
     return finished(figure, cases, "")
 
@@ -243,7 +243,7 @@ def shock(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
     figure, panels = new_panels(len(chosen), wide=len(chosen) == 1)
     for axes, name in zip(panels, chosen, strict=True):
         for label, colour, data in coloured(cases):
-            marks = interventions(data)
+            marks = happenings(data)
             if not marks:
                 raise SocietiesError("has neither shock nor intervention in its configuration")
             values = variable_of(data, name)
@@ -293,7 +293,7 @@ def _lines_of(cases: Cases, name: str, dim: str, axis: str) -> Any:
             draw_line(axes, data, part, COLOURS[place], INTERVAL, words(one).replace("_", " "))
         label_panel(axes, data, label or name.replace("_", " ").capitalize(), axis)
         axes.set_ylim((0, 1.02))
-        mark(axes, data, interventions(data))
+        mark(axes, data, happenings(data))
         axes.legend(loc="best", fontsize=8.5)
     return finished(figure, cases, INTERVAL, legend=False)
 
@@ -313,4 +313,4 @@ FIGURES: dict[str, Callable[..., Any]] = {
     "sweep": sweep,
     "sensitivity": sensitivity,
 }
-"""Figures of any results that have what they show; beside them the overview of the workload."""
+"""Figures of any results that have what they show, in addition to the workload's overview."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from societies.workload.bands import thinned
 from societies.workload.figure import (
     MOST_POINTS,
+    Mark,
     Panel,
     from_zero,
-    interventions,
     label,
+    marks_of,
     numbers,
     panels_figure,
     panels_of,
+    values_set,
     words,
 )
 
@@ -56,7 +59,7 @@ def figure(results: xr.Dataset, *, bands: str = "interval") -> Any:
     -------
     matplotlib.figure.Figure
     """
-    shown: dict[str, Any] = {"shown": bands, "marks": interventions(results)}
+    shown: dict[str, Any] = {"shown": bands, "marks": happenings(results)}
     if not all(panel.variable in results for panel in PANELS):
         return panels_figure(results, panels_of(results), who=who(results), **shown)
     groups = (_draw_groups,) if "group_utility" in results else ()
@@ -66,6 +69,17 @@ def figure(results: xr.Dataset, *, bands: str = "interval") -> Any:
     panels = (*PANELS, INTERDEPENDENCE)
     more = (_draw_sources, _draw_known, *groups)
     return panels_figure(results, panels, more, who(results), **shown)
+
+
+def happenings(results: xr.Dataset) -> list[Mark]:
+    """Return the interventions and shocks of a result's configuration, in the order of days."""
+
+    def worded(one: Mapping[str, Any]) -> str:
+        removed = one.get("remove")
+        what = f"{removed} {one.get('index', '')} removed".replace("  ", " ") if removed else ""
+        return ", ".join(part for part in (values_set(one), what) if part)
+
+    return marks_of(results, ("interventions", "shocks"), worded)
 
 
 def who(results: xr.Dataset) -> str:

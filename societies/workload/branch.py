@@ -166,15 +166,15 @@ def _require_same_past(
     """Raise OutputError if interventions before the tick are others than those of the file."""
 
     def past(data: Mapping[str, Any]) -> list[Any]:
-        return [one for one in _interventions_of(data) if one["day"] < tick]
+        return [one for one in _interventions_of(data) if one[clock] < tick]
 
     before, now = past(_configuration(attributes)), past(config.model_dump(mode="json"))
     if before != now:
         other = next((one for one in now if one not in before), None) or before[0]
         raise OutputError(
             f"{path}: has other interventions before {clock} {tick}, such as that of {clock} "
-            f"{other['day']}; what is past cannot be changed\n"
-            f"branch off earlier, with {option(clock, other['day'])}"
+            f"{other[clock]}; what is past cannot be changed\n"
+            f"branch off earlier, with {option(clock, other[clock])}"
         )
 
 
@@ -237,10 +237,10 @@ def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
         raise ConfigError(
             f"{config.workload} has no key interventions: its values cannot be changed on the way"
         )
-    from societies.workload.registry import config_from_dict
+    from societies.workload.registry import config_from_dict, workload
 
-    data = config.model_dump(mode="json")
-    data["interventions"] = [*data["interventions"], {"day": tick, "set": dict(values)}]
+    data, clock = config.model_dump(mode="json"), workload(config.workload).clock
+    data["interventions"] = [*data["interventions"], {clock: tick, "set": dict(values)}]
     changed = config_from_dict(data)
     changed._table = config.table
     return changed

@@ -7,7 +7,7 @@ all that a figure says is here, from the lines of a panel to the small print.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -127,7 +127,7 @@ def series_figure(results: xr.Dataset, *, bands: str = INTERVAL) -> Any:
     SocietiesError
         If there is nothing to draw.
     """
-    return panels_figure(results, panels_of(results), shown=bands, marks=interventions(results))
+    return panels_figure(results, panels_of(results), shown=bands, marks=marks_of(results))
 
 
 def panels_of(results: xr.Dataset) -> list[Panel]:
@@ -343,24 +343,32 @@ def origin(results: xr.Dataset) -> str:
     return "  ·  ".join(parts)
 
 
-def interventions(results: xr.Dataset) -> list[Mark]:
-    """Return the interventions and shocks of a result's configuration, in the order of ticks."""
-    said = _configuration(results)
-    found: list[Mark] = []
-    for one in (*_sections(said.get("interventions")), *_sections(said.get("shocks"))):
-        values, removed = one.get("set"), one.get("remove")
-        what = (
-            [f"{key} {value}" for key, value in values.items()] if isinstance(values, dict) else []
-        )
-        if removed:
-            what.append(f"{removed} {one.get('index', '')} removed".replace("  ", " "))
-        found += _marks(one, ", ".join(what))
-    return sorted(found)
+def values_set(one: Mapping[str, Any]) -> str:
+    """Return which values an intervention sets, in words."""
+    values = one.get("set")
+    return ", ".join(f"{k} {v}" for k, v in values.items()) if isinstance(values, dict) else ""
 
 
-def _marks(one: Mapping[str, Any], text: str) -> list[Mark]:
-    tick = one.get("day")
-    return [Mark(tick, f"day {tick} {text}")] if isinstance(tick, int) and tick > 0 else []
+def marks_of(
+    results: xr.Dataset,
+    keys: Iterable[str] = ("interventions",),
+    worded: Callable[[Mapping[str, Any]], str] = values_set,
+) -> list[Mark]:
+    """Return what happens in a run by its configuration, in the order of ticks.
+
+    Parameters
+    ----------
+    keys : of lists whose entries say at which tick, by the clock's word
+    worded : returns what an entry says that happens
+    """
+    said, clock = _configuration(results), str(results.attrs.get("clock", "day"))
+    entries = [one for key in keys for one in _sections(said.get(key))]
+    at = [(one.get(clock), worded(one)) for one in entries]
+    return sorted(
+        Mark(tick, f"{clock} {tick} {what}")
+        for tick, what in at
+        if isinstance(tick, int) and tick > 0
+    )
 
 
 def _sections(said: Any) -> list[Mapping[str, Any]]:

@@ -11,6 +11,7 @@ import weakref
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from societies.config.model import Conflict
 from societies.config.problems import Path, dotted, plain_words
 from societies.errors import ConfigError, override
 from societies.words import counted
+from societies.workload.registry import workload
 from societies.workload.tables import Table, table_of
 from societies.workload.varying import NotVarying, changed, varying
 
@@ -38,7 +40,7 @@ class Points:
 
     Attributes
     ----------
-    configs : the different ones, each as of a single society
+    configs : the different ones, each as of a single copy
     of : (stretch, copy) int, index into ``configs``
     after : ticks after which parameters change, ascending: stretch i + 1 follows tick ``after[i]``
     """
@@ -52,7 +54,7 @@ class Points:
         return bisect_left(self.after, tick)
 
 
-def with_table(config: Any, source: Any, copies: str = "society") -> Any:
+def with_table(config: Any, source: Any) -> Any:
     """Return the configuration of an ensemble whose copies have the parameters of a table.
 
     Without ``replicates`` in the configuration there is a copy for each row.
@@ -73,9 +75,10 @@ def with_table(config: Any, source: Any, copies: str = "society") -> Any:
             first = error.errors(include_url=False)[0]
             raise ConfigError(f"{table.name}: {plain_words(first)}") from None
     if config.replicates != table.rows:
-        there, asked = counted(table.rows, "row"), counted(config.replicates, copies)
+        copy = workload(config.workload).copies
+        there, asked = counted(table.rows, "row"), counted(config.replicates, copy)
         raise ConfigError(
-            f"{table.name}: has {there} for {asked} (replicates); each {copies} needs one\n"
+            f"{table.name}: has {there} for {asked} (replicates); each {copy} needs one\n"
             f"give both the same number, such as {override(f'replicates={table.rows}')}"
         )
     found = config.model_copy()
@@ -145,8 +148,9 @@ def _points(config: Any) -> Points:
         try:
             made[_name(setting)] = changed(config, base, setting)
         except ValueError as error:
-            number = config.first_society + row if hasattr(config, "first_society") else row
-            copy = "" if number == row else f" (society {number})"
+            chosen = workload(config.workload)
+            number = chosen.first(config) + row
+            copy = "" if number == row else f" ({chosen.copies} {number})"
             problems += [f"{table.place(row)}{copy}: {line}" for line in str(error).split("\n")]
     if problems:
         more = len(problems) - _MOST_REPORTED
@@ -190,19 +194,21 @@ def _in_time(
     ValueError
         With a line for every problem.
     """
-    changes = sorted(interventions(config), key=lambda one: one.day)  # those of a day in order
-    after = tuple(sorted({one.day for one in changes}))
-    first = getattr(config, "first_society", 0)
+    chosen = workload(config.workload)
+    tick, some = attrgetter(chosen.clock), attrgetter(chosen.copies_plural)
+    changes = sorted(interventions(config), key=tick)  # those of a tick in order
+    after = tuple(sorted({tick(one) for one in changes}))
+    first = chosen.first(config)
     numbers = np.arange(first, first + len(row_of)) if config.numbers is None else config.numbers
     concerned = np.array(
-        [np.isin(numbers, one.societies) if one.societies else numbers >= 0 for one in changes],
+        [np.isin(numbers, some(one)) if some(one) else numbers >= 0 for one in changes],
         bool,
     ).reshape(len(changes), len(numbers))
     known: dict[Any, int] = {}
     configs: list[Any] = []
     of = np.zeros((len(after) + 1, len(row_of)), np.intp)
     for stretch in range(len(after) + 1):
-        happened = np.array([one.day in after[:stretch] for one in changes], bool)
+        happened = np.array([tick(one) in after[:stretch] for one in changes], bool)
         kinds = np.concatenate([row_of[None], concerned & happened[:, None]]).T
         different, which = np.unique(kinds, axis=0, return_inverse=True)
         places = []
@@ -248,19 +254,24 @@ class _NotThen(ValueError):
 
 
 def intervention_conflicts(config: Any) -> Iterator[Conflict]:
-    """Yield what interventions cannot do: on which days, in which societies, to which keys."""
-    base, wrong = plain_data(config), False
-    first, last = config.first_society, config.first_society + config.replicates - 1
+    """Yield what interventions cannot do: at which ticks, in which copies, to which keys.
+
+    An intervention has keys of the clock's name and of the name of the copies: day, societies.
+    """
+    base, wrong, chosen = plain_data(config), False, workload(config.workload)
+    clock, copy, copies = chosen.clock, chosen.copies, chosen.copies_plural
+    first, ticks = chosen.first(config), chosen.ticks(config)
+    last = first + chosen.count(config) - 1
     for i, one in enumerate(config.interventions):
         path: Path = ("interventions", i)
-        if one.day >= config.days:
-            message = f"must be before the last day, {config.days}, got {one.day}"
-            yield Conflict((*path, "day"), message, (("days",),))
-        for s, society in enumerate(one.societies):
-            if not first <= society <= last:
-                message = f"there is no society {society}; they are numbered {first} to {last}"
-                needs: tuple[Path, ...] = (("replicates",), ("first_society",))
-                yield Conflict((*path, "societies", s), message, needs)
+        if (tick := getattr(one, clock)) >= ticks:
+            message = f"must be before the last {clock}, {ticks}, got {tick}"
+            yield Conflict((*path, clock), message, ((chosen.ticks_key,),))
+        for place, number in enumerate(getattr(one, copies)):
+            if not first <= number <= last:
+                message = f"there is no {copy} {number}; they are numbered {first} to {last}"
+                needs: tuple[Path, ...] = (("replicates",), (f"first_{copy}",))
+                yield Conflict((*path, copies, place), message, needs)
         if not one.set and getattr(one, "remove", None) is None:
             yield Conflict((*path, "set"), "names no key that it changes")
         for key in one.set:

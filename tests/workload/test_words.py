@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
+import xarray as xr
 
-from societies.config.model import WorkloadConfig, key
+from societies.config.model import ListOf, Section, WorkloadConfig, key, value
 from societies.errors import ConfigError, OutputError
 from societies.output import inspect
-from societies.workload import Field, Phase, Series, Source, Step, Workload
+from societies.workload import Field, Phase, Series, Source, Step, Workload, points
 from societies.workload.config import RecordConfig
+from societies.workload.figure import Mark, marks_of
 from societies.workload.plan import plan
 from societies.workload.run import run
 from societies.workload.verify import verify
@@ -103,3 +105,65 @@ def test_a_file_of_fewer_batches_begins_a_longer_verification():
     assert str(report).startswith("identical: 2 batches from batch 7 on")
     with pytest.raises(OutputError, match="batches is 6 in the file and 20 here"):
         run(Sampling(), Batches(), device="reference", out="six.h5", resume=True)
+
+
+class ChangeConfig(Section):
+    """Values that are changed after a batch."""
+
+    batch: int = key(..., "After this batch", "batch", ge=0, examples=[0])
+    boxes: ListOf[int] = key((), "Numbers of the boxes in which they change; empty: all", "index")
+    set: dict[str, Any] = key({}, "New values by key", examples=[{"dose": 2.0}])
+
+
+class Doses(Batches):
+    """Batches with a dose that may be changed."""
+
+    dose: float = value(1.0, "What a batch adds", "1", ge=0, le=10)
+    interventions: ListOf[ChangeConfig] = key((), "Changes")
+
+    def conflicts(self):
+        yield from points.intervention_conflicts(self)
+
+
+@pytest.fixture
+def dosing(monkeypatch):
+    class Dosing(Sampling):
+        config = Doses
+
+    monkeypatch.setattr(points, "workload", lambda name: Dosing())
+
+
+@pytest.mark.usefixtures("dosing")
+def test_interventions_happen_after_batches_in_boxes():
+    changes = [
+        {"batch": 7, "set": {"dose": 3.0}},
+        {"batch": 4, "boxes": [6], "set": {"dose": 2.0}},
+    ]
+    found = points.points_of(Doses(replicates=2, first_box=5, interventions=changes))
+    assert found.after == (4, 7)
+    doses = [[found.configs[i].dose for i in stretch] for stretch in found.of]
+    assert doses == [[1.0, 1.0], [1.0, 2.0], [3.0, 3.0]]
+
+
+@pytest.mark.usefixtures("dosing")
+def test_interventions_are_refused_in_words_of_batches_and_boxes():
+    with pytest.raises(ValueError, match=r"0\.batch: must be before the last batch, 20, got 20"):
+        Doses(interventions=[{"batch": 20, "set": {"dose": 2.0}}])
+    with pytest.raises(ValueError, match=r"boxes\.0: there is no box 7; they are numbered 5 to 6"):
+        change = {"batch": 2, "boxes": [7], "set": {"dose": 2.0}}
+        Doses(replicates=2, first_box=5, interventions=[change])
+
+
+@pytest.mark.usefixtures("dosing")
+def test_tables_are_refused_in_words_of_boxes():
+    config = Doses(replicates=3)
+    with pytest.raises(ConfigError, match=r"has 2 rows for 3 boxes .*each box needs one"):
+        points.with_table(config, {"dose": [1.0, 2.0]})
+    with pytest.raises(ConfigError, match=r"\(box 6\): dose: "):
+        points.with_table(Doses(replicates=2, first_box=5), {"dose": [1.0, 20.0]})
+
+
+def test_figures_mark_the_batches_at_which_values_change():
+    said = "workload: sampling\ninterventions: [{batch: 4, set: {dose: 2.0}}, {batch: 0, set: {}}]"
+    results = xr.Dataset(attrs={"clock": "batch", "configuration": said})
+    assert marks_of(results) == [Mark(4, "batch 4 dose 2.0")]

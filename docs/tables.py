@@ -1,4 +1,4 @@
-"""Write the tables of the documentation that come from the code: keys, state, variables.
+"""Write the tables of the documentation that come from the code: keys, state, variables, workloads.
 
 ``python docs/tables.py`` renews what stands between the ``begin`` and ``end`` marks of the pages in
 this folder; a test fails when a page is behind the code.
@@ -92,7 +92,39 @@ def variables() -> Iterator[str]:
     )
 
 
-TABLES = {"configuration": configuration, "state": state, "variables": variables}
+def clocks() -> Iterator[str]:
+    """Yield what each workload of ours calls its ticks and copies, and what it has of its own."""
+    yield from _table(
+        ["`workload`", "tick", "at most", "copies", "work counted", "also"],
+        [
+            [
+                f"`{name}`",
+                one.clock,
+                f"`{one.ticks_key}`" if one.ticks_key in one.config.model_fields else "",
+                one.copies,
+                one.work,
+                ", ".join(
+                    [
+                        *(f"`{word}`" for word in OWN if hasattr(one, word)),
+                        *(f"`export --to {form}`" for form in one.export),
+                    ]
+                ),
+            ]
+            for name, one in workloads().items()
+            if type(one).__module__.startswith("societies.")
+        ],
+    )
+
+
+OWN = ("figure", "trace", "view", "play")
+"""Members that a workload may have, each for a command of its own."""
+
+TABLES = {
+    "configuration": configuration,
+    "state": state,
+    "variables": variables,
+    "workloads": clocks,
+}
 
 
 def renewed(page: str) -> str:
@@ -201,5 +233,5 @@ def _yaml(value: Any) -> str:
 
 
 if __name__ == "__main__":
-    for page in DOCS.glob("*.md"):
+    for page in DOCS.rglob("*.md"):
         page.write_text(renewed(page.read_text()))

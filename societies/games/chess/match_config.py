@@ -13,11 +13,11 @@ from societies.games.chess.positions import boards_of, fen_conflicts
 from societies.games.matches import MatchConfig, RecordConfig, described
 from societies.games.ngtsg.config import SizesConfig
 from societies.games.ngtsg.players import SearchingPlayer, player_conflicts, player_warnings
-from societies.games.ngtsg.refinements import told
+from societies.games.ngtsg.refinements import worded
 
 
 class OptionConfig(Section):
-    """An option that a program of others is told."""
+    """An option that is sent to a program of others."""
 
     name: str = key(..., "Its name", examples=["Skill Level"])
     value: str = key(..., "Its value", examples=["0"])
@@ -34,7 +34,7 @@ class PlayerConfig(SearchingPlayer):
     )
     seconds: float = key(0.0, "Time for a move; 0: none", "s", ge=0.0, le=3600.0)
     path: str = key("", "Of uci: the program, and words that it is handed")
-    options: ListOf[OptionConfig] = key((), "Of uci: options that it is told")
+    options: ListOf[OptionConfig] = key((), "Options that are sent to the program, of uci")
 
     def player(self) -> Player:
         """Return what the reference is handed of a player."""
@@ -46,7 +46,7 @@ class PlayerConfig(SearchingPlayer):
         depth = self.reach if self.kind != RANDOM else 0
         said = described(self.path if self.kind == UCI else self.kind, depth, self.seconds)
         options = ", ".join(f"{one.name} {one.value}" for one in self.options)
-        return ", ".join([said, *told(self.refinements, "ply")]) + (
+        return ", ".join([said, *worded(self.refinements, "ply")]) + (
             f" ({options})" if options else ""
         )
 

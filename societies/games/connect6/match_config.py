@@ -11,7 +11,7 @@ from societies.games.connect6.config import TO_MOVE, WHITE, PositionConfig
 from societies.games.matches import MatchConfig, RecordConfig
 from societies.games.ngtsg.config import SizesConfig
 from societies.games.ngtsg.players import SearchingPlayer, player_conflicts, player_warnings
-from societies.games.ngtsg.refinements import told
+from societies.games.ngtsg.refinements import worded
 from societies.words import counted
 
 
@@ -47,7 +47,7 @@ class PlayerConfig(SearchingPlayer):
         said = [SEARCH, counted(self.reach, "turn"), f"width {self.width}"]
         said += [f"threats in {counted(self.prover, 'turn')}"] if self.prover else []
         said += [f"{self.seconds:g} s a turn"] if self.seconds else []
-        return ", ".join([*said, *told(self.refinements, "turn")])
+        return ", ".join([*said, *worded(self.refinements, "turn")])
 
 
 class Connect6MatchConfig(MatchConfig):

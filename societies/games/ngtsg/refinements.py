@@ -1,4 +1,4 @@
-"""Which keys beyond the published search contradict each other, and how are they told?"""
+"""Which keys beyond the published search contradict each other, and how are they worded?"""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ def contradictions(
 
 
 def idle(keys: Refinements, at: Path = ()) -> Iterator[Conflict]:
-    """Yield keys that do nothing beside others."""
+    """Yield keys that do nothing because of others."""
     if keys.principal_variation and keys.rounds[:1] == (1,):
         message = "rounds that begin with 1 search the leftmost line first, too"
         yield Conflict((*at, "principal_variation"), message)
 
 
-def told(keys: Refinements, ply: str) -> list[str]:
+def worded(keys: Refinements, ply: str) -> list[str]:
     """Return the keys that are not off, in words; ``ply`` is what a level of the tree is called."""
     rounds, near = (" ".join(map(str, numbers)) for numbers in (keys.rounds, keys.near_root))
     return [

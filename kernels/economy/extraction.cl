@@ -71,19 +71,19 @@ INLINED void write_node(TREE_PARAMETERS, const uint node, const best_t x)
     ties[node] = x.ties;
 }
 
-// Give a leaf a new gain and return the root. The brothers on the way up are read first, all at
+// Give a leaf a new gain and return the root. The siblings on the way up are read first, all at
 // once: what follows has nothing to wait for but itself.
 INLINED best_t update(TREE_PARAMETERS, const uint resource, const real new_gain)
 {
-    best_t brothers[LEVELS];
+    best_t siblings[LEVELS];
 #pragma unroll
     for (uint level = 0; level < LEVELS; ++level)
-        brothers[level] = read_node(TREE, ((LEAVES + resource) >> level) ^ 1);
+        siblings[level] = read_node(TREE, ((LEAVES + resource) >> level) ^ 1);
     best_t x = {new_gain, COUNT_ONE + resource};
     gain[LEAVES + resource] = new_gain;
 #pragma unroll
     for (uint level = 0; level < LEVELS; ++level) {
-        x = better_node(x, brothers[level]);
+        x = better_node(x, siblings[level]);
         write_node(TREE, (LEAVES + resource) >> (level + 1), x);
     }
     return x;

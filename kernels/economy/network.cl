@@ -17,7 +17,8 @@ __kernel void begin_network(STATE_PARAMETERS)
         link_swaps(agent, i) = 0;
 #if DEVICES
         link_paid(agent, i) = 0;
-        for (uint type = 0; type < TYPES; ++type) link_devices(agent, type, i) = 0;
+        for (uint device_type = 0; device_type < TYPES; ++device_type)
+            link_devices(agent, device_type, i) = 0;
 #endif
     }
 }

@@ -108,7 +108,7 @@ COLLECTIVE void decide_each(AGENT_PARAMETERS, __global used_t *uses, const uint 
     } while (1);
 }
 
-// The same in memory of its own; what uses come to is forgotten then.
+// The same with local memory of its own. Afterwards nothing is known of uses, for the next market.
 COLLECTIVE_WHOLE void decide(AGENT_PARAMETERS, __global used_t *uses, const uint device_type)
 {
     __local real *gain = local_malloc(RESOURCES * sizeof(real));

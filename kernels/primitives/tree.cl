@@ -117,7 +117,7 @@ COLLECTIVE void tree_build_global(__global real *tree, const uint k, const uint 
 #define TREE_MIN 1
 #define TREE_MAX 2
 
-// a with the next brother b. `what` is a literal at every call.
+// The total so far, a, joined with that of the next sibling, b. `what` is a literal at every call.
 static real tree_joined(const real a, const real b, const int what)
 {
     if (what == TREE_SUM) return a + b;

@@ -32,7 +32,9 @@ def invention(p, s, day):
     for agent in range(p.agents):
         if s.alive[agent]:
             know_components(p, s, agent)
-    known = [[is_known(s, t, r) for r in range(p.resources)] for t in range(TYPES)]
+    known = [
+        [is_known(s, device_type, r) for r in range(p.resources)] for device_type in range(TYPES)
+    ]
     order = list(range(p.agents))
     with drawing(p, s, p.agents, "invention_order") as rng:
         for i in range(p.agents - 1, 0, -1):

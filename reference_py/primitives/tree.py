@@ -102,12 +102,12 @@ def totals(
     last_level: Sequence[float],
     joined: Callable[[float, float], float],
 ) -> list[float]:
-    """All nodes of a tree from its last level, by joining brothers from the first to the last."""
+    """All nodes of a tree from its last level, by joining siblings from the first to the last."""
     levels = [list(last_level)]
     for _ in range(depth):
         below = levels[0]
-        brothers = [below[first : first + k] for first in range(0, len(below), k)]
-        levels.insert(0, [functools.reduce(joined, children) for children in brothers])
+        siblings = [below[first : first + k] for first in range(0, len(below), k)]
+        levels.insert(0, [functools.reduce(joined, children) for children in siblings])
     return [node for nodes_of_level in levels for node in nodes_of_level]
 
 

@@ -56,24 +56,30 @@ def _of_devices(p: Parameters) -> dict[str, Count]:
     """Return what is counted where there are devices, for each type that may be invented."""
     assert p.devices is not None
     found = {}
-    for d, name in enumerate(DEVICE_TYPES):
+    for device_type, name in enumerate(DEVICE_TYPES):
         if p.devices.tools_only and name != "tool":
             continue
-        what = A_DEVICE[d]
+        what = A_DEVICE[device_type]
         found[f"inventing {what}"] = Count(
-            ("invention",), _changes("invented_on", d), "inventions", (f"inventions_{name}",)
+            ("invention",),
+            _changes("invented_on", device_type),
+            "inventions",
+            (f"inventions_{name}",),
         )
         found[f"making {what}"] = Count(
-            ("production",), _rises_of("devices_made", d), "devices made", (f"devices_made_{name}",)
+            ("production",),
+            _rises_of("devices_made", device_type),
+            "devices made",
+            (f"devices_made_{name}",),
         )
         if p.trade:
             found[f"selling {what}"] = Count(
                 ("device_trading",),
-                _rises_of("devices_sold", d),
+                _rises_of("devices_sold", device_type),
                 "devices sold",
                 (f"devices_traded_{name}",),
             )
-        if d in EXTRACTING:
+        if device_type in EXTRACTING:
             found[f"extracting with {what}"] = Count(
                 ("extraction",),
                 _present("extracted_with", SOURCES.index(name)),
@@ -83,7 +89,7 @@ def _of_devices(p: Parameters) -> dict[str, Count]:
         if name in MADE_FASTER and not p.devices.tools_only:
             found[f"making {what} with a device"] = Count(
                 ("production",),
-                _rises_of("made_with_device", d),
+                _rises_of("made_with_device", device_type),
                 "devices made with devices",
                 (f"device_maker_share_{MADE_FASTER[name]}",),
             )

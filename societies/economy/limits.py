@@ -12,7 +12,7 @@ from societies.economy.ensemble import Ensemble
 from societies.economy.state import MOST_UNITS
 
 MOST_DEVICES = 64
-"""Of one kind that an agent may own whatever their lifetime; it wants no more than a few."""
+"""Devices of one kind that an agent may own, whatever their lifetime; it wants a few at most."""
 
 
 def limits(p: Parameters, day: int) -> dict[str, ArrayLike]:

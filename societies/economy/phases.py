@@ -28,7 +28,8 @@ def phases(p: Parameters, societies: int) -> dict[str, Phase]:
     """Return every phase that so many societies of these parameters have, by name."""
     there, agents = schedule.phases(p), societies * p.agents
     said = {name: one for name, one in _launched(p, societies).items() if name in there}
-    # Those come first: in the order of their files, each is there before `#if` leaves it out.
+    # Those come first, in their order: a file is expanded where it is included first, and must be
+    # there before another file includes it inside of an `#if`.
     rest = {name: phase(_file(there[name]), agents) for name in there if name not in said}
     return said | rest
 

@@ -255,7 +255,7 @@ class Layout:
             self.trade_log.begin(block.last, state)
 
     def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
-        """Write of what every device is made, as society knows by now."""
+        """Write the components of every device that the society has a recipe for."""
         if self.devices:
             for name in RECIPES:
                 file.write(name, state[name])

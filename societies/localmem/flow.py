@@ -68,7 +68,7 @@ class Flow(ABC, Generic[S]):
         return None
 
     def next_round(self, condition: Node, state: S, value: bool) -> None:
-        """Record that work-items for which the condition equals ``value`` go round once more."""
+        """Record that work-items for which the condition is ``value`` enter another iteration."""
 
     def end_round(self, state: S) -> None:
         """Record the end of a loop's body, which is also reached by ``continue``."""

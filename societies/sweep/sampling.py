@@ -17,7 +17,7 @@ SAMPLES: Mapping[str, tuple[str, ...]] = {
     "morris": ("trajectories", "levels", "seed"),
     "saltelli": ("points", "second_order", "seed"),
 }
-"""Methods that sample, with their keys beside ``keys``."""
+"""Methods that sample, with the keys that each has in addition to ``keys``."""
 DEFAULTS: Mapping[str, Any] = {"seed": 1, "levels": 4, "second_order": False}
 
 

@@ -32,8 +32,8 @@ from societies.workload.protocol import Workload
 from societies.workload.sufficiency import available_memory, byte_count
 
 SHARE_OF_GPU, SHARE_OF_FREE = 0.9, 0.5
-"""Parts of a GPU's memory, and of what is free beside a CPU, that copies may take: the display and
-the states of all copies in the host's memory need the rest."""
+"""Shares that copies may take of a GPU's memory, and with a CPU of the host's free memory. The
+display, and the states of all copies in the host's memory, need the rest."""
 
 SECONDS = 2.0
 """Seconds that a batch runs at a time, which moving its state is to be short against."""

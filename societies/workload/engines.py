@@ -377,8 +377,8 @@ class DeviceEngine(_Base[P]):
         }
         arguments = self._event_arrays()
         self._ran = 0
-        # Of each log: from which tick of the block on which of its rows holds, and which of them
-        # was copied in an earlier block.
+        # For each log: pairs of a tick of the block and the row that holds from it on; and the row
+        # that was copied in an earlier block, if it still holds.
         self._rows: dict[str, list[tuple[int, int]]] = {name: [] for name in self._logs}
         self._carried: dict[str, int | None] = dict.fromkeys(self._logs)
         source, phases = workload.source(p), dict(workload.phases(p, copies))
@@ -455,7 +455,7 @@ class DeviceEngine(_Base[P]):
         for name in self._event_kinds:
             self._event_logs[f"{name}_count"].fill(0)
         for name, rows in self._rows.items():
-            # What nothing has written since it was copied last is still what it was then.
+            # The last row still holds if nothing has written the field since it was copied.
             carried = None if name in self.run_step.written else rows[-1][1]
             self._carried[name] = carried
             self._rows[name] = [] if carried is None else [(0, carried)]
@@ -502,7 +502,7 @@ class DeviceEngine(_Base[P]):
             array, rows, carried = self._state[name], self._rows[name], self._carried[name]
             place = len(rows)
             if carried is not None:
-                place -= place <= carried  # beside the row that was copied earlier
+                place -= place <= carried  # not over the row that was copied earlier
             rows.append((row, place))
             with translated_errors(f"keeping {name} of a tick"):
                 self.device.api.enqueue_copy(

@@ -1,4 +1,4 @@
-"""Of what is the file of a run made, for every workload?"""
+"""Which parts does the file of a run have, for every workload?"""
 
 from __future__ import annotations
 

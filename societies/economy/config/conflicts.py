@@ -124,11 +124,11 @@ def _device_conflicts(config: EconomyKeys) -> Iterator[Conflict]:
         )
         for section in ("extraction", "device")
     }
-    for t, name in enumerate(DEVICE_TYPES):
-        section = "extraction" if t < len(EXTRACTING) else "device"
+    for device_type, name in enumerate(DEVICE_TYPES):
+        section = "extraction" if device_type < len(EXTRACTING) else "device"
         uses = getattr(device.lifetime, name) * getattr(device.factor, name) / least[section]
         if uses > LARGEST_USE:
-            noun = "units" if t < len(EXTRACTING) else "devices"
+            noun = "units" if device_type < len(EXTRACTING) else "devices"
             message = (
                 f"one {name.replace('_', ' ')} would yield {uses:.3g} {noun}, more than the "
                 f"{LARGEST_USE} that can be counted"

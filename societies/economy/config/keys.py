@@ -121,7 +121,7 @@ class InterventionConfig(Section):
 
 
 class TradeLogConfig(Section):
-    """Of which days all trades are written down, one by one."""
+    """Days of which every single trade is written down."""
 
     days: ListOf[Annotated[int, Field(ge=1, le=MOST_DAYS)]] = key(
         (), "Days whose trades are recorded; each takes the reference one more day", "day"

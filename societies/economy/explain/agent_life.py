@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 PARTS = ("extraction", "swaps", "sales", "payments", "consumption", "devices", "other")
-"""Of what a day's change of wealth consists. `other`: units made into devices, and shocks."""
+"""Parts of a day's change of wealth. `other` is units made into devices, and shocks."""
 
 MOST_TURNS = 10
 """Days that are reported as those that changed the rank most."""
@@ -139,6 +139,6 @@ class Life:
         """Return all of it as plain data, for JSON."""
         found = asdict(self)
         for one, day in zip(found["days"], self.days, strict=True):
-            one["made"] = [[t, r, n] for (t, r), n in day.made.items()]
+            one["made"] = [[device_type, r, n] for (device_type, r), n in day.made.items()]
         found["turns"] = [day.day for day in self.turns()]
         return found

@@ -201,7 +201,7 @@ def _ranks(evening: dict[str, NDArray[Any]]) -> NDArray[np.int64]:
 
 
 def _changes(before: dict[str, NDArray[Any]] | None, evening: dict[str, Any]) -> dict[str, Any]:
-    """Return of what each agent's change of wealth consists, by `PARTS`; (agent,) each."""
+    """Return each agent's change of wealth in its `PARTS`; (agent,) each."""
     zero = np.zeros_like(evening["wealth"])
     was = before if before is not None else {}
     devices = evening.get("wealth_devices", zero) - was.get("wealth_devices", zero)

@@ -113,7 +113,7 @@ def _times(own: float, mean: float) -> str:
 
 
 def _difference(own: Counter[str], mean: Counter[str]) -> Iterator[str]:
-    """Say of what the distance to the others' change of wealth consists."""
+    """Say which parts make up the distance to the others' change of wealth."""
     parts = {name: own[name] - mean[name] for name in PARTS}
     total = sum(parts.values())
     if not total:
@@ -290,7 +290,7 @@ def _why(day: Day) -> str:
     ]
     whom = [f"overtook {_agents(day.overtook)}"] if day.overtook else []
     whom += [f"was overtaken by {_agents(day.overtaken_by)}"] if day.overtaken_by else []
-    moved = f"wealth {_signed(sum(day.change.values()))}, {_signed(total)} beside the others"
+    moved = f"wealth {_signed(sum(day.change.values()))}, {_signed(total)} relative to the others"
     return f"{moved}: {', '.join(named)}; {' and '.join(whom)}"
 
 

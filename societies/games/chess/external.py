@@ -58,8 +58,8 @@ class Program:
         try:
             if self._process is None or len(made) < 2:
                 self._begin()
-            told = " ".join(names_of(self._fen, made))
-            self._say(f"position fen {self._fen}" + (f" moves {told}" if told else ""))
+            played = " ".join(names_of(self._fen, made))
+            self._say(f"position fen {self._fen}" + (f" moves {played}" if played else ""))
             if self._player.seconds:
                 self._say(f"go movetime {max(1, round(1000 * self._player.seconds))}")
             else:

@@ -14,7 +14,7 @@ class PerftReport(RunReport):
     @property
     def rows(self) -> list[tuple[str, str]]:
         """The number of nodes, then rows of kinds and of first moves, where they are wanted."""
-        told = super().rows
+        rows_of_run = super().rows
         rows: list[tuple[str, str]] = []
         config, boards = self.config, self.workload.parameters(self.config).boards
         with open_results(self.path) as results:
@@ -38,8 +38,10 @@ class PerftReport(RunReport):
                         )
                         if code
                     ]
-        after = 1 + max((i for i, (name, _) in enumerate(told) if name in self.final), default=0)
-        return [*told[:after], *rows, *told[after:]]
+        after = 1 + max(
+            (i for i, (name, _) in enumerate(rows_of_run) if name in self.final), default=0
+        )
+        return [*rows_of_run[:after], *rows, *rows_of_run[after:]]
 
 
 def move_of(code: int) -> Move:

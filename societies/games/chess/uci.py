@@ -114,8 +114,8 @@ class Uci:
         keys = self._searcher.config.refinements
         first = str(keys.principal_variation).lower()
         for name, numbers in (("Rounds", keys.rounds), ("Near Root", keys.near_root)):
-            told = " ".join(map(str, numbers)) or "<empty>"
-            self.say(f"option name {name} type string default {told}")
+            value = " ".join(map(str, numbers)) or "<empty>"
+            self.say(f"option name {name} type string default {value}")
         self.say(f"option name Principal Variation type check default {first}")
         for name, number, most in (
             ("Deepening", keys.deepening, MOST_DEPTH - 1),
@@ -218,7 +218,7 @@ class Uci:
             self._game.board,
             max(1, min(MOST_DEPTH, depth)),
             seconds=seconds,
-            each=self._told,
+            each=self._report,
             stop=self._asked,
         )
         while self._endless and not self._stopped:
@@ -239,7 +239,7 @@ class Uci:
         share = left / max(1, numbers.get("movestogo", MOVES_LEFT)) + bonus
         return max(0.001, min(share, left - RESERVE))
 
-    def _told(self, found: Found) -> None:
+    def _report(self, found: Found) -> None:
         rate = int(found.nodes / max(found.seconds, 1e-6))
         self.say(
             f"info depth {found.depth} score {found.score} nodes {found.nodes} nps {rate} "

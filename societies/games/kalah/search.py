@@ -1,7 +1,7 @@
 """What does every workload declare that searches Kalah's tree: arrays, phases, order, memory?
 
 A workload may have several searches, which take turns in the same memory: those of the two players
-of a match. Each is told by its parameters: form, depth, split, boards at a time.
+of a match. Each is given by its parameters: form, depth, split, boards at a time.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ class SearchConfig(WorkloadConfig):
         }
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield keys that do nothing beside others."""
+        """Yield keys that do nothing because of others."""
         yield from super().warnings()
         yield from idle(self.refinements)
 

@@ -61,6 +61,6 @@ def player_conflicts(players: Sequence[SearchingPlayer], branches: int) -> Itera
 
 
 def player_warnings(players: Sequence[SearchingPlayer]) -> Iterator[Conflict]:
-    """Yield keys of the players that do nothing beside others."""
+    """Yield keys of the players that do nothing because of others."""
     for i, one in enumerate(players):
         yield from idle(one.refinements, ("players", i))

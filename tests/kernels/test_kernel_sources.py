@@ -53,6 +53,9 @@ WITHOUT_TWIN = {
     "kernels/primitives/group.cl": "who works, not what is done",
     "kernels/physics/laplace/fours.cl": "four cells at a time, not what becomes of each",
     "kernels/physics/molecular_dynamics/lanes.cl": "how many pairs at a time, not what they add",
+    "kernels/physics/molecular_dynamics/slices.cl": "in which order pairs are taken",
+    "kernels/physics/molecular_dynamics/speeds.cl": "how many numbers kick() takes at a time",
+    "kernels/physics/molecular_dynamics/vectors.cl": "types of several numbers at a time",
 }
 WITH_TWIN = [name for name in FILES if name not in WITHOUT_TWIN]
 TWINS_ELSEWHERE = {
@@ -76,6 +79,7 @@ TWINS_ELSEWHERE = {
     "block_energies": "a part of the sums, which energies() takes at once",
     "block_squares": "a part of the temperature, which rescale() takes at once",
     "factor": "a part of rescale()",
+    "beside": "a part of around(), of one axis",
     "add_pair": "the terms that forces() makes of all pairs at once",
     **dict.fromkeys(
         (

@@ -24,8 +24,9 @@
 
 // Places of a box in `packed`, and of each axis in `lanes`: some more than atoms, which are far
 // from all of them.
-#define PACKED ((size_t)ATOMS + WIDTH)
-#define FAR NUM(1e12)
+#define MORE_PLACES (2u * WIDTH)
+#define PACKED ((size_t)ATOMS + MORE_PLACES)
+#define FAR (NUM(4.0) * LENGTH)
 
 // A place as others read it; an atom that left the box is far from all others.
 static num4 packed_place(const num x, const num y, const num z)

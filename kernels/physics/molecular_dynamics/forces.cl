@@ -10,7 +10,8 @@
 //              order of the cells: three cells of a row at once, whose places hold for some steps
 //   list       a work-item is an atom, and tries those of its list
 //
-// On a CPU `sorted` and `list` take several neighbours at a time (lanes.cl).
+// On a CPU `sorted` takes several neighbours of an atom at a time (lanes.cl), `list` a neighbour
+// each of several atoms (slices.cl).
 // Macros: VARIANT_IS_ALL_PAIRS, VARIANT_IS_PARTICLE, VARIANT_IS_CELL, VARIANT_IS_SORTED,
 // VARIANT_IS_LIST.
 #if VARIANT_IS_ALL_PAIRS
@@ -245,10 +246,10 @@ __kernel void forces(__global const num4 *restrict packed, __global const num *r
 
 #else
 
-// Sums over the list of an atom, one neighbour after another; where the list was too short, over
-// the 27 cells.
+// Sums over the list of an atom, one neighbour after another: the first of some entries and those
+// that are a `stride` from each other. Where the list was too short, over the 27 cells.
 static sums_t sums_one_by_one(__global const num4 *restrict packed,
-                              __global const uint *restrict list,
+                              __global const uint *restrict entries, const size_t stride,
                               __global const uint *restrict start,
                               __global const uint *restrict totals, const uint place,
                               const uint length, const uint home)
@@ -257,7 +258,7 @@ static sums_t sums_one_by_one(__global const num4 *restrict packed,
     sums_t sums = SUMS_OF_NOTHING;
     if (length < ROOM) {
         for (uint k = 0; k < length; ++k) {
-            const num4 d = own - packed[PLACE_OF(list[LISTED(place, k)])];
+            const num4 d = own - packed[PLACE_OF(entries[k * stride])];
             add_pair(&sums, d.x, d.y, d.z);
         }
     } else {
@@ -275,94 +276,97 @@ static sums_t sums_one_by_one(__global const num4 *restrict packed,
 
 #if DEVICE_IS_CPU
 
-// The place of an entry of a list, with all that is known of the atom there.
-#define AT(k) (*(__global const num4 *)(bytes + mine[k]))
-
-// What is between an atom and WIDTH others, along each axis: dx, dy, dz. Differences are taken
-// before axes are sorted out: a compiler that sorted out what it reads would read it in parts.
-#if NUM_IS_DOUBLE
-#define LOW_HALVES(a, b) (wide_t)(a.s0, b.s0, a.s2, b.s2)
-#define HIGH_HALVES(a, b) (wide_t)(a.s1, b.s1, a.s3, b.s3)
-#define DIFFERENCES \
-    const wide_t a = own - AT(0), b = own - AT(1), c = own - AT(2), d = own - AT(3); \
-    const wide_t ab = LOW_HALVES(a, b), cd = LOW_HALVES(c, d); \
-    const wide_t ay = HIGH_HALVES(a, b), cy = HIGH_HALVES(c, d); \
-    const wide_t rx = (wide_t)(ab.lo, cd.lo), ry = (wide_t)(ay.lo, cy.lo); \
-    const wide_t rz = (wide_t)(ab.hi, cd.hi);
-#else
-#define LOW_HALVES(a, b) (wide_t)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5)
-#define HIGH_HALVES(a, b) (wide_t)(a.s2, b.s2, a.s3, b.s3, a.s6, b.s6, a.s7, b.s7)
-#define DIFFERENCES \
-    const wide_t twice = (wide_t)(own, own); \
-    const wide_t a = twice - (wide_t)(AT(0), AT(4)), b = twice - (wide_t)(AT(1), AT(5)); \
-    const wide_t c = twice - (wide_t)(AT(2), AT(6)), d = twice - (wide_t)(AT(3), AT(7)); \
-    const wide_t ab = LOW_HALVES(a, b), cd = LOW_HALVES(c, d); \
-    const wide_t az = HIGH_HALVES(a, b), cz = HIGH_HALVES(c, d); \
-    const wide_t rx = (wide_t)(ab.s01, cd.s01, ab.s45, cd.s45); \
-    const wide_t ry = (wide_t)(ab.s23, cd.s23, ab.s67, cd.s67); \
-    const wide_t rz = (wide_t)(az.s01, cz.s01, az.s45, cz.s45);
-#endif
-
-// Sums over the list of an atom, several neighbours at a time; `energies` and `inner` are literals
-// at each call.
-INLINED sums_t sums_of_several(__global const num4 *restrict packed,
-                               __global const uint *restrict mine, const num4 own,
-                               const uint length, const bool energies, const bool inner)
+// Forces on the atoms of the places first .. last - 1 of a box, a part of it, slice by slice. An
+// atom that is too close to another one for sums of several, that has no list, or that is far from
+// all others because it has left the box is done by itself.
+COLLECTIVE_WHOLE void
+forces_of_slices(__global const num4 *restrict packed, __global const uint *restrict list,
+                 __global const uint *restrict lengths, __global const uint *restrict widths,
+                 __global const uint *restrict cell, __global const uint *restrict start,
+                 __global const uint *restrict totals, __global const uint *restrict order,
+                 __global const num *restrict x, __global long *restrict F,
+                 __global long *restrict u, __global long *restrict w,
+                 __global uint *restrict overlap, const uint first, const uint last,
+                 const int energies)
 {
-    __global const uchar *bytes = (__global const uchar *)packed;
-    wide_sums_t wide = wide_sums_of_nothing();
-    const num around_x = AROUND(own.x), around_y = AROUND(own.y), around_z = AROUND(own.z);
-    for (uint k = 0; k < length; k += WIDTH, mine += WIDTH) {
-        DIFFERENCES
-        add_pairs(&wide, nearest_of_each(rx, around_x, inner), nearest_of_each(ry, around_y, inner),
-                  nearest_of_each(rz, around_z, inner), (mask_t)(-1), energies);
+    __global const uint *slice = list;
+    for (uint place = first; place < last; place += WIDTH) {
+        const uint known = widths[place / WIDTH], width = WIDTH_OF_SLICE(known);
+        const uint count = last - place < WIDTH ? last - place : WIDTH;
+        slice_t atoms;
+        wide_t own_x;
+        read_slice(&atoms, packed + place, &own_x);
+        slice_sums_t sums;
+        sums_of_slice(&sums, &atoms, packed, slice, width, energies);
+        whole_t sums_x[1] = {sums.x}, sums_y[1] = {sums.y}, sums_z[1] = {sums.z};
+        const long *fx = (const long *)sums_x, *fy = (const long *)sums_y;
+        const long *fz = (const long *)sums_z;
+        for (uint lane = 0; lane < count; ++lane) {
+            const size_t at = order[place + lane];
+            F[3 * at] = fx[lane];
+            F[3 * at + 1] = fy[lane];
+            F[3 * at + 2] = fz[lane];
+        }
+        if (energies) {
+            whole_t sums_u[1] = {sums.u}, sums_w[1] = {sums.w};
+            const long *energy = (const long *)sums_u, *virial = (const long *)sums_w;
+            for (uint lane = 0; lane < count; ++lane) {
+                u[order[place + lane]] = energy[lane];
+                w[order[place + lane]] = virial[lane];
+            }
+        }
+        const mask_t doubtful = sums.nearest < (wide_t)FAR_ENOUGH | own_x == (wide_t)FAR;
+        const uint those = HAS_ALL_LISTS(known) ? bits_of(doubtful) : (1u << WIDTH) - 1u;
+        for (uint lane = 0; those != 0u && lane < count; ++lane)
+            if ((those >> lane & 1u) != 0u) {
+                const uint at = order[place + lane];
+                const sums_t alone = sums_one_by_one(packed, slice + lane, WIDTH, start, totals,
+                                                     place + lane, lengths[place + lane], cell[at]);
+                WRITE_SUMS(alone, at)
+                if (alone.close || outside(x + 3 * at)) atomic_min(overlap, at);
+            }
+        slice += (size_t)width * WIDTH;
     }
-    return joined(&wide, energies);
-}
-
-// The same with the conditions outside the loop.
-static sums_t sums_of_list(__global const num4 *restrict packed, __global const uint *restrict list,
-                           const uint place, const uint length, const int energies)
-{
-    const num4 own = packed[place];
-    __global const uint *mine = MINE(place);
-    if (energies) return sums_of_several(packed, mine, own, length, true, false);
-    return far_inside(own) ? sums_of_several(packed, mine, own, length, false, true)
-                           : sums_of_several(packed, mine, own, length, false, false);
 }
 
 #endif
 
 // It also notes that the lists hold for the places as they are.
 __kernel void forces(__global const num4 *restrict packed, __global const uint *restrict list,
-                     __global const uint *restrict lengths, __global const uint *restrict cell,
-                     __global const uint *restrict start, __global const uint *restrict totals,
-                     __global const uint *restrict order, __global const num *restrict x,
-                     __global long *restrict F, __global long *restrict u,
-                     __global long *restrict w, __global uint *restrict overlap,
-                     __global uint *restrict valid, const int energies)
+                     __global const uint *restrict lengths, __global const uint *restrict widths,
+                     __global const uint *restrict cell, __global const uint *restrict start,
+                     __global const uint *restrict totals, __global const uint *restrict order,
+                     __global const num *restrict x, __global long *restrict F,
+                     __global long *restrict u, __global long *restrict w,
+                     __global uint *restrict overlap, __global uint *restrict valid,
+                     const int energies)
 {
     const size_t box = BOX;
     if (FIRST == 0 && get_local_id(0) == 0) valid[box] = 1u;
     packed += box * PACKED;
-    list += box * ATOMS * ROOM;
+    list += box * LIST_OF_BOX;
     start += box * CELLS;
     totals += box * CELL_BLOCKS;
-    for (uint place = FIRST + LANE; place < LAST; place += LANES) {
-        const uint i = order[box * ATOMS + place], length = lengths[box * ATOMS + place];
-        const size_t at = box * ATOMS + i;
+    lengths += box * ATOMS;
+    cell += box * ATOMS;
+    order += box * ATOMS;
+    x += 3 * box * ATOMS;
+    F += 3 * box * ATOMS;
+    u += box * ATOMS;
+    w += box * ATOMS;
+    overlap += box;
 #if DEVICE_IS_CPU
-        sums_t sums = SUMS_OF_NOTHING;
-        sums.close = true;
-        if (length < ROOM) sums = sums_of_list(packed, list, place, length, energies);
-        if (sums.close)
-            sums = sums_one_by_one(packed, list, start, totals, place, length, cell[at]);
+    forces_of_slices(packed, list + FIRST / PART * LIST_OF_PART, lengths, widths + box * SLICES,
+                     cell, start, totals, order, x, F, u, w, overlap, FIRST, LAST, energies);
 #else
-        const sums_t sums = sums_one_by_one(packed, list, start, totals, place, length, cell[at]);
-#endif
+    for (uint place = FIRST + LANE; place < LAST; place += LANES) {
+        const uint at = order[place];
+        const sums_t sums = sums_one_by_one(packed, list + place, ATOMS, start, totals, place,
+                                            lengths[place], cell[at]);
         WRITE_SUMS(sums, at)
-        if (sums.close || outside(x + 3 * at)) atomic_min(&overlap[box], i);
+        if (sums.close || outside(x + 3 * at)) atomic_min(overlap, at);
     }
+#endif
 }
 
 #endif

@@ -2,15 +2,12 @@
 // Twin: reference_py/physics/molecular_dynamics/kick.py.
 //
 // No local memory, no barriers. Macros: P(half_dt).
-#include "physics/molecular_dynamics/box.cl"
-#include "primitives/fixed.cl"
+#include "physics/molecular_dynamics/speeds.cl"
 
 __kernel void kick(__global num *restrict v, __global const long *restrict F,
                    __global const uint *restrict overlap)
 {
     if (overlap[BOX] != NONE) return;
     const size_t at = 3 * (BOX * ATOMS + FIRST);
-    const uint numbers = 3 * (LAST - FIRST);
-    for (uint k = LANE; k < numbers; k += LANES)
-        v[at + k] = v[at + k] + fixed_value(F[at + k]) * NUM(P(half_dt));
+    half_a_step(v + at, F + at, 3 * (LAST - FIRST));
 }

@@ -1,52 +1,19 @@
 // How does a CPU take an atom and several others at a time? In vectors of WIDTH numbers.
 // The reference takes all pairs at once (forces.py).
 //
-// WIDTH is 8 in single precision and 4 in double: 256 bits. PoCL 3.0 crashes at comparisons of
-// longer vectors, or needs minutes for them. A term is rounded to a whole number by adding
-// 1.5 * 2^16: in double the last digit of such a sum is 2^-36, so the bits of the sum, less those
-// of 1.5 * 2^16, are the whole number. That holds for terms below 2^15; an atom with a neighbour
-// closer than 0.65 is done again, one neighbour after another.
-//
-// No built-in function is called for vectors: PoCL 3.0 makes each a call, around which everything
-// is written to memory.
+// A term is rounded to a whole number by adding 1.5 * 2^16: in double the last digit of such a sum
+// is 2^-36, so the bits of the sum, less those of 1.5 * 2^16, are the whole number. That holds for
+// terms below 2^15; an atom with a neighbour closer than 0.65 is done again, one neighbour after
+// another.
 //
 // No local memory, no barriers. Macros: WIDTH, NUM_IS_DOUBLE, P(margin).
 #ifndef PHYSICS_MOLECULAR_DYNAMICS_LANES_CL
 #define PHYSICS_MOLECULAR_DYNAMICS_LANES_CL
 
 #include "physics/molecular_dynamics/cells.cl"
+#include "physics/molecular_dynamics/vectors.cl"
 
 #if DEVICE_IS_CPU && PLACES_STAY
-
-#if NUM_IS_DOUBLE
-typedef double4 wide_t;
-typedef long4 mask_t;
-typedef uint4 entries_t;
-typedef uchar4 bytes_t;
-#define ENTRIES_OF(x) convert_uint4(x)
-#define AS_MASK(x) as_long4(x)
-#define AS_WIDE(x) as_double4(x)
-#define ALL_BUT_SIGN 0x7ffffffffffffffful
-#define EACH_LANE (mask_t)(0, 1, 2, 3)
-#define BIT_OF_EACH_LANE (mask_t)(1, 2, 4, 8)
-#else
-typedef float8 wide_t;
-typedef int8 mask_t;
-typedef uint8 entries_t;
-typedef uchar8 bytes_t;
-#define ENTRIES_OF(x) convert_uint8(x)
-#define AS_MASK(x) as_int8(x)
-#define AS_WIDE(x) as_float8(x)
-#define ALL_BUT_SIGN 0x7fffffff
-#define EACH_LANE (mask_t)(0, 1, 2, 3, 4, 5, 6, 7)
-#define BIT_OF_EACH_LANE (mask_t)(1, 2, 4, 8, 16, 32, 64, 128)
-#endif
-
-// Vectors that begin at any number.
-typedef wide_t __attribute__((aligned(4))) loose_wide_t;
-typedef entries_t __attribute__((aligned(4))) loose_entries_t;
-#define LOADED(p) (*(__global const loose_wide_t *)(p))
-#define STORED(p) (*(__global loose_entries_t *)(p))
 
 // Write an atom to its place, for those that read one axis of several places at once: (box, axis,
 // place).
@@ -58,10 +25,9 @@ static void write_lanes(__global num *lanes, const size_t box, const uint place,
     at[2 * PACKED] = atom.z;
 }
 
-// One bit for each lane whose mask is set.
-static uint bits_of(const mask_t mask)
+// The bits of all lanes together.
+static uint joined_bits(const mask_t bits)
 {
-    const mask_t bits = mask & BIT_OF_EACH_LANE;
 #if NUM_IS_DOUBLE
     const long2 two = bits.lo | bits.hi;
 #else
@@ -69,6 +35,12 @@ static uint bits_of(const mask_t mask)
     const int2 two = four.lo | four.hi;
 #endif
     return (uint)(two.x | two.y);
+}
+
+// One bit for each lane whose mask is set.
+static uint bits_of(const mask_t mask)
+{
+    return joined_bits(mask & BIT_OF_EACH_LANE);
 }
 
 // What `nearest` (pair.cl) adds to a difference from an atom at `own` that is longer than half the

@@ -4,6 +4,7 @@
 // A list has the places (in the order of the cells) of the atoms that are nearer than cutoff and
 // skin; its order is free. Where more are near than a list has room for, its length says so, and
 // the atom's partners are looked for in the cells instead.
+// On a CPU lists are slices (slices.cl).
 // A CPU looks at several places at once, those that follow each other in a row of cells (`lanes`
 // has each axis of them by itself), and writes down those that are near by a table: `closed_up`
 // has, for each set of lanes, the set's lanes in front. An entry is then the number of bytes to the
@@ -14,80 +15,188 @@
 #ifndef PHYSICS_MOLECULAR_DYNAMICS_NEIGHBOURS_CL
 #define PHYSICS_MOLECULAR_DYNAMICS_NEIGHBOURS_CL
 
-#include "physics/molecular_dynamics/lanes.cl"
-
-// Where neighbour k of the atom at a place is. On a CPU the neighbours of an atom follow each
-// other, on a GPU those of neighbouring work-items do.
-#if DEVICE_IS_CPU
-#define LISTED(place, k) ((size_t)(place) * ROOM + (k))
-#else
-#define LISTED(place, k) ((size_t)(k) * ATOMS + (place))
-#endif
+#include "physics/molecular_dynamics/slices.cl"
 
 #define SQUARE_OF_REACH NUM(P(square_of_reach))
 
 #if DEVICE_IS_CPU
 
-#define MINE(place) (list + LISTED(place, 0))
-#define ENTRY(place) ((place) * (uint)sizeof(num4))
-#define PLACE_OF(entry) ((entry) / (uint)sizeof(num4))
 #define ALL_BUT_SOME ((uint)(ROOM - WIDTH))  // entries of a list that can be filled
+#define RUNS 18
+#define CELL_SIDE NUM(P(length) / SIDE)
+
+// Places around a cell, of which those of two or three cells of a row follow each other: places
+// begin .. end - 1; what is added to differences from atoms of the cell, as these are on the other
+// side of the box; and in which of three rows of cells along y and z they are.
+typedef struct {
+    uint begin[RUNS], end[RUNS], row_y[RUNS], row_z[RUNS];
+    num x[RUNS], y[RUNS], z[RUNS];
+    uint count;
+} runs_t;
+
+// What is added to a difference along an axis for the cell next to another one (`beside`).
+static num added_beside(const uint cell, const int further)
+{
+    const int to = (int)cell + further;
+    return to < 0 ? LENGTH : to >= SIDE ? -LENGTH : NUM(0.0);
+}
+
+// Find the runs around a cell: in each of nine rows the three cells beside each other, or those at
+// one end of the row and that at the other.
+INLINED void find_runs(runs_t *runs, __global const uint *restrict start,
+                       __global const uint *restrict totals, const uint home)
+{
+    const uint x = home % SIDE, y = home / SIDE % SIDE, z = home / (SIDE * SIDE);
+    const uint from = x > 0u ? x - 1u : 0u, to = x < SIDE - 1u ? x + 1u : x;
+    const bool at_end = x == 0u || x == SIDE - 1u;
+    uint count = 0u;
+    for (int number = 0; number < 9; ++number) {
+        const int further_z = number / 3 - 1, further_y = number % 3 - 1;
+        const uint row = (beside(z, further_z) * SIDE + beside(y, further_y)) * SIDE;
+        for (int part = 0; part < (at_end ? 2 : 1); ++part) {
+            const uint other = x == 0u ? SIDE - 1u : 0u;
+            const uint first = row + (part == 0 ? from : other);
+            const uint last = row + (part == 0 ? to : other);
+            runs->begin[count] = CELL_BEGIN(start, totals, first);
+            runs->end[count] = CELL_END(start, totals, last);
+            runs->row_y[count] = (uint)(further_y + 1);
+            runs->row_z[count] = (uint)(further_z + 1);
+            runs->x[count] = part == 0 ? NUM(0.0) : x == 0u ? LENGTH : -LENGTH;
+            runs->y[count] = added_beside(y, further_y);
+            runs->z[count] = added_beside(z, further_z);
+            ++count;
+        }
+    }
+    runs->count = count;
+}
+
+// Squares of how far it is at least from a place in a cell to those before, at and behind it.
+INLINED void gaps(num *squares, const num own, const uint cell)
+{
+    const num corner = CELL_SIDE * (num)cell, less = NUM(0.001) * CELL_SIDE;
+    const num before = (own - corner) - less, behind = ((corner + CELL_SIDE) - own) - less;
+    squares[0] = before > NUM(0.0) ? before * before : NUM(0.0);
+    squares[1] = NUM(0.0);
+    squares[2] = behind > NUM(0.0) ? behind * behind : NUM(0.0);
+}
+
+// Which of the places other .. other + WIDTH - 1 are near, in bits of `bits`.
+INLINED mask_t near_ones(__global const num *restrict lanes, const num4 own, const uint other,
+                         const num x, const num y, const num z, const bool across,
+                         const mask_t bits)
+{
+    wide_t dx = (wide_t)own.x - LOADED(lanes + other);
+    wide_t dy = (wide_t)own.y - LOADED(lanes + PACKED + other);
+    wide_t dz = (wide_t)own.z - LOADED(lanes + 2 * PACKED + other);
+    if (across) {
+        dx += (wide_t)x;
+        dy += (wide_t)y;
+        dz += (wide_t)z;
+    }
+    return ((dx * dx + dy * dy) + dz * dz < (wide_t)SQUARE_OF_REACH) & bits;
+}
+
+// Add some of the places other .. other + WIDTH - 1 to a list, a bit each; returns the length of
+// the list. One without room for WIDTH more is not used.
+INLINED uint closed_up_at(__global uint *restrict list, __global const uchar *restrict closed_up,
+                          const uint found, const uint other, const uint near)
+{
+    __global const uchar *front = closed_up + 2 * WIDTH * near;
+    STORED(list + (found < ALL_BUT_SOME ? found : ALL_BUT_SOME)) =
+        (entries_t)ENTRY(other) + ENTRIES_OF(*(__global const bytes_t *)front);
+    return found + front[WIDTH];
+}
 
 // List those of the places begin .. end - 1 that are near; returns the length of the list. Places
-// may be read that are behind the end: there are WIDTH more of them than atoms. `inner` is a
-// literal at each call.
+// may be read that are behind the end: there are 2 WIDTH more of them than atoms.
 INLINED uint listed(__global const num *restrict lanes, __global const uchar *restrict closed_up,
                     __global uint *restrict list, const num4 own, const uint begin, const uint end,
-                    uint found, const bool inner)
+                    const num x, const num y, const num z, uint found)
 {
-    for (uint other = begin; other < end; other += WIDTH) {
-        const wide_t px = LOADED(lanes + other), py = LOADED(lanes + PACKED + other);
-        const wide_t pz = LOADED(lanes + 2 * PACKED + other);
-        const wide_t dx = nearest_of_each((wide_t)own.x - px, AROUND(own.x), inner);
-        const wide_t dy = nearest_of_each((wide_t)own.y - py, AROUND(own.y), inner);
-        const wide_t dz = nearest_of_each((wide_t)own.z - pz, AROUND(own.z), inner);
-        const wide_t r2 = (dx * dx + dy * dy) + dz * dz;
+    const bool across = x != NUM(0.0) || y != NUM(0.0) || z != NUM(0.0);
+    for (uint other = begin; other < end; other += 2 * WIDTH) {
+        const mask_t low = near_ones(lanes, own, other, x, y, z, across, BIT_OF_EACH_LANE);
+        const mask_t high =
+            near_ones(lanes, own, other + WIDTH, x, y, z, across, BIT_OF_EACH_LANE << WIDTH);
         const uint left = end - other;
-        const uint there = left < WIDTH ? (1u << left) - 1u : (1u << WIDTH) - 1u;
-        const uint near = bits_of(r2 < (wide_t)SQUARE_OF_REACH) & there;
-        __global const uchar *front = closed_up + 2 * WIDTH * near;
-        // A list without room for WIDTH more is not used.
-        STORED(list + (found < ALL_BUT_SOME ? found : ALL_BUT_SOME)) =
-            (entries_t)ENTRY(other) + ENTRIES_OF(*(__global const bytes_t *)front);
-        found += front[WIDTH];
+        const uint there = left < 2 * WIDTH ? (1u << left) - 1u : (1u << 2 * WIDTH) - 1u;
+        const uint near = joined_bits(low | high) & there;
+        found = closed_up_at(list, closed_up, found, other, near & ((1u << WIDTH) - 1u));
+        found = closed_up_at(list, closed_up, found, other + WIDTH, near >> WIDTH);
     }
     return found;
 }
 
-// List the neighbours of a place; returns how many there are. Three cells of a row follow each
-// other unless the row goes on at the other side of the box. The place itself is left out by taking
-// those before and those behind it.
-static uint listed_around(__global const num4 *restrict packed, __global const num *restrict lanes,
-                          __global const uchar *restrict closed_up,
-                          __global const uint *restrict start, __global const uint *restrict totals,
-                          __global uint *restrict list, const uint place, const uint home)
+// List the neighbours of a place in a cell; returns how many there are. Rows of cells that are
+// further away are left out, and the place itself by taking those before and those behind it.
+INLINED uint listed_around(__global const num4 *restrict packed, __global const num *restrict lanes,
+                           __global const uchar *restrict closed_up, const runs_t *runs,
+                           __global uint *restrict list, const uint place, const uint home)
 {
-    const uint x = home % SIDE;
     const num4 own = packed[place];
-    const bool together = x > 0u && x < SIDE - 1u, inner = far_inside(own);
+    num gap_y[3], gap_z[3];
+    gaps(gap_y, own.y, home / SIDE % SIDE);
+    gaps(gap_z, own.z, home / (SIDE * SIDE));
     uint found = 0;
-    for (int number = 0; number < 27; number += together ? 3 : 1) {
-        const uint first = around(home, number), last = together ? first + 2u : first;
-        uint begin = CELL_BEGIN(start, totals, first);
-        const uint end = CELL_END(start, totals, last);
-        if (begin <= place && place < end) {
-            found = listed(lanes, closed_up, list, own, begin, place, found, false);
-            begin = place + 1u;
-        }
-        found = inner ? listed(lanes, closed_up, list, own, begin, end, found, true)
-                      : listed(lanes, closed_up, list, own, begin, end, found, false);
+    for (uint run = 0; run < runs->count; ++run) {
+        if (gap_y[runs->row_y[run]] + gap_z[runs->row_z[run]] > SQUARE_OF_REACH) continue;
+        const uint end = runs->end[run];
+        uint from = runs->begin[run], to = from <= place && place < end ? place : end;
+        do {
+            found = listed(lanes, closed_up, list, own, from, to, runs->x[run], runs->y[run],
+                           runs->z[run], found);
+            from = to + 1u;
+            to = to < end ? end : NONE;
+        } while (to == end);
     }
     return found > ALL_BUT_SOME ? (uint)ROOM : found;
 }
 
+// List the neighbours of the places first .. last - 1 of a box, a part of it, slice by slice.
+COLLECTIVE_WHOLE void
+listed_slices(__global const num4 *restrict packed, __global const num *restrict lanes,
+              __global const uchar *restrict closed_up, __global const uint *restrict cell,
+              __global const uint *restrict start, __global const uint *restrict totals,
+              __global const uint *restrict order, __global uint *restrict list,
+              __global uint *restrict lengths, __global uint *restrict widths, const uint first,
+              const uint last)
+{
+    __global uint *slice = list;
+    runs_t runs;
+    uint around_home = NONE;
+    for (uint place = first; place < last; place += WIDTH) {
+        __global uint *lists = slice + WIDTH * ROOM;
+        uint found[WIDTH], width = 0u, without = 0u;
+        for (uint lane = 0; lane < WIDTH; ++lane) {
+            found[lane] = 0u;
+            if (place + lane >= last) continue;
+            const uint home = cell[order[place + lane]];
+            if (home != around_home) find_runs(&runs, start, totals, home);
+            around_home = home;
+            const uint length = listed_around(packed, lanes, closed_up, &runs,
+                                              lists + (size_t)lane * ROOM, place + lane, home);
+            lengths[place + lane] = length;
+            if (length < ROOM)
+                found[lane] = length;
+            else
+                without = 1u;
+            width = found[lane] > width ? found[lane] : width;
+        }
+        for (uint lane = 0; lane < WIDTH; ++lane)
+            for (uint k = found[lane]; k < width; k += WIDTH)
+                STORED(lists + (size_t)lane * ROOM + k) = (entries_t)ENTRY(ATOMS + WIDTH - 1);
+        write_slice(slice, lists, width);
+        widths[place / WIDTH] = width << 1 | without;
+        slice += (size_t)width * WIDTH;
+    }
+}
+
 #else
 
-#define PLACE_OF(entry) (entry)
+// Where neighbour k of the atom at a place is: the neighbours of neighbouring work-items follow
+// each other.
+#define LISTED(place, k) ((size_t)(k) * ATOMS + (place))
+#define PLACE_OF(entry) entry
 
 // List the neighbours of a place; returns how many there are.
 static uint listed_around(__global const num4 *restrict packed, __global const uint *restrict start,
@@ -119,26 +228,26 @@ __kernel void neighbours(__global const num4 *restrict packed, __global const nu
                          __global const uint *restrict cell, __global const uint *restrict start,
                          __global const uint *restrict totals, __global const uint *restrict order,
                          __global uint *restrict list, __global uint *restrict lengths,
-                         __global const uint *restrict valid, const long tick)
+                         __global uint *restrict widths, __global const uint *restrict valid,
+                         const long tick)
 {
     const size_t box = BOX;
     if (IS_PLACED(box)) return;
     packed += box * PACKED;
     lanes += box * 3 * PACKED;
-    list += box * ATOMS * ROOM;
+    list += box * LIST_OF_BOX;
     start += box * CELLS;
     totals += box * CELL_BLOCKS;
-    for (uint place = FIRST + LANE; place < LAST; place += LANES) {
-        const uint home = cell[box * ATOMS + order[box * ATOMS + place]];
+    cell += box * ATOMS;
+    order += box * ATOMS;
+    lengths += box * ATOMS;
 #if DEVICE_IS_CPU
-        const uint found =
-            listed_around(packed, lanes, closed_up, start, totals, MINE(place), place, home);
-        lengths[box * ATOMS + place] = found;
-        for (uint k = found; k < ROOM && k % WIDTH != 0u; ++k) MINE(place)[k] = ENTRY(ATOMS);
+    listed_slices(packed, lanes, closed_up, cell, start, totals, order,
+                  list + FIRST / PART * LIST_OF_PART, lengths, widths + box * SLICES, FIRST, LAST);
 #else
-        lengths[box * ATOMS + place] = listed_around(packed, start, totals, list, place, home);
+    for (uint place = FIRST + LANE; place < LAST; place += LANES)
+        lengths[place] = listed_around(packed, start, totals, list, place, cell[order[place]]);
 #endif
-    }
 }
 
 #endif

@@ -19,23 +19,36 @@ static num nearest(const num d)
 }
 
 // Energy of a pair and its force over its distance, for the square of the distance. Written once
-// for one pair and for several at once: `type` is num or a vector of it.
+// for one pair and for several at once: `type` is num or a vector of it. What must be divided comes
+// first and apart, as `inverse`, `r` and `slope`: a CPU that takes pair after pair goes on with one
+// while it divides for the next (slices.cl).
 #define PAIR_ENERGY_AND_FORCE(type, r2, u, w, DIVIDE, ROOT) \
-    const type inverse = DIVIDE((type)NUM(1.0), r2); \
+    PAIR_DIVISIONS(type, r2, inverse, r, slope, DIVIDE, ROOT) \
+    PAIR_AFTER_DIVISIONS(type, inverse, r, slope, u, w)
+
+#define PAIR_AFTER_DIVISIONS(type, inverse, r, slope, u, w) \
     const type sixth = (inverse * inverse) * inverse; \
     type u = NUM(4.0) * (sixth * (sixth - NUM(1.0))); \
     type w = (NUM(24.0) * inverse) * (sixth * ((sixth + sixth) - NUM(1.0))); \
-    PAIR_SHIFT(type, r2, u, w, DIVIDE, ROOT)
+    PAIR_SHIFT(r, slope, u, w)
 
 #if FORM_IS_SHIFTED_FORCE
-#define PAIR_SHIFT(type, r2, u, w, DIVIDE, ROOT) \
+#define PAIR_DIVISIONS(type, r2, inverse, r, slope, DIVIDE, ROOT) \
+    const type inverse = DIVIDE((type)NUM(1.0), r2); \
     const type r = ROOT(r2); \
+    const type slope = DIVIDE((type)NUM(P(slope_at_cutoff)), r);
+#define PAIR_SHIFT(r, slope, u, w) \
     u = (u - NUM(P(energy_at_cutoff))) - (r - NUM(P(cutoff))) * NUM(P(slope_at_cutoff)); \
-    w = w + DIVIDE((type)NUM(P(slope_at_cutoff)), r);
-#elif FORM_IS_SHIFTED
-#define PAIR_SHIFT(type, r2, u, w, DIVIDE, ROOT) u = u - NUM(P(energy_at_cutoff));
+    w = w + slope;
 #else
-#define PAIR_SHIFT(type, r2, u, w, DIVIDE, ROOT)
+#define PAIR_DIVISIONS(type, r2, inverse, r, slope, DIVIDE, ROOT) \
+    const type inverse = DIVIDE((type)NUM(1.0), r2); \
+    const type r = r2, slope = r2;  // not used
+#if FORM_IS_SHIFTED
+#define PAIR_SHIFT(r, slope, u, w) u = u - NUM(P(energy_at_cutoff));
+#else
+#define PAIR_SHIFT(r, slope, u, w)
+#endif
 #endif
 
 // Sums over the pairs of an atom, in units of 2^-36, and whether one of them is too close.

@@ -79,8 +79,9 @@ __kernel void place_atoms(__global const num *restrict x, __global const uint *r
     }
 #if PLACES_STAY
     if (FIRST == 0 && get_local_id(0) == 0)
-        for (uint k = 0; k < WIDTH; ++k) {
-            const num4 nowhere = (num4)(FAR, FAR, FAR, NUM(0.0));
+        for (uint k = 0; k < MORE_PLACES; ++k) {
+            const num away = FAR + LENGTH * (num)(k + 1u);  // those are far from each other, too
+            const num4 nowhere = (num4)(away, away, away, NUM(0.0));
             packed[box * PACKED + ATOMS + k] = nowhere;
 #if DEVICE_IS_CPU
             write_lanes(lanes, box, ATOMS + k, nowhere);

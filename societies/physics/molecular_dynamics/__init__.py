@@ -298,7 +298,8 @@ def _memory(p: Parameters, copies: int) -> dict[str, Scratch]:
     atoms = 0 if p.variant == "all_pairs" else p.atoms
     listed = p.atoms if p.variant == "list" else 0
     staying = p.atoms if p.variant in ("list", "sorted") else 0
-    places = p.atoms + WIDTH[p.precision] if staying else 0
+    width = WIDTH[p.precision]
+    places = p.atoms + 2 * width if staying else 0
     num = np.dtype(p.num).name
     shapes: dict[str, tuple[tuple[int, ...], str]] = {
         "start": ((copies, max(p.cells, 0) ** 3 if atoms else 0), "uint32"),
@@ -309,8 +310,9 @@ def _memory(p: Parameters, copies: int) -> dict[str, Scratch]:
         "packed": ((copies, places, 4), num),
         "lanes": ((copies, 3, places), num),
         "built": ((copies, staying, 3), num),
-        "list": ((copies, listed, _room(p)), "uint32"),
+        "list": ((copies, -(-listed // PART) * (PART + width), _room(p)), "uint32"),
         "lengths": ((copies, listed), "uint32"),
+        "widths": ((copies, -(-listed // width)), "uint32"),
         "valid": ((copies,), "uint32"),
     }
     return {name: Scratch(shape, kind, shared=name) for name, (shape, kind) in shapes.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from societies.errors import ConfigError
 from societies.paths import data_directory, shipped_configurations
+from societies.words import one_of
 from societies.workload.registry import workload, workload_names
 
 
@@ -15,7 +16,7 @@ def rows() -> list[tuple[str, str]]:
     for name in workload_names():
         try:
             one = workload(name)
-            about = f"{one.summary}; a tick is a {one.clock}, a copy a {one.copies}"
+            about = f"{one.summary}; a tick is {one_of(one.clock)}, a copy {one_of(one.copies)}"
         except ConfigError as error:  # of somebody else: the others are listed all the same
             about = str(error)
         found.append((name, about))

@@ -10,6 +10,11 @@ def plural(noun: str) -> str:
     return f"{noun}{'es' if noun.endswith(('s', 'x', 'sh', 'ch')) else 's'}"
 
 
+def one_of(noun: str) -> str:
+    """Return a noun with its article: a day, an image; a unit."""
+    return f"{'an' if noun[:1] in ('a', 'e', 'i', 'o') else 'a'} {noun}"
+
+
 def counted(count: int, noun: str) -> str:
     """Return a number with its noun: 1 day, 2 batches."""
     return f"{count} {noun if count == 1 else plural(noun)}"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from societies.analysis.selecting import clock_of, require_dims
 from societies.errors import ConfigError, option
+from societies.words import one_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -163,7 +164,8 @@ def recovery_time(
     if not earlier.any() or later.sum() < hold:
         there = f"{ticks[0]} to {ticks[-1]}" if len(ticks) else "none"
         raise ConfigError(
-            f"{option('at', at)}: needs a {clock} before and {hold} after; the file has {there}"
+            f"{option('at', at)}: needs {one_of(clock)} before and {hold} after; "
+            f"the file has {there}"
         )
     level = series.isel({clock: earlier}).mean(clock)
     after = series.isel({clock: later})

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from societies.errors import OutputError, option
+from societies.words import one_of
 
 Limit = float | str | None
 """A number, the name of one that depends on the configuration, or none."""
@@ -77,7 +78,7 @@ def require_state(
         if field.within is not None:
             _require_within(path, when, name, array, field.within, limits)
         if field.some and not array.reshape(len(array), -1).any(axis=1).all():
-            raise refusal(path, when, f"'{name}' is 0 everywhere in a {copies}")
+            raise refusal(path, when, f"'{name}' is 0 everywhere in {one_of(copies)}")
 
 
 def _require_within(

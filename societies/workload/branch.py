@@ -26,7 +26,7 @@ from societies.output.files import READING, explained
 from societies.output.layout import LAYOUT_VERSION, Layout, require_ours
 from societies.output.seal import Seal
 from societies.output.trust import opened
-from societies.words import plural
+from societies.words import one_of, plural
 from societies.workload.file import require_checkpoint
 from societies.workload.protocol import Workload
 from societies.workload.provenance import require_origin
@@ -94,7 +94,7 @@ def parent_of(
         if not 0 <= tick <= there:
             raise OutputError(
                 f"{path}: ends with {clock} {there}, so nothing can branch off after {clock} {tick}"
-                f"\nchoose a {clock} up to {there}, or let that run go on"
+                f"\nchoose {one_of(clock)} up to {there}, or let that run go on"
             )
         if tick >= workload.ticks(config):
             raise ConfigError(

@@ -103,6 +103,8 @@ def test_all_workloads_and_configurations_are_listed(shell):
     names = [line.split()[0] for line in out.splitlines()]
     assert set(names) == {*workload_names(), *shipped_configurations()}
     assert re.search(r"^economy .*; a tick is a day, a copy a society$", out, re.M)
+    assert re.search(r"^blur .*; a tick is a pass, a copy an image$", out, re.M)
+    assert "?;" not in out
     assert re.search(r"^  economy/quickstart +A small society for a first look", out, re.M)
 
 

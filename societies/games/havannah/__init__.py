@@ -44,7 +44,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
     """A position whose moves are rated: of each, so many games are played to the end at random."""
 
     name = "havannah"
-    summary = "Monte-Carlo playouts of Havannah: how good is each move of a position?"
+    summary = "Monte-Carlo playouts of Havannah, which rate each move of a position"
     config = HavannahConfig
     clock, copies, work = "batch", "game", "playout"
     twins, items = "reference_py.games.havannah", PART

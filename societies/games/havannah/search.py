@@ -28,7 +28,7 @@ class HavannahSearch(Workload[HavannahSearchConfig, TreeParameters]):
     """A position whose moves are searched by trees, which grow by playouts."""
 
     name = "havannah_search"
-    summary = "UCT of Havannah: which move is best, by trees of moves that the device keeps?"
+    summary = "UCT of Havannah: the best move, found by trees of moves that the device keeps"
     config = HavannahSearchConfig
     clock, copies, work = "batch", "game", "playout"
     twins, items = "reference_py.games.havannah", TREE_ITEMS

@@ -31,6 +31,12 @@ settings.register_profile(
 )
 settings.load_profile("societies")
 
+# A result file is handed to the disk after every block, against power cuts alone: what a killed
+# process wrote is in the system's memory. Processes that tests start wait for the disk as always.
+for _name in ("fsync", "fdatasync"):
+    if hasattr(os, _name):
+        setattr(os, _name, os.fstat)  # still refuses a file that is closed
+
 # With SOCIETIES_TEST_DEVICE='Intel(R) OpenCL' all tests run on that device, or the session fails.
 _asked = os.environ.get("SOCIETIES_TEST_DEVICE", "")
 _opened: set[str] = set()

@@ -12,11 +12,14 @@ from pages import ROOT
 
 
 def cloned(folder: Path) -> Path:
-    """Return a folder with the package, its kernels, its reference and its configurations."""
+    """Return a folder with the package, its kernels, its reference and its configurations.
+
+    Files keep their times, so that Python compiles only those that are changed there.
+    """
     shutil.copy(ROOT / "pyproject.toml", folder)
     for name in ("societies", "reference_py", "kernels", "configs"):
-        skip = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, folder / name, ignore=skip)
+        being_written = shutil.ignore_patterns("*.pyc.*")
+        shutil.copytree(ROOT / name, folder / name, ignore=being_written)
     return folder
 
 

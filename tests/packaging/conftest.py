@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,12 +34,27 @@ class Installation:
 
 @pytest.fixture(scope="session")
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    """Return an installation that all processes of a test run share: the first one makes it."""
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    folder, made = base / "installation", base / "installation" / "made"
+    with FileLock(base / "installation.lock"):
+        if not made.exists():
+            shutil.rmtree(folder, ignore_errors=True)  # of a process that was stopped
+            folder.mkdir()
+            install(folder)
+            made.touch()
+    (wheel,) = folder.glob("*.whl")
+    return Installation(wheel, folder / "environment")
+
+
+def install(folder: Path) -> None:
     """Build the wheel from the checkout and install it without touching the network.
 
     The new environment has our wheel and nothing else; the dependencies are those of the
     environment that runs the tests, put behind it.
     """
-    folder = tmp_path_factory.mktemp("installation")
     build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder)]
     subprocess.run([*build, str(ROOT)], check=True, capture_output=True)
     (wheel,) = folder.glob("*.whl")
@@ -53,4 +70,3 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     # tests run from an editable installation, `societies` is the one from the wheel.
     ours = {sysconfig.get_path(kind) for kind in ("purelib", "platlib")}
     (site / "dependencies.pth").write_text("\n".join(sorted(ours)) + "\n")
-    return Installation(wheel, environment)

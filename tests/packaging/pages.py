@@ -108,6 +108,12 @@ CHANGES = (
     ),
     Change(
         "benchmarks/README.md",
+        "--societies 16 --scenarios",
+        "--societies 16 --days 12 --scenarios",
+        "500 days of 16 societies take half a minute",
+    ),
+    Change(
+        "benchmarks/README.md",
         "--agents 48 1000 10000 --days 50",
         "--agents 12 24 --days 3",
         "ten thousand agents take minutes",

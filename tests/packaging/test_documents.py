@@ -39,6 +39,7 @@ LANGUAGES = {"sh", "console", "python", "yaml", "diff", "text", "c", "r", "stata
 
 ELSEWHERE = {
     "docs/change-a-rule.md": "test_change_a_rule.py, in a copy of what the page changes",
+    "docs/primitives.md": "tests/primitives/test_page.py, in one process",
     "docs/write-a-workload.md": "test_new_workload.py, which looks closer at what the page makes",
     "societies/scaffold/template/README.md": "the same: it belongs to a package that is made",
 }
@@ -52,8 +53,8 @@ LONG = (
     *(
         f"docs/{page}.md"
         for page in (
-            *("checking-kernels", "configuration", "games", "physics", "policies"),
-            *("primitives", "python-api", "ray-tracer", "write-a-search"),
+            *("bug-reports", "checking-kernels", "configuration", "games", "physics"),
+            *("policies", "python-api", "ray-tracer", "write-a-search"),
         )
     ),
     *(

@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 import pytest
 from forging import forge
+from marks import in_turn
 from small import small
 
 import societies
@@ -177,8 +178,9 @@ def test_a_negative_number_of_complete_ticks_is_none(forged, shell, name):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("values", [np.nan, np.inf, -np.inf, 1e308, -1e308])
-@pytest.mark.parametrize("name", COPY)
+@pytest.mark.parametrize(
+    ("values", "name"), in_turn([np.nan, np.inf, -np.inf, 1e308, -1e308], [*COPY], 1)
+)
 def test_numbers_that_no_axis_holds_are_left_out_of_a_figure(forged, shell, name, values):
     """A series may well have no number for a day: who trades with nobody has no price."""
     pytest.importorskip("matplotlib")
@@ -188,9 +190,10 @@ def test_numbers_that_no_axis_holds_are_left_out_of_a_figure(forged, shell, name
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "title", ["x" * 3000, "$\\frac$", "\x1b[2J", 7.5, np.array([[1, 2]])], ids=repr
+    ("title", "name"),
+    in_turn(["x" * 3000, "$\\frac$", "\x1b[2J", 7.5, np.array([[1, 2]])], [*COPY], 1),
+    ids=repr,
 )
-@pytest.mark.parametrize("name", COPY)
 def test_any_title_can_be_drawn(forged, shell, name, title):
     pytest.importorskip("matplotlib")
 

@@ -21,17 +21,19 @@ def configured(name, form):
 
 
 def cases():
-    """Yield a workload, which of its forms, and a phase of that; their id."""
+    """Yield a workload, which of its forms, a phase of that and how many copies there are.
+
+    Every form is compared with several copies, the first one also alone, in the thorough tests.
+    """
     for name, form in FORMS:
         config = configured(name, form)
+        share_a_run = pytest.mark.xdist_group(f"phases of {name}, form {form}")
         for phase in workload(name).phases(workload(name).parameters(config), 1):
-            yield pytest.param(
-                name,
-                form,
-                phase,
-                id=f"{name}-{phase}" + f"-form{form}" * (form > 0),
-                marks=pytest.mark.xdist_group(f"phases of {name}, form {form}"),  # share a run
-            )
+            one = f"{name}-{phase}" + f"-form{form}" * (form > 0)
+            yield pytest.param(name, form, phase, 5, id=f"{one}-5", marks=share_a_run)
+            if form == 0:
+                marks = (share_a_run, pytest.mark.thorough)
+                yield pytest.param(name, form, phase, 1, id=f"{one}-1", marks=marks)
 
 
 @cache
@@ -69,8 +71,7 @@ def compared(name, form, copies):
     return ran, acted, wrong
 
 
-@pytest.mark.parametrize("copies", [pytest.param(1, marks=pytest.mark.thorough), 5])
-@pytest.mark.parametrize(("name", "form", "phase"), list(cases()))
+@pytest.mark.parametrize(("name", "form", "phase", "copies"), list(cases()))
 def test_a_phase_is_the_references(name, form, phase, copies):
     ran, acted, wrong = compared(name, form, copies)
     assert phase not in wrong, wrong[phase]

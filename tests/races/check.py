@@ -284,9 +284,18 @@ def many_agents(checks: Checks) -> None:
 
 
 def one_workload(
-    checks: Checks, name: str, settings: dict[str, Any], kinds: tuple[str, ...], *, quick: bool
+    checks: Checks,
+    name: str,
+    settings: dict[str, Any],
+    kinds: tuple[str, ...],
+    *,
+    quick: bool,
+    form: int = 0,
 ) -> None:
-    """Run one configuration in the variants of some kinds of devices, at odd workgroup sizes."""
+    """Run one configuration in the variants of some kinds of devices, at odd workgroup sizes.
+
+    The forms of a workload after the first take turns: each has one of the sizes of a kind.
+    """
     config, chosen = small.small(name, **settings), workload(name)
     p, numbers = chosen.parameters(config), {"first": chosen.first(config), "copies": 2}
     last = TICKS.get(name, chosen.ticks(config))
@@ -298,8 +307,12 @@ def one_workload(
         if (name, kind) in CRASHES:
             print(f"{shown}, {kind} is left out: Oclgrind crashes")
             continue
-        one = quick or name in TICKS
-        for workgroup in WORKGROUPS[1:2] if one else FEW.get(name, OF_KIND)[kind]:
+        sizes = FEW.get(name, OF_KIND)[kind]
+        if quick or name in TICKS:
+            sizes = WORKGROUPS[1:2]
+        elif form:
+            sizes = (sizes[form % len(sizes)],)
+        for workgroup in sizes:
             title = f"{shown}, {kind}, workgroup {workgroup}"
             with checks.case(title):
                 device = choose_device(kind)
@@ -680,9 +693,10 @@ def parts(*, only: str | None, quick: bool, long: bool) -> list[Part]:
             if name in LONG and not long:
                 print(f"{name} is left out: it takes minutes; --long simulates it")
             elif name != "economy":
+                given = {"name": name, "kinds": KINDS, "quick": quick}
                 chosen += [
-                    partial(one_workload, name=name, settings=settings, kinds=KINDS, quick=quick)
-                    for settings in small.forms(name)
+                    partial(one_workload, settings=settings, form=form, **given)
+                    for form, settings in enumerate(small.forms(name))
                 ]
         chosen.sort(key=lambda part: part.keywords["name"] not in TICKS)  # type: ignore[attr-defined]
     if only in (None, "economy"):

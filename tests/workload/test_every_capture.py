@@ -18,32 +18,56 @@ def phases(name):
     return workload(name).phases(workload(name).parameters(config), 1)
 
 
-def cases():
-    """Yield every phase; all but the first of each workload are left to the thorough tests."""
-    for name in names():
-        launching = [phase for phase, one in phases(name).items() if one.launches]
-        for phase in launching:
-            marks = [] if phase == launching[0] else [pytest.mark.thorough]
-            yield pytest.param(name, phase, id=f"{name}-{phase}", marks=marks)
+def launching(name):
+    """Return the phases of a workload that launch kernels."""
+    return [phase for phase, one in phases(name).items() if one.launches]
 
 
-def drive(folder):
-    alone = "import sys; sys.modules['societies'] = None; import runpy; "
-    alone += "runpy.run_path('driver.py', run_name='__main__')"
+ALONE = """
+import os, runpy, sys
+folders, sys.argv, sys.modules["societies"] = sys.argv[1:], ["driver.py"], None
+for folder in folders:
+    os.chdir(folder)
+    try:
+        runpy.run_path("driver.py", run_name="__main__")
+    except SystemExit as end:
+        if end.code:
+            raise
+"""
+
+
+def drive(*folders):
+    """Run the drivers of captures where Societies cannot be imported."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(
-        [sys.executable, "-c", alone], cwd=folder, env=environment, capture_output=True, text=True
+        [sys.executable, "-c", ALONE, *folders], env=environment, capture_output=True, text=True
     )
 
 
-@pytest.mark.parametrize(("name", "phase"), list(cases()))
-def test_a_captured_phase_runs_alone(name, phase, tmp_path):
-    folder = capture(workload(name), small(name), phase=phase, out=tmp_path / "capture")
+def captured(name, phase, out):
+    """Capture a phase and return the folder."""
+    folder = capture(workload(name), small(name), phase=phase, out=out)
     reported = json.loads((folder / "launch.json").read_text())
     assert reported["phase"].partition(" (")[0] == phase and reported["workload"] == name
-    done = drive(folder)
+    return folder
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_captured_phase_runs_alone(name, tmp_path):
+    """The first phase of each workload; the others are left to the thorough tests."""
+    done = drive(captured(name, launching(name)[0], tmp_path / "capture"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "identical" in done.stdout
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", [name for name in names() if len(launching(name)) > 1])
+def test_all_captured_phases_run_without_societies(name, tmp_path):
+    """One after the other in a process; that a driver needs no other before it is tested above."""
+    _, *others = launching(name)
+    done = drive(*(captured(name, phase, tmp_path / phase) for phase in others))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("identical: ") == len(others)
 
 
 def test_what_comes_after_the_last_step(tmp_path):

@@ -3,10 +3,16 @@
 import pytest
 
 
-def thorough_but(quick, values):
-    """Return all values as parameters of a test; those that are not quick are marked thorough."""
+def thorough_but(quick, values, names=1):
+    """Return all values as parameters of a test; those that are not quick are marked thorough.
+
+    Where a test has several names for what a value consists of, say how many.
+    """
     return [
-        pytest.param(value, marks=[] if value in quick else [pytest.mark.thorough])
+        pytest.param(
+            *(value if names > 1 else [value]),
+            marks=[] if value in quick else [pytest.mark.thorough],
+        )
         for value in values
     ]
 

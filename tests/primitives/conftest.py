@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from marks import thorough_but
 
@@ -14,6 +16,23 @@ def device():
 
 QUICK = {1, 48}
 """Sizes that every run of the tests tries: alone, and neither a power of two nor a warp."""
+
+WHERE_ONE_WORKS = {*QUICK, WORKGROUP_SIZES[-1]}
+"""Sizes for the methods by which one work-item of a group does everything, whatever the size."""
+
+
+def pytest_collection_modifyitems(items):
+    """Leave out the other sizes of these methods."""
+
+    def needless(item):
+        params = getattr(getattr(item, "callspec", None), "params", {})
+        return (
+            item.path.parent == Path(__file__).parent
+            and params.get("workgroup", 1) not in WHERE_ONE_WORKS
+            and "serial" in item.callspec.id.split("-")
+        )
+
+    items[:] = [item for item in items if not needless(item)]
 
 
 @pytest.fixture(

@@ -24,10 +24,10 @@ def shown(value):
     return " ".join("GPU" if name == "gpu" else str(word) for name, word in words) or "as here"
 
 
-def launched(quick, values):
-    """Return each value with two launches as on a GPU, the quick ones with a third."""
+def launched(quick, values, each):
+    """Return each value with so many launches as on a GPU, the quick ones with one more."""
     some = [(value, LAUNCHES[3]) for value in quick]
-    pairs = in_turn(values, LAUNCHES[1:], 2)
+    pairs = in_turn(values, LAUNCHES[1:], each)
     return thorough_but(some, [*some, *(pair for pair in pairs if pair not in some)])
 
 
@@ -36,7 +36,7 @@ def named(pair):
 
 
 @pytest.mark.parametrize(
-    "pair", launched([one for one in FORMS if one[0] in QUICK], FORMS), ids=named
+    "pair", launched([one for one in FORMS if one[0] in QUICK], FORMS, 2), ids=named
 )
 def test_every_hash_of_a_window(device, pair):
     (name, variant), launch = pair
@@ -53,7 +53,7 @@ def test_every_hash_of_neighbours(device, arithmetic, launch):
 
 
 @pytest.mark.parametrize(
-    "pair", launched([(case, "wrap") for case in CASES], list(pairs())), ids=str
+    "pair", launched([(case, "wrap") for case in CASES], list(pairs()), 1), ids=str
 )
 def test_every_border_and_odd_size(device, pair):
     """Two pictures at once, two passes; windows reach beyond small pictures on both sides."""

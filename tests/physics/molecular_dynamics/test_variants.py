@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from marks import in_turn, thorough_but
 from md_boxes import VARIANTS, after, crystal, different, engine, placed
 
 from reference_py.physics.molecular_dynamics import box as boxes
@@ -26,11 +27,17 @@ def launches(name):
     ]
 
 
-@pytest.mark.parametrize(("variant", "launch"), [one for v in VARIANTS for one in launches(v)])
-def test_all_variants_have_the_bits_of_the_reference(device, variant, launch):
-    """Two boxes, of which the first is not box 0; forces add up to 0 exactly."""
+@pytest.fixture(scope="module")
+def two_boxes():
+    """Return parameters, and what the reference makes of them."""
     p = crystal(4, 0.4, cutoff=2.0, skin=0.2, rescaled=4, dt=0.005)
-    expected = after(p, 10, copies=2, first=3)
+    return p, after(p, 10, copies=2, first=3)
+
+
+@pytest.mark.parametrize(("variant", "launch"), [one for v in VARIANTS for one in launches(v)])
+def test_all_variants_have_the_bits_of_the_reference(device, variant, launch, two_boxes):
+    """Two boxes, of which the first is not box 0; forces add up to 0 exactly."""
+    p, expected = two_boxes
     found = after(replace(p, variant=variant), 10, device, copies=2, first=3, **LAUNCHES[launch])
     assert different(expected, found) == []
     assert (found["F"].sum(axis=1) == 0).all()
@@ -61,10 +68,8 @@ def awkward(number, precision):
 
 
 @pytest.mark.parametrize(
-    "precision", [pytest.param("single", marks=pytest.mark.thorough), "double"]
-)
-@pytest.mark.parametrize(
-    "number", [pytest.param(i, marks=[] if i < 1 else [pytest.mark.thorough]) for i in range(6)]
+    ("number", "precision"),
+    thorough_but([(0, "double")], in_turn(range(6), ["double", "single"], 1), 2),
 )
 def test_atoms_anywhere(device, number, precision):
     """On faces of cells, at 0 and just below the length of the box, and outside before a step."""

@@ -5,7 +5,7 @@ from functools import partial
 from types import SimpleNamespace
 
 import pytest
-from marks import thorough_but
+from marks import in_turn, thorough_but
 
 from societies import config_from_dict, load_config
 from societies.errors import DeviceError
@@ -111,8 +111,16 @@ WITHOUT_LOCAL_MEMORY = (
 """Workloads of which no form needs local memory, or not that of a shipped configuration."""
 
 
-@pytest.mark.parametrize("on_cpu", [True, False], ids=["as on a CPU", "as on a GPU"])
-@pytest.mark.parametrize("name", thorough_but(SIZES.keys() - set(LONG), SIZES))
+QUICK = [(name, on_cpu) for name in SIZES if name not in LONG for on_cpu in (True, False)]
+
+
+@pytest.mark.parametrize(
+    ("name", "on_cpu"),
+    thorough_but(
+        QUICK, [*QUICK, ("1024 resources", True), *in_turn(LONG[::-1], [False, True], 1)], 2
+    ),
+    ids=lambda value: value if isinstance(value, str) else f"as on a {'CPU' if value else 'GPU'}",
+)
 def test_shipped_and_large_sizes_fit_the_portable_profile(name, on_cpu):
     chosen, _, p, copies = loaded(SIZES[name])
     needs = planned(SIZES[name], on_cpu)
@@ -127,9 +135,10 @@ def test_shipped_and_large_sizes_fit_the_portable_profile(name, on_cpu):
     assert all(math.prod(one) <= WORKGROUP_LIMIT <= PORTABLE_WORKGROUP for one in items)
 
 
-@pytest.mark.parametrize(
-    "name", ["economy/quickstart", "economy/devices", "physics/laplace/quickstart"]
-)
+SEEN = ["economy/quickstart", "economy/devices", "physics/laplace/quickstart"]
+
+
+@pytest.mark.parametrize("name", thorough_but(SEEN[::2], SEEN))
 def test_what_is_planned_is_what_the_device_sees(device, name):
     chosen, _, p, copies = loaded(name)
     needs = planned(name, device.kind == "cpu")

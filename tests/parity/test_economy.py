@@ -53,21 +53,29 @@ CASES = {
         "trading": {"price": "inverse_geometric"},
     },
     "fresh values": {"agents": 6, "resources": 8, "trading": {"fresh_values": True}},
-    "near-best band": {"agents": 6, "resources": 8, "extraction": {"near_best_band": 2.0}},
-    "everything is near best": {
+    "near-best band, no rounds": {
+        "agents": 6,
+        "resources": 8,
+        "extraction": {"near_best_band": 2.0},
+        "trading": {"rounds": 0},
+    },
+    "everything is near best and on the menu": {
         "agents": 4,
         "resources": 8,
         "extraction": {"near_best_band": 1e9},
+        "trading": {"menu_size": 8},
     },
-    "lifetime 1": {"agents": 5, "resources": 6, "consumption": {"resource_lifetime": 1.0}},
-    "menu of everything": {"agents": 6, "resources": 8, "trading": {"menu_size": 8}},
     "tiny menu, many attempts": {
         "agents": 6,
         "resources": 12,
         "trading": {"menu_size": 1, "attempts": 20},
     },
-    "one attempt": {"agents": 6, "resources": 9, "trading": {"attempts": 1}},
-    "no rounds": {"agents": 6, "resources": 9, "trading": {"rounds": 0}},
+    "one attempt, lifetime 1": {
+        "agents": 6,
+        "resources": 9,
+        "trading": {"attempts": 1},
+        "consumption": {"resource_lifetime": 1.0},
+    },
     "per-resource curves": {
         "agents": 6,
         "resources": 4,
@@ -87,10 +95,7 @@ def checked(settings, days, replicates=1, device="auto"):
     assert report.ticks == days
 
 
-QUICK = {
-    *("1x2, nobody to meet", "shocks", "price inverse_geometric"),
-    *("near-best band", "per-resource curves"),
-}
+QUICK = {"1x2, nobody to meet", "shocks", "per-resource curves"}
 """Cases that every run of the tests compares; the others are left to the thorough tests."""
 
 
@@ -106,13 +111,15 @@ LONG = (
 )
 
 
-@pytest.mark.parametrize(
-    ("days", "replicates"),
-    [pytest.param(60, 1, marks=pytest.mark.thorough), (15, 5)],
-)
-@pytest.mark.parametrize("name", thorough_but(QUICK, LONG))
-def test_many_days_and_many_societies(name, days, replicates):
-    checked(CASES[name], days=days, replicates=replicates)
+@pytest.mark.parametrize("name", [name for name in LONG if name in QUICK])
+def test_many_societies(name):
+    checked(CASES[name], days=15, replicates=5)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", [name for name in LONG if name not in QUICK])
+def test_many_days(name):
+    checked(CASES[name], days=60)
 
 
 @pytest.mark.parametrize("name", thorough_but(QUICK, [name for name in CASES if name not in LONG]))
@@ -141,18 +148,27 @@ def test_the_papers_size(trade):
     checked({"trade": trade}, days=3)
 
 
-@pytest.mark.parametrize("workgroup", thorough_but({1, 31}, [1, 2, 31, 48, 64, 100, 256]))
-def test_the_workgroup_changes_nothing(workgroup):
+def six_days(engine):
+    """Return the hash after six days."""
+    engine.start()
+    engine.run_days(1, 6)
+    return engine.hash()
+
+
+@pytest.fixture(scope="module")
+def in_workgroups():
+    """Return parameters, and what the reference makes of them."""
     config = config_from_dict(
         {"workload": "economy", "agents": 9, "resources": 37, "days": 6, "replicates": 2}
     )
     p = parameters(config)
-    engine = DeviceEngine(choose_device("auto"), p, workgroup)
-    reference = ReferenceEngine(p)
-    for one in (engine, reference):
-        one.start()
-        one.run_days(1, 6)
-    assert engine.hash() == reference.hash()
+    return p, six_days(ReferenceEngine(p))
+
+
+@pytest.mark.parametrize("workgroup", thorough_but({1, 31}, [1, 31, 48, 256]))
+def test_the_workgroup_changes_nothing(workgroup, in_workgroups):
+    p, expected = in_workgroups
+    assert six_days(DeviceEngine(choose_device("auto"), p, workgroup)) == expected
 
 
 @pytest.mark.thorough

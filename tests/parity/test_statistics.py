@@ -7,7 +7,7 @@ import functools
 
 import numpy as np
 import pytest
-from marks import thorough_but
+from marks import in_turn, thorough_but
 
 from reference_py.economy.devices import DEVICE_TYPES
 from societies import config_from_dict
@@ -76,8 +76,13 @@ def evenings(name):
     return p, found
 
 
-@pytest.mark.parametrize("workgroup", thorough_but({None}, [None, 1, 7]))
-@pytest.mark.parametrize("name", CASES)
+IN_WORKGROUPS = [(name, None) for name in CASES]
+
+
+@pytest.mark.parametrize(
+    ("name", "workgroup"),
+    thorough_but(IN_WORKGROUPS, [*IN_WORKGROUPS, *in_turn([*CASES], [1, 7], 1)], 2),
+)
 def test_statistics(name, workgroup):
     p, days = evenings(name)
     compare(DeviceEngine(choose_device("auto"), p, workgroup, PHASES), days)

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from marks import thorough_but
 from small import forms, names, small
 from source_rules import (
     FUSED,
@@ -248,7 +249,11 @@ def test_no_barrier_is_conditional(name):
     assert barriers(TEXTS[name], COLLECTIVE, ALWAYS_RUN.get(name, ())) == []
 
 
-@pytest.mark.parametrize("name", COMPILED)
+LONG = ("economy without devices on a CPU", "large economy without devices on a GPU")
+"""Texts whose kernels are in `economy on a GPU` too, in another form."""
+
+
+@pytest.mark.parametrize("name", thorough_but(COMPILED.keys() - set(LONG), COMPILED))
 def test_no_work_item_misses_a_barrier(name):
     assert missed_barriers(compiled(name)) == []
 

@@ -34,16 +34,13 @@ import time
 from pathlib import Path
 
 from societies import load_config
+from societies.games.ngtsg.search import at_once
 from societies.opencl import choose_device
 from societies.workload.engines import DeviceEngine
 from societies.workload.registry import workload
 
 SHOWN = ("search", "pruning", "batch", "value", "nodes", "serial_nodes", "launches", "seconds")
 SHOWN = (*SHOWN, "nodes_per_s", "ratio")
-AT_ONCE = 8
-"""Supersteps after which it is asked whether a search is over: each reads a word, the level of the
-next batch, and nothing else."""
-
 COLUMNS = (*SHOWN, "config", "device", "driver", "supersteps", "peak")
 
 
@@ -54,8 +51,9 @@ def searched(engine):
     began, superstep = time.perf_counter(), 0
     launches = engine.device.counters.launches
     while engine.ended() is None:
-        engine.run_ticks(superstep + 1, superstep + AT_ONCE)
-        superstep += AT_ONCE
+        many = at_once(superstep)
+        engine.run_ticks(superstep + 1, superstep + many)
+        superstep += many
     engine.wait()
     seconds = time.perf_counter() - began
     found = {name: of[0] for name, of in engine.arrays("value", "visited", "peak").items()}

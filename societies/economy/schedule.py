@@ -5,6 +5,8 @@ The order is `reference_py.economy.schedule`.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from reference_py.economy.devices import DEVICE_TYPES
 from reference_py.economy.parameters import Parameters
 from reference_py.economy.schedule import schedule
@@ -54,3 +56,21 @@ def day_schedule(p: Parameters, day: int) -> list[Step]:
         )
         for one in schedule(p, day)
     ]
+
+
+QUIET = -1
+"""Stands for every day after the first on which no shock is due."""
+
+
+def kept_schedule(p: Parameters, day: int) -> tuple[Step, ...]:
+    """Return the same as `day_schedule`, and the same tuple for days with the same steps.
+
+    Only shocks differ between the days after the first.
+    """
+    due = any(one.day == day for one in p.shocks)
+    return _kept(p, day if due or not day else QUIET)
+
+
+@lru_cache(maxsize=8)
+def _kept(p: Parameters, day: int) -> tuple[Step, ...]:
+    return tuple(day_schedule(p, day))

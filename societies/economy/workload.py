@@ -106,7 +106,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         """Return the steps of a day."""
         from societies.economy import schedule
 
-        return schedule.day_schedule(p, tick)
+        return schedule.kept_schedule(p, tick)
 
     def source(self, p: Parameters) -> Source:
         """Return macros, accessors, tables and the bounds of shared loops."""

@@ -328,6 +328,33 @@ class BoundKernel:
         self._counters.launches += 1
         return self._noted(Launch(event))
 
+    def put(self, name: str, value: int) -> None:
+        """Change a by-value argument for later launches.
+
+        Raises
+        ------
+        DeviceError
+            As for a call.
+        """
+        if self._args.get(name) == value:
+            return
+        try:
+            position, packer = self._packers[name]
+            self._set(position, packer(value))
+            self._args[name] = value
+        except (KeyError, ValueError, self._error):
+            self._change({name: value})  # which says what is wrong
+
+    @property
+    def ready(self) -> tuple[Any, ...] | None:
+        """The function that enqueues it as it is, and its arguments; None: nothing is to run.
+
+        For whoever launches it very often, counts the launches and translates errors himself.
+        """
+        if self._sizes is None:
+            return None
+        return self._enqueue, (self._queue, self._handle, *self._sizes)
+
     def _noted(self, launch: Launch) -> Launch:
         if self._device.launched is not None:
             self._device.launched.append((self, launch))

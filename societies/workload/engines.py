@@ -33,6 +33,9 @@ LOG_TICKS = 64
 LOG_ROWS = LOG_TICKS + 1
 """Rows of a log on the device: those of a block, and one that was logged before and holds still."""
 
+LOG_ROW = "log_row"
+"""Parameter of kernels that write logs themselves: the row of the tick."""
+
 ENDED = "ended"
 """Field of the tick at which a copy's run ended, -1 while it goes on.
 
@@ -164,7 +167,9 @@ class _Base(Generic[P]):
         self.profile: Profile | None = None
         self._changes, self._stretch, self._tick = tuple(workload.changes(p)), 0, 0
         self._place = 0  # of the first copy, among all those of the parameters
+        self._begun = 1  # first tick of the last block
         self._stopwatch = Stopwatch(workload.timed, self.wait, self._launched)
+        self._together = False  # whether ticks that are timed are not waited for
 
     def _enter(self, tick: int) -> None:
         """Have the parameters that hold in a tick; the steps after the last keep those they find.
@@ -229,7 +234,7 @@ class _Base(Generic[P]):
             for step in self.steps(tick):  # the quick way: this is the inner loop of every run
                 self.step(step, tick)
             return
-        with self._stopwatch.tick():
+        with nullcontext() if self._together else self._stopwatch.tick():
             for step in self.steps(tick):
                 with nullcontext() if self.profile is None else self.profile.phase(step.phase):
                     self.step(step, tick)
@@ -249,7 +254,8 @@ class _Base(Generic[P]):
 
     def measured(self) -> State:
         """Return what was measured of the ticks of the last `run_ticks`; {} if it is not timed."""
-        return self._stopwatch.measured()
+        ended = self.ended() if self._together else None
+        return self._stopwatch.measured(None if ended is None else ended - self._begun + 1)
 
     def arrays(self, *names: str) -> State:
         """Return copies of some arrays of the state."""
@@ -367,6 +373,7 @@ class DeviceEngine(_Base[P]):
     ) -> None:
         super().__init__(workload, p, first, copies, numbers)
         self.device = device
+        self._together = workload.timed and workload.timed_together(p)
         self._state: dict[str, DeviceArray] = {
             name: device.array(array) for name, array in self.initial().items()
         }
@@ -381,6 +388,7 @@ class DeviceEngine(_Base[P]):
         # that was copied in an earlier block, if it still holds.
         self._rows: dict[str, list[tuple[int, int]]] = {name: [] for name in self._logs}
         self._carried: dict[str, int | None] = dict.fromkeys(self._logs)
+        arguments |= {f"{name}_log": log for name, log in self._logs.items()}
         source, phases = workload.source(p), dict(workload.phases(p, copies))
         self._given = source.arguments
         if only is not None:
@@ -401,12 +409,15 @@ class DeviceEngine(_Base[P]):
             arguments=ChainMap(
                 {**source.arguments, **self._of_copies()}, arguments, *self._numbers()
             ),
-            changing=[*workload.step_arguments, f"first_{workload.copies}"],
+            changing=[*workload.step_arguments, f"first_{workload.copies}", LOG_ROW],
             work_items=size,
             on_cpu=bool(source.macros.get("DEVICE_IS_CPU", device.kind == "cpu")),
             tick=workload.clock,
         )
-        self.run_step.numbers[f"first_{workload.copies}"] = first
+        self.run_step.numbers |= {f"first_{workload.copies}": first, LOG_ROW: 0}
+        logs = {f"{name}_log": name for name in self._logs}
+        self._by_kernels = {logs[name] for name in self.run_step.parameters if name in logs}
+        self._copied = {name for name in self._logs if name not in self._by_kernels}
         self.run_step.written |= self._logs.keys()
 
     def _numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -452,23 +463,41 @@ class DeviceEngine(_Base[P]):
         if last - first >= LOG_TICKS:
             raise ValueError(f"{last - first + 1} ticks at once; {LOG_TICKS} can be logged")
         self._stopwatch.reset()
+        self._begun = first
         for name in self._event_kinds:
             self._event_logs[f"{name}_count"].fill(0)
-        for name, rows in self._rows.items():
+        for name in self._copied:
+            rows = self._rows[name]
             # The last row still holds if nothing has written the field since it was copied.
             carried = None if name in self.run_step.written else rows[-1][1]
             self._carried[name] = carried
             self._rows[name] = [] if carried is None else [(0, carried)]
-        with self._profiling():
-            timed = self.workload.timed
+        timed, together = self.workload.timed, self._together
+        with self._profiling(), self._stopwatch.together() if together else nullcontext():
             every = range(first, last + 1)
             for tick in every if timed else self.workload.busy(self.parameters, first, last):
                 if tick > first:
                     self._log(0)  # of the ticks before, if none of them was busy
+                self.run_step.numbers[LOG_ROW] = tick - first
                 self._run_tick(tick)
                 self._log(tick - first)
+                if together:
+                    self._stopwatch.launched_tick()
             self._log(0)
         self._ran = last - first + 1
+
+    def _run_tick(self, tick: int) -> None:
+        """Run the steps of a tick; those that are always the same are ready to be launched."""
+        if self.profile is None and (self._together or not self.workload.timed):
+            steps = self.workload.schedule(self.parameters, tick, _Seen(self._arrays))
+            if type(steps) is tuple:
+                self._enter(tick)
+                self.run_step.all(steps, tick)
+            else:  # the quick way: this is the inner loop of every run
+                for step in steps:
+                    self.step(step, tick)
+        else:
+            super()._run_tick(tick)
 
     def profiled(self) -> Profile:
         """Measure every phase of all ticks from now on, and return what will hold the result.
@@ -496,9 +525,8 @@ class DeviceEngine(_Base[P]):
         Those that no launch has written since are left out: a copy costs as much as a launch.
         """
         written = self.run_step.written
-        for name, log in self._logs.items():
-            if name not in written:
-                continue
+        for name in self._copied & written:
+            log = self._logs[name]
             array, rows, carried = self._state[name], self._rows[name], self._carried[name]
             place = len(rows)
             if carried is not None:
@@ -518,6 +546,9 @@ class DeviceEngine(_Base[P]):
         """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
         found = {}
         for name, log in self._logs.items():
+            if name in self._by_kernels:
+                found[name] = log.get(self._ran).swapaxes(0, 1)
+                continue
             ticks, rows = np.array(self._rows[name], np.intp).T
             last = np.searchsorted(ticks, np.arange(self._ran), side="right") - 1
             found[name] = log.get(int(rows.max()) + 1)[rows[last]].swapaxes(0, 1)

@@ -47,7 +47,8 @@ class Field:
         order are not compared
     final : whether the file has its value after the last tick (and the steps of `finish`)
     logged : whether its value at the end of every tick is recorded: it is copied to a log on the
-        device, which the host reads once for many ticks
+        device, which the host reads once for many ticks. If a kernel has a parameter ``<name>_log``
+        (row, copy, ...), nothing is copied: in every tick it writes row ``log_row`` of it
     recorded : whether ``record.detail`` writes it to the file every so many ticks
     some : whether each copy has an entry that is not 0
     """

@@ -14,7 +14,11 @@ import numpy as np
 from societies.workload.fields import State
 
 MEASURED = {
-    "seconds": ("float64", "s", "time that the tick took, all copies together"),
+    "seconds": (
+        "float64",
+        "s",
+        "time that the tick took, all copies together; of ticks done together the mean",
+    ),
     "launches": ("int64", "1", "kernels that the tick launched"),
 }
 """What is measured of a tick (`Workload.timed`): dtype, unit, meaning."""
@@ -36,10 +40,13 @@ class Stopwatch:
     def __init__(self, on: bool, wait: Callable[[], None], launched: Callable[[], int]) -> None:
         self._on, self._wait, self._launched = on, wait, launched
         self._ticks: list[tuple[float, int]] = []
+        self._block: float | None = None
+        self._before = 0
 
     def reset(self) -> None:
         """Forget all ticks."""
         self._ticks.clear()
+        self._block = None
 
     @contextmanager
     def tick(self) -> Iterator[None]:
@@ -52,12 +59,39 @@ class Stopwatch:
         self._wait()
         self._ticks.append((time.perf_counter() - began, self._launched() - before))
 
-    def measured(self) -> State:
-        """Return an array of each quantity, an entry a tick; {} if nothing is measured."""
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Measure what happens meanwhile, some ticks, and wait for its end.
+
+        `launched_tick` is called after each of them.
+        """
+        self._before, began = self._launched(), time.perf_counter()
+        yield
+        self._wait()
+        self._block = time.perf_counter() - began
+
+    def launched_tick(self) -> None:
+        """Note the launches of a tick that is not waited for."""
+        now = self._launched()
+        self._ticks.append((0.0, now - self._before))
+        self._before = now
+
+    def measured(self, running: int | None = None) -> State:
+        """Return an array of each quantity, an entry a tick; {} if nothing is measured.
+
+        Parameters
+        ----------
+        running : ticks of the block before all copies had ended; None: all of them. Ticks that were
+            done together share the time alike, and those after the end took none of it.
+        """
         if not self._on:
             return {}
         columns = zip(*self._ticks, strict=True) if self._ticks else ((), ())
-        return {
+        found = {
             name: np.array(column, MEASURED[name][0])
             for name, column in zip(MEASURED, columns, strict=True)
         }
+        if self._block is not None:
+            many = len(self._ticks) if running is None else max(1, running)
+            found["seconds"][:many] = self._block / many
+        return found

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from societies.errors import DeviceError
+from societies.opencl.debug import device_error
 from societies.workload.slices import Pace, Slices
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 WORKGROUP_LIMIT = 256
 """Most work-items of a workgroup: that of the portable profile."""
+
+MOST_LISTED = 64
+"""Most different ticks whose launches are listed; where every tick has others, it is of no use."""
 
 TICK = "tick"
 """Kernel parameter that gets the number of the tick, as does one named like the clock."""
@@ -229,6 +233,17 @@ class BoundLaunch:
             self._kernels[now] = self._bind()
         return self._kernels[now]
 
+    @property
+    def always(self) -> BoundKernel | None:
+        """The kernel if every launch has the same sizes and arrays; else None."""
+        free = self._each is None and self._size is None and self._arrangement is None
+        return self._kernel if free else None
+
+    @property
+    def changing(self) -> tuple[str, ...]:
+        """Names of its arguments that change from step to step."""
+        return self._changing
+
     def __call__(self, tick: int, values: Mapping[str, int]) -> None:
         """Enqueue the kernel, with those of the values that it has parameters for."""
         changed = {name: values[name] for name in self._changing if name in values}
@@ -247,6 +262,45 @@ class BoundLaunch:
                 self.kernel.launch(global_size=size, **changed)
             else:
                 self._pace.launch(self.kernel, size[0], changed, values)
+
+
+class _Listed:
+    """The launches of steps that come again and again, in order, with nothing left to look up.
+
+    Parameters
+    ----------
+    launches : kernels with the steps' own arguments
+    written : names of the arrays that they may write
+    """
+
+    def __init__(
+        self, launches: Iterable[tuple[BoundLaunch, Mapping[str, int]]], written: frozenset[str]
+    ) -> None:
+        self.written = written
+        self._calls: list[tuple[BoundKernel, Any, tuple[Any, ...], list[tuple[str, int]]]] = []
+        self._named: list[tuple[BoundKernel, str]] = []
+        for launch, own in launches:
+            kernel = launch.always
+            if kernel is None or kernel.ready is None:
+                continue
+            fixed = [(name, own[name]) for name in launch.changing if name in own]
+            self._calls.append((kernel, *kernel.ready, fixed))
+            named = [(kernel, name) for name in launch.changing if name not in own]
+            self._named += [one for one in named if one not in self._named]
+
+    def __call__(self, values: Mapping[str, int]) -> int:
+        """Enqueue everything; return how many launches these are."""
+        for kernel, name in self._named:
+            if name in values:
+                kernel.put(name, values[name])
+        for kernel, enqueue, arguments, fixed in self._calls:
+            for name, value in fixed:
+                kernel.put(name, value)
+            try:
+                enqueue(*arguments)
+            except kernel.kernel.device.api.Error as error:
+                raise device_error(error, f"launching {kernel.kernel.label}") from error
+        return len(self._calls)
 
 
 class BoundPhases:
@@ -268,6 +322,7 @@ class BoundPhases:
     launches : dict of phase to list of BoundLaunch
     numbers : dict of name to number that steps carry now, whatever they are
     memory : dict of name to array on the device: scratch memory, and copies of ``arguments``
+    parameters : names of all parameters of the kernels
     written : names of the arrays of the state that steps may have written; who wants to know what
         changed empties it
 
@@ -302,8 +357,42 @@ class BoundPhases:
             name: [self._bound(name, launch) for launch in one.launches]
             for name, one in phases.items()
         }
+        kernels = [one.kernel.kernel for several in self.launches.values() for one in several]
+        self.parameters = frozenset(p.name for kernel in kernels for p in kernel.parameters)
         self.written: set[str] = set()
         self._writes = {name: self._written_by(name, one) for name, one in phases.items()}
+        self._listed: dict[tuple[Step, ...], _Listed | None] = {}
+        self._newest: tuple[tuple[Step, ...], _Listed | None] = (), None
+
+    def all(self, steps: tuple[Step, ...], tick: int) -> None:
+        """Run the steps of a tick, which are known before the first of them.
+
+        The launches of a tuple that comes again are looked up once.
+        """
+        device = self._program.device
+        if steps is not self._newest[0]:
+            if steps not in self._listed and len(self._listed) < MOST_LISTED:
+                self._listed[steps] = self._list(steps)
+            self._newest = steps, self._listed.get(steps)
+        listed = self._newest[1]
+        if listed is None or device.recording is not None or device.launched is not None:
+            for step in steps:
+                self(step, tick)
+            return
+        device.counters.launches += listed({TICK: tick, self._tick: tick, **self.numbers})
+        self.written |= listed.written
+
+    def _list(self, steps: tuple[Step, ...]) -> _Listed | None:
+        """Return the launches of some steps; None if something decides on the way what they are."""
+        launches: list[tuple[BoundLaunch, Mapping[str, int]]] = []
+        for step in steps:
+            one = self._phases[step.phase]
+            if one.before or one.host or one.swaps:
+                return None
+            launches += [(launch, step.arguments) for launch in self.launches[step.phase]]
+        if any(launch.always is None for launch, _ in launches):
+            return None
+        return _Listed(launches, frozenset().union(*(self._writes[s.phase] for s in steps)))
 
     def __call__(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""

@@ -159,7 +159,8 @@ class Workload(Generic[C, P]):
     result; empty: `work_done` says it."""
     timed: ClassVar[bool] = False
     """Whether the file has, of every tick, how long it took and how many kernels it launched: the
-    variables `MEASURED`. The host then waits for the device after every tick."""
+    variables `MEASURED`. The host then waits for the device after every tick, or `timed_together`
+    says that it need not."""
     export: ClassVar[Mapping[str, Callable[..., object]]] = {}
     """Formats that `societies export FILE --to NAME` writes besides those of all workloads.
 
@@ -221,6 +222,7 @@ class Workload(Generic[C, P]):
 
         The steps are taken one at a time, so a generator may decide by ``seen[name]``, an array
         of the state (copy, ...) as it is at that moment. Only this reading waits for the device.
+        If many ticks have the same steps, return one tuple for all: its launches are listed once.
         """
         raise NotImplementedError
 
@@ -336,6 +338,10 @@ class Workload(Generic[C, P]):
         tick that is left out must have no steps.
         """
         return range(first, last + 1)
+
+    def timed_together(self, p: P) -> bool:
+        """Return whether a timed workload's ticks are waited for by blocks and share their time."""
+        return False
 
     def work_items(self, p: P, copies: int, device: Any) -> int:
         """Return work-items per workgroup; the results do not depend on it."""

@@ -47,6 +47,7 @@ from reference_py.games.connect6.geometry import DIRECTIONS
 from reference_py.games.connect6.moves import lines_with
 from reference_py.games.connect6.search import GAME as CONNECT6
 from societies import config_from_dict
+from societies.games.ngtsg.search import at_once
 from societies.workload.engines import DeviceEngine
 from societies.workload.registry import workload
 
@@ -67,8 +68,6 @@ SIZES = {
 }
 POOL = {"cpu": 2**21, "gpu": 2**24}
 ONE_CORE_BATCH = 4096
-AT_ONCE = 8
-"""Supersteps after which it is asked whether a search is over; further ones change nothing."""
 REPEATS, SHORTEST = 8, 0.002
 """Measurements of a batch, of which the least counts, and seconds of the shortest one."""
 
@@ -112,8 +111,9 @@ def searched(engine, until=float("inf")):
     engine.wait()
     began, worked, superstep = time.perf_counter(), time.process_time(), 0
     while engine.ended() is None:
-        engine.run_ticks(superstep + 1, superstep + AT_ONCE)
-        superstep += AT_ONCE
+        many = at_once(superstep)
+        engine.run_ticks(superstep + 1, superstep + many)
+        superstep += many
         if time.perf_counter() > until:
             raise Late
     engine.wait()

@@ -2,24 +2,28 @@
 // Twin: reference_py/games/ngtsg/append.py.
 //
 // A workgroup is a game, a work-item every so many-th node of the batch. Local memory: of wide.cl,
-// and a word.
-#include "games/ngtsg/tree.cl"
+// and a word. What is logged of a superstep is written here, into row `log_row` of each log, as a
+// copy by the host would cost as much as a launch.
+#include "games/ngtsg/deepening.cl"
 #include "primitives/wide.cl"
 
-__kernel void append_children(__global const uint *level, __global const uint *batch,
-                              __global uint *batch_size, __global const uint *batch_counts,
-                              __global uint *batch_offsets, __global uint *batch_end,
-                              __global uint *batch_level_of, __global uint *batch_leaves,
-                              __global uint *children, __global uint *nodes_taken,
-                              __global uint *counts, __global uint *taken, __global uint *round,
-                              __global const uint *horizon, __global long *visited,
-                              __global long *branch_batches, __global long *leaf_batches,
-                              __global long *shortened, __global long *peak,
-                              __global const uint *level_starts, __global const uint *level_rooms,
-                              const uint slots, const uint depth)
+__kernel void
+append_children(__global const uint *level, __global const uint *batch, __global uint *batch_size,
+                __global uint *batch_moves, __global const uint *batch_counts,
+                __global uint *batch_offsets, __global uint *batch_end,
+                __global uint *batch_level_of, __global uint *batch_leaves, __global uint *children,
+                __global uint *nodes_taken, __global uint *counts, __global uint *taken,
+                __global uint *round, __global const uint *horizon, __global const uint *root_moves,
+                __global long *visited, __global long *branch_batches, __global long *leaf_batches,
+                __global long *shortened, __global long *peak, __global uint *batch_level_of_log,
+                __global uint *nodes_taken_log, __global uint *children_log,
+                __global uint *horizon_log, __global const uint *level_starts,
+                __global const uint *level_rooms, const uint log_row, const uint copies,
+                const uint slots, const uint width, const uint depth, const uint deepening)
 {
     const size_t game = get_group_id(0), rows = game * (depth + 1u);
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    order_root(level, horizon, root_moves, batch_moves, batch_counts, slots, width, deepening);
     const uint at = batch_level(level, game);
     const bool inner = at < horizon[game];
     const uint size = at <= depth ? batch_size[game] : 0u, n = inner ? size : 0u;
@@ -62,6 +66,13 @@ __kernel void append_children(__global const uint *level, __global const uint *b
         long stored = 0;
         for (uint i = 0; i <= depth; ++i) stored += counts[rows + i];
         peak[game] = max(peak[game], stored);
+    }
+    if (lid == 0u) {
+        const size_t row = (size_t)log_row * copies + game;
+        batch_level_of_log[row] = batch_level_of[game];
+        nodes_taken_log[row] = nodes_taken[game];
+        children_log[row] = children[game];
+        if (deepening > 0u) horizon_log[row] = horizon[game];
     }
     local_free(sizeof(uint));
 }

@@ -10,9 +10,9 @@ __kernel void branch_batch(__global const uint *positions, __global const uint *
                            __global const uint *batch_size, __global uint *batch_moves,
                            __global uint *batch_counts, const uint copies, const uint nodes,
                            const uint words, const uint slots, const uint width,
-                           const uint min_branches GAME_PARAMETERS)
+                           const uint most_branches, const uint min_branches GAME_PARAMETERS)
 {
-    const size_t game = get_global_id(0) / slots, slot = get_global_id(0) % slots;
+    const size_t game = get_global_id(0) / most_branches, slot = get_global_id(0) % most_branches;
     if (game >= copies || batch_level(level, game) >= horizon[game]) return;
     if (slot >= batch_size[game]) return;
     if (batch_size[game] < min_branches) return;  // the CPU's

@@ -2,9 +2,9 @@
 // Twin: reference_py/games/ngtsg/close.py.
 //
 // A workgroup is a game, a work-item every so many-th node of a level. The ancestors of a batch are
-// few: a level has as many of them as that below it, divided by the moves of a node. No local
-// memory.
-#include "games/ngtsg/tree.cl"
+// few: a level has as many of them as that below it, divided by the moves of a node. One work-item
+// drops levels that are done with. No local memory.
+#include "games/ngtsg/compact.cl"
 
 #define PASSES 2u
 #define NEWLY 8  // added to the state of a node that its parent does not know of yet
@@ -21,22 +21,29 @@ static uchar judged(__global const uint *parents, __global const int *best,
     return cut ? CUT + NEWLY : asked && !open ? CLOSED + NEWLY : state;
 }
 
-__kernel void close_batch(__global const uint *parents, __global int *best, __global uchar *states,
-                          __global uint *open_children, __global const uint *level,
-                          __global const uint *batch_first, __global const uint *batch_end,
-                          __global const int *low, __global const int *high, const uint nodes,
-                          const uint depth, const int prune)
+__kernel void close_batch(__global const uint *moves, __global const uint *parents,
+                          __global int *best, __global uchar *states,
+                          __global const uint *first_child, __global const uint *child_count,
+                          __global uint *open_children, __global uint *counts, __global uint *taken,
+                          __global uint *round, __global const uint *horizon,
+                          __global const int *low, __global const int *high, __global uint *level,
+                          __global long *ended, __global const uint *batch_first,
+                          __global const uint *batch_end, __global const uint *batch_leaves,
+                          __global long *leaves, __global int *value, __global uint *move,
+                          __global uint *as_good, __global uint *perhaps_as_good, const uint tick,
+                          const uint nodes, const uint depth, const int prune,
+                          const uint round_count)
 {
-    const size_t game = get_group_id(0), whole = game * nodes;
+    const size_t game = get_group_id(0), whole = game * nodes, rows = game * (depth + 1u);
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     const uint at = batch_level(level, game), levels = at > depth ? 0u : at;
     parents += whole;
     best += whole;
     states += whole;
     open_children += whole;
-    uint first = 0u, last = 0u, round = 0u;
+    uint first = 0u, last = 0u, pass = 0u;
     do {
-        const bool begins = levels == 0u || round % levels == 0u;
+        const bool begins = levels == 0u || pass % levels == 0u;
         first = parents[begins ? batch_first[game] : first];
         last = parents[begins ? max(batch_end[game], 1u) - 1u : last];
         const uint end = opaque(levels > 0u ? last + 1u : first);
@@ -50,6 +57,11 @@ __kernel void close_batch(__global const uint *parents, __global int *best, __gl
                 if (!is_root(node)) pass_on(parents, best, open_children, node);
             }
         barrier(CLK_GLOBAL_MEM_FENCE);  // values and states of the level, before those above it
-        ++round;
-    } while (round < PASSES * levels);
+        ++pass;
+    } while (pass < PASSES * levels);
+    if (lid == 0u)
+        compact_levels(moves + whole, best, states, first_child + whole, child_count + whole,
+                       counts + rows, taken + rows, round + rows, horizon, low, high, level, ended,
+                       batch_leaves, leaves, value, move, as_good, perhaps_as_good, game, tick,
+                       depth, round_count);
 }

@@ -1,8 +1,11 @@
 // To which depth is the root searched, and in which order are its moves tried?
 // Twin: reference_py/games/ngtsg/deepening.py.
 //
-// Of `first_depth` a work-item is a game; of the others a workgroup is one, a work-item every so
-// many-th move of the root. No local memory.
+// Of the kernel `first_depth` a work-item is a game. The functions are called by a workgroup, which
+// is a game; a work-item is every so many-th move of the root. No local memory.
+#ifndef GAMES_NGTSG_DEEPENING_CL
+#define GAMES_NGTSG_DEEPENING_CL
+
 #include "games/ngtsg/tree.cl"
 
 // Begin with the least depth, the game's own order of moves and no window.
@@ -19,14 +22,16 @@ __kernel void first_depth(__global uint *horizon, __global uint *root_moves, __g
     repeated[game] = 0;
 }
 
-// Have the moves of the root made in the order that the last search has left, if one has.
-__kernel void order_root(__global const uint *level, __global const uint *horizon,
-                         __global const uint *root_moves, __global uint *batch_moves,
-                         __global const uint *batch_counts, const uint slots, const uint width)
+// Have the moves of the root made in the order that the last search has left, if one has. The
+// caller orders what is written.
+static void order_root(__global const uint *level, __global const uint *horizon,
+                       __global const uint *root_moves, __global uint *batch_moves,
+                       __global const uint *batch_counts, const uint slots, const uint width,
+                       const uint deepening)
 {
     const size_t game = get_group_id(0);
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
-    if (batch_level(level, game) != 0u || horizon[game] == 0u) return;
+    if (deepening == 0u || batch_level(level, game) != 0u || horizon[game] == 0u) return;
     if (root_moves[game * width] == NO_MOVE) return;
     const uint count = batch_counts[game * slots];
     for (uint i = lid; i < count; i += lanes)
@@ -40,13 +45,13 @@ static int worth_to_root(__global const int *best, const uint child)
 }
 
 // Begin with the root again, once it is closed and the search is not over.
-__kernel void next_depth(__global const uint *moves, __global int *best, __global uchar *states,
-                         __global uint *first_child, __global uint *child_count,
-                         __global uint *open_children, __global uint *counts, __global uint *taken,
-                         __global uint *level, __global uint *horizon, __global uint *root_moves,
-                         __global int *low, __global int *high, __global long *repeated,
-                         const uint nodes, const uint width, const uint depth, const uint deepening,
-                         const int aspiration)
+COLLECTIVE void next_depth(__global const uint *moves, __global int *best, __global uchar *states,
+                           __global uint *first_child, __global uint *child_count,
+                           __global uint *open_children, __global uint *counts,
+                           __global uint *taken, __global uint *level, __global uint *horizon,
+                           __global uint *root_moves, __global int *low, __global int *high,
+                           __global long *repeated, const uint nodes, const uint width,
+                           const uint depth, const uint deepening, const int aspiration)
 {
     const size_t game = get_group_id(0), rows = game * (depth + 1u);
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
@@ -68,27 +73,31 @@ __kernel void next_depth(__global const uint *moves, __global int *best, __globa
         root_moves[game * width + place] = moves[first + i];
     }
     barrier(CLK_GLOBAL_MEM_FENCE);  // all children were read, before the root forgets them
-    if (lid > 0u || !again) return;
-    const int value = best[0];
-    if (is_missed(low[game], high[game], value)) {
-        const bool below = value <= low[game];
-        const int edge = below ? low[game] + 1 : high[game] - 1;
-        ++repeated[game];
-        low[game] = below ? NOTHING : edge;
-        high[game] = below ? edge : -NOTHING;
-    } else {
-        horizon[game] += deepening;
-        if (aspiration > 0) {
-            low[game] = (int)max((long)value - aspiration, (long)NOTHING);
-            high[game] = (int)min((long)value + aspiration, -(long)NOTHING);
+    if (lid == 0u && again) {
+        const int value = best[0];
+        if (is_missed(low[game], high[game], value)) {
+            const bool below = value <= low[game];
+            const int edge = below ? low[game] + 1 : high[game] - 1;
+            ++repeated[game];
+            low[game] = below ? NOTHING : edge;
+            high[game] = below ? edge : -NOTHING;
+        } else {
+            horizon[game] += deepening;
+            if (aspiration > 0) {
+                low[game] = (int)max((long)value - aspiration, (long)NOTHING);
+                high[game] = (int)min((long)value + aspiration, -(long)NOTHING);
+            }
         }
+        best[0] = NOTHING;
+        states[0] = PENDING;
+        first_child[0] = child_count[0] = open_children[0] = 0u;
+        for (uint i = 0; i <= depth; ++i) {
+            counts[rows + i] = i == 0u;
+            taken[rows + i] = 0u;
+        }
+        level[game] = 0u;
     }
-    best[0] = NOTHING;
-    states[0] = PENDING;
-    first_child[0] = child_count[0] = open_children[0] = 0u;
-    for (uint i = 0; i <= depth; ++i) {
-        counts[rows + i] = i == 0u;
-        taken[rows + i] = 0u;
-    }
-    level[game] = 0u;
+    barrier(CLK_GLOBAL_MEM_FENCE);  // the root as it is now, before it is searched
 }
+
+#endif

@@ -1,7 +1,10 @@
 // What do the positions after the moves of a batch look like?
 // Twin: reference_py/games/ngtsg/make.py.
 //
-// A work-item is a move of a node of the batch. No local memory, no barriers. The game's file has
+// So many workgroups do a game. In these `sharing` work-items share the moves of a node, and go on
+// with further nodes: most launches find a batch that is smaller than it may be, or one of leaves,
+// and a work-item for each move that there could be would cost more than the moves. The work-items
+// of a workgroup are a multiple of `sharing`. No local memory, no barriers. The game's file has
 // defined make() and GAME_PARAMETERS, GAME_ARGUMENTS.
 #include "games/ngtsg/tree.cl"
 
@@ -13,27 +16,33 @@ __kernel void make_children(__global uint *positions, __global uint *moves, __gl
                             __global const uint *batch_moves, __global const uint *batch_counts,
                             __global const uint *batch_offsets, __global const uint *level_starts,
                             const uint copies, const uint nodes, const uint words, const uint slots,
-                            const uint width GAME_PARAMETERS)
+                            const uint width, const uint sharing GAME_PARAMETERS)
 {
-    const size_t at = get_global_id(0) / width, game = at / slots;
-    const uint k = (uint)(get_global_id(0) % width), slot = (uint)(at % slots);
-    if (game >= copies || batch_level(level, game) >= horizon[game]) return;
-    if (slot >= batch_size[game]) return;
-    const size_t whole = game * nodes, node = whole + batch[at];
-    const uint count = batch_counts[at];
-    const uint first = level_starts[batch_level(level, game) + 1u] + batch_offsets[at];
-    if (k == 0u) {
-        states[node] = EXPANDED;
-        first_child[node] = first;
-        child_count[node] = open_children[node] = count;
+    const size_t groups = get_num_groups(0) / copies, game = get_group_id(0) / groups;
+    const uint at = batch_level(level, game);
+    if (at >= horizon[game]) return;
+    const size_t item = (get_group_id(0) % groups) * get_local_size(0) + get_local_id(0);
+    const uint own = (uint)(item % sharing), size = batch_size[game];
+    const uint step = (uint)(groups * get_local_size(0) / sharing);
+    const size_t whole = game * nodes;
+    for (uint slot = (uint)(item / sharing); slot < size; slot += step) {
+        const size_t place = game * slots + slot, node = whole + batch[place];
+        const uint count = batch_counts[place];
+        const uint first = level_starts[at + 1u] + batch_offsets[place];
+        if (own == 0u) {
+            states[node] = EXPANDED;
+            first_child[node] = first;
+            child_count[node] = open_children[node] = count;
+        }
+        for (uint k = own; k < count; k += sharing) {
+            const size_t child = whole + first + k;
+            const uint one = batch_moves[place * width + k];
+            make(positions + node * words, one, positions + child * words GAME_ARGUMENTS);
+            moves[child] = one;
+            parents[child] = batch[place];
+            best[child] = NOTHING;
+            states[child] = PENDING;
+            first_child[child] = child_count[child] = open_children[child] = 0u;
+        }
     }
-    if (k >= count) return;
-    const size_t child = whole + first + k;
-    const uint own = batch_moves[at * width + k];
-    make(positions + node * words, own, positions + child * words GAME_ARGUMENTS);
-    moves[child] = own;
-    parents[child] = batch[at];
-    best[child] = NOTHING;
-    states[child] = PENDING;
-    first_child[child] = child_count[child] = open_children[child] = 0u;
 }

@@ -1,10 +1,11 @@
 // Which nodes are next? The first of the deepest level that are still of use to the root.
 // Twin: reference_py/games/ngtsg/select.py.
 //
+// A search of several depths begins the next one here, so that this costs no launch of its own.
 // A workgroup is a game, a work-item every so many-th parent of a strip. Local memory: 5 bytes for
 // each parent of a strip. Round r of a level is for children number `ranks[r]` to `ranks[r + 1]`,
 // the latter left out, of every parent.
-#include "games/ngtsg/tree.cl"
+#include "games/ngtsg/deepening.cl"
 #include "primitives/scan.cl"
 
 #define STRIP 1024u
@@ -34,18 +35,24 @@ static bool is_first_line(__global const uint *taken, const uint at)
     return found;
 }
 
-__kernel void select_batch(
-    __global const uint *parents, __global const int *best, __global uchar *states,
-    __global const uint *first_child, __global const uint *child_count, __global const uint *counts,
-    __global const uint *taken, __global uint *round, __global const uint *horizon,
-    __global const int *low, __global const int *high, __global const uint *level,
-    __global uint *batch, __global uint *batch_size, __global uint *batch_first,
-    __global uint *batch_end, __global const uint *level_starts, __global const uint *level_most,
-    __global const uint *ranks, const uint nodes, const uint slots, const uint depth,
-    const int prune, const uint most_leaves, const uint round_count, const int principal_variation)
+__kernel void
+select_batch(__global const uint *moves, __global const uint *parents, __global int *best,
+             __global uchar *states, __global uint *first_child, __global uint *child_count,
+             __global uint *open_children, __global uint *counts, __global uint *taken,
+             __global uint *round, __global uint *horizon, __global uint *root_moves,
+             __global int *low, __global int *high, __global long *repeated, __global uint *level,
+             __global uint *batch, __global uint *batch_size, __global uint *batch_first,
+             __global uint *batch_end, __global const uint *level_starts,
+             __global const uint *level_most, __global const uint *ranks, const uint nodes,
+             const uint slots, const uint width, const uint depth, const int prune,
+             const uint most_leaves, const uint round_count, const int principal_variation,
+             const uint deepening, const int aspiration)
 {
     const size_t game = get_group_id(0), whole = game * nodes;
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    next_depth(moves, best, states, first_child, child_count, open_children, counts, taken, level,
+               horizon, root_moves, low, high, repeated, nodes, width, depth, deepening,
+               aspiration);
     const uint at = batch_level(level, game);
     const bool over = at > depth, inner = !over && at > 0u;
     const size_t row = game * (depth + 1u) + (over ? 0u : at);

@@ -1,15 +1,19 @@
 """How many nodes of the batch have children for which there is room, and where do these go?
 
 The next level is empty, as the deepest level always comes first. Where its memory is too small for
-all children, the batch becomes shorter: values never depend on it, only counts do.
+all children, the batch becomes shorter: values never depend on it, only counts do. In a search of
+several depths the moves of the root are put in order before.
 Device twin: ``kernels/games/ngtsg/append.cl``.
 """
 
+from reference_py.games.ngtsg.deepening import order_root
 from reference_py.games.ngtsg.tree import batch_level, horizon
 
 
 def append_children(p, game, tick):
     """Give every node of the batch a place for its children; count the batch."""
+    if p.deepening:
+        order_root(p, game, tick)
     level, size = batch_level(game), int(game.batch_size)
     if level is None:
         return

@@ -4,10 +4,12 @@ Those whose children are all closed, and those that are of no use any more. Only
 part of the level that was gone through can be, level by level towards the root. Of each level all
 nodes are judged by the same values, whatever their order; so what becomes known of one of them on
 the way counts for the others in a second pass. Every node but the last of each level is then as if
-the nodes of the batch had been closed one after the other (docs/write-a-search.md says why).
+the nodes of the batch had been closed one after the other (docs/write-a-search.md says why). Levels
+that are done with are dropped at the end.
 Device twin: ``kernels/games/ngtsg/close.cl``.
 """
 
+from reference_py.games.ngtsg.compact import compact_levels
 from reference_py.games.ngtsg.tree import (
     CLOSED,
     CUT,
@@ -37,6 +39,7 @@ def close_batch(p, game, tick):
                     game.states[node] = state
                     if not is_root(node):
                         pass_on(game, node)
+    compact_levels(p, game, tick)
 
 
 def _done(p, game, node):

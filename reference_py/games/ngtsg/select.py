@@ -3,14 +3,18 @@
 A node of which nothing is known is of use if its parent is, so parents are asked: those that are
 of none are marked, and all their children are left out. With rounds a level is gone through several
 times: first for the first children of its parents, then for their next ones, so that parents are
-asked again in between. Device twin: ``kernels/games/ngtsg/select.cl``.
+asked again in between. A search of several depths begins the next one here.
+Device twin: ``kernels/games/ngtsg/select.cl``.
 """
 
+from reference_py.games.ngtsg.deepening import next_depth
 from reference_py.games.ngtsg.tree import DOOMED, batch_level, horizon, is_dead, is_done
 
 
 def select_batch(p, game, tick):
     """List the nodes of the batch, and say where the part of the level ends that they are from."""
+    if p.deepening:
+        next_depth(p, game, tick)
     level = batch_level(game)
     if level is None:
         return

@@ -5,7 +5,7 @@ The rules are in ``reference_py/games/connect6``, the kernels in ``kernels/games
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -61,13 +61,12 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
         """Return the table of classes, which serves all games."""
         return {"classes": Scratch((ENTRIES,), "uint8", shared="classes")}
 
-    def schedule(self, p: Connect6Parameters, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the phases of a superstep; before the first one the table is made."""
-        if not tick:
-            yield Step("classes")
-            if p.prover:
-                yield Step("prove")
-        yield from super().schedule(p, tick, seen)
+    def schedule(self, p: Connect6Parameters, tick: int, seen: Any) -> Iterable[Step]:
+        """Return the phases of a superstep; before the first one the table is made."""
+        steps = super().schedule(p, tick, seen)
+        if tick:
+            return steps
+        return [Step("classes"), *([Step("prove")] if p.prover else []), *steps]
 
     def reference(self, p: Connect6Parameters) -> Mapping[str, Callable[..., None]]:
         """Return the twin of every phase."""

@@ -6,7 +6,8 @@ A game's workload is a `SearchWorkload` that names its kernel file and its three
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -19,22 +20,16 @@ from reference_py.games.ngtsg import (
     begin,
     branch,
     close,
-    compact,
     deepening,
     evaluate,
     make,
     select,
 )
-from reference_py.games.ngtsg.parameters import (
-    NEXT_DEPTH,
-    NO_LEVEL,
-    NOTHING,
-    Game,
-    SearchParameters,
-)
+from reference_py.games.ngtsg.parameters import NO_LEVEL, NOTHING, Game, SearchParameters
 from societies.games.ngtsg.few import Few
 from societies.games.ngtsg.host import on_host
 from societies.workload import Field, Phase, Scratch, Source, Step, Workload, phase
+from societies.workload.engines import LOG_TICKS
 
 if TYPE_CHECKING:
     from societies.games.ngtsg.config import SearchConfig
@@ -42,19 +37,31 @@ if TYPE_CHECKING:
     from societies.workload.report import RunReport
 
 FOLDER = "games/ngtsg"
+
+BEGIN = Step("begin"), Step("first_depth")
+"""What happens before the first superstep; the latter in a search of several depths alone."""
+
 ITEMS = 64
 """Work-items of a workgroup where each calculates a node."""
+
+SHARING = 32
+"""Most work-items that share the moves of a node (kernels/games/ngtsg/make.cl)."""
+
+MOST_GROUPS = 1024
+"""Most workgroups of a launch that makes children: with that many a GPU has enough to do, and the
+launch costs little where there is nothing to make."""
+
+SUPERSTEP = tuple(
+    Step(phase) for phase in ("select", "branch", "append", "make", "evaluate", "close")
+)
+"""Phases of a superstep. What kind of batch it has, how large it is and whether the search is
+over is decided on the device: a kernel that has nothing to do returns at once. So the host asks for
+many supersteps, and reads nothing in between."""
 
 _TREE: dict[str, Callable[..., None]] = {
     "select": select.select_batch,
     "append": append.append_children,
     "close": close.close_batch,
-    "compact": compact.compact_levels,
-}
-_DEEPENING: dict[str, Callable[..., None]] = {
-    "first_depth": deepening.first_depth,
-    "order_root": deepening.order_root,
-    "next_depth": deepening.next_depth,
 }
 _NODES: dict[str, Callable[..., None]] = {
     "branch": branch.branch_batch,
@@ -68,6 +75,15 @@ _FEW: dict[str, Callable[..., None]] = {
 
 C = TypeVar("C", bound="SearchConfig")
 P = TypeVar("P", bound=SearchParameters)
+
+
+def at_once(superstep: int) -> int:
+    """Return how many supersteps to ask for before the host looks whether a search is over.
+
+    A look and a superstep after the end cost about as much: of a search of s supersteps, looks
+    sqrt(2 s) apart waste least. How long it will be nobody knows, so what it has had stands for it.
+    """
+    return min(LOG_TICKS, max(4, math.isqrt(2 * superstep)))
 
 
 class SearchWorkload(Workload[C, P]):
@@ -212,60 +228,79 @@ class SearchWorkload(Workload[C, P]):
 
     def phases(self, p: P, copies: int) -> Mapping[str, Phase]:
         """Return the kernels of every phase, or its function on the host."""
-        slots = copies * p.batch
         file = {name: f"{FOLDER}/{name}.cl" for name in ("begin", *_TREE)}
         nodes: dict[str, Any] = {"items": ITEMS, "scratch": self.game_scratch(p)}
-        # Without rounds every level is in its first one; nobody changes what is there.
-        rounds = Scratch((copies * (p.depth + 1),), "uint32", shared="round")
-        once: dict[str, Any] = {} if p.rounds else {"scratch": {"round": rounds}}
-        alone: dict[str, Any] = {"alone_on_cpu": True, **once}
+        branches, most = copies * p.most_branches, max(1, MOST_GROUPS // copies)
+        making = copies * min(-(-p.most_branches * _sharing(p) // ITEMS), most)
         tree = {
-            "select": phase(file["select"], copies, kernel="select_batch", **alone),
-            "append": phase(file["append"], copies, kernel="append_children", **alone),
+            "select": phase(file["select"], copies, kernel="select_batch", alone_on_cpu=True),
+            "append": phase(file["append"], copies, kernel="append_children", alone_on_cpu=True),
             "close": phase(file["close"], copies, kernel="close_batch", alone_on_cpu=True),
-            "compact": phase(file["compact"], kernel="compact_levels", global_size=copies, **once),
         }
-        depths = f"{FOLDER}/deepening.cl"
-        further = {
-            "first_depth": phase(depths, global_size=copies),
-            "order_root": phase(depths, copies),
-            "next_depth": phase(depths, copies),
+        without = self._without(p, copies)
+        tree = {
+            name: Phase(tuple(replace(launch, scratch=without[name]) for launch in one.launches))
+            for name, one in tree.items()
         }
         if p.form == "host":
             tree = {name: Phase(host=on_host(name, _TREE[name], p)) for name in tree}
-            further["next_depth"] = Phase(host=on_host("next_depth", deepening.next_depth, p))
         few = {name: Phase(host=function) for name, function in Few(self, p).phases().items()}
+        first = {"first_depth": phase(f"{FOLDER}/deepening.cl", global_size=copies)}
         return {
             **few,
             "begin": phase(file["begin"], kernel="begin_search", global_size=copies),
+            **(first if p.deepening else {}),
             "select": tree["select"],
-            "branch": phase(self.file, kernel="branch_batch", global_size=slots, **nodes),
+            "branch": phase(self.file, kernel="branch_batch", global_size=branches, **nodes),
             "append": tree["append"],
-            "make": phase(self.file, kernel="make_children", global_size=slots * p.width, **nodes),
-            "evaluate": phase(self.file, kernel="evaluate_batch", global_size=slots, **nodes),
+            "make": phase(self.file, making, kernel="make_children", **nodes),
+            "evaluate": phase(
+                self.file, kernel="evaluate_batch", global_size=copies * p.batch, **nodes
+            ),
             "close": tree["close"],
-            "compact": tree["compact"],
-            **(further if p.deepening else {}),
         }
 
-    def schedule(self, p: P, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the phases of a superstep; the host sees one word of each game."""
+    def _without(self, p: P, copies: int) -> dict[str, dict[str, Scratch]]:
+        """Return what stands for arrays of refinements that a search has not; nothing uses it.
+
+        Without rounds every level is in its first one; nobody changes what is there.
+        """
+        rounds = {"round": Scratch((copies * (p.depth + 1),), "uint32", shared="round")}
+        order = {"root_moves": Scratch((copies * p.width,), "uint32", shared="root_moves")}
+        repeated = {"repeated": Scratch((copies,), "int64")}
+        log = {"horizon_log": Scratch((1,), "uint32")}
+        no_rounds = {} if p.rounds else rounds
+        found: dict[str, dict[str, Scratch]] = {name: dict(no_rounds) for name in _TREE}
+        if not p.deepening:
+            found["select"] |= {**order, **repeated}
+            found["append"] |= {**order, **log}
+        return found
+
+    def schedule(self, p: P, tick: int, seen: Any) -> Iterable[Step]:
+        """Return the phases of a superstep: all of them, unless the host has to do with it.
+
+        Where the host keeps the tree, or gives small batches to the CPU, it looks at each batch.
+        """
         if not tick:
-            yield Step("begin")
-            if p.deepening:
-                yield Step("first_depth")
+            return BEGIN[: 2 if p.deepening else 1]
+        return self._seen(p, seen) if self._is_seen(p) else SUPERSTEP
+
+    def _is_seen(self, p: P) -> bool:
+        """Return whether the host looks at each batch."""
+        return p.form == "host" or bool(p.min_branches or p.min_leaves)
+
+    def timed_together(self, p: P) -> bool:
+        """Return whether nothing is looked at between supersteps."""
+        return not self._is_seen(p)
+
+    def _seen(self, p: P, seen: Any) -> Iterator[Step]:
+        """Yield the phases of a superstep that have something to do."""
+        if p.form == "host" and (seen["level"] == NO_LEVEL).all():
             return
-        levels = seen["level"]
-        if (levels == NO_LEVEL).all():
-            return
-        leaf = p.depth
-        if p.deepening:
-            if np.isin(levels, (NEXT_DEPTH, 0)).any():  # 0: the first depth begins, nothing happens
-                yield Step("next_depth")
-                levels = seen["level"]
-            leaf = seen["horizon"]
-        inner, leaves = levels < leaf, levels == leaf
         yield Step("select")
+        levels = seen["level"]
+        leaf = seen["horizon"] if p.deepening else p.depth
+        inner, leaves = levels < leaf, levels == leaf
         few = np.zeros((2, len(levels)), bool)
         if p.min_branches or p.min_leaves:  # else the size of the batch is no business of the host
             few = seen["batch_size"] < np.array([[p.min_branches], [p.min_leaves]])
@@ -273,8 +308,6 @@ class SearchWorkload(Workload[C, P]):
             yield Step("branch")
         if (inner & few[0]).any():
             yield Step("branch_few")
-        if p.deepening and (inner & (levels == 0)).any():
-            yield Step("order_root")
         yield Step("append")
         if inner.any():
             yield Step("make")
@@ -283,7 +316,6 @@ class SearchWorkload(Workload[C, P]):
         if (leaves & few[1]).any():
             yield Step("evaluate_few")
         yield Step("close")
-        yield Step("compact")
 
     def source(self, p: P) -> Source:
         """Return the game's macros and arguments; another position builds nothing."""
@@ -296,6 +328,7 @@ class SearchWorkload(Workload[C, P]):
             "ranks": np.array(p.ranks, np.uint32),
             "round_count": len(p.rounds) + 1,
             "least_depth": p.depths[0],
+            "sharing": _sharing(p),
             **self.game_arguments(p),
         }
         return Source(self.game_macros(p), arguments=arguments)
@@ -318,7 +351,7 @@ class SearchWorkload(Workload[C, P]):
             "begin": begin.begin_search,
             **_TREE,
             **own,
-            **(_DEEPENING if p.deepening else {}),
+            **({"first_depth": deepening.first_depth} if p.deepening else {}),
         }
 
     def work_items(self, p: P, copies: int, device: Any) -> int:
@@ -355,3 +388,8 @@ class SearchWorkload(Workload[C, P]):
             ("nodes kept", f"at most {p.nodes:,} of a game"),
             ("nodes of the whole tree, roughly", f"{config.nodes_estimate():.1g}"),
         ]
+
+
+def _sharing(p: SearchParameters) -> int:
+    """Return how many work-items share the moves of a node: a power of two, as many as are used."""
+    return 1 << (min(p.width, SHARING).bit_length() - 1)

@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from reference_py.games.ngtsg.parameters import NO_MOVE, NOTHING
 from societies.games.ngtsg.config import BatchConfig, SearchConfig
+from societies.games.ngtsg.search import at_once
 from societies.workload.devices import chosen_device
 from societies.workload.engines import DeviceEngine, ReferenceEngine
+from societies.workload.slices import paced
 
 if TYPE_CHECKING:
     from societies.opencl import Device
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
 
 C = TypeVar("C", bound=SearchConfig)
 AnyEngine = DeviceEngine[Any] | ReferenceEngine[Any]
+
+LOOK_SECONDS = 0.01
+"""How long supersteps take, about, that are asked for at once: so soon a search can be stopped."""
 
 
 @dataclass(frozen=True)
@@ -160,12 +165,15 @@ class Searcher(Generic[C]):
             if step.phase not in self.once:
                 engine.step(step, 0)
         engine.put(carried)
-        superstep = 0
-        while engine.ended() is None:
-            superstep += 1
-            engine.run_ticks(superstep, superstep)
+        superstep, many, ended = 0, 1, engine.ended()
+        while ended is None:
+            began = time.perf_counter()
+            engine.run_ticks(superstep + 1, superstep + many)
+            ended = engine.ended()  # the one word that is read of these supersteps
             if stop():
                 raise Stopped
+            superstep += many
+            many = paced(many, time.perf_counter() - began, LOOK_SECONDS, at_once(superstep))
         found = engine.arrays("value", "move", "visited")
         move = int(found["move"][0])
         assert move != NO_MOVE, "a position without moves"

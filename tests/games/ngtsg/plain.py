@@ -9,7 +9,6 @@ from reference_py.games.ngtsg import (
     begin,
     branch,
     close,
-    compact,
     deepening,
     evaluate,
     make,
@@ -49,14 +48,10 @@ def searched(rules, p):
     superstep = 0
     while game.level != NO_LEVEL:
         superstep += 1
-        deepening.next_depth(p, game, superstep)
         select.select_batch(p, game, superstep)
         branch.branch_batch(rules, p, game, superstep)
-        if p.deepening:
-            deepening.order_root(p, game, superstep)
         append.append_children(p, game, superstep)
         make.make_children(rules, p, game, superstep)
         evaluate.evaluate_batch(rules, p, game, superstep)
         close.close_batch(p, game, superstep)
-        compact.compact_levels(p, game, superstep)
     return game

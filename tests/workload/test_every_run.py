@@ -136,8 +136,7 @@ def with_record():
     return [name for name in names() if "record" in workload(name).config.model_fields]
 
 
-@pytest.mark.parametrize("never", [0, "never"])
-@pytest.mark.parametrize("name", with_record())
+@pytest.mark.parametrize(("name", "never"), in_turn(with_record(), [0, "never"], 1))
 def test_without_checkpoints_a_run_begins_anew(name, never, straight, tmp_path):
     path, (expected, content) = tmp_path / "run.h5", straight[name]
     record = {"record": {**small(name).record.model_dump(), "checkpoint": never}}
@@ -152,8 +151,7 @@ def test_without_checkpoints_a_run_begins_anew(name, never, straight, tmp_path):
 
 
 @pytest.mark.usefixtures("one_at_a_time")
-@pytest.mark.parametrize("checkpoint", [4, "never"])
-@pytest.mark.parametrize("name", with_record())
+@pytest.mark.parametrize(("name", "checkpoint"), in_turn(with_record(), [4, "never"], 1))
 def test_a_device_that_fails(name, checkpoint, straight, tmp_path, monkeypatch):
     path, (expected, _) = tmp_path / "run.h5", straight[name]
     record = {"record": {**small(name).record.model_dump(), "checkpoint": checkpoint}}

@@ -76,8 +76,7 @@ def test_every_width_of_a_window(device, radius):
     ]
     if radius <= 16:
         forms += [("box", "float", "fused"), ("gaussian", "float", "fused")]
-    for kind, arithmetic, variant in forms:
+    for place, (kind, arithmetic, variant) in enumerate(forms):
         p = Parameters(image, kind, 1, radius, 2.5, "reflect", arithmetic, variant)
-        expected = blurred(p)
-        for launch in (LAUNCHES[0], LAUNCHES[3]):
-            same(blurred(p, device, **launch), expected)
+        launch = (LAUNCHES[0], LAUNCHES[3])[(place + radius) % 2]  # each is compiled
+        same(blurred(p, device, **launch), blurred(p))

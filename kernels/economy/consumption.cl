@@ -31,7 +31,8 @@ static void depreciate(STATE_PARAMETERS, const size_t society, const uint agent)
 // Each held unit is used up or not, by chance.
 #if DEVICE_IS_CPU
 // By one work-item alone, from resource to resource.
-INLINED void consume(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent)
+COLLECTIVE_WHOLE void consume(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society,
+                              const uint agent)
 {
     rng_t rng = rng_load(stream(agent, PURPOSE_CONSUMPTION));
     for (uint r = 0; r < RESOURCES; ++r) {

@@ -127,16 +127,16 @@ INLINED uint first_unmet(STATE_PARAMETERS, const size_t society, const uint mark
     return NONE;
 }
 
-__kernel void device_matching(STATE_PARAMETERS, const uint device_type, const uint market_round)
+// Pair the agents of a society.
+COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS, const size_t society, const uint device_type,
+                                  const uint market_round)
 {
-    const size_t society = get_group_id(0);
     const uint lid = LANE, lanes = LANES;
     __local uint *free_set = local_malloc(FREE_WORDS * sizeof(uint));
     __local uint *free_count = local_malloc(BLOCKS * sizeof(uint));
     __local real *gains = local_malloc(GROUP_MOST * sizeof(real));
     __local uint *picks = local_malloc(GROUP_MOST * sizeof(uint));
-    __local uint drawn;
-    if (!market_open()) return;
+    __local uint *drawn = local_malloc(sizeof(uint));
 
     for (uint i = lid; i < agents * resources; i += lanes) bought(i / RESOURCES, i % RESOURCES) = 0;
     mark_all_free(FREE, agents);
@@ -146,15 +146,15 @@ __kernel void device_matching(STATE_PARAMETERS, const uint device_type, const ui
     uint left = agents, placed = 0;
     do {
         if (lid == 0) {
-            drawn = nth_free(FREE, rng_below(&rng, left));
-            mark_taken(FREE, drawn);
-            device_partners(placed) = drawn;
+            *drawn = nth_free(FREE, rng_below(&rng, left));
+            mark_taken(FREE, *drawn);
+            device_partners(placed) = *drawn;
         }
         group_barrier(CLK_LOCAL_MEM_FENCE);  // who is drawn, before its partner is looked for
-        best_remembered(STATE, society, device_type, market_round, drawn, FREE, gains, picks);
+        best_remembered(STATE, society, device_type, market_round, *drawn, FREE, gains, picks);
         if (lid == 0 && left > 1) {
             uint b = picks[0];
-            if (b == NONE) b = first_unmet(STATE, society, market_round, drawn, FREE, left - 1);
+            if (b == NONE) b = first_unmet(STATE, society, market_round, *drawn, FREE, left - 1);
             if (b == NONE) b = nth_free(FREE, rng_below(&rng, left - 1));
             mark_taken(FREE, b);
             device_partners(placed + 1) = b;
@@ -170,4 +170,16 @@ __kernel void device_matching(STATE_PARAMETERS, const uint device_type, const ui
         met(b, market_round) = a;
     }
     if (lid == 0) stream(AGENTS, PURPOSE_DEVICE_MATCHING) = rng_pack(rng);
+    local_free(sizeof(uint));
+    local_free(GROUP_MOST * sizeof(uint));
+    local_free(GROUP_MOST * sizeof(real));
+    local_free(BLOCKS * sizeof(uint));
+    local_free(FREE_WORDS * sizeof(uint));
+}
+
+__kernel void device_matching(STATE_PARAMETERS, const uint device_type, const uint market_round)
+{
+    const size_t society = get_group_id(0);
+    if (!market_open()) return;
+    pair_agents(STATE, society, device_type, market_round);
 }

@@ -394,12 +394,10 @@ INLINED void walk_days(STATE_PARAMETERS, TABLE_PARAMETERS, ROWS_PARAMETERS, TREE
 #endif
 }
 
-// `all_agents`: of all societies; `together`: of a workgroup.
-__kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *rows,
-                         const uint all_agents, const uint together)
+// The days of the agents from `first` on, up to `end`.
+COLLECTIVE_WHOLE void extract(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *rows, uint first,
+                              const uint end)
 {
-    uint first = get_group_id(0) * together;
-    const uint end = min(first + together, all_agents);
     __local real *gain = local_malloc(SLOTS * TREE_NODES * sizeof(real));
     __local uint *ties = local_malloc(SLOTS * TREE_NODES * sizeof(uint));
 #if RESOURCES <= ROW_LIMIT
@@ -447,4 +445,27 @@ __kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *rows
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         first += slots;
     } while (first < end);
+#if DEVICES
+    local_free(SLOTS * SOURCES * sizeof(int));
+#endif
+#if RESOURCES <= ROW_LIMIT
+#if DEVICES
+    local_free(SLOTS * RESOURCES * sizeof(int));
+    local_free(SLOTS * RESOURCES * sizeof(real));
+    local_free(SLOTS * SOURCES * RESOURCES * sizeof(real));
+#endif
+    local_free(SLOTS * RESOURCES * sizeof(int));
+    local_free(SLOTS * RESOURCES * sizeof(real));
+    local_free(SLOTS * RESOURCES * sizeof(real));
+#endif
+    local_free(SLOTS * TREE_NODES * sizeof(uint));
+    local_free(SLOTS * TREE_NODES * sizeof(real));
+}
+
+// `all_agents`: of all societies; `together`: of a workgroup.
+__kernel void extraction(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *rows,
+                         const uint all_agents, const uint together)
+{
+    const uint first = get_group_id(0) * together;
+    extract(STATE, TABLES, rows, first, min(first + together, all_agents));
 }

@@ -55,13 +55,11 @@ static void use_component(STATE_PARAMETERS, const size_t society, const uint age
     }
 }
 
-__kernel void production(STATE_PARAMETERS, TABLE_PARAMETERS)
+// All that a living agent makes in a day.
+COLLECTIVE_WHOLE void produce(AGENT_PARAMETERS)
 {
-    const size_t society = get_group_id(0) / AGENTS;
-    const uint agent = get_group_id(0) % AGENTS;
     __local real *spent = local_malloc(RESOURCES * sizeof(real));
     __local int *used = local_malloc(RESOURCES * sizeof(int));
-    if (!alive(agent)) return;
 
     for (uint device_type = 0; device_type < TYPES; ++device_type)
         for (uint r = LANE; r < resources; r += LANES) {
@@ -88,4 +86,14 @@ __kernel void production(STATE_PARAMETERS, TABLE_PARAMETERS)
         group_barrier(CLK_LOCAL_MEM_FENCE);  // this type's totals are read, before the next one's
         ++place;
     } while (place < TYPES);
+    local_free(RESOURCES * sizeof(int));
+    local_free(RESOURCES * sizeof(real));
+}
+
+__kernel void production(STATE_PARAMETERS, TABLE_PARAMETERS)
+{
+    const size_t society = get_group_id(0) / AGENTS;
+    const uint agent = get_group_id(0) % AGENTS;
+    if (!alive(agent)) return;
+    produce(AGENT(agent));
 }

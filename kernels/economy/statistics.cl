@@ -4,22 +4,24 @@
 // The file is long because it has all statistics of a day, kernel after kernel.
 #include "economy/curves.cl"
 #include "economy/order.cl"
+#include "primitives/group.cl"
 #include "primitives/reduce.cl"
 
 #define UNDEFINED as_double(0x7ff8000000000000UL)  // the quiet NaN that Python makes
 
-// Add up the day of every living agent. A workgroup is an agent, a work-item a resource.
-// Local memory: 8 bytes a resource and 16 more.
-__kernel void agent_statistics(STATE_PARAMETERS, TABLE_PARAMETERS)
-{
-    const size_t society = get_group_id(0) / AGENTS;
-    const uint agent = get_group_id(0) % AGENTS;
-    const uint lid = get_local_id(0), lanes = get_local_size(0);
-    __local real *worth = local_malloc(RESOURCES * sizeof(real));
-    __local int sum_extracted, sum_kinds, sum_held, largest;
-    if (!alive(agent)) return;
+// What is added up over the resources of an agent.
+typedef struct {
+    int extracted, kinds, held, largest;
+} sums_t;
 
-    if (lid == 0) sum_extracted = sum_kinds = sum_held = largest = 0;
+COLLECTIVE_WHOLE void add_up_day(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society,
+                                 const uint agent)
+{
+    const uint lid = LANE, lanes = LANES;
+    __local real *worth = local_malloc(RESOURCES * sizeof(real));
+    __local sums_t *sums = local_malloc(sizeof(sums_t));
+
+    if (lid == 0) sums->extracted = sums->kinds = sums->held = sums->largest = 0;
     barrier(CLK_LOCAL_MEM_FENCE);  // zeros, before they are added to
     int my_extracted = 0, my_kinds = 0, my_held = 0, my_largest = 0;
     for (uint r = lid; r < resources; r += lanes) {
@@ -30,22 +32,34 @@ __kernel void agent_statistics(STATE_PARAMETERS, TABLE_PARAMETERS)
         my_held += owned;
         my_largest = max(my_largest, owned);
     }
-    atomic_add(&sum_extracted, my_extracted);  // whole numbers: any order gives the same sum
-    atomic_add(&sum_kinds, my_kinds);
-    atomic_add(&sum_held, my_held);
-    atomic_max(&largest, my_largest);
+    atomic_add(&sums->extracted, my_extracted);  // whole numbers: any order gives the same sum
+    atomic_add(&sums->kinds, my_kinds);
+    atomic_add(&sums->held, my_held);
+    atomic_max(&sums->largest, my_largest);
     barrier(CLK_LOCAL_MEM_FENCE);  // worth and sums of all work-items
     const real total = reduce_sum_local(worth, resources);
     if (lid == 0) {
-        units_extracted(agent) = sum_extracted;
-        resources_extracted(agent) = sum_kinds;
-        units_held(agent) = sum_held;
+        units_extracted(agent) = sums->extracted;
+        resources_extracted(agent) = sums->kinds;
+        units_held(agent) = sums->held;
         units_traded(agent) = units_sold(agent);  // consumption resets the counter
-        largest_holding(agent) = largest;
+        largest_holding(agent) = sums->largest;
         utility_2(agent) = utility_1(agent);
         utility_1(agent) = utility(agent);
         utility(agent) = total;
     }
+    local_free(sizeof(sums_t));
+    local_free(RESOURCES * sizeof(real));
+}
+
+// Add up the day of every living agent. A workgroup is an agent, a work-item a resource.
+// Local memory: 8 bytes a resource and 16 more.
+__kernel void agent_statistics(STATE_PARAMETERS, TABLE_PARAMETERS)
+{
+    const size_t society = get_group_id(0) / AGENTS;
+    const uint agent = get_group_id(0) % AGENTS;
+    if (!alive(agent)) return;
+    add_up_day(STATE, TABLES, society, agent);
 }
 
 #if DEVICES
@@ -137,12 +151,9 @@ static real share_of(const long part, const long whole)
     return whole > 0 ? (real)part / (real)whole : 0.0;
 }
 
-// Record the counts of devices and the shares of the units extracted by source. A workgroup is a
-// society, a work-item a type. No local memory.
-__kernel void device_statistics(STATE_PARAMETERS, const uint day)
+COLLECTIVE_WHOLE void describe_devices(STATE_PARAMETERS, const size_t society, const uint day)
 {
-    const size_t society = get_group_id(0);
-    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    const uint lid = LANE, lanes = LANES;
     int living = 0;
     for (uint i = 0; i < agents; ++i) living += alive(i);
     const real count = (real)living;
@@ -188,6 +199,13 @@ __kernel void device_statistics(STATE_PARAMETERS, const uint day)
         }
         series(SERIES_interdependence) = interdependence;
     }
+}
+
+// Record the counts of devices and the shares of the units extracted by source. A workgroup is a
+// society, a work-item a type. No local memory.
+__kernel void device_statistics(STATE_PARAMETERS, const uint day)
+{
+    describe_devices(STATE, get_group_id(0), day);
 }
 #endif
 
@@ -300,45 +318,48 @@ static real sample_of(STATE_PARAMETERS, const size_t society, const uint quantit
     }
 }
 
-// Sum, Gini coefficient and median of one quantity over the living agents. A workgroup is a
-// quantity of a society, a work-item an agent. `samples` and `works` have a row of AGENTS reals for
-// each workgroup, `moments` a row of MOMENTS.
-__kernel void distributions(STATE_PARAMETERS, __global real *samples, __global real *works,
-                            __global real *moments)
+COLLECTIVE_WHOLE void distribution(STATE_PARAMETERS, const size_t society, const uint quantity,
+                                   __global real *sample, __global real *work,
+                                   __global real *moment)
 {
-    const size_t society = get_group_id(0) / DISTRIBUTIONS;
-    const uint quantity = get_group_id(0) % DISTRIBUTIONS;
-    const uint lid = get_local_id(0), lanes = get_local_size(0);
-    __global real *sample = samples + get_group_id(0) * AGENTS;
-    __global real *work = works + get_group_id(0) * AGENTS;
-    __local int living;
+    const uint lid = LANE, lanes = LANES;
+    __local int *living = local_malloc(sizeof(int));
 
     for (uint i = lid; i < agents; i += lanes) work[i] = sample_of(STATE, society, quantity, i);
-    gather_living(STATE, society, work, sample, &living);
+    gather_living(STATE, society, work, sample, living);
     const real total = reduce_sum_global(work, agents);
 
     __global const real *ordered = put_in_order(sample, work, agents);
-    const real middle = median(ordered, living);
+    const real middle = median(ordered, *living);
     __global real *free_row = ordered == sample ? work : sample;
-    for (uint i = lid; i < (uint)living; i += lanes) free_row[i] = (real)(i + 1) * ordered[i];
+    for (uint i = lid; i < (uint)*living; i += lanes) free_row[i] = (real)(i + 1) * ordered[i];
     barrier(CLK_GLOBAL_MEM_FENCE);  // weighted numbers in order
-    const real weighted = reduce_sum_global(free_row, living);
+    const real weighted = reduce_sum_global(free_row, *living);
 
     if (lid == 0) {
-        __global real *moment = moments + get_group_id(0) * MOMENTS;
         moment[MOMENT_SUM] = total;
-        moment[MOMENT_GINI] = gini(weighted, total, (real)living);
+        moment[MOMENT_GINI] = gini(weighted, total, (real)*living);
         moment[MOMENT_MEDIAN] = middle;
     }
+    local_free(sizeof(int));
 }
 
-// Record the other series of the day. A workgroup is a society; a work-item is first an agent, then
-// a resource.
-// Local memory: 16 bytes a resource. `moments` are those of `distributions`.
-__kernel void society_statistics(STATE_PARAMETERS, __global const real *moments, const uint day)
+// Sum, Gini coefficient and median of one quantity over the living agents. A workgroup is a
+// quantity of a society, a work-item an agent. `samples` and `works` have a row of AGENTS reals for
+// each workgroup, `moments` a row of MOMENTS. Local memory: 4 bytes.
+__kernel void distributions(STATE_PARAMETERS, __global real *samples, __global real *works,
+                            __global real *moments)
 {
-    const size_t society = get_group_id(0);
-    const uint lid = get_local_id(0), lanes = get_local_size(0);
+    const size_t row = get_group_id(0);
+    distribution(STATE, row / DISTRIBUTIONS, row % DISTRIBUTIONS, samples + row * AGENTS,
+                 works + row * AGENTS, moments + row * MOMENTS);
+}
+
+// `of` are the society's moments.
+COLLECTIVE_WHOLE void describe(STATE_PARAMETERS, const size_t society, __global const real *of,
+                               const uint day)
+{
+    const uint lid = LANE, lanes = LANES;
     __local real *index = local_malloc(RESOURCES * sizeof(real));
     __local real *ordered = local_malloc(RESOURCES * sizeof(real));
 
@@ -380,7 +401,6 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
             sum_kinds += resources_extracted(i);
         }
         const real count = (real)living;
-        __global const real *of = moments + society * DISTRIBUTIONS * MOMENTS;
         const real gini_around = of[OF_THREE_DAYS * MOMENTS + MOMENT_GINI];
         const real around = of[OF_THREE_DAYS * MOMENTS + MOMENT_SUM];
         const real so_far = of[OF_TOTAL_BEFORE * MOMENTS + MOMENT_SUM];
@@ -412,4 +432,15 @@ __kernel void society_statistics(STATE_PARAMETERS, __global const real *moments,
             series(series_of_hhi[quarter]) = v;
         }
     }
+    local_free(RESOURCES * sizeof(real));
+    local_free(RESOURCES * sizeof(real));
+}
+
+// Record the other series of the day. A workgroup is a society; a work-item is first an agent, then
+// a resource.
+// Local memory: 16 bytes a resource. `moments` are those of `distributions`.
+__kernel void society_statistics(STATE_PARAMETERS, __global const real *moments, const uint day)
+{
+    const size_t society = get_group_id(0);
+    describe(STATE, society, moments + society * DISTRIBUTIONS * MOMENTS, day);
 }

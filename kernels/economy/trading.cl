@@ -444,28 +444,30 @@ COLLECTIVE void offer(STATE_PARAMETERS, __global menu_t *menus, const size_t soc
 }
 #endif
 
-__kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
-                      __global menu_t *menus, const uint market_round)
+// How far a meeting is: lengths of the two sale lists, swaps that are queued and those of them that
+// were tried, whether to rank anew or to try again, whether a swap changed holdings and whether one
+// is not decided.
+typedef struct {
+    uint count_a, count_b, queued, attempt, going, again, changed, undecided;
+} course_t;
+
+// The meeting of two living agents. `scores` are those of this workgroup.
+COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global menu_t *menus)
 {
-    const size_t society = get_group_id(0) / PAIRS;
-    const uint pair = get_group_id(0) % PAIRS;
     const uint lid = LANE, lanes = LANES;
-    __local uint count_a, count_b, queued, attempt, going;
-#if !DEVICE_IS_CPU
-    __local uint again;
-#if LADDERS_TOGETHER
-    __local uint changed, undecided;
-#endif
+#if DEVICE_IS_CPU
+    course_t own;
+    course_t *now = &own;
+#else
+    __local course_t *now = local_malloc(sizeof(course_t));
 #endif
     // These last for the whole meeting: who sells each resource, and the queue of swaps to try.
     __local uchar *sold = local_malloc(RESOURCES * sizeof(uchar));
     __local ushort *queue_give = local_malloc(ATTEMPTS * sizeof(ushort));
     __local ushort *queue_take = local_malloc(ATTEMPTS * sizeof(ushort));
-    const uint a = partners(market_round, 2 * pair), b = partners(market_round, 2 * pair + 1);
-    if (!alive(a) || !alive(b)) return;
 
     for (uint r = lid; r < resources; r += lanes) sold[r] = 0;
-    if (lid == 0) queued = attempt = 0;
+    if (lid == 0) now->queued = now->attempt = 0;
 #if RANKED
     __local real *key_a = local_malloc(RESOURCES * sizeof(real));
     __local real *key_b = local_malloc(RESOURCES * sizeof(real));
@@ -500,7 +502,7 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         __local real *score_a = local_malloc(CANDIDATES * sizeof(real));
         __local real *score_b = local_malloc(CANDIDATES * sizeof(real));
 #else
-        __global real *score_a = scores + get_group_id(0) * 2 * CANDIDATES;
+        __global real *score_a = scores;
         __global real *score_b = score_a + CANDIDATES;
 #endif
         if (lid == 0) {
@@ -509,13 +511,14 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
                 if (sold[r] & SOLD_BY_A) sold_by_a[in_a++] = r;
                 if (sold[r] & SOLD_BY_B) sold_by_b[in_b++] = r;
             }
-            count_a = in_a;
-            count_b = in_b;
+            now->count_a = in_a;
+            now->count_b = in_b;
         }
         group_barrier(CLK_LOCAL_MEM_FENCE);  // the lists, before candidates are scored
-        const uint candidates = count_a * count_b;  // without any, nothing is queued or tried
+        const uint candidates =
+            now->count_a * now->count_b;  // without any, nothing is queued or tried
         for (uint c = lid; c < candidates; c += lanes) {
-            const uint give = sold_by_a[c / count_b], take = sold_by_b[c % count_b];
+            const uint give = sold_by_a[c / now->count_b], take = sold_by_b[c % now->count_b];
             score_a[c] = score(STATE, TABLES, society, a, take, give);
             score_b[c] = score(STATE, TABLES, society, b, give, take);
         }
@@ -533,19 +536,20 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
 #if PLACED
             uint next_a = 0, next_b = 0;
 #endif
-            for (uint i = 0; i < candidates && queued < ATTEMPTS; ++i) {
+            for (uint i = 0; i < candidates && now->queued < ATTEMPTS; ++i) {
 #if PLACED
-                const uint best = i % 2 == attempt % 2 ? next_candidate(score_a, by_a, &next_a)
-                                                       : next_candidate(score_a, by_b, &next_b);
+                const uint best = i % 2 == now->attempt % 2
+                                      ? next_candidate(score_a, by_a, &next_a)
+                                      : next_candidate(score_a, by_b, &next_b);
                 score_a[best] = QUEUED;
 #else
-                const uint best = i % 2 == attempt % 2 ? best_candidate(score_a, candidates)
-                                                       : best_candidate(score_b, candidates);
+                const uint best = i % 2 == now->attempt % 2 ? best_candidate(score_a, candidates)
+                                                            : best_candidate(score_b, candidates);
                 score_a[best] = score_b[best] = QUEUED;
 #endif
-                queue_give[queued] = sold_by_a[best / count_b];
-                queue_take[queued] = sold_by_b[best % count_b];
-                ++queued;
+                queue_give[now->queued] = sold_by_a[best / now->count_b];
+                queue_take[now->queued] = sold_by_b[best % now->count_b];
+                ++now->queued;
             }
         }
 #if PLACED
@@ -561,14 +565,14 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         // Try the queued swaps in turn; `attempt` counts them. After a success the ranking is made
         // anew, unless the queue holds as many swaps as may be tried.
 #if DEVICE_IS_CPU
-        going = 0;
-        while (attempt < queued && !going) {
-            const uint give = queue_give[attempt], take = queue_take[attempt];
+        now->going = 0;
+        while (now->attempt < now->queued && !now->going) {
+            const uint give = queue_give[now->attempt], take = queue_take[now->attempt];
             const deal_t deal = bargain(MEETING, give, take);
-            ++attempt;
+            ++now->attempt;
             if (deal.given > 0) {
                 settle(MEETING, give, take, deal);
-                going = queued < ATTEMPTS;
+                now->going = now->queued < ATTEMPTS;
             }
         }
         alone_in_order();  // the lists are read, before their memory is used again
@@ -577,44 +581,44 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         // it changes the holdings from which the later ones were worked out.
         __local deal_t *ahead = local_malloc(ATTEMPTS * sizeof(deal_t));
         if (lid == 0) {
-            going = 0;
-            changed = 1;
+            now->going = 0;
+            now->changed = 1;
         }
         // the queue, before it is worked on
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         do {
-            if (changed)
-                for (uint i = attempt + lid; i < queued; i += lanes)
+            if (now->changed)
+                for (uint i = now->attempt + lid; i < now->queued; i += lanes)
                     ahead[i] = bargain(MEETING, queue_give[i], queue_take[i]);
             // all bargains, before one is done
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
             if (lid == 0) {
-                changed = undecided = 0;
-                while (attempt < queued && !changed && !undecided) {
-                    const deal_t deal = ahead[attempt];
-                    undecided = deal.given == UNDECIDED;
+                now->changed = now->undecided = 0;
+                while (now->attempt < now->queued && !now->changed && !now->undecided) {
+                    const deal_t deal = ahead[now->attempt];
+                    now->undecided = deal.given == UNDECIDED;
                     if (deal.given > 0)
-                        settle(MEETING, queue_give[attempt], queue_take[attempt], deal);
-                    changed = deal.given > 0;
-                    attempt += !undecided;
+                        settle(MEETING, queue_give[now->attempt], queue_take[now->attempt], deal);
+                    now->changed = deal.given > 0;
+                    now->attempt += !now->undecided;
                 }
             }
             barrier(CLK_LOCAL_MEM_FENCE);  // what is undecided, before all decide it
-            const uint give = undecided ? queue_give[attempt] : 0;
-            const uint take = undecided ? queue_take[attempt] : 0;
+            const uint give = now->undecided ? queue_give[now->attempt] : 0;
+            const uint take = now->undecided ? queue_take[now->attempt] : 0;
             int units_taken = 0;
-            const int given = bargain_together(MEETING, undecided, give, take, &units_taken);
+            const int given = bargain_together(MEETING, now->undecided, give, take, &units_taken);
             if (lid == 0) {
                 const deal_t deal = {units_taken, given};
                 if (given > 0) settle(MEETING, give, take, deal);
-                changed |= given > 0;
-                attempt += undecided;
-                going = changed && queued < ATTEMPTS;
-                again = !going && attempt < queued;
+                now->changed |= given > 0;
+                now->attempt += now->undecided;
+                now->going = now->changed && now->queued < ATTEMPTS;
+                now->again = !now->going && now->attempt < now->queued;
             }
             // new holdings, for new bargains or menus
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        } while (again);
+        } while (now->again);
         local_free(ATTEMPTS * sizeof(deal_t));
 #else
         // The work-items look ahead, one bargain each. Their results count up to the first success:
@@ -622,36 +626,59 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the queue, before it is worked on
         __local deal_t *ahead = local_malloc(ATTEMPTS * sizeof(deal_t));
         do {
-            for (uint i = attempt + lid; i < queued; i += lanes)
+            for (uint i = now->attempt + lid; i < now->queued; i += lanes)
                 ahead[i] = bargain(MEETING, queue_give[i], queue_take[i]);
             // all bargains, before one is done
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
             if (lid == 0) {
-                going = again = 0;
-                while (attempt < queued && !going && !again) {
-                    const deal_t deal = ahead[attempt];
-                    const uint give = queue_give[attempt], take = queue_take[attempt];
-                    ++attempt;
+                now->going = now->again = 0;
+                while (now->attempt < now->queued && !now->going && !now->again) {
+                    const deal_t deal = ahead[now->attempt];
+                    const uint give = queue_give[now->attempt], take = queue_take[now->attempt];
+                    ++now->attempt;
                     if (deal.given > 0) {
                         settle(MEETING, give, take, deal);
-                        going = queued < ATTEMPTS;
-                        again = !going && attempt < queued;
+                        now->going = now->queued < ATTEMPTS;
+                        now->again = !now->going && now->attempt < now->queued;
                     }
                 }
             }
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // new holdings, for new bargains
-        } while (again);
+        } while (now->again);
         local_free(ATTEMPTS * sizeof(deal_t));
 #endif
 #if RANKED
-        const uint give = going ? queue_give[attempt - 1] : NONE;
-        const uint take = going ? queue_take[attempt - 1] : NONE;
+        const uint give = now->going ? queue_give[now->attempt - 1] : NONE;
+        const uint take = now->going ? queue_take[now->attempt - 1] : NONE;
         rank_again(STATE, society, a, give, take, key_a, rank_a);
         rank_again(STATE, society, b, give, take, key_b, rank_b);
 #endif
-    } while (going);
+    } while (now->going);
 #if RANKED
     keep_ranks(STATE, menus, society, a, key_a, rank_a);
     keep_ranks(STATE, menus, society, b, key_b, rank_b);
+    local_free(RESOURCES * sizeof(ushort));
+    local_free(RESOURCES * sizeof(ushort));
+    local_free(RESOURCES * sizeof(real));
+    local_free(RESOURCES * sizeof(real));
 #endif
+    local_free(ATTEMPTS * sizeof(ushort));
+    local_free(ATTEMPTS * sizeof(ushort));
+    local_free(RESOURCES * sizeof(uchar));
+#if !DEVICE_IS_CPU
+    local_free(sizeof(course_t));
+#endif
+}
+
+__kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
+                      __global menu_t *menus, const uint market_round)
+{
+    const size_t society = get_group_id(0) / PAIRS;
+    const uint pair = get_group_id(0) % PAIRS;
+    const uint a = partners(market_round, 2 * pair), b = partners(market_round, 2 * pair + 1);
+    if (!alive(a) || !alive(b)) return;
+#if CANDIDATES > CANDIDATE_LIMIT
+    scores += get_group_id(0) * 2 * CANDIDATES;
+#endif
+    meet(MEETING, scores, menus);
 }

@@ -101,8 +101,9 @@ static uint type_below(const uint device_type, const int levels)
     return found;
 }
 
-COLLECTIVE void up_from_tools(AGENT_PARAMETERS, const uint device_type, const __local uchar *wanted,
-                              const bool in_minutes, __local real *result)
+COLLECTIVE_WHOLE void up_from_tools(AGENT_PARAMETERS, const uint device_type,
+                                    const __local uchar *wanted, const bool in_minutes,
+                                    __local real *result)
 {
     const int top = levels_above_tools[device_type];
     __local real *other = local_malloc(RESOURCES * sizeof(real));
@@ -326,9 +327,9 @@ INLINED int levels_passed(__global const real *effort_of, __global const real *t
 // minutes[0 .. last], total[e] is what those before e add up to. A unit takes effort / factor
 // minutes and adds learning / factor to the experience. Levels that are passed completely are
 // skipped at once if a whole number of units makes one experience.
-INLINED use_t use(__global const real *effort_of, __global const real *total, const int last,
-                  const real experience, const real time, const real end, const real factor,
-                  const real learning)
+WHOLE use_t use(__global const real *effort_of, __global const real *total, const int last,
+                const real experience, const real time, const real end, const real factor,
+                const real learning)
 {
     use_t done = {0, experience, time};
     const real units_a_level = factor / learning;

@@ -19,26 +19,26 @@
 #include "primitives/real.cl"
 
 // PoCL makes three copies of a kernel, with all that is inlined into it, then optimises and
-// compiles each. A function that does nearly all of a large kernel is therefore declared
+// compiles each. A function that does nearly all of a kernel is therefore declared
 // COLLECTIVE_WHOLE: on a CPU it stays one, and is compiled once. It has no barrier but
-// group_barrier, does not ask for its work-item or group, and is handed no local memory: what it
-// needs it allocates itself.
+// group_barrier (or is in a program of ALL_ALONE), does not ask for its work-item or group, and is
+// handed no local memory but what such a function has allocated: what it needs it allocates itself.
+// WHOLE is the same for a function without barriers or local memory that is called in some places.
 
 // Number of a work-item, number of work-items, and a barrier between them, which one alone does not
-// need: its steps are in order anyway. The planner of local memory takes the call for a barrier.
+// need: its steps are in order anyway (real.cl).
 #if DEVICE_IS_CPU
-INLINED void alone_in_order(void)
-{
-}
 #define LANE 0u
 #define LANES 1u
 #define group_barrier(fence) alone_in_order()
 #define COLLECTIVE_WHOLE static __attribute__((noinline))
+#define WHOLE COLLECTIVE_WHOLE
 #else
 #define LANE ((uint)get_local_id(0))
 #define LANES ((uint)get_local_size(0))
 #define group_barrier(fence) barrier(fence)
 #define COLLECTIVE_WHOLE COLLECTIVE
+#define WHOLE INLINED
 #endif
 
 #endif

@@ -33,6 +33,23 @@ typedef double real;
 #define INLINED static __attribute__((always_inline))
 #endif
 
+// What one work-item alone needs instead of a barrier: nothing, its steps are in order anyway. The
+// planner of local memory takes the call for a barrier.
+#if DEVICE_IS_CPU
+INLINED void alone_in_order(void)
+{
+}
+#endif
+
+// A program that defines ALL_ALONE launches every kernel on a CPU in groups of one work-item
+// (`alone_on_cpu` in its table of phases). There nothing that a group shares is left to PoCL, which
+// takes long to split kernels at barriers: primitives and kernels are plain loops.
+#if DEVICE_IS_CPU && ALL_ALONE
+#define get_local_id(dimension) ((size_t)0)
+#define get_local_size(dimension) ((size_t)1)
+#define barrier(fence) alone_in_order()
+#endif
+
 // The number itself, unknown to the compiler. Where PoCL knows that a loop that work-items share,
 //     for (uint i = lid; i < n; i += lanes)
 // ends at 1, it lets all of them in. A collective function whose n may be written as 1 by its

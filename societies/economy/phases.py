@@ -8,6 +8,7 @@ phase with a workgroup for each agent, and nothing else to say, needs no line he
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -31,7 +32,15 @@ def phases(p: Parameters, societies: int) -> dict[str, Phase]:
     # Those come first, in their order: a file is expanded where it is included first, and must be
     # there before another file includes it inside of an `#if`.
     rest = {name: phase(_file(there[name]), agents) for name in there if name not in said}
-    return said | rest
+    return {name: _alone(one) for name, one in (said | rest).items()}
+
+
+def _alone(one: Phase) -> Phase:
+    """Return a phase with a single work-item for each workgroup on CPUs, where that is faster.
+
+    The kernels rely on it there (``ALL_ALONE`` of kernels/primitives/real.cl).
+    """
+    return replace(one, launches=tuple(replace(x, alone_on_cpu=True) for x in one.launches))
 
 
 def _file(function: Callable[..., None]) -> str:
@@ -49,8 +58,6 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
     menu = p.resources + max((p.menu_size + 2) // 2, (p.resources + 5) // 4)
     menus = {"menus": Scratch((agents, menu), shared="menus")}
     together = memory.extraction_together(p, societies)
-    # With a single work-item for each workgroup these phases are faster on CPUs.
-    alone = {"alone_on_cpu": True}
 
     found = {
         "seed_streams": phase(
@@ -63,14 +70,13 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
             -(-agents // together),
             scratch={"rows": rows},
             arguments={"all_agents": agents, "together": together},
-            **alone,
         ),
         "matching": phase("economy/matching.cl", societies),
-        "trading": phase("economy/trading.cl", pairs, scratch={"scores": scores, **menus}, **alone),
-        "end_day": phase("economy/end_day.cl", agents, **alone),
+        "trading": phase("economy/trading.cl", pairs, scratch={"scores": scores, **menus}),
+        "end_day": phase("economy/end_day.cl", agents),
         "agent_statistics": Phase(_of_agents(p, societies)),
         "society_statistics": Phase(_of_societies(p, societies)),
-        "consumption": phase("economy/consumption.cl", agents, **alone),
+        "consumption": phase("economy/consumption.cl", agents),
     }
     if p.measures:
         found |= {
@@ -86,21 +92,18 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
         # kernels/economy/valuation.cl, used_t: 64 bytes for each resource of an agent
         uses = {"uses": Scratch((agents, p.resources, 8), shared="uses")}
         found |= {
-            "start_day": phase("economy/start_day.cl", agents, **alone),
-            "open_device_market": phase("economy/open_device_market.cl", societies, **alone),
-            "device_matching": phase("economy/device_matching.cl", societies, **alone),
-            "device_trading": phase(
-                "economy/device_trading.cl", pairs, scratch=uses | menus, **alone
-            ),
-            "own_use": phase("economy/own_use.cl", agents, scratch=uses, **alone),
-            "production": phase("economy/production.cl", agents, **alone),
+            "start_day": phase("economy/start_day.cl", agents),
+            "open_device_market": phase("economy/open_device_market.cl", societies),
+            "device_matching": phase("economy/device_matching.cl", societies),
+            "device_trading": phase("economy/device_trading.cl", pairs, scratch=uses | menus),
+            "own_use": phase("economy/own_use.cl", agents, scratch=uses),
+            "production": phase("economy/production.cl", agents),
             "invention": phase(
                 "economy/invention.cl",
                 societies,
                 scratch={
                     "orders": Scratch((societies * memory.orders_in_global_memory(p),), "uint32")
                 },
-                **alone,
             ),
         }
     return found

@@ -153,6 +153,7 @@ def macros(p: Parameters) -> dict[str, int | float]:
     found: dict[str, int | float] = {
         **shape_macros(p.shapes),
         **_of_parameters(p),
+        "ALL_ALONE": 1,  # on a CPU: kernels/primitives/real.cl, phases.py
         "PAIRS": max(1, p.agents // 2),  # of a lone agent, which meets nobody: any number but 0
         "LEAVES": memory.leaves(p),
         "LEVELS": memory.leaves(p).bit_length() - 1,

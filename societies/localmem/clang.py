@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterator
-from functools import cache, cached_property
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property, wraps
 from pathlib import Path
 from typing import Any
 
@@ -97,9 +97,10 @@ class Node:
 
     @property
     def type(self) -> Any:
-        """Its type, without typedefs."""
+        """Its type, without typedefs: one object for each, since `once` keeps its facts in it."""
         if self._type is None:
-            self._type = self.cursor.type.get_canonical()
+            found = self.cursor.type.get_canonical()
+            self._type = self.unit.types.setdefault((found._kind_id, *found.data), found)
         return self._type
 
     @property
@@ -188,6 +189,7 @@ class Unit:
             _NAME, args=_OPTIONS, unsaved_files=[(_NAME, preprocessed.text)], options=0
         )
         self._check()
+        self.types: dict[tuple[int | None, ...], Any] = {}
         self.functions: dict[str, Function] = {}
         previous = 0
         for cursor in self._unit.cursor.get_children():
@@ -248,16 +250,33 @@ def evaluate(node: Node) -> int | None:
         library.clang_EvalResult_dispose(result)
 
 
+def once(fact: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Keep what a function says of a type with the type: asking libclang takes microseconds."""
+    name = f"_{fact.__name__}"
+
+    @wraps(fact)
+    def kept(kind: Any) -> bool:
+        known = kind.__dict__.get(name)
+        if known is None:
+            known = kind.__dict__[name] = fact(kind)
+        return bool(known)
+
+    return kept
+
+
+@once
 def in_local_memory(kind: Any) -> bool:
     """Return whether a variable of this type is in local memory."""
     return bool(kind.get_address_space() == LOCAL_SPACE)
 
 
+@once
 def is_array(kind: Any) -> bool:
     """Return whether it is the type of an array."""
     return kind.kind in (cindex.TypeKind.CONSTANTARRAY, cindex.TypeKind.INCOMPLETEARRAY)
 
 
+@once
 def is_pointer(kind: Any) -> bool:
     """Return whether it is the type of a pointer."""
     return kind.kind is cindex.TypeKind.POINTER
@@ -273,6 +292,7 @@ def pointer_as_written(kind: Any) -> Any:
     return kind if is_pointer(kind) else kind.get_canonical()
 
 
+@once
 def leads_to_private(kind: Any) -> bool:
     """Return whether a pointer or array of this type leads to private memory."""
     space = kind.get_pointee().get_address_space() if is_pointer(kind) else kind.get_address_space()

@@ -17,6 +17,7 @@ from societies.localmem.clang import (
     is_array,
     is_pointer,
     leads_to_private,
+    once,
 )
 from societies.localmem.flow import initial_value
 
@@ -145,6 +146,7 @@ def is_parameter(node: Node) -> bool:
     return node.declared is not None and node.declared.kind is Kind.PARM_DECL
 
 
+@once
 def reaches_private(kind: Any) -> bool:
     """Return whether a value of this type leads to private memory: a pointer, or what holds one."""
     if is_pointer(kind) or is_array(kind):
@@ -152,6 +154,7 @@ def reaches_private(kind: Any) -> bool:
     return holds_pointers(kind)
 
 
+@once
 def holds_pointers(kind: Any) -> bool:
     """Return whether pointers to private memory may be read from what is at hand with a value."""
     if is_pointer(kind):

@@ -9,7 +9,7 @@ not know all numbers of C99 (it would look for macros inside ``0x1.8p3``).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -55,6 +55,7 @@ _WORD_END, _WORD_START = re.compile(r"[\w.]$"), re.compile(r"[\w.]")
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _RESERVED = re.compile(r"_[_A-Z]\w*|CL_VERSION_\w+|FP_FAST_\w+|kernel_exec")
 _MERGING = frozenset("+-*/%&|^<>=!#:.")
+_LONG = 32  # tokens of a macro that is kept as one
 
 # Object-like macros of the OpenCL standard that `#ifdef` may ask for. Their value is the
 # compiler's business, so each stands for itself.
@@ -187,7 +188,8 @@ def _lines(tokens: Iterator[_Token], count: int) -> tuple[list[str], list[list[t
         ):
             line += " "
         if token.type != "CPP_WS":
-            columns[row].append((len(line), getattr(token.lineno, "column", 1)))
+            column = getattr(token.lineno, "column", 1)
+            columns[row] += [(len(line) + place, column) for place in token.places]
         lines[row] = line + value
         previous = token
     return [line.rstrip() for line in lines], columns
@@ -206,16 +208,49 @@ class _Spot(int):
 
 
 class _Token:
-    """The attributes of a token that pcpp reads."""
+    """The attributes of a token that pcpp reads, and the places in it where tokens begin."""
+
+    places: Sequence[int] = (0,)
+    expanded_from: list[str]
 
     def __init__(self, kind: str, value: str, lineno: int, lexpos: int):
         self.type, self.value, self.lineno, self.lexpos = kind, value, lineno, lexpos
         self.source = ""
 
     def __copy__(self) -> _Token:
-        other = _Token.__new__(_Token)
+        other = type(self).__new__(type(self))
         other.__dict__ = self.__dict__.copy()
         return other
+
+
+class _List(_Token):
+    """The tokens of a long macro as one, so that they are not copied one by one at every use."""
+
+    def __init__(self, parts: Sequence[_Token]):
+        text, places = "", []
+        for part in parts:
+            if text and _would_merge(text[-1], part.value):
+                text += " "
+            if part.type != "CPP_WS":
+                places.append(len(text))
+            text += part.value
+        super().__init__("CPP_OTHER", text, parts[0].lineno, parts[0].lexpos)
+        self.parts, self.places = parts, places
+
+    def apart(self) -> list[_Token]:
+        """Return copies of its tokens, as they are in an expansion of the macro."""
+        parts = [copy(part) for part in self.parts]
+        for part in parts:
+            part.lineno, part.source = self.lineno, self.source
+            part.expanded_from = list(getattr(self, "expanded_from", ()))
+        return parts
+
+
+def _apart(tokens: Sequence[_Token]) -> list[_Token]:
+    """Return tokens with those of lists one by one."""
+    return [
+        part for token in tokens for part in (token.apart() if type(token) is _List else (token,))
+    ]
 
 
 class _Lexer:
@@ -255,6 +290,8 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
     """pcpp with errors that are exceptions, and lines that end at line feeds only."""
 
     def __init__(self, source: Source, known: Set[str]):
+        self._lists: dict[str, tuple[Any, list[_Token]]] = {}  # the macros that are kept as one
+        self._listed: dict[str, set[str]] = {}  # by a word the lists that it is in
         super().__init__(_Lexer())
         self._known, self._directive = known, 1
         self._places = Places(source, "", [])
@@ -263,6 +300,60 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
 
     def __iter__(self) -> Iterator[_Token]:
         return iter(self.parser)
+
+    def define(self, tokens: Any) -> None:
+        """Define a macro; a long one without arguments or other macros is kept as one token."""
+        super().define(tokens)
+        name = tokens.split()[0] if isinstance(tokens, str) else tokens[0].value
+        name = name.partition("(")[0]
+        self._take_apart(name)
+        macro = self.macros.get(name)
+        if macro is None or macro.arglist is not None or len(macro.value) < _LONG:
+            return
+        words = {token.value for token in macro.value if token.type == self.t_ID}
+        if words.isdisjoint(self.macros):
+            self._lists[name] = macro, macro.value
+            for word in words:
+                self._listed.setdefault(word, set()).add(name)
+            macro.value = [_List(macro.value)]
+
+    def undef(self, tokens: Any) -> None:
+        """Forget a macro."""
+        super().undef(tokens)
+        self._lists.pop(tokens[0].value, None)
+
+    def _take_apart(self, word: str) -> None:
+        """Give the lists with a word that has become a macro their tokens back."""
+        self._lists.pop(word, None)
+        for name in self._listed.pop(word, ()):
+            if name in self._lists:
+                macro, parts = self._lists.pop(name)
+                macro.value = parts
+
+    def collect_args(self, tokens: list[_Token], ignore_errors: bool = False) -> Any:
+        """Return how many tokens the arguments of a macro take, these, and where each begins.
+
+        It is pcpp's, but for the commas in lists.
+        """
+        first = next((i for i, token in enumerate(tokens) if token.type not in self.t_WS), None)
+        if first is None or tokens[first].value != "(":
+            return super().collect_args(tokens, ignore_errors)
+        arguments: list[list[_Token]] = [[]]
+        positions, nesting = [first + 1], 1
+        for place in range(first + 1, len(tokens)):
+            whole = tokens[place]
+            for token in whole.apart() if type(whole) is _List else (whole,):
+                value = token.value
+                nesting += (value == "(") - (value == ")")
+                if nesting == 0:
+                    positions.append(place)
+                    return place + 1, [self.tokenstrip(one) for one in arguments], positions
+                if value == "," and nesting == 1:
+                    arguments.append([])
+                    positions.append(place + 1)
+                else:
+                    arguments[-1].append(token)
+        return super().collect_args(tokens, ignore_errors)
 
     def group_lines(self, text: str, source: Any) -> Iterator[list[_Token]]:
         """Yield the tokens of each line, with its end."""
@@ -313,7 +404,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
     def evalexpr(self, tokens: list[Any]) -> tuple[int, None]:
         """Return the value of an ``#if``; pcpp's own arithmetic is not that of C."""
         line = tokens[0].lineno if tokens else self._directive
-        expanded = self.expand_macros(self._defined(tokens))
+        expanded = _apart(self.expand_macros(self._defined(tokens)))
         words = self._defined(expanded)
         for token in words:
             if token.type == self.t_ID and token.value not in self.macros:

@@ -71,7 +71,7 @@ _MACRO_HEAD = re.compile(r"#[ \t]*define[ \t]+\w+(?:\([^)]*\))?")
 _WORD = re.compile(r"[A-Za-z_]\w*")
 # not of interest: what is no code of a kernel
 _SILENT_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:pragma|if|elif|include|line)[^\n]*", re.MULTILINE)
-_WRAPPER = re.compile(r"^#define group_barrier\(fence\).*$", re.MULTILINE)
+_WRAPPER = re.compile(r"^#define (?:group_)?barrier\(fence\).*$", re.MULTILINE)
 _BARRIER = re.compile(r"\b(?:group_)?barrier\s*\(")
 _EMPTY_WORDS = frozenset(
     [

@@ -70,6 +70,45 @@ def test_macros(macro, use, result):
     assert last_line(f"#define {macro}\n{use}") == result
 
 
+WORDS = ", ".join(f"word_{i}" for i in range(40))
+LISTS = f"""
+#define LIST {WORDS}
+#define PARAMETERS const int LIST
+#define ALL(last) LIST, last
+#define COUNT(first, second, ...) second
+#define PASS(x) COUNT(x)
+#define TEXT(x) #x
+#define PASTE(x) x##word_0
+#define CALL f(LIST)
+#define LENGTH 1 + (2 + 3 - 1 * 2) + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1
+int f(PARAMETERS); f(LIST, ALL(1), ALL(LIST)) -LIST+LIST;
+PASS(LIST) PASS(ALL(2)) TEXT(LIST) PASTE(LIST) PASTE() CALL (CALL) x.LIST
+#if LENGTH == 18 && (LENGTH) * 2 == 36
+LENGTH
+#endif
+#define word_7 seven
+#define word_8(x) eight x
+LIST CALL ALL(LIST)(3)
+#undef LIST
+LIST CALL
+#define LIST -1, 2
+3-LIST CALL
+"""
+
+
+def test_a_long_macro_is_expanded_as_if_its_tokens_were_single_ones(monkeypatch):
+    found = [expanded(LISTS)]
+    for length in (2, 1 << 20):
+        monkeypatch.setattr("societies.localmem.preprocess._LONG", length)
+        found.append(expanded(LISTS))
+    as_one, often_as_one, never = found
+    for other in (as_one, often_as_one):
+        assert other.text == never.text
+        assert other.places._columns == never.places._columns
+    assert f"f({WORDS}, {WORDS}, 1" in never.text
+    assert f"f({WORDS.replace('word_7', 'seven')})" in never.text
+
+
 def test_conditions():
     text = """
 #if defined(A) && A > 2 || (B == 'b' && 0x10 == 16u)

@@ -7,6 +7,7 @@ from societies import config_from_dict, verify
 from societies.economy import source
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
+from societies.economy.phases import phases
 from societies.economy.schedule import day_schedule
 from societies.opencl import choose_device
 from societies.workload import engines
@@ -166,9 +167,22 @@ def in_workgroups():
 
 
 @pytest.mark.parametrize("workgroup", thorough_but({1, 31}, [1, 31, 48, 256]))
-def test_the_workgroup_changes_nothing(workgroup, in_workgroups):
+def test_the_workgroup_changes_nothing(monkeypatch, workgroup, in_workgroups):
+    original = source.macros  # in the form for CPUs a workgroup always has one work-item
+    monkeypatch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": 0})
     p, expected = in_workgroups
     assert six_days(DeviceEngine(choose_device("auto"), p, workgroup)) == expected
+
+
+def test_every_kernel_is_launched_alone_on_a_cpu():
+    """The kernels rely on it: with `ALL_ALONE` a CPU's have no barriers."""
+    settings = {"agents": 10, "resources": 9, "devices": "all", "groups": GROUPS}
+    more = {"shocks": SHOCKS, "record": {"measures": True, "network": [1]}}
+    p = parameters(config_from_dict({"workload": "economy", "days": 3, **settings, **more}))
+    table = phases(p, 2)
+    assert {"trading", "shocks", "agent_measures", "begin_network"} <= table.keys()
+    launches = [launch for one in table.values() for launch in one.launches]
+    assert source.macros(p)["ALL_ALONE"] and all(launch.alone_on_cpu for launch in launches)
 
 
 @pytest.mark.thorough

@@ -255,7 +255,8 @@ def one_society(checks: Checks, name: str, kinds: tuple[str, ...], *, quick: boo
     series = reference.run_days(1, days)
     checks.deals += float(series[:, :, list(SERIES).index("deals")].sum())
     for kind in kinds:
-        for workgroup in workgroups[:1] if quick else workgroups:
+        # on a CPU every workgroup has one work-item
+        for workgroup in (1,) if kind == "cpu" else workgroups[:1] if quick else workgroups:
             title = f"economy, {kind}, {name}, workgroup {workgroup}"
             with checks.case(title):
                 engine = DeviceEngine(choose_device(kind), p, workgroup)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -24,15 +24,22 @@ from societies.config.problems import (
 
 _SHORT_LIST = 8
 
+Elsewhere = Callable[[Path], str]
+"""Says of an unknown key where it belongs outside of this configuration; nothing if nowhere."""
+
 
 def checked(
-    document: Document, overrides: Sequence[str], models: Mapping[str, type[WorkloadConfig]]
+    document: Document,
+    overrides: Sequence[str],
+    models: Mapping[str, type[WorkloadConfig]],
+    elsewhere: Elsewhere = lambda path: "",
 ) -> WorkloadConfig:
     """Return the configuration that a document and its overrides describe.
 
     Parameters
     ----------
     models : the models of all workloads by name; each is looked up only if it is named
+    elsewhere : is asked about unknown keys
 
     Raises
     ------
@@ -46,13 +53,15 @@ def checked(
     model = _model(document, models)
     if model is None:
         raise config_error(document.problems)
-    config = _validated(document, model)
+    config = _validated(document, model, elsewhere)
     if document.problems:
         raise config_error(document.problems)
     return config
 
 
-def validated(document: Document, model: type[WorkloadConfig]) -> WorkloadConfig:
+def validated(
+    document: Document, model: type[WorkloadConfig], elsewhere: Elsewhere = lambda path: ""
+) -> WorkloadConfig:
     """Return what a document says by a model that is known, as `checked` does.
 
     Raises
@@ -63,7 +72,7 @@ def validated(document: Document, model: type[WorkloadConfig]) -> WorkloadConfig
     if not isinstance(document.data, dict):
         message = f"expected 'key: value' lines, got {described(document.data)}"
         raise config_error([*document.problems, Problem(document.place(()), (), message)])
-    found = _validated(document, model)
+    found = _validated(document, model, elsewhere)
     if document.problems:
         raise config_error(document.problems)
     return found
@@ -93,7 +102,9 @@ def _model(
     return None
 
 
-def _validated(document: Document, model: type[WorkloadConfig]) -> WorkloadConfig:
+def _validated(
+    document: Document, model: type[WorkloadConfig], elsewhere: Elsewhere
+) -> WorkloadConfig:
     """Return the configuration and add what is wrong with it to the document's problems.
 
     Keys that contradict each other are reported together with keys that are wrong by themselves:
@@ -110,7 +121,7 @@ def _validated(document: Document, model: type[WorkloadConfig]) -> WorkloadConfi
                 continue
             path = _path(error["loc"], data, error["type"])
             if path not in invalid:
-                document.problems.append(_problem(document, model, path, error))
+                document.problems.append(_problem(document, model, path, error, elsewhere))
             invalid.add(path)
         data = _repaired(model, data, invalid)
         try:
@@ -151,9 +162,11 @@ def _path(location: Sequence[str | int], data: Any, kind: str) -> Path:
     return path
 
 
-def _problem(document: Document, model: type[Section], path: Path, error: Any) -> Problem:
+def _problem(
+    document: Document, model: type[Section], path: Path, error: Any, elsewhere: Elsewhere
+) -> Problem:
     if error["type"] == "extra_forbidden":
-        message = "unknown key" + _known_key(model, path, document.data)
+        message = "unknown key" + (elsewhere(path) or _known_key(model, path, document.data))
         return Problem(document.place(path, of_key=True), path, message)
     return Problem(document.place(path), path, plain_words(error, document.written.get(path)))
 
@@ -170,12 +183,14 @@ def _known_key(model: type[Section], path: Path, data: Any) -> str:
         if len(path) == 1 and _is_empty(data, candidate[:-1]):
             return f"; indent it if it belongs to {dotted(candidate[:-1])}"
     near = suggestion(name, section.model_fields)
-    if near:
+    if near and not elsewhere:  # the same name elsewhere says more
         return near
     if elsewhere and len(elsewhere[0]) > 1:
         return f"; did you mean '{dotted(elsewhere[0])}'?"
     if elsewhere and all(isinstance(part, str) for part in path):
         return f"; indent it less if it does not belong to {dotted(path[:-1])}"
+    if near:
+        return near
     if len(section.model_fields) <= _SHORT_LIST:
         return f"; the keys here are {', '.join(section.model_fields)}"
     return ""
@@ -206,6 +221,17 @@ def _section_at(model: type[Section], path: Path) -> type[Section]:
         field = _field(model, part)
         model = (_inner_section(field.annotation) if field else None) or model
     return model
+
+
+def places_of(model: type[Section], path: Path) -> list[str]:
+    """Return the dotted keys of a model that a path may mean: itself, or those of its last name.
+
+    A section ends in ``.KEY``.
+    """
+    found = list(_key_paths(model))
+    meant = [path] if path in found else [one for one in found if one[-1] == path[-1]]
+    sections = {one[:-1] for one in found}
+    return [dotted((*one, "KEY") if one in sections else one) for one in meant]
 
 
 def _key_paths(model: type[Section], path: Path = ()) -> Iterator[Path]:

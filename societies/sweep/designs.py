@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any
 
+from societies.config.check import Elsewhere
 from societies.config.document import Document, plain_scalar
 from societies.config.problems import (
     Path,
@@ -23,7 +24,7 @@ from societies.config.problems import (
     suggestion,
 )
 from societies.errors import ConfigError
-from societies.sweep.factor import Factor, Refused, Row, key_place
+from societies.sweep.factor import Factor, Refused, Row, Unknown, key_place
 from societies.sweep.sampling import SAMPLES, sample
 from societies.words import counted
 from societies.workload.varying import NotVarying, found_key
@@ -32,9 +33,19 @@ METHODS = ("grid", "zip", "points", *SAMPLES)
 
 
 def factors(
-    document: Document, model: type[Any], base: Mapping[str, Any], folder: FilePath
+    document: Document,
+    model: type[Any],
+    base: Mapping[str, Any],
+    folder: FilePath,
+    elsewhere: Elsewhere,
 ) -> list[Factor]:
     """Return what the section ``vary`` of a document says.
+
+    Parameters
+    ----------
+    model, base : of the base configuration, and that as plain data
+    folder : in which files of points are looked for
+    elsewhere : says where a key belongs that is none of the base
 
     Raises
     ------
@@ -47,26 +58,37 @@ def factors(
         raise config_error([Problem(document.place(("vary",)), ("vary",), message)])
     found: list[Factor] = []
     problems: list[Problem] = []
+
+    def refuse(why: Refused) -> None:
+        message = str(why)
+        if isinstance(why, Unknown):
+            below = "keys" if why.path[1] in SAMPLES else "a method: grid"
+            varies = not _unusable(model, base, why.word, elsewhere)
+            there = f"; a key of the base stands below {below}" if varies else ""
+            there = there or elsewhere((why.word,))
+            message = f"unknown {why.what}{there}" if there else message
+        problems.append(Problem(why.place or document.place(why.path), why.path, message))
+
     for method, said in vary.items():
         path: Path = ("vary", method)
         try:
             if method not in METHODS:
-                near = suggestion(method, METHODS) or f"; there are {', '.join(METHODS)}"
-                raise Refused(path, f"unknown method{near}", document.place(path, of_key=True))
+                place = document.place(path, of_key=True)
+                raise Unknown(path, "method", METHODS, place)
             each = [{key: one} for key, one in said.items()] if _is_grid(method, said) else [said]
         except Refused as why:
-            problems.append(_problem(document, why))
+            refuse(why)
             continue
         for part in each:
             try:
                 found += _factors(document, path, method, part, folder)
             except Refused as why:
-                problems.append(_problem(document, why))
+                refuse(why)
     places: dict[str, str] = {}
     for factor in found:
         for key in factor.keys:
             where = factor.key_place(key)
-            message = _unusable(model, base, key)
+            message = _unusable(model, base, key, elsewhere)
             if key in places:
                 message = f"varies twice, also at {places[key]}"
             if message:
@@ -82,11 +104,7 @@ def _is_grid(method: str, said: Any) -> bool:
     return method == "grid" and isinstance(said, dict) and bool(said)
 
 
-def _problem(document: Document, why: Refused) -> Problem:
-    return Problem(why.place or document.place(why.path), why.path, str(why))
-
-
-def _unusable(model: type[Any], base: Mapping[str, Any], key: str) -> str:
+def _unusable(model: type[Any], base: Mapping[str, Any], key: str, elsewhere: Elsewhere) -> str:
     """Say why a key cannot vary in a sweep; nothing if it can."""
     if key == "workload" or key.split(".")[0] == "record":
         return "is the same at all points"
@@ -95,7 +113,8 @@ def _unusable(model: type[Any], base: Mapping[str, Any], key: str) -> str:
     try:
         _, _, section = found_key(model, base, key)
     except NotVarying as why:
-        return str(why)
+        other = elsewhere(tuple(key.split(".")))
+        return f"unknown key{other}, and the same at all points" if other else str(why)
     if section is not None and not isinstance(_at(base, key), list | tuple):
         return f"is a section; name one of its keys: {', '.join(section.model_fields)}"
     return ""

@@ -19,8 +19,10 @@ from societies.config.load import find_config, read_document
 from societies.config.model import LARGEST_INTEGER, ListOf, Section, WorkloadConfig, key
 from societies.config.overrides import apply_overrides, put
 from societies.config.problems import Problem, config_error, described
+from societies.errors import ConfigError
 from societies.sweep.designs import factors
 from societies.sweep.factor import Factor
+from societies.sweep.places import in_base, in_sweep
 from societies.workload.protocol import Workload
 from societies.workload.registry import MODELS, workload
 
@@ -136,10 +138,10 @@ def load_sweep(source: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
         place = document.place(("workload",))
         message = "is the configuration of a run; a sweep names it as its base: base: CONFIG"
         raise config_error([Problem(place, (), message)])
-    config = validated(document, SweepConfig)
+    config = validated(document, SweepConfig, lambda key: in_base(_model(document, folder))(key))
     assert isinstance(config, SweepConfig)
     base = _base(document, config, folder)
-    found = factors(document, type(base), base.model_dump(), folder)
+    found = factors(document, type(base), base.model_dump(), folder, in_sweep(SweepConfig))
     chosen = workload(base.workload)
     _require_replicates(document, config, base)
     return Sweep(name, config, base, chosen, found, document)
@@ -150,8 +152,7 @@ def _base(document: Document, config: SweepConfig, folder: FilePath) -> Workload
     if isinstance(config.base, dict):
         base = _below(document, "base")
     elif isinstance(config.base, str):
-        near = folder / config.base
-        base = read_document(near if near.is_file() else find_config(config.base))
+        base = _named(config.base, folder)
     else:
         message = f"expected the name of a configuration, got {described(config.base)}"
         raise config_error([Problem(document.place(("base",)), ("base",), message)])
@@ -160,7 +161,23 @@ def _base(document: Document, config: SweepConfig, folder: FilePath) -> Workload
         for name, value in config.set.items():
             place = document.place(("set", name))
             put(base, name.split("."), Document(copy.deepcopy(value)), place)
-    return checked(base, (), MODELS)
+    return checked(base, (), MODELS, in_sweep(SweepConfig))
+
+
+def _named(name: str, folder: FilePath) -> Document:
+    near = folder / name
+    return read_document(near if near.is_file() else find_config(name))
+
+
+def _model(document: Document, folder: FilePath) -> type[WorkloadConfig] | None:
+    """Return the model of the base, whatever is wrong with the sweep; None if it is not known."""
+    said = document.data.get("base")
+    try:
+        base = _named(said, folder).data if isinstance(said, str) else said
+        name = base.get("workload") if isinstance(base, dict) else None
+        return MODELS[name] if isinstance(name, str) else None
+    except ConfigError:
+        return None
 
 
 def _below(document: Document, name: str) -> Document:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from societies.config.document import Document
-from societies.config.problems import Path, Place
+from societies.config.problems import Path, Place, suggestion
 
 Row = tuple[Any, ...]
 
@@ -42,6 +42,16 @@ class Refused(Exception):
     def __init__(self, path: Path, message: str, place: Place | None = None) -> None:
         super().__init__(message)
         self.path, self.place = path, place
+
+
+class Unknown(Refused):
+    """Raised for a word that means nothing here, though perhaps elsewhere."""
+
+    def __init__(self, path: Path, what: str, known: Sequence[str], place: Place) -> None:
+        self.word = str(path[-1])
+        near = suggestion(self.word, known) or f"; there are {', '.join(known)}"
+        super().__init__(path, f"unknown {what}{near}", place)
+        self.what = what
 
 
 def key_place(document: Document, above: Path) -> Callable[[str], Place]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from societies.config.document import Document
-from societies.config.problems import Path, Place, suggestion
+from societies.config.problems import Path, Place
 from societies.errors import ConfigError
-from societies.sweep.factor import Factor, Refused, Row, key_place
+from societies.sweep.factor import Factor, Refused, Row, Unknown, key_place
 from societies.sweep.ranges import Range, range_of
 
 SAMPLES: Mapping[str, tuple[str, ...]] = {
@@ -32,8 +32,8 @@ def sample(document: Document, path: Path, method: str, said: Mapping[str, Any])
     known = (*SAMPLES[method], "keys")
     for name in said:
         if name not in known:
-            message = f"unknown key{suggestion(name, known)}; there are {', '.join(known)}"
-            raise Refused((*path, name), message, document.place((*path, name), of_key=True))
+            at = (*path, name)
+            raise Unknown(at, "key", known, document.place(at, of_key=True))
     options = {name: said.get(name, DEFAULTS.get(name)) for name in SAMPLES[method]}
     for name, value in options.items():
         switch = name == "second_order"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
+from societies.config.check import places_of
 from societies.config.model import (
     CONFLICTS_LATER,
     SHAPE,
@@ -64,7 +65,9 @@ def found_key(model: type[Section], data: Any, key: str) -> tuple[Path, str, Any
             continue
         if section is None or part not in section.model_fields:
             known = section.model_fields if section is not None else ()
-            raise NotVarying(f"unknown key{suggestion(part, known)}")
+            others = places_of(model, (*path, part))  # of the same name, which says more
+            near = f"; did you mean '{others[0]}'?" if others else suggestion(part, known)
+            raise NotVarying(f"unknown key{near}")
         field = section.model_fields[part]
         extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
         kind = str(extra.get("kind", "")) or kind

@@ -111,6 +111,77 @@ def test_all_mistakes_are_reported_at_once(tmp_path):
     assert problems(tmp_path, twice) == ["s.yaml:2:33  days: varies twice, also at s.yaml:2:15"]
 
 
+IN_BASE = "base: {workload: economy, days: 6, KEY: 1}\nvary: {grid: {seed: [1]}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            f"{HEAD}vary: {{grid: {{seed: [1]}}}}\nrecord: {{network: [2]}}\n",
+            "s.yaml:3:10  record.network: unknown key; it belongs to the base: "
+            "'set: {record.network: ...}'",
+        ),
+        (
+            "base: economy/quickstart\nvary: {grid: {seed: [1]}}\nmax_experience: 3\n",
+            "s.yaml:3:1  max_experience: unknown key; it belongs to the base: "
+            "'set: {extraction.max_experience: ...}' or 'set: {device.max_experience: ...}'",
+        ),
+        (
+            f"{HEAD}vary: {{grid: {{seed: [1]}}}}\ntrading: {{rounds: 3}}\n",
+            "s.yaml:3:1  trading: unknown key; it belongs to the base: 'set: {trading.KEY: ...}'",
+        ),
+        (
+            "base: {workload: laplace}\nvary: {grid: {side: [8]}}\ntrading: {rounds: 3}\n",
+            "s.yaml:3:1  trading: unknown key; the keys here are workload, base, set, vary, ",
+        ),
+        (
+            "base: none.yaml\nvary: {grid: {side: [8]}}\ntrading: {rounds: 3}\n",
+            "s.yaml:3:1  trading: unknown key; the keys here are workload, base, set, vary, ",
+        ),
+        (
+            IN_BASE.replace("KEY", "common_random_numbers"),
+            "s.yaml:1:36  common_random_numbers: unknown key; it belongs to the sweep, beside "
+            "'base': common_random_numbers",
+        ),
+        (
+            IN_BASE.replace("KEY: 1", "record: {ticks: [2]}"),
+            "s.yaml:1:45  record.ticks: unknown key; it belongs to the sweep, beside 'base': "
+            "record.ticks",
+        ),
+        (
+            f"{HEAD}set: {{record.final: [held]}}\nvary: {{grid: {{seed: [1]}}}}\n",
+            "s.yaml:2:21  record.final: unknown key; it belongs to the sweep, beside 'base': ",
+        ),
+        (
+            f"{HEAD}vary: {{trading.rounds: [1, 2]}}\n",
+            "s.yaml:2:8  vary.'trading.rounds': unknown method; a key of the base stands below a "
+            "method: grid",
+        ),
+        (
+            f"{HEAD}vary: {{replicates: 4, grid: {{seed: [1]}}}}\n",
+            "s.yaml:2:8  vary.replicates: unknown method; it belongs to the sweep, beside 'base': ",
+        ),
+        (
+            f"{HEAD}vary: {{sobol: {{points: 4, day_length: {{low: 1, high: 2}}}}}}\n",
+            "s.yaml:2:27  vary.sobol.day_length: unknown key; a key of the base stands below keys",
+        ),
+        (
+            f"{HEAD}vary: {{grid: {{rounds: [1, 2]}}}}\n",
+            "s.yaml:2:15  rounds: unknown key; did you mean 'trading.rounds'?",
+        ),
+        (
+            f"{HEAD}vary: {{grid: {{common_random_numbers: [true, false]}}}}\n",
+            "s.yaml:2:15  common_random_numbers: unknown key; it belongs to the sweep, beside "
+            "'base': common_random_numbers, and the same at all points",
+        ),
+    ],
+)
+def test_a_key_at_a_wrong_place_is_told_its_own(tmp_path, text, said):
+    found = problems(tmp_path, text)
+    assert len(found) == 1 and found[0].startswith(said), found
+
+
 def test_ten_million_points_are_meant_or_refused_at_once(tmp_path):
     text = f"{HEAD}vary: {{sobol: {{points: 10000000, keys: {{agents: {{low: 1, high: 2}}}}}}}}\n"
     found = problems(tmp_path, text)

@@ -138,6 +138,7 @@ def of_sweep(options: argparse.Namespace, points: list[Point], folder: Path) -> 
             out=folder / "study.h5",
             overwrite=True,
             yes=True,
+            batch=options.batch,
             progress=look,
         )
         assert not report.failures and not report.pending
@@ -268,6 +269,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2, help="how often all are measured")
     parser.add_argument("--few", type=int, default=20, help="runs of joblib and mesa")
     parser.add_argument("--seconds", type=float, default=600.0, help="most of one measurement")
+    parser.add_argument("--batch", type=int, help="runs of a study's batch; default: as it chooses")
     parser.add_argument("--append", type=Path, help="a CSV file")
     options = parser.parse_args()
     points = [dict(one) for one in points_of(sweep.load_sweep(said(options, options.points)))[0]]

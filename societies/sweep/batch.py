@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from societies.errors import SocietiesError
 from societies.output import Column, Coordinate, Table, Variable
 from societies.output.run_events import Columns
 from societies.output.study_layout import RUN
+from societies.sweep.kept import KEPT, Loan
 from societies.sweep.points import launch_config
 from societies.version import package_version
 from societies.workload.contents import contents_of
@@ -184,18 +186,32 @@ def run_batch(batch: Batch) -> Result:
             f"a worker has societies {package_version()}, the study is run by {batch.version}"
         )
     began = time.perf_counter()
-    chosen = workload(batch.name)
-    base = chosen.config.model_validate(batch.base)
-    config = launch_config(base, batch.settings, batch.columns, batch.numbers)
-    # A workload may write a picture beside its results; those of a study are in the study.
-    with TemporaryDirectory(prefix="societies-") as folder:
-        path = Path(folder) / "run.h5"
-        values, events, device = computed(chosen, config, batch.keep, batch.device, path)
+    try:
+        chosen = workload(batch.name)
+        base = chosen.config.model_validate(batch.base)
+        config = launch_config(base, batch.settings, batch.columns, batch.numbers)
+        # A workload may write a picture beside its results; those of a study are in the study.
+        with TemporaryDirectory(prefix="societies-") as folder, KEPT.lent(batch.device) as loan:
+            path = Path(folder) / "run.h5"
+            values, events, device = computed(chosen, config, batch.keep, loan, path)
+    except BaseException as error:
+        drop_arrays(error)
+        raise
     return Result(values, events, time.perf_counter() - began, device)
 
 
+def drop_arrays(error: BaseException | None) -> None:
+    """Drop the variables of the functions that an error came through, those on the device too.
+
+    Whoever keeps the error keeps them, while parts of the batch are tried where its memory was.
+    """
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
 def computed(
-    chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep, device: str, path: Path
+    chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep, loan: Loan, path: Path
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Columns], str]:
     """Run a configuration without a file; return what is kept of each run, and the device.
 
@@ -205,7 +221,10 @@ def computed(
     file: Any = InMemory(contents, path, keep)
     with interrupts() as stop:
         with stop.building():
-            engine, _, facts = engine_of(chosen, config, device, batch=LARGEST_INTEGER)
+            engine, _, facts = engine_of(
+                chosen, config, loan.device, batch=LARGEST_INTEGER, like=loan.built
+            )
+            loan.take(engine)
         engine.start()
         simulation = Simulation(chosen, config, engine, file, contents, stop)
         for _ in simulation.blocks(0, chosen.ticks(config)):

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from societies.errors import DeviceError, SocietiesError, option
 from societies.sweep.batch import Batch, Result, run_batch
+from societies.sweep.kept import forget
 from societies.version import package_version
 
 RENEW_AFTER = 16
@@ -72,7 +73,8 @@ class Here:
         """Return: whoever asks is alive."""
 
     def close(self) -> None:
-        """End nothing."""
+        """Keep no program any more."""
+        forget()
 
 
 class Processes:
@@ -258,7 +260,10 @@ class Dask:
                 raise Unreachable(f"{self._address}: the scheduler no longer answers")
 
     def close(self) -> None:
-        """Leave the scheduler; a cluster that was started here ends."""
+        """Leave the scheduler, whose workers keep no program; one that was started here ends."""
+        if self._cluster is None:
+            with suppress(Exception):
+                self._client.run(forget)
         with suppress(Exception):
             self._client.close(timeout=SCHEDULER_SECONDS)
         if self._cluster is not None:

@@ -51,6 +51,7 @@ class Batches:
     def __init__(self, inner: DeviceEngine[Any] | ReferenceEngine[Any], copies: int) -> None:
         self.inner, self.copies = inner, copies
         self.fields, self.parameters = inner.fields, inner.parameters
+        self.built = inner.built
         self.count = math.ceil(copies / inner.copies)
         self.block_seconds = SECONDS * self.count
         self._parts: list[State] = []

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -44,10 +45,30 @@ the host looks. The reference does not call phases for such a copy.
 """
 
 
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A program that an engine has built, for others with the same text.
+
+    It holds no array: an engine that has given it on can be dropped with all of its memory.
+
+    Attributes
+    ----------
+    device : on which it runs
+    text : files of kernels, macros and header
+    program : Program
+    """
+
+    device: Device
+    text: tuple[list[str], dict[str, Any], str]
+    program: Program
+
+
 class Engine(Protocol):
     """What a run needs of whoever carries it out."""
 
     parameters: Any
+    built: Built | None
+    """What another engine with the same kernels need not build; None without kernels."""
 
     def start(self) -> None:
         """Put all copies where they are before the first tick."""
@@ -161,6 +182,7 @@ class _Base(Generic[P]):
         self.workload, self.parameters, self.first, self.copies = workload, p, first, copies
         self._numbers_of_all = numbers
         self.block_seconds = BLOCK_SECONDS
+        self.built: Built | None = None
         self.fields = dict(workload.arrays(p))
         self.sizes = dict(workload.lengths(p))
         self._event_kinds = dict(workload.events(p))
@@ -348,9 +370,9 @@ class DeviceEngine(_Base[P]):
         Work-items per workgroup; the results do not depend on it.
     only : collection of str, optional
         Phases that will be run; the kernels of others are not built.
-    like : DeviceEngine, optional
-        Another engine on the device, whose program is used if it has the same text: where only
-        sizes differ nothing is built.
+    like : Built, optional
+        Program of another engine on the device, which is used if it has the same text: where only
+        sizes or values differ nothing is built.
 
     Raises
     ------
@@ -369,7 +391,7 @@ class DeviceEngine(_Base[P]):
         numbers: NDArray[Any] | None = None,
         work_items: int | None = None,
         only: Collection[str] | None = None,
-        like: DeviceEngine[P] | None = None,
+        like: Built | None = None,
     ) -> None:
         super().__init__(workload, p, first, copies, numbers)
         self.device = device
@@ -396,12 +418,11 @@ class DeviceEngine(_Base[P]):
         size = work_items or workload.work_items(p, copies, device)
         macros = {**source.macros, **({source.work_items: size} if source.work_items else {})}
         files = kernel_files(phases)
-        self._text = (files, macros, source.header)
-        self.program: Program
-        if like is not None and like.device is device and like._text == self._text:
-            self.program = like.program
-        else:
-            self.program = Program(device, files, macros=macros, header=source.header)
+        text = (files, macros, source.header)
+        if like is None or like.device is not device or like.text != text:
+            program = Program(device, files, macros=macros, header=source.header)
+            like = Built(device, text, program)
+        self.built, self.program = like, like.program
         self.run_step = BoundPhases(
             phases,
             self.program,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from weakref import WeakMethod
 
 import numpy as np
 
@@ -33,15 +34,27 @@ class Stopwatch:
     Parameters
     ----------
     on : whether anything is measured
-    wait : returns when everything asked for is done
-    launched : returns how many kernels were launched so far
+    wait : method that returns when everything asked for is done
+    launched : method that returns how many kernels were launched so far
     """
 
     def __init__(self, on: bool, wait: Callable[[], None], launched: Callable[[], int]) -> None:
-        self._on, self._wait, self._launched = on, wait, launched
+        self._on = on
+        # They are of the engine that has the stopwatch: in a cycle its arrays would stay for long.
+        self._weak_wait, self._weak_launched = WeakMethod(wait), WeakMethod(launched)
         self._ticks: list[tuple[float, int]] = []
         self._block: float | None = None
         self._before = 0
+
+    def _wait(self) -> None:
+        wait = self._weak_wait()
+        assert wait is not None
+        wait()
+
+    def _launched(self) -> int:
+        launched = self._weak_launched()
+        assert launched is not None
+        return launched()
 
     def reset(self) -> None:
         """Forget all ticks."""

@@ -422,13 +422,15 @@ class BoundPhases:
         local, whole, size = self._sizes(launch)
         given = {p.name: self._given(kernel, phase, launch, p.name) for p in kernel.parameters}
         swapped = {p: a for p in given if (a := self._array_name(p)) in self._swapping}
+        # Functions that knew `self` would keep all arrays until cycles are collected.
+        arrays = self.arrays
 
         def bind() -> BoundKernel:
-            now = {parameter: self.arrays[array] for parameter, array in swapped.items()}
+            now = {parameter: arrays[array] for parameter, array in swapped.items()}
             return kernel.bind(global_size=whole, local_size=local, **{**given, **now})
 
         def arrangement() -> tuple[int, ...]:
-            return tuple([id(self.arrays[array]) for array in swapped.values()])
+            return tuple([id(arrays[array]) for array in swapped.values()])
 
         own = {*launch.arguments, *launch.scratch, *self.arrays}
         changing = [name for name in given if name in self._changing and name not in own]
@@ -448,10 +450,10 @@ class BoundPhases:
             local = (1,) * len(local)
         groups = launch.groups
         if isinstance(groups, str):
-            word = groups
+            word, arrays = groups, self.arrays
 
             def read(values: Mapping[str, int]) -> tuple[int, ...]:
-                return (int(self.arrays[word].get().max()) * local[0], *local[1:])
+                return (int(arrays[word].get().max()) * local[0], *local[1:])
 
             return local, local, read
         if callable(groups):

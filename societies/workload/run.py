@@ -22,6 +22,7 @@ from societies.workload.devices import chosen_device
 from societies.workload.engines import (
     BLOCK_SECONDS,
     LOG_TICKS,
+    Built,
     DeviceEngine,
     Engine,
     ReferenceEngine,
@@ -47,6 +48,7 @@ def engine_of(
     *,
     profiling: bool = False,
     batch: int | None = None,
+    like: Built | None = None,
 ) -> tuple[Engine, str, dict[str, str]]:
     """Return who carries out the steps, its name for people, and facts for the file.
 
@@ -55,6 +57,8 @@ def engine_of(
     batch : int, optional
         Whole ticks are enough, and at most so many copies are on the device at a time, or as many
         as fit. Default: all copies are there at once, so that single steps can be run.
+    like : Built, optional
+        Program of an engine on the device, used if this one has the same text.
 
     Raises
     ------
@@ -71,7 +75,9 @@ def engine_of(
             workload, p, first=first, copies=size, numbers=numbers, ensemble=copies
         )
     else:
-        inner = DeviceEngine(workload, p, chosen, first=first, copies=size, numbers=numbers)
+        inner = DeviceEngine(
+            workload, p, chosen, first=first, copies=size, numbers=numbers, like=like
+        )
     engine: Engine = inner if size == copies else Batches(inner, copies)
     return engine, name, facts
 

@@ -243,7 +243,7 @@ class SceneView:
             if isinstance(one, DeviceEngine)
             and (one.parameters.shading, one.parameters.form) == (p.shading, p.form)
         ]
-        like = alike[-1] if alike else None
+        like = alike[-1].built if alike else None
         return DeviceEngine(self._workload, p, self._device, like=like)
 
     def configuration(self, state: Look) -> RaytracerConfig:

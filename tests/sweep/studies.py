@@ -1,6 +1,7 @@
 """What the tests of sweeps share: a small sweep, and a comparison of studies."""
 
 import numpy as np
+import yaml
 
 import societies
 from societies import sweep
@@ -42,6 +43,12 @@ def same(path, other, *, but=("wall_time",)):
             ]
             np.testing.assert_array_equal(*values, err_msg=name)
         runs = [of.run.values[rows] for of, rows in zip((one, two), order, strict=True)]
+        networks = [
+            bool(yaml.safe_load(of.configuration)["record"]["network"]) for of in (one, two)
+        ]
+    assert len({*networks}) == 1
+    if not networks[0]:
+        return
     links = [links_of(of, numbers) for of, numbers in zip((path, other), runs, strict=True)]
     for name in set(links[0]) | set(links[1]):
         np.testing.assert_array_equal(links[0][name], links[1][name], err_msg=name)

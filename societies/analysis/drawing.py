@@ -86,9 +86,18 @@ def label_panel(axes: Any, data: xr.Dataset, title: str, axis: str) -> None:
 
 
 def finished(
-    figure: Any, cases: Cases, shown: str, *, legend: bool = True, marked: bool = True
+    figure: Any,
+    cases: Cases,
+    shown: str,
+    *,
+    legend: bool = True,
+    marked: bool = True,
+    by_point: bool = False,
 ) -> Any:
-    """Add the legend of the cases, what line and band are, and the small print."""
+    """Add the legend of the cases, what line and band are, and the small print.
+
+    ``by_point`` says that a line has a place for each point of a study; else they are together.
+    """
     if shown:
         require_shown(shown)
     first = next(iter(cases.values()))
@@ -103,8 +112,11 @@ def finished(
             line, band = meaning(copies, max(counts), shown)
             lines.append(f"line: {line}" + (f"; band: {band}" if shown != NONE else ""))
         elif max(counts) > 1:
-            _, band = meaning("replicate", max(counts), shown)
-            lines.append("line: mean of replicates" + (f"; band: {band}" if band else ""))
+            points = max(len(set(data["point"].values.tolist())) for data in cases.values())
+            together = "" if by_point or points == 1 else f" of {points} points together"
+            count = max(counts) // points if by_point else max(counts)
+            line, band = meaning("run" if together else "replicate", count, shown)
+            lines.append(f"line: {line}{together}" + (f"; band: {band}" if shown != NONE else ""))
         for axes in figure.axes:
             mark(axes, first, marks)
         if legend and len(cases) > 1:

@@ -254,7 +254,8 @@ def shock(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
             said = f"back in {np.median(took[back]):.0f} days" if back.all() else "not back"
             if back.any() and not back.all():
                 said = f"{back.sum()} of {back.size} back, in {np.median(took[back]):.0f} days"
-            lost = f"{100 * float(found.loss.mean()):.0f} % lost"
+            part = 100 * float(found.loss.mean())
+            lost = f"{part:.0f} % lost" if part > 0 else "never below"
             shown = "; ".join(part for part in (label, lost, said) if part)
             draw_line(axes, data, relative, colour, bands, shown)
         title = name.replace("_", " ").capitalize()

@@ -74,7 +74,8 @@ def sweep(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
         else:
             _over_two(figure, axes, study, values, keys, unit_of(study[name]))
         axes.set_title(words(name.replace("_", " ").capitalize()))
-    return finished(figure, cases, bands if len(keys) == 1 else "", legend=False)
+    shown = bands if len(keys) == 1 else ""
+    return finished(figure, cases, shown, legend=False, by_point=True)
 
 
 def _over_one(axes: Any, study: xr.Dataset, values: Any, key: str, shown: str) -> None:

@@ -197,6 +197,9 @@ def test_a_shock_is_marked_and_its_recovery_told():
     assert labels(axes) == ["50 % lost; back in 15 days"]
     assert [30, 30] in [list(line.get_xdata()) for line in axes.lines]
     assert "dashed: day 30 resource 2 removed" in axes.figure._supxlabel.get_text()
+    grows = data.assign(utility=data.utility * 0 + data.day)
+    (axes,) = make_figure(grows, "shock").axes
+    assert labels(axes) == ["never below; back in 0 days"]
     with pytest.raises(SocietiesError, match="neither shock nor intervention"):
         make_figure(run(), "shock")
 
@@ -242,7 +245,15 @@ def test_a_study_of_one_key_is_a_line_with_a_band_over_it():
         float(analysis.mean_interval(data.utility[5:10, 1], "run").high)
     )
     assert axes.get_xlabel() == "trading.rounds"
-    assert "line: mean of replicates" in axes.figure._supxlabel.get_text()
+    assert "line: mean of 5 replicates;" in axes.figure._supxlabel.get_text()
+    said = make_figure(data, bands="quantiles").axes[0].figure._supxlabel.get_text()
+    assert "line: median of 5 replicates;" in said
+
+
+def test_points_that_are_drawn_together_are_not_called_replicates():
+    data = study({"trading.rounds": [3, 3, 6], "day_length": [100, 200, 100]}, [10.0, 30.0, 20.0])
+    figure = make_figure(data, "series", variables=["utility"])
+    assert "line: mean of 6 runs of 3 points together;" in figure._supxlabel.get_text()
 
 
 def test_a_study_of_one_key_over_time_has_a_line_for_each_value():

@@ -451,23 +451,24 @@ typedef struct {
     uint count_a, count_b, queued, attempt, going, again, changed, undecided;
 } course_t;
 
+#if DEVICE_IS_CPU
+#define COURSE
+#else
+#define COURSE __local
+#endif
+
 // The meeting of two living agents. `scores` are those of this workgroup.
-COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global menu_t *menus)
+COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global menu_t *menus,
+                           COURSE course_t *now)
 {
     const uint lid = LANE, lanes = LANES;
-#if DEVICE_IS_CPU
-    course_t own;
-    course_t *now = &own;
-#else
-    __local course_t *now = local_malloc(sizeof(course_t));
-#endif
     // These last for the whole meeting: who sells each resource, and the queue of swaps to try.
     __local uchar *sold = local_malloc(RESOURCES * sizeof(uchar));
     __local ushort *queue_give = local_malloc(ATTEMPTS * sizeof(ushort));
     __local ushort *queue_take = local_malloc(ATTEMPTS * sizeof(ushort));
 
     for (uint r = lid; r < resources; r += lanes) sold[r] = 0;
-    if (lid == 0) now->queued = now->attempt = 0;
+    if (lid == 0) now->queued = now->attempt = now->going = 0;
 #if RANKED
     __local real *key_a = local_malloc(RESOURCES * sizeof(real));
     __local real *key_b = local_malloc(RESOURCES * sizeof(real));
@@ -478,6 +479,14 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
 #endif
 
     do {
+#if RANKED
+        // What the last swap changed. (After the loop over bargains PoCL 3.0 would compile that
+        // loop wrongly, with more than one work-item.)
+        const uint gave = now->going ? queue_give[now->attempt - 1] : NONE;
+        const uint took = now->going ? queue_take[now->attempt - 1] : NONE;
+        rank_again(STATE, society, a, gave, took, key_a, rank_a);
+        rank_again(STATE, society, b, gave, took, key_b, rank_b);
+#endif
         // A resource is for sale if one of the two offers it and the other does not.
 #if RANKED
         for (uint r = lid; r < resources; r += lanes) {
@@ -647,12 +656,6 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
         } while (now->again);
         local_free(ATTEMPTS * sizeof(deal_t));
 #endif
-#if RANKED
-        const uint give = now->going ? queue_give[now->attempt - 1] : NONE;
-        const uint take = now->going ? queue_take[now->attempt - 1] : NONE;
-        rank_again(STATE, society, a, give, take, key_a, rank_a);
-        rank_again(STATE, society, b, give, take, key_b, rank_b);
-#endif
     } while (now->going);
 #if RANKED
     keep_ranks(STATE, menus, society, a, key_a, rank_a);
@@ -665,14 +668,12 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
     local_free(ATTEMPTS * sizeof(ushort));
     local_free(ATTEMPTS * sizeof(ushort));
     local_free(RESOURCES * sizeof(uchar));
-#if !DEVICE_IS_CPU
-    local_free(sizeof(course_t));
-#endif
 }
 
 __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
                       __global menu_t *menus, const uint market_round)
 {
+    COURSE course_t course;
     const size_t society = get_group_id(0) / PAIRS;
     const uint pair = get_group_id(0) % PAIRS;
     const uint a = partners(market_round, 2 * pair), b = partners(market_round, 2 * pair + 1);
@@ -680,5 +681,5 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
 #if CANDIDATES > CANDIDATE_LIMIT
     scores += get_group_id(0) * 2 * CANDIDATES;
 #endif
-    meet(MEETING, scores, menus);
+    meet(MEETING, scores, menus, &course);
 }

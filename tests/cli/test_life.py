@@ -189,7 +189,9 @@ def test_words_and_data(lived, shell, tmp_path):
         assert part in words
     day = lived.turns()[0]
     assert f"rank {lived.rank_before(day)} -> {day.rank}" in words
-    assert f"--agent {AGENT} --day {day.day}" in words
+    assert f"instead of --days: --day {day.day}" in words
+    one_day = (*command[:-2], "--day", str(day.day), "--device", "reference")
+    assert f"day {day.day}" in shell(*one_day)[1]
     assert all(len(line) <= 100 for line in words.splitlines())
     data = json.loads(shell(*command, "--device", "reference", "-o", "json")[1])
     assert [one["rank"] for one in data["days"]] == [one.rank for one in lived.days]

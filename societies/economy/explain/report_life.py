@@ -272,8 +272,8 @@ def _turns(life: Life) -> Iterator[str]:
         if happened:
             yield f"  that day it {happened}"
     yield (
-        f"each of these days in full: societies trace CONFIG --society {life.society} --agent "
-        f"{life.agent} --day {turns[0].day}"
+        "each of these days in full: the same command, with one of them instead of --days: "
+        f"--day {turns[0].day}"
     )
 
 

@@ -486,9 +486,7 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
         const uint took = now->going ? queue_take[now->attempt - 1] : NONE;
         rank_again(STATE, society, a, gave, took, key_a, rank_a);
         rank_again(STATE, society, b, gave, took, key_b, rank_b);
-#endif
         // A resource is for sale if one of the two offers it and the other does not.
-#if RANKED
         for (uint r = lid; r < resources; r += lanes) {
             const uint on_menu = (is_on_menu(key_a, rank_a, r) ? SOLD_BY_A : 0) |
                                  (is_on_menu(key_b, rank_b, r) ? SOLD_BY_B : 0);
@@ -499,6 +497,7 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
         for (uint r = lid; r < resources; r += lanes) on_menu[r] = 0;
         for (uint who = SOLD_BY_A; who <= SOLD_BY_B; ++who)
             offer(STATE, menus, society, who == SOLD_BY_A ? a : b, who, on_menu);
+        // A resource is for sale if one of the two offers it and the other does not.
         for (uint r = lid; r < resources; r += lanes)
             if (on_menu[r] != (SOLD_BY_A | SOLD_BY_B)) sold[r] |= on_menu[r];
         local_free(RESOURCES * sizeof(uchar));

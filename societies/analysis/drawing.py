@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from societies.analysis.selecting import RUN, clock_of, copies_of, unknown
+from societies.analysis.selecting import RUN, copies_of, unknown
 from societies.economy.figure import happenings
 from societies.errors import ConfigError, SocietiesError
 from societies.words import plural
@@ -17,6 +17,7 @@ from societies.workload.figure import (
     MOST_POINTS,
     NONE,
     Mark,
+    clock_of,
     line_with_band,
     mark,
     meaning,

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from societies.analysis.selecting import (
     RUN,
-    clock_of,
     copies_of,
     names,
     unknown,
@@ -28,6 +27,7 @@ from societies.output.files import MAKING, already_there, explained, place, temp
 from societies.output.reading import event_tables
 from societies.output.tables import EVENT
 from societies.paths import kind_unless_file
+from societies.workload.figure import clock_of
 
 if TYPE_CHECKING:
     import pandas as pd

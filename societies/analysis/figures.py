@@ -28,7 +28,7 @@ from societies.analysis.drawing import (
     variable_of,
 )
 from societies.analysis.networks import draw_trade_network
-from societies.analysis.selecting import clock_of, copies_of
+from societies.analysis.selecting import copies_of
 from societies.analysis.study_figures import sensitivity, sweep
 from societies.economy.figure import happenings
 from societies.errors import ConfigError, SocietiesError, option
@@ -36,6 +36,7 @@ from societies.workload import bands as statistics
 from societies.workload.figure import (
     COLOURS,
     INTERVAL,
+    clock_of,
     from_zero,
     mark,
     words,

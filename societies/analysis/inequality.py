@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.analysis.selecting import clock_of, require_dims
+from societies.analysis.selecting import require_dims
 from societies.errors import ConfigError, option
+from societies.workload.figure import clock_of
 
 if TYPE_CHECKING:
     import xarray as xr

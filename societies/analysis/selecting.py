@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, option
 from societies.words import plural
+from societies.workload.figure import clock_of
 from societies.workload.registry import named_in, workload, workloads
 
 if TYPE_CHECKING:
@@ -102,11 +103,6 @@ def workload_of(results: xr.Dataset) -> Workload[Any, Any] | None:
         if one.headlines() and all(variable in results for variable in one.headlines()):
             return one
     return None
-
-
-def clock_of(results: xr.Dataset) -> str:
-    """Return what the dataset calls its ticks."""
-    return str(results.attrs.get("clock", "day"))
 
 
 def copies_of(results: xr.Dataset) -> str:

@@ -11,9 +11,10 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from societies.analysis.selecting import clock_of, require_dims
+from societies.analysis.selecting import require_dims
 from societies.errors import ConfigError, option
 from societies.words import one_of
+from societies.workload.figure import clock_of
 
 if TYPE_CHECKING:
     import xarray as xr

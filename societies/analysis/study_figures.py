@@ -18,11 +18,11 @@ from societies.analysis.drawing import (
     unit_of,
     variable_of,
 )
-from societies.analysis.selecting import RUN, clock_of
+from societies.analysis.selecting import RUN
 from societies.analysis.sensitivity import morris, sobol, varied
 from societies.errors import SocietiesError
 from societies.workload import bands as statistics
-from societies.workload.figure import COLOURS, INTERVAL, from_zero, line_with_band, words
+from societies.workload.figure import COLOURS, INTERVAL, clock_of, from_zero, line_with_band, words
 
 if TYPE_CHECKING:
     import xarray as xr

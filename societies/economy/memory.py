@@ -35,7 +35,6 @@ ROW_LIMIT, DEVICE_ROW_LIMIT = 512, 256
 EXTRACTION_ROWS, DEVICE_EXTRACTION_ROWS = 3, len(SOURCES) + 4
 """Reals that extraction keeps of a resource beyond that (kernels/economy/extraction.cl)."""
 
-
 EXTRACTION_SPACE = 24 * 1024
 """Bytes of local memory for agents whose days of extraction a workgroup walks side by side."""
 

@@ -5,7 +5,7 @@ The order is `reference_py.economy.schedule`.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 from reference_py.economy.devices import DEVICE_TYPES
 from reference_py.economy.parameters import Parameters
@@ -61,16 +61,17 @@ def day_schedule(p: Parameters, day: int) -> list[Step]:
 QUIET = -1
 """Stands for every day after the first on which no shock is due."""
 
+_KEPT: WeakKeyDictionary[Parameters, dict[int, tuple[Step, ...]]] = WeakKeyDictionary()
+"""Steps by day, of parameters that are in use: with those of an ensemble its tables would stay."""
+
 
 def kept_schedule(p: Parameters, day: int) -> tuple[Step, ...]:
     """Return the same as `day_schedule`, and the same tuple for days with the same steps.
 
     Only shocks differ between the days after the first.
     """
-    due = any(one.day == day for one in p.shocks)
-    return _kept(p, day if due or not day else QUIET)
-
-
-@lru_cache(maxsize=8)
-def _kept(p: Parameters, day: int) -> tuple[Step, ...]:
-    return tuple(day_schedule(p, day))
+    kept = _KEPT.setdefault(p, {})
+    which = day if not day or any(one.day == day for one in p.shocks) else QUIET
+    if which not in kept:
+        kept[which] = tuple(day_schedule(p, day))
+    return kept[which]

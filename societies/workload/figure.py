@@ -325,10 +325,15 @@ def small_print(figure: Any, results: xr.Dataset, marks: Sequence[Mark] = ()) ->
     figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=_GREY)
 
 
+def clock_of(results: xr.Dataset) -> str:
+    """Return what the dataset calls its ticks."""
+    return str(results.attrs.get("clock", "day"))
+
+
 def origin(results: xr.Dataset) -> str:
     """Say from what file a result is, which configuration made it, and how far it went."""
     attrs, parts = results.attrs, []
-    clock = str(attrs.get("clock", "day"))
+    clock = clock_of(results)
     source = str(results.encoding.get("source", ""))
     if source:
         parts.append(words(source.replace("\\", "/").rsplit("/", 1)[-1]))
@@ -361,7 +366,7 @@ def marks_of(
     keys : of lists whose entries say at which tick, by the clock's word
     worded : returns what an entry says that happens
     """
-    said, clock = _configuration(results), str(results.attrs.get("clock", "day"))
+    said, clock = _configuration(results), clock_of(results)
     entries = [one for key in keys for one in _sections(said.get(key))]
     at = [(one.get(clock), worded(one)) for one in entries]
     return sorted(

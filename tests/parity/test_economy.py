@@ -1,5 +1,8 @@
 """Do device and reference agree on every bit of the state, after every phase of every day?"""
 
+import gc
+import weakref
+
 import pytest
 from marks import thorough_but
 
@@ -8,7 +11,7 @@ from societies.economy import source
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.phases import phases
-from societies.economy.schedule import day_schedule
+from societies.economy.schedule import day_schedule, kept_schedule
 from societies.opencl import choose_device
 from societies.workload import engines
 
@@ -172,6 +175,19 @@ def test_the_workgroup_changes_nothing(monkeypatch, workgroup, in_workgroups):
     monkeypatch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": 0})
     p, expected = in_workgroups
     assert six_days(DeviceEngine(choose_device("auto"), p, workgroup)) == expected
+
+
+def test_days_with_the_same_steps_have_one_tuple_which_keeps_no_parameters():
+    settings = {"workload": "economy", "agents": 8, "resources": 9, "days": 6}
+    shock = [{"day": 3, "remove": "agent", "index": 1}]
+    p = parameters(config_from_dict({**settings, "shocks": shock}))
+    days = [kept_schedule(p, day) for day in range(7)]
+    assert [list(steps) for steps in days] == [day_schedule(p, day) for day in range(7)]
+    assert len({id(steps) for steps in days}) == 3  # before the first, quiet ones, the shock's
+    there = weakref.ref(p)
+    del p
+    gc.collect()
+    assert there() is None
 
 
 def test_every_kernel_is_launched_alone_on_a_cpu():

@@ -228,19 +228,19 @@ class SearchWorkload(Workload[C, P]):
 
     def phases(self, p: P, copies: int) -> Mapping[str, Phase]:
         """Return the kernels of every phase, or its function on the host."""
-        file = {name: f"{FOLDER}/{name}.cl" for name in ("begin", *_TREE)}
         nodes: dict[str, Any] = {"items": ITEMS, "scratch": self.game_scratch(p)}
         branches, most = copies * p.most_branches, max(1, MOST_GROUPS // copies)
         making = copies * min(-(-p.most_branches * _sharing(p) // ITEMS), most)
-        tree = {
-            "select": phase(file["select"], copies, kernel="select_batch", alone_on_cpu=True),
-            "append": phase(file["append"], copies, kernel="append_children", alone_on_cpu=True),
-            "close": phase(file["close"], copies, kernel="close_batch", alone_on_cpu=True),
-        }
         without = self._without(p, copies)
         tree = {
-            name: Phase(tuple(replace(launch, scratch=without[name]) for launch in one.launches))
-            for name, one in tree.items()
+            name: phase(
+                f"{FOLDER}/{name}.cl",
+                copies,
+                kernel=twin.__name__,
+                alone_on_cpu=True,
+                scratch=without[name],
+            )
+            for name, twin in _TREE.items()
         }
         if p.form == "host":
             tree = {name: Phase(host=on_host(name, _TREE[name], p)) for name in tree}
@@ -248,7 +248,7 @@ class SearchWorkload(Workload[C, P]):
         first = {"first_depth": phase(f"{FOLDER}/deepening.cl", global_size=copies)}
         return {
             **few,
-            "begin": phase(file["begin"], kernel="begin_search", global_size=copies),
+            "begin": phase(f"{FOLDER}/begin.cl", kernel="begin_search", global_size=copies),
             **(first if p.deepening else {}),
             "select": tree["select"],
             "branch": phase(self.file, kernel="branch_batch", global_size=branches, **nodes),

@@ -1,5 +1,8 @@
 """Does every script of the repository start, and say what it takes?"""
 
+import re
+import runpy
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -49,3 +52,24 @@ def test_scripts_import_what_there_is(tmp_path):
     for script in SCRIPTS:
         assert f"{script} ended with 0\n" in done.stdout, done.stderr
     assert done.stdout.count("usage: ") == len(SCRIPTS) == done.stdout.count("ended with 0\n")
+
+
+def test_commands_for_a_gpu_are_those_of_the_scripts():
+    """What benchmarks/on_device.py runs is there, and takes the options that it gives."""
+    script = runpy.run_path(str(ROOT / "benchmarks/on_device.py"))
+    jobs = [job for part in (script["CHECKED"] | script["TIMED"]).values() for job in part()]
+    assert len({job.name for job in jobs}) == len(jobs) > 20
+    golden = "".join(job.command for job in jobs if "golden.py" in job.command)
+    for name in script["LONG"]:
+        assert name in golden
+    for job in jobs:
+        program, *words = shlex.split(job.command)
+        if program == "-m" and words[0] == "pytest":
+            assert all((ROOT / word).exists() for word in words if word.startswith("tests/"))
+        elif program == "-m":
+            assert words[0] == "societies"
+            assert (ROOT / f"configs/{words[2]}.yaml").is_file()
+        else:
+            text = (ROOT / program).read_text()
+            for option in re.findall(r"--[a-z][a-z-]*", " ".join(words)):
+                assert f'"{option}"' in text, f"{program} {option}"

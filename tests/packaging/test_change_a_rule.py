@@ -24,7 +24,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def apply(clone: Path, name: str, *more: str) -> None:
-    words = ["git", "apply", "--unidiff-zero", *more, name]
+    words = ["git", "apply", *more, name]
     # Not as a part of a repository that the folder may lie in.
     alone = {**os.environ, "GIT_CEILING_DIRECTORIES": str(clone.parent)}
     subprocess.run(words, cwd=clone, env=alone, check=True, capture_output=True)
@@ -39,6 +39,14 @@ def test_the_changes_of_the_page_apply(clone):
     assert after.returncode == 0, after.stderr
     apply(clone, "price.diff", "--reverse")
     apply(clone, "mean.diff")
+
+
+def test_the_changes_apply_wherever_the_rule_stands(clone):
+    """Lines above may come and go: a change by line numbers alone would land somewhere else."""
+    kernel = clone / "kernels/economy/trading.cl"
+    kernel.write_text("// one line\n// and another\n" + kernel.read_text())
+    apply(clone, "price.diff")
+    assert "    return 1.0;\n#elif PRICE == PRICE_ARITHMETIC\n" in kernel.read_text()
 
 
 @pytest.mark.thorough

@@ -18,7 +18,7 @@ from societies.config.document import Document, from_mapping
 from societies.config.load import find_config, read_document
 from societies.config.model import LARGEST_INTEGER, ListOf, Section, WorkloadConfig, key
 from societies.config.overrides import apply_overrides, put
-from societies.config.problems import Problem, config_error, described
+from societies.config.problems import Path, Place, Problem, config_error, described
 from societies.errors import ConfigError
 from societies.sweep.designs import factors
 from societies.sweep.factor import Factor
@@ -51,7 +51,10 @@ class SweepConfig(WorkloadConfig):
         "configuration, or a section with its keys",
         examples=["economy/quickstart"],
     )
-    set: dict[str, Any] = key({}, "Keys of the base that have another value in all points")
+    set: dict[str, Any] = key(
+        {},
+        "Keys of the base that have another value in all points; a section is merged key by key",
+    )
     vary: dict[str, Any] = key(
         ..., "What differs from point to point, by the method that makes the points", examples=[{}]
     )
@@ -158,10 +161,46 @@ def _base(document: Document, config: SweepConfig, folder: FilePath) -> Workload
         raise config_error([Problem(document.place(("base",)), ("base",), message)])
     if isinstance(base.data, dict):
         apply_overrides(base, ())
-        for name, value in config.set.items():
-            place = document.place(("set", name))
-            put(base, name.split("."), Document(copy.deepcopy(value)), place)
+        _set_below(document, base, config.set)
     return checked(base, (), MODELS, in_sweep(SweepConfig))
+
+
+def _set_below(document: Document, base: Document, values: Mapping[Any, Any]) -> None:
+    """Set keys of the base as the sweep's ``set`` says.
+
+    A section there is merged into the section of the base key by key, as ``--set a.b=c`` would do:
+    a key of the base that it does not name keeps its value. Lists and single values are replaced.
+    """
+    seen: dict[Path, Place] = {}
+
+    def merge(below: tuple[str, ...], values: Mapping[Any, Any], said: Path) -> None:
+        for name, value in values.items():
+            path, where = (*below, *str(name).split(".")), (*said, name)
+            place = document.place(where)
+            section = isinstance(value, dict) and isinstance(_there(base.data, path), dict | list)
+            if section and value:
+                merge(path, value, where)
+            elif section:
+                message = "is empty, so it sets nothing; name keys of it and their values"
+                base.problems.append(Problem(place, path, message))
+            elif path in seen:
+                also = f", also at {seen[path].text}" if seen[path].text else ""
+                base.problems.append(Problem(place, path, f"is set twice{also}"))
+            else:
+                seen[path] = place
+                put(base, path, Document(copy.deepcopy(value)), place)
+
+    merge((), values, ("set",))
+
+
+def _there(data: Any, path: Sequence[str]) -> Any:
+    """Return what stands at a path of plain data, an empty section if nothing does."""
+    for part in path:
+        if isinstance(data, list):
+            data = data[int(part)] if part.isdecimal() and int(part) < len(data) else None
+        else:
+            data = data.get(part, {}) if isinstance(data, dict) else None
+    return data
 
 
 def _named(name: str, folder: FilePath) -> Document:

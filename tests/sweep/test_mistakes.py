@@ -111,6 +111,55 @@ def test_all_mistakes_are_reported_at_once(tmp_path):
     assert problems(tmp_path, twice) == ["s.yaml:2:33  days: varies twice, also at s.yaml:2:15"]
 
 
+BASE = (
+    "base: {workload: economy, agents: 5, resources: 4, days: 6, "
+    "trading: {rounds: 3, menu_size: 2}, groups: [{name: one, count: 2}, {name: two, count: 3}]}\n"
+)
+VARY = "vary: {grid: {seed: [1]}}\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "{trading: {rounds: 5, attempts: 7}, groups: {1: {name: able}}, record: {measures: true}}",
+        "{trading: {rounds: 5}, trading.attempts: 7, groups.1.name: able, record.measures: true}",
+        "{trading.attempts: 7, trading: {rounds: 5}, groups.1: {name: able}, "
+        "record: {measures: true}}",
+    ],
+)
+def test_a_section_that_is_set_is_merged_with_that_of_the_base(tmp_path, said):
+    path = tmp_path / "s.yaml"
+    path.write_text(f"{BASE}set: {said}\n{VARY}")
+    base = sweep.load_sweep(path).base
+    trading = base.trading
+    assert (trading.rounds, trading.attempts, trading.menu_size) == (5, 7, 2)
+    assert [(one.name, one.count) for one in base.groups] == [("one", 2), ("able", 3)]
+    assert base.record.measures
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ("{trading: {}}", "2:16  trading: is empty, so it sets nothing; name keys of it and their"),
+        ("{record: {}}", "2:15  record: is empty, so it sets nothing; name keys of it and their"),
+        (
+            "{trading: {rounds: 4}, trading.rounds: 5}",
+            "2:45  trading.rounds: is set twice, also at s.yaml:2:25",
+        ),
+        (
+            "{record: {agent: 2}, record.agent: 3}",
+            "2:41  record.agent: is set twice, also at s.yaml:2:23",
+        ),
+        ("{trading: {round: 4}}", "2:24  trading.round: unknown key; did you mean 'rounds'?"),
+        ("{groups: {2: {count: 4}}}", "2:19  groups: has no entry '2'; its entries are 0 to 1"),
+        ("{trading: 3}", "2:16  trading: expected"),
+    ],
+)
+def test_what_cannot_be_merged_is_refused(tmp_path, said, problem):
+    found = problems(tmp_path, f"{BASE}set: {said}\n{VARY}")
+    assert any(line.startswith(f"s.yaml:{problem}") for line in found), found
+
+
 IN_BASE = "base: {workload: economy, days: 6, KEY: 1}\nvary: {grid: {seed: [1]}}\n"
 
 

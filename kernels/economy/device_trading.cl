@@ -9,7 +9,7 @@
 // the order of the tests does not matter to the result. A meeting draws no random numbers, and no
 // agent is in two meetings of a round. Local memory: the largest need of three steps. The choice
 // takes 17 bytes a resource and what `costs` or rows take (valuation.cl); the menu 11 a resource
-// and 12 an entry; the payment 16 an entry, on a GPU 20.
+// and 12 an entry, on a CPU 8 and 8; the payment 16 an entry, on a GPU 20.
 #include "economy/menu.cl"
 #include "economy/knowledge.cl"
 #include "economy/own_use.cl"
@@ -141,13 +141,16 @@ COLLECTIVE real sellers_cost(DEAL_PARAMETERS, const uint resource)
 COLLECTIVE uint list_offers(DEAL_PARAMETERS, __local uint *offered)
 {
 #if DEVICE_IS_CPU
-    __global const uint *least = menu_of(STATE, menus, society, buyer);
+    look_at_menu(STATE, menus, society, buyer);
+    const __global menu_t *kept = menus + (society * AGENTS + buyer);
+    const __global ushort *least = kept->listed;
+    const uint count = menu_length(kept);
 #else
     __local uint *least = local_malloc(MENU_SIZE * sizeof(uint));
     choose_menu(STATE, menus, society, buyer, least);
-#endif
     uint count = 0;
     while (count < menu_size && least[count] != NONE) ++count;
+#endif
     for (uint i = LANE; i < count; i += LANES) {
         uint place = 0;
         for (uint j = 0; j < count; ++j) place += least[j] < least[i];

@@ -7,67 +7,137 @@
 #define SELECT_MOST RESOURCES
 #include "primitives/select.cl"
 
-// An agent's menu, the least valuable first, NONE after the last, and all that it depends on: the
-// remembered values, of resources that are not held UNHELD. It is kept from meeting to meeting,
-// since most meetings change nothing that the agent holds: to compare is quicker than to choose.
-// Zeros, with which the memory begins, are no menu: `known` is 0. On a GPU, up to as many resources
-// as are ranked by counting, the ranks of all resources are kept: after a swap, which changes two
-// holdings, they are corrected.
+// All that an agent's menu depends on, the remembered values, of resources that are not held
+// UNHELD, and the order of the resources by them. It is kept from meeting to meeting and corrected
+// after a swap, which changes two holdings: that is quicker than to choose again. On a CPU the
+// first LISTED resources are listed in order; zeros, with which the memory begins, are no list:
+// `length` is 0. On a GPU, up to as many resources as are ranked by counting, the ranks of all
+// resources are kept, once they are `known`.
 #define RANKED (!DEVICE_IS_CPU && RESOURCES <= SELECT_BY_RANK)
+#define LISTED (RESOURCES < 4 * MENU_SIZE ? RESOURCES : 4 * MENU_SIZE)
 typedef struct {
     real key[RESOURCES];
+#if DEVICE_IS_CPU
+    uint length;
+    ushort listed[LISTED];
+#else
     uint known;
 #if RANKED
     ushort rank[RESOURCES];
-#else
-    uint menu[MENU_SIZE];
+#endif
 #endif
 } menu_t;
 
 #define UNHELD ((real)INFINITY)
 
-#if DEVICE_IS_CPU
-// The menu of an agent, by one work-item alone. Local memory: 9 bytes a resource, 4 an entry.
-INLINED __global const uint *menu_of(STATE_PARAMETERS, __global menu_t *menus, const size_t society,
-                                     const uint agent)
-{
-    __global menu_t *kept = menus + (society * AGENTS + agent);
-    __local real *key = local_malloc(RESOURCES * sizeof(real));
-    ulong different = !kept->known;
-    for (uint r = 0; r < RESOURCES; ++r) {
-        key[r] = held(agent, r) == 0 ? UNHELD : value(agent, r);
-        different |= as_ulong(key[r]) ^ as_ulong(kept->key[r]);
-    }
-    if (different) {
-        __local uchar *mask = local_malloc(RESOURCES * sizeof(uchar));
-        __local uint *menu = local_malloc(MENU_SIZE * sizeof(uint));
-        for (uint r = 0; r < RESOURCES; ++r) {
-            kept->key[r] = key[r];
-            mask[r] = key[r] == UNHELD;
-        }
-        n_smallest_alone(key, mask, resources, menu_size, menu);
-        for (uint i = 0; i < MENU_SIZE; ++i) kept->menu[i] = menu[i];
-        kept->known = 1;
-        local_free(MENU_SIZE * sizeof(uint));
-        local_free(RESOURCES * sizeof(uchar));
-    }
-    local_free(RESOURCES * sizeof(real));
-    return kept->menu;
-}
-#elif RANKED
-// The ranks of an agent's resources, by their keys and, among equals, by number; in local memory.
-#define RANKS_PARAMETERS __local real *key, __local ushort *rank
-
-INLINED real key_of(STATE_PARAMETERS, const size_t society, const uint agent, const uint resource)
+#if DEVICE_IS_CPU || RANKED
+static real key_of(STATE_PARAMETERS, const size_t society, const uint agent, const uint resource)
 {
     return held(agent, resource) == 0 ? UNHELD : value(agent, resource);
 }
 
-INLINED bool ranks_before(const real key, const uint resource, const real other_key,
-                          const uint other)
+static bool ranks_before(const real key, const uint resource, const real other_key,
+                         const uint other)
 {
     return key < other_key || (key == other_key && resource < other);
 }
+#endif
+
+#if DEVICE_IS_CPU
+// List the LISTED first resources by their keys.
+static void list_anew(__global menu_t *kept)
+{
+    uint length = 0;
+    for (uint r = 0; r < RESOURCES; ++r) {
+        const real own = kept->key[r];  // behind its equals, which have lower numbers
+        if (length == LISTED && !(own < kept->key[kept->listed[LISTED - 1]])) continue;
+        uint place = length < LISTED ? length++ : LISTED - 1;
+        for (; place > 0 && own < kept->key[kept->listed[place - 1]]; --place)
+            kept->listed[place] = kept->listed[place - 1];
+        kept->listed[place] = r;
+    }
+    kept->length = length;
+}
+
+// Take over a resource's new key, and move the resource to its place in the list. The list stays
+// the first resources in order, but may become shorter: of those that are not listed only this is
+// known, that they come after all that are. It is made anew when it is shorter than a menu.
+static void list_again(__global menu_t *kept, const uint resource, const real key)
+{
+    const bool later = key > kept->key[resource];
+    kept->key[resource] = key;
+    uint place = 0;
+    while (place < kept->length && kept->listed[place] != resource) ++place;
+    if (place == kept->length) {  // only where not all are listed
+        const uint last = kept->listed[place - 1];
+        if (!ranks_before(key, resource, kept->key[last], last)) return;
+        if (place < LISTED)
+            ++kept->length;
+        else
+            --place;
+    }
+    for (; later && place + 1 < kept->length; ++place) {
+        const uint next = kept->listed[place + 1];
+        if (ranks_before(key, resource, kept->key[next], next)) break;
+        kept->listed[place] = next;
+    }
+    for (; !later && place > 0; --place) {
+        const uint next = kept->listed[place - 1];
+        if (ranks_before(kept->key[next], next, key, resource)) break;
+        kept->listed[place] = next;
+    }
+    kept->listed[place] = resource;
+    // One that is not listed may come before what is now the last.
+    if (LISTED < RESOURCES && later && place + 1 == kept->length) --kept->length;
+    if (kept->length < MENU_SIZE) list_anew(kept);
+}
+
+// Take over what has changed of an agent's keys since its list was made. Local memory: 8 bytes a
+// resource.
+INLINED void look_at_menu(STATE_PARAMETERS, __global menu_t *menus, const size_t society,
+                          const uint agent)
+{
+    __global menu_t *kept = menus + (society * AGENTS + agent);
+    __local real *key = local_malloc(RESOURCES * sizeof(real));
+    ulong different = kept->length == 0;
+    for (uint r = 0; r < RESOURCES; ++r) {
+        key[r] = key_of(STATE, society, agent, r);
+        different |= as_ulong(key[r]) ^ as_ulong(kept->key[r]);
+    }
+    if (different) {
+        uint changed = 0;
+        for (uint r = 0; r < RESOURCES; ++r) changed += key[r] != kept->key[r];
+        const bool anew = kept->length == 0 || changed > LISTED / 4;
+        for (uint r = 0; r < RESOURCES; ++r) {
+            if (anew)
+                kept->key[r] = key[r];
+            else if (key[r] != kept->key[r])
+                list_again(kept, r, key[r]);
+        }
+        if (anew) list_anew(kept);
+    }
+    local_free(RESOURCES * sizeof(real));
+}
+
+// The same after a swap, which changed two holdings.
+INLINED void look_again(STATE_PARAMETERS, __global menu_t *menus, const size_t society,
+                        const uint agent, const uint first, const uint second)
+{
+    __global menu_t *kept = menus + (society * AGENTS + agent);
+    list_again(kept, first, key_of(STATE, society, agent, first));
+    list_again(kept, second, key_of(STATE, society, agent, second));
+}
+
+// How many of the listed resources the agent offers, from the first one on.
+static uint menu_length(const __global menu_t *kept)
+{
+    uint length = 0;
+    while (length < MENU_SIZE && kept->key[kept->listed[length]] < UNHELD) ++length;
+    return length;
+}
+#elif RANKED
+// The ranks of an agent's resources, by their keys and, among equals, by number; in local memory.
+#define RANKS_PARAMETERS __local real *key, __local ushort *rank
 
 // Take over the kept ranks, or rank anew if a key has changed.
 COLLECTIVE void load_ranks(STATE_PARAMETERS, __global const menu_t *menus, const size_t society,

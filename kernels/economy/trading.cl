@@ -6,9 +6,9 @@
 // a CPU one work-item does it all (group.cl). An offer is made only if the one before it was
 // refused. On a GPU the work-items work out all queued offers at once and drop those that are not
 // made; ladders of offers that are long are then walked by all work-items together. A meeting draws
-// no random numbers, and no agent is in two meetings of a round. Local memory: 1 byte a resource
-// and 4 an attempt (on a GPU up to 64 resources 20 a resource more, for ranks), and the most of
-// what menus, ranking and bargains need in turn: ranking takes 4 bytes a resource and 16 a
+// no random numbers, and no agent is in two meetings of a round. Local memory: 4 bytes an attempt
+// (on a GPU 1 a resource more, and up to 64 resources 20 for ranks), and the most of what menus,
+// ranking and bargains need in turn: ranking takes 4 bytes a resource and 16 a
 // candidate (on a GPU 20) up to CANDIDATE_LIMIT candidates; beyond it their scores are in global
 // memory (a slice of `scores` for each workgroup).
 #include "economy/curves.cl"
@@ -412,6 +412,20 @@ INLINED uint next_candidate(const __local real *scores, const __local ushort *or
     while (scores[order[*next]] == QUEUED) ++*next;
     return order[(*next)++];
 }
+#elif DEVICE_IS_CPU
+// The candidate with the highest score, lowest index among ties. Numbers that are not negative are
+// in the order of their bits, and QUEUED is below them, so that the largest is found by vectors.
+INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
+{
+    long most = as_long(QUEUED);
+    for (uint c = 0; c < candidates; ++c) {
+        const long bits = as_long(scores[c]);
+        most = bits > most ? bits : most;
+    }
+    uint best = 0;
+    while (as_long(scores[best]) != most) ++best;
+    return best;
+}
 #else
 // The candidate with the highest score, lowest index among ties.
 INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
@@ -423,24 +437,39 @@ INLINED uint best_candidate(SCORE_SPACE real *scores, const uint candidates)
 }
 #endif
 
-#if !RANKED
+#if DEVICE_IS_CPU
+// Resources as bits.
+#define SALE_WORDS ((RESOURCES + 63) / 64)
+
+// The held resources that an agent remembers as least valuable: its menu.
+static void offer(const __global menu_t *kept, ulong *on_menu)
+{
+    for (uint word = 0; word < SALE_WORDS; ++word) on_menu[word] = 0;
+    const uint length = menu_length(kept);
+    for (uint i = 0; i < length; ++i) on_menu[kept->listed[i] / 64] |= 1UL << kept->listed[i] % 64;
+}
+
+// List resources, ascending. Returns how many.
+INLINED uint list_sold(const ulong *sold, __local ushort *listed)
+{
+    uint count = 0;
+    for (uint word = 0; word < SALE_WORDS; ++word)
+        for (ulong left = sold[word]; left != 0; left &= left - 1)
+            listed[count++] = 64 * word + 63 - (uint)clz(left & (~left + 1));
+    return count;
+}
+#elif !RANKED
 // Put on the menu, as offers of `who`, the held resources that the agent remembers as least
 // valuable.
 COLLECTIVE void offer(STATE_PARAMETERS, __global menu_t *menus, const size_t society,
                       const uint agent, const uchar who, __local uchar *on_menu)
 {
-#if DEVICE_IS_CPU
-    __global const uint *menu = menu_of(STATE, menus, society, agent);
-#else
     __local uint *menu = local_malloc(MENU_SIZE * sizeof(uint));
     choose_menu(STATE, menus, society, agent, menu);
-#endif
     for (uint i = LANE; i < menu_size; i += LANES)
         if (menu[i] != NONE) on_menu[menu[i]] |= who;
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // the menu is marked, before another is made
-#if !DEVICE_IS_CPU
+    barrier(CLK_LOCAL_MEM_FENCE);  // the menu is marked, before another is made
     local_free(MENU_SIZE * sizeof(uint));
-#endif
 }
 #endif
 
@@ -463,13 +492,20 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
 {
     const uint lid = LANE, lanes = LANES;
     // These last for the whole meeting: who sells each resource, and the queue of swaps to try.
+#if DEVICE_IS_CPU
+    ulong sold_a[SALE_WORDS], sold_b[SALE_WORDS];
+    for (uint word = 0; word < SALE_WORDS; ++word) sold_a[word] = sold_b[word] = 0;
+#else
     __local uchar *sold = local_malloc(RESOURCES * sizeof(uchar));
+    for (uint r = lid; r < resources; r += lanes) sold[r] = 0;
+#endif
     __local ushort *queue_give = local_malloc(ATTEMPTS * sizeof(ushort));
     __local ushort *queue_take = local_malloc(ATTEMPTS * sizeof(ushort));
-
-    for (uint r = lid; r < resources; r += lanes) sold[r] = 0;
     if (lid == 0) now->queued = now->attempt = now->going = 0;
-#if RANKED
+#if DEVICE_IS_CPU
+    look_at_menu(STATE, menus, society, a);
+    look_at_menu(STATE, menus, society, b);
+#elif RANKED
     __local real *key_a = local_malloc(RESOURCES * sizeof(real));
     __local real *key_b = local_malloc(RESOURCES * sizeof(real));
     __local ushort *rank_a = local_malloc(RESOURCES * sizeof(ushort));
@@ -479,7 +515,16 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
 #endif
 
     do {
-#if RANKED
+#if DEVICE_IS_CPU
+        // A resource is for sale if one of the two offers it and the other does not.
+        ulong on_a[SALE_WORDS], on_b[SALE_WORDS];
+        offer(menus + (society * AGENTS + a), on_a);
+        offer(menus + (society * AGENTS + b), on_b);
+        for (uint word = 0; word < SALE_WORDS; ++word) {
+            sold_a[word] |= on_a[word] & ~on_b[word];
+            sold_b[word] |= on_b[word] & ~on_a[word];
+        }
+#elif RANKED
         // What the last swap changed. (After the loop over bargains PoCL 3.0 would compile that
         // loop wrongly, with more than one work-item.)
         const uint gave = now->going ? queue_give[now->attempt - 1] : NONE;
@@ -513,6 +558,10 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
         __global real *score_a = scores;
         __global real *score_b = score_a + CANDIDATES;
 #endif
+#if DEVICE_IS_CPU
+        now->count_a = list_sold(sold_a, sold_by_a);
+        now->count_b = list_sold(sold_b, sold_by_b);
+#else
         if (lid == 0) {
             uint in_a = 0, in_b = 0;
             for (uint r = 0; r < resources; ++r) {
@@ -522,6 +571,7 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
             now->count_a = in_a;
             now->count_b = in_b;
         }
+#endif
         group_barrier(CLK_LOCAL_MEM_FENCE);  // the lists, before candidates are scored
         const uint candidates =
             now->count_a * now->count_b;  // without any, nothing is queued or tried
@@ -580,6 +630,8 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
             ++now->attempt;
             if (deal.given > 0) {
                 settle(MEETING, give, take, deal);
+                look_again(STATE, menus, society, a, give, take);
+                look_again(STATE, menus, society, b, give, take);
                 now->going = now->queued < ATTEMPTS;
             }
         }
@@ -666,7 +718,9 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
 #endif
     local_free(ATTEMPTS * sizeof(ushort));
     local_free(ATTEMPTS * sizeof(ushort));
+#if !DEVICE_IS_CPU
     local_free(RESOURCES * sizeof(uchar));
+#endif
 }
 
 __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,

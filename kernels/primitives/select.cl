@@ -356,11 +356,4 @@ COLLECTIVE void n_smallest(const __local real *values, __local uchar *mask, cons
     select_k(values, mask, n, k, results, scratch, false);
 }
 
-// The same by one work-item alone, for kernels of groups of one (group.cl): no barriers.
-INLINED void n_smallest_alone(const __local real *values, __local uchar *mask, const uint n,
-                              const uint k, __local uint *results)
-{
-    select_k_alone(values, mask, n, k, results, false);
-}
-
 #endif

@@ -53,9 +53,9 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
     agents, pairs = societies * p.agents, societies * (p.agents // 2)
     scores = Scratch((pairs, memory.scores_in_global_memory(p)))
     rows = Scratch((agents, memory.extraction_in_global_memory(p)))
-    # kernels/economy/menu.cl, menu_t: a real for each resource and a word; in addition, on a CPU a
-    # word for each entry, on a GPU half a word for each resource
-    menu = p.resources + max((p.menu_size + 2) // 2, (p.resources + 5) // 4)
+    # kernels/economy/menu.cl, menu_t: a real for each resource, a word, and at most half a word for
+    # each resource
+    menu = p.resources + (p.resources + 5) // 4
     menus = {"menus": Scratch((agents, menu), shared="menus")}
     together = memory.extraction_together(p, societies)
 

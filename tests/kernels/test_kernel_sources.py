@@ -60,13 +60,14 @@ WITHOUT_TWIN = {
 }
 WITH_TWIN = [name for name in FILES if name not in WITHOUT_TWIN]
 TWINS_ELSEWHERE = {
-    "menu_of": "menu() of trading.py, kept while nothing changes",
+    "look_at_menu": "the order in which menu() of trading.py chooses, kept while nothing changes",
+    "look_again": "the same after a swap",
+    "menu_length": "how many menu() of trading.py returns",
     "choose_menu": "menu() of trading.py, by many work-items",
     "load_ranks": "the order in which menu() of trading.py chooses, kept while nothing changes",
     "rank_again": "the same after a swap",
     "keep_ranks": "the same for the next meeting",
     "agreed": "refusal() of trading.py, without its reasons",
-    "n_smallest_alone": "n_smallest of select.py, whoever carries it out",
     "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",
     "put_in_order": "sorted",
     "gather_living": "of_living() of statistics.py, which leaves the removed ones out",

@@ -11,7 +11,7 @@ COLLECTIVE void stage(__global const real *values, __global const uchar *mask, c
     barrier(CLK_LOCAL_MEM_FENCE);  // values and mask, before they are searched
 }
 
-// extremes[case][4][work-item]; winners[case][3][most]; mask_after[case][3][capacity]
+// extremes[case][4][work-item]; winners[case][2][most]; mask_after[case][2][capacity]
 __kernel void select_cases(__global const real *values, __global const uchar *mask,
                            __global const uint *sizes, __global const uint *wanted,
                            const uint capacity, const uint most, __global uint *extremes,
@@ -30,19 +30,13 @@ __kernel void select_cases(__global const real *values, __global const uchar *ma
     extremes[(group * 4 + 2) * lanes + lid] = extreme_max_unmasked(v, n, scratch);
     extremes[(group * 4 + 3) * lanes + lid] = extreme_min_unmasked(v, n, scratch);
     n_largest(v, m, n, k, found, scratch);
-    for (uint i = lid; i < k; i += lanes) winners[group * 3 * most + i] = found[i];
-    for (uint i = lid; i < n; i += lanes) mask_after[group * 3 * capacity + i] = m[i];
+    for (uint i = lid; i < k; i += lanes) winners[group * 2 * most + i] = found[i];
+    for (uint i = lid; i < n; i += lanes) mask_after[group * 2 * capacity + i] = m[i];
     barrier(CLK_LOCAL_MEM_FENCE);  // all have read found and mask, before they are filled again
     stage(values, mask, n, v, m);
     n_smallest(v, m, n, k, found, scratch);
-    for (uint i = lid; i < k; i += lanes) winners[(group * 3 + 1) * most + i] = found[i];
-    for (uint i = lid; i < n; i += lanes) mask_after[(group * 3 + 1) * capacity + i] = m[i];
-    barrier(CLK_LOCAL_MEM_FENCE);  // all have read found and mask, before they are filled again
-    stage(values, mask, n, v, m);
-    if (lid == 0) n_smallest_alone(v, m, n, k, found);
-    barrier(CLK_LOCAL_MEM_FENCE);  // winners and mask, before everybody reads them
-    for (uint i = lid; i < k; i += lanes) winners[(group * 3 + 2) * most + i] = found[i];
-    for (uint i = lid; i < n; i += lanes) mask_after[(group * 3 + 2) * capacity + i] = m[i];
+    for (uint i = lid; i < k; i += lanes) winners[(group * 2 + 1) * most + i] = found[i];
+    for (uint i = lid; i < n; i += lanes) mask_after[(group * 2 + 1) * capacity + i] = m[i];
 }
 
 // chosen[case][work-item] by what each case asks for. Only work-item 0 loads its stream.

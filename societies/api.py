@@ -340,8 +340,5 @@ def _require_name_of_result(out: str | Path | None) -> None:
         return
     file, how = path.with_suffix(".h5"), ""
     if ending in _TABLES:
-        how = (
-            f'\nfor a table, then in Python: societies.open_results("{file}")["NAME"].to_series()'
-            f'.to_csv("{path.with_suffix(".csv")}"), where NAME is a variable of the file'
-        )
+        how = f"\nfor tables, then: societies export {file} --to csv"
     raise ConfigError(f"{path}: a run writes an HDF5 file; give it a name like {file}{how}")

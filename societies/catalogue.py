@@ -1,15 +1,15 @@
-"""Which workloads and which shipped configurations are there to be run?"""
+"""Which workloads and which shipped configurations and sweeps are there to be run?"""
 
 from __future__ import annotations
 
 from societies.errors import ConfigError
-from societies.paths import data_directory, shipped_configurations
+from societies.paths import data_directory, shipped_configurations, shipped_sweeps
 from societies.words import one_of
 from societies.workload.registry import workload, workload_names
 
 
 def rows() -> list[tuple[str, str]]:
-    """Return a row for each workload, after it one for each of its configurations."""
+    """Return a row for each workload, after it one for each of its configurations; then sweeps."""
     first = {name: _first_sentence(name) for name in shipped_configurations()}
     of = {name: _workload(name) for name in first}
     found = []
@@ -21,7 +21,8 @@ def rows() -> list[tuple[str, str]]:
             about = str(error)
         found.append((name, about))
         found += [(f"  {config}", first[config]) for config in first if of[config] == name]
-    return found
+    sweeps = [(f"  {name}", _first_sentence(name)) for name in shipped_sweeps()]
+    return [*found, ("sweeps", "what varies from run to run: societies sweep NAME"), *sweeps]
 
 
 def _workload(name: str) -> str | None:

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 class _Commands(typer.core.TyperGroup):
-    """The commands, whose help shows switches without a type: they take no value."""
+    """The commands, whose help shows types of options alone, and none of switches."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of this name."""
@@ -75,6 +75,9 @@ class _Commands(typer.core.TyperGroup):
 
 def _without_types(parameters: Any) -> Any:
     for parameter in parameters:
+        if isinstance(parameter, typer.core.TyperArgument):
+            # "<list[Path]>" tells a user nothing
+            parameter.display_type_rich = lambda ctx: None  # type: ignore[method-assign]
         if getattr(parameter, "is_flag", False):
             parameter.metavar = ""
     return parameters
@@ -654,7 +657,7 @@ def bench(
 
 @app.command("list")
 def list_(debug: Debug = False) -> None:
-    """List the workloads, what each calls its ticks and copies, and the shipped configurations."""
+    """List the workloads, their words for ticks and copies, and the shipped CONFIGs and SWEEPs."""
     from societies.catalogue import rows
 
     print_rows(rows(), Console())
@@ -740,7 +743,7 @@ def plot(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...", help="Results of `societies run`; several are compared. Or a study."
+            metavar="FILE", help="Results of `societies run`; several are compared. Or a study."
         ),
     ],
     figure: Annotated[
@@ -767,8 +770,8 @@ def plot(
 ) -> None:
     """Draw a figure of FILE as PNG and SVG, or as WHERE says.
 
-    What the overview shows depends on the workload, which may have further options: societies plot
-    FILE --help.
+    What the overview shows depends on the workload, which may have
+    options of its own: societies plot FILE --help.
     """
     from societies.analysis import plot_overview
 

@@ -38,9 +38,15 @@ def member_of(workload: Workload[Any, Any], name: str) -> Callable[..., Any]:
     ConfigError
         If the workload has none.
     """
+    from societies.workload.registry import workloads
+
     member = getattr(workload, name, None)
     if member is None:
-        raise ConfigError(f"workload {workload.name} cannot {WHAT[name]}: it does not define how")
+        able = ", ".join(one for one, other in workloads().items() if hasattr(other, name))
+        raise ConfigError(
+            f"workload {workload.name} cannot {WHAT[name]}: it does not define how; "
+            f"these can: {able or 'none'}"
+        )
     return cast(Callable[..., Any], member)
 
 

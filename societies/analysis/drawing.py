@@ -43,9 +43,15 @@ def variable_of(data: xr.Dataset, name: str) -> Any:
     """Return a variable as real numbers, or say that it is missing."""
     if name not in data:
         if name in ("minutes", "extraction_share", "hhi", "device_maker_share", "interdependence"):
-            raise SocietiesError(f"has no variable '{name}', which this figure shows")
+            raise SocietiesError(f"has no variable '{name}', which this figure shows{_why(name)}")
         raise unknown(name, map(str, data.data_vars))
     return numbers(data, name, *map(str, data[name].dims))
+
+
+def _why(name: str) -> str:
+    """Say which runs have a variable, if those with devices alone do."""
+    of_devices = name in ("extraction_share", "device_maker_share", "interdependence")
+    return "; runs with devices have it: set devices=tools or all" if of_devices else ""
 
 
 def draw_line(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
@@ -138,7 +138,7 @@ def make_figure(
             data = open_results(one) if isinstance(one, str | PathLike) else nullcontext(one)
             opened[_unused(_name(one), opened)] = stack.enter_context(data)
         name = next(iter(opened))
-        with _about(name):
+        with _about(sources[0]):
             for data in opened.values():
                 _require_ticks(data)
             if figure == OVERVIEW and len(opened) == 1 and chosen is None:
@@ -157,6 +157,7 @@ def _compared(
     from societies.analysis.study_figures import cases_of
 
     first = next(iter(opened.values()))
+    _require_one_workload(opened.values())
     if figure == OVERVIEW:
         study = len(opened) == 1 and RUN in first.dims
         figure = "sweep" if study and chosen is None and len(varied(first)) in (1, 2) else "series"
@@ -167,8 +168,8 @@ def _compared(
     if figure not in FIGURES:
         known = [OVERVIEW, *FIGURES]
         raise ConfigError(
-            f"{option('figure', figure)}: no such figure{suggestion(figure, known)}; there are "
-            f"{', '.join(known)}"
+            f"{option('figure', figure)}: no such figure{suggestion(figure, known)} "
+            f"(there are {', '.join(known)})"
         )
     draw = FIGURES[figure]
     takes = inspect.signature(draw).parameters
@@ -180,6 +181,16 @@ def _compared(
     for label, data in opened.items():
         cases |= cases_of(label if len(opened) > 1 else "", data, figure)
     return draw(cases, **given)
+
+
+def _require_one_workload(several: Iterable[Any]) -> None:
+    """Raise ConfigError for results of different workloads, whose ticks and units differ."""
+    found = [one.name for one in map(workload_of, several) if one is not None]
+    if len(set(found)) > 1:
+        raise ConfigError(
+            f"plot: results of different workloads ({', '.join(dict.fromkeys(found))}) are not "
+            "compared in one figure; plot each by itself"
+        )
 
 
 def _several(source: Any) -> list[Any]:
@@ -212,14 +223,16 @@ def _require_ticks(results: Any) -> None:
 
 
 @contextmanager
-def _about(name: str) -> Iterator[None]:
+def _about(source: Source) -> Iterator[None]:
     """Say of which file an error is."""
+    name = str(source) if isinstance(source, str | PathLike) else _name(source)
     try:
         yield
     except ConfigError:
         raise  # of an option
     except OutputError as error:
-        raise OutputError(f"{name}: {error}") from error
+        told = str(error).startswith(str(Path(name).absolute()))
+        raise OutputError(f"{error}" if told else f"{name}: {error}") from error
     except SocietiesError as error:
         raise SocietiesError(f"{name}: {error}") from error
 

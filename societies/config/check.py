@@ -84,7 +84,11 @@ def _model(
     """Return the model of the workload that the document names, or report that there is none."""
     known, path = sorted(models), ("workload",)
     name = document.data.get("workload")
-    if "workload" not in document.data:
+    if name == "sweep":
+        message = "'sweep' is no workload; give a sweep to `societies sweep`"
+    elif name is None and "vary" in document.data:
+        message = "is missing; if this is a sweep, give it to `societies sweep`"
+    elif "workload" not in document.data:
         message = f"is missing; write 'workload: NAME' (known: {', '.join(known)})"
     elif not isinstance(name, str):
         message = f"expected one of {', '.join(known)}, got {described(name)}"
@@ -183,10 +187,11 @@ def _known_key(model: type[Section], path: Path, data: Any) -> str:
         if len(path) == 1 and _is_empty(data, candidate[:-1]):
             return f"; indent it if it belongs to {dotted(candidate[:-1])}"
     near = suggestion(name, section.model_fields)
-    if near and not elsewhere:  # the same name elsewhere says more
+    if near and not elsewhere:
         return near
-    if elsewhere and len(elsewhere[0]) > 1:
-        return f"; did you mean '{dotted(elsewhere[0])}'?"
+    if elsewhere and len(elsewhere[0]) > 1:  # the same name elsewhere says more, but not all
+        begins = f"{near.rstrip('?')} or" if near else "; did you mean"
+        return f"{begins} '{dotted(elsewhere[0])}'?"
     if elsewhere and all(isinstance(part, str) for part in path):
         return f"; indent it less if it does not belong to {dotted(path[:-1])}"
     if near:

@@ -15,10 +15,18 @@ from societies.config.document import LARGEST_FILE, Document, from_mapping, read
 from societies.config.model import WorkloadConfig
 from societies.config.problems import suggestion
 from societies.errors import ConfigError
-from societies.paths import kind_unless_file, shipped_configuration, shipped_configurations
+from societies.paths import (
+    kind_unless_file,
+    shipped_configuration,
+    shipped_configurations,
+    shipped_sweeps,
+)
 
 Models = Mapping[str, type[WorkloadConfig]]
 """The models of all workloads' configurations by name."""
+
+HDF5 = b"\x89HDF\r\n\x1a\n"
+"""How a file begins that is a result and was taken for a configuration."""
 
 
 def load_config(
@@ -99,10 +107,10 @@ def find_config(path: str | os.PathLike[str]) -> FilePath:
     shipped = shipped_configuration(name)
     if shipped is not None:
         return shipped
-    known = shipped_configurations()
-    near = _near_file(name) or suggestion(name, known)
+    near = _near_file(name) or suggestion(name, [*shipped_configurations(), *shipped_sweeps()])
     raise ConfigError(
-        f"{name}: no such file, nor a shipped configuration{near}\nshipped are: {', '.join(known)}"
+        f"{name}: no such file, nor a shipped configuration{near}\n"
+        "`societies list` names those that are shipped"
     )
 
 
@@ -188,6 +196,11 @@ def _text(name: str) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(f"{name!s}: cannot be read ({reason})") from None
+    if content.startswith(HDF5):
+        raise ConfigError(
+            f"{name}: is an HDF5 file, not a configuration; name the YAML file that a result was "
+            "made with"
+        )
     if len(content) > LARGEST_FILE:
         raise ConfigError(f"{name}: is larger than {LARGEST_FILE >> 20} MiB, no configuration is")
     try:

@@ -64,9 +64,15 @@ def _explanation(path: Path, doing: str, error: Exception) -> str:
         )
     if number in (errno.ENOENT, errno.ENOTDIR) and doing != MAKING:
         return f"{path}: does not exist. Check the path."
+    if number == errno.EISDIR:
+        return f"{path}: is a folder. Name a file in it."
+    if number is not None and doing == READING:
+        return f"{path}: cannot {doing}: {os.strerror(number)}. Try again, or name another file."
     if number is not None:
         return f"{path}: cannot {doing}: {os.strerror(number)}. {_elsewhere().capitalize()}."
     detail = text.splitlines()[0] if text else type(error).__name__
+    if "file signature not found" in text:
+        detail = "no HDF5 file"
     return f"{path}: not a result file of societies, or damaged ({detail}). Name another file."
 
 
@@ -87,7 +93,11 @@ def require_target(path: Path, nbytes: int, *, overwrite: bool) -> None:
         raise OutputError(
             f"{path}: the folder '{path.parent}' does not exist. Create it or {_elsewhere()}."
         )
-    if path.is_dir() or (os.path.lexists(path) and path.exists() and not path.is_file()):
+    if path.is_dir():
+        raise OutputError(
+            f"{path}: is a folder, it is not a file. Give the name of a file with {option('out')}."
+        )
+    if os.path.lexists(path) and path.exists() and not path.is_file():
         raise OutputError(f"{path}: is not a file. Give the name of a file with {option('out')}.")
     if os.path.lexists(path):
         if not overwrite:

@@ -42,7 +42,7 @@ Attribute = str | int | float
 StateLayout = Mapping[str, tuple[tuple[int, ...], DTypeLike]]
 
 LAYOUT_VERSION = 2
-LAYOUT_ATTRIBUTE = "societies_layout"
+LAYOUT_ATTRIBUTE, STUDY_ATTRIBUTE = "societies_layout", "societies_study"
 CLOCK, COPIES, TICKS = "clock", "copies", "ticks"
 COMMITTED = {1: "days_committed", 2: "ticks_committed"}
 """Name of the counter of complete ticks by version of the layout."""
@@ -358,6 +358,8 @@ def require_ours(file: h5py.File, path: object, *known: int) -> int:
     """
     version = file.attrs.get(LAYOUT_ATTRIBUTE)
     if version is None:
+        if STUDY_ATTRIBUTE in file.attrs:
+            raise OutputError(f"{path}: is a study of `societies sweep`. Name the result of a run.")
         raise OutputError(f"{path}: not a result file of societies. Name a file that it wrote.")
     if not isinstance(version, int | np.integer) or int(version) not in COMMITTED:
         raise OutputError(

@@ -36,11 +36,11 @@ from societies.errors import OutputError, option
 from societies.output.building import build_table, describe, reserve
 from societies.output.disk import Extent
 from societies.output.files import READING, explained
-from societies.output.layout import FILL, Coordinate, Variable, nothing
+from societies.output.layout import FILL, STUDY_ATTRIBUTE, Coordinate, Variable, nothing
 from societies.output.tables import Table, read_tables
 from societies.output.trust import opened
 
-STUDY_ATTRIBUTE, STUDY_VERSION = "societies_study", 1
+STUDY_VERSION = 1
 PENDING, DONE, FAILED = 0, 1, 2
 STATES = ("pending", "done", "failed")
 RUN, STATUS, ERROR, WALL_TIME = "run", "status", "error", "wall_time"

@@ -155,7 +155,12 @@ def _base(document: Document, config: SweepConfig, folder: FilePath) -> Workload
     if isinstance(config.base, dict):
         base = _below(document, "base")
     elif isinstance(config.base, str):
-        base = _named(config.base, folder)
+        try:
+            path = _file_of(config.base, folder)
+        except ConfigError as error:
+            place = document.place(("base",))
+            raise config_error([Problem(place, ("base",), str(error))]) from None
+        base = read_document(path)
     else:
         message = f"expected the name of a configuration, got {described(config.base)}"
         raise config_error([Problem(document.place(("base",)), ("base",), message)])
@@ -203,16 +208,17 @@ def _there(data: Any, path: Sequence[str]) -> Any:
     return data
 
 
-def _named(name: str, folder: FilePath) -> Document:
+def _file_of(name: str, folder: FilePath) -> FilePath:
+    """Return the file of a base: beside the sweep or, failing that, as `find_config` does."""
     near = folder / name
-    return read_document(near if near.is_file() else find_config(name))
+    return near if near.is_file() else find_config(name)
 
 
 def _model(document: Document, folder: FilePath) -> type[WorkloadConfig] | None:
     """Return the model of the base, whatever is wrong with the sweep; None if it is not known."""
     said = document.data.get("base")
     try:
-        base = _named(said, folder).data if isinstance(said, str) else said
+        base = read_document(_file_of(said, folder)).data if isinstance(said, str) else said
         name = base.get("workload") if isinstance(base, dict) else None
         return MODELS[name] if isinstance(name, str) else None
     except ConfigError:

@@ -165,6 +165,12 @@ def require_origin(
             f"run it anew into another file, with {option('out')}"
         ) from error
     different = [found for found in different if found[0].split(".")[0] not in but]
+    for key, old, new in different:
+        if key == "workload":  # no other key means the same in both
+            raise OutputError(
+                f"{path} is a result of the workload {old}, the configuration is of {new}\n"
+                "name another file, or a configuration of that workload"
+            )
     if different:
         key, old, new = different[0]
         more = f" (and {len(different) - 1} more)" if different[1:] else ""

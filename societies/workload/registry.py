@@ -20,6 +20,7 @@ from typing import Any
 
 from societies.config import load
 from societies.config.model import WorkloadConfig
+from societies.config.problems import suggestion
 from societies.errors import ConfigError
 from societies.workload.protocol import Workload
 
@@ -41,7 +42,8 @@ def workload(name: str) -> Workload[Any, Any]:
     """
     entries = _entries()
     if name not in entries:
-        raise ConfigError(f"unknown workload '{name}' (known: {', '.join(sorted(entries))})")
+        near = suggestion(name, entries)
+        raise ConfigError(f"unknown workload '{name}'{near} (known: {', '.join(sorted(entries))})")
     entry = entries[name]
     if entry.module.partition(".")[0] == __package__.partition(".")[0]:
         return _loaded(entry)  # an error of our own is shown as it is

@@ -20,7 +20,7 @@ import xarray as xr
 import societies
 from societies import load_config
 from societies.errors import BuildError, ConfigError, DeviceError, Interrupted, OutputError
-from societies.paths import data_directory
+from societies.paths import data_directory, shipped_configurations, shipped_sweeps
 from societies.workload.registry import workload_names
 
 SMALL = "workload: economy\nagents: 5\nresources: 4\ndays: 6\n"
@@ -118,11 +118,104 @@ def test_a_file_on_disk_comes_before_a_shipped_one(shell, small):
 
 
 @pytest.mark.parametrize("name", ["nowhere.yaml", "../kernels", "configs", "economy"])
-def test_a_missing_configuration_is_an_error_that_names_the_shipped_ones(shell, name):
+def test_a_missing_configuration_is_told_where_the_shipped_ones_are_listed(shell, name):
     code, out, err = shell("run", name)
     assert (code, out) == (2, "")
     assert err.startswith(f"{name}: no such file")
-    assert {"economy/quickstart", "economy/trade"} <= set(re.findall(r"economy/\w+", err))
+    assert err.endswith("\n`societies list` names those that are shipped\n")
+    assert err.count("\n") == 2
+
+
+def test_shipped_configurations_and_sweeps_are_listed_and_guessed(shell):
+    out = shell("list")[1]
+    for name in (*shipped_configurations(), *shipped_sweeps()):
+        assert re.search(rf"^  {name} +\S", out, re.M), name
+        assert f"did you mean '{name}'?" in shell("run", f"{name}s")[2]
+
+
+def test_a_result_or_a_sweep_is_no_configuration_of_a_run(shell, small):
+    shell("run", "small.yaml", "-q")
+    assert shell("run", "small.h5") == (
+        2,
+        "",
+        "small.h5: is an HDF5 file, not a configuration; name the YAML file that a result was made "
+        "with\n",
+    )
+    (small / "sweep.yaml").write_text("base: economy/quickstart\nvary: {}\n")
+    code, _, err = shell("run", "sweep.yaml")
+    assert code == 2
+    assert err == (
+        "sweep.yaml:1:1  workload: is missing; if this is a sweep, give it to `societies sweep`\n"
+    )
+    (small / "sweep.yaml").write_text("workload: sweep\n")
+    assert "'sweep' is no workload; give a sweep to" in shell("check", "sweep.yaml")[2]
+
+
+def test_a_study_is_told_from_a_result(shell, small):
+    (small / "sweep.yaml").write_text("base: small.yaml\nvary: {grid: {day_length: [500, 600]}}\n")
+    assert shell("sweep", "sweep.yaml", "-q")[0] == 0
+    for words in (["--out", "sweep.h5", "--resume"], ["--from", "sweep.h5", "--out", "x.h5"]):
+        assert shell("run", "small.yaml", *words) == (
+            4,
+            "",
+            "sweep.h5: is a study of `societies sweep`. Name the result of a run.\n",
+        )
+
+
+def test_a_file_of_another_workload_says_so_alone(shell, small):
+    """Found in use: ``workload is economy in the file and laplace here (and 80 more)``."""
+    shell("run", "small.yaml", "-q")
+    (small / "plate.yaml").write_text("workload: laplace\nside: 8\nsteps: 4\n")
+    for words in (
+        ["run", "plate.yaml", "--out", "small.h5", "--resume"],
+        ["verify", "plate.yaml", "--from", "small.h5"],
+    ):
+        assert shell(*words) == (
+            4,
+            "",
+            "small.h5 is a result of the workload economy, the configuration is of laplace\n"
+            "name another file, or a configuration of that workload\n",
+        )
+
+
+@pytest.mark.parametrize("command", ["info", "plot"])
+def test_a_folder_is_not_a_result(shell, small, command):
+    """Found in use: ``Choose another place with --out``, of a file that is read."""
+    (small / "folder").mkdir()
+    assert shell(command, "folder") == (4, "", "folder: is a folder. Name a file in it.\n")
+    assert shell("run", "small.yaml", "--from", "small.yaml", "--out", "x.h5")[2] == (
+        "small.yaml: not a result file of societies, or damaged (no HDF5 file). "
+        "Name another file.\n"
+    )
+
+
+def test_a_result_is_no_table_but_exports_to_one(shell, small):
+    code, _, err = shell("run", "small.yaml", "--out", "x.csv")
+    assert code == 2
+    assert err.endswith("\nfor tables, then: societies export x.h5 --to csv\n")
+
+
+def test_a_workload_that_is_not_known_is_guessed(shell):
+    assert (
+        "unknown workload 'econmy'; did you mean 'economy'? (known: "
+        in shell("schema", "econmy")[2]
+    )
+
+
+def test_results_of_two_workloads_are_not_compared(shell, small):
+    """Found in use: ``--variables agents_alive: no such variable``, which nobody had asked for."""
+    (small / "plate.yaml").write_text("workload: laplace\nside: 8\nsteps: 4\n")
+    shell("run", "small.yaml", "-q")
+    shell("run", "plate.yaml", "-q")
+    for words in ([], ["--figure", "gini"]):
+        assert shell("plot", "small.h5", "plate.h5", *words) == (
+            2,
+            "",
+            "plot: results of different workloads (economy, laplace) are not compared in one "
+            "figure; plot each by itself\n",
+        )
+    err = shell("plot", "small.h5", "--figure", "trade_network")[2]
+    assert err.count("small.h5") == 1
 
 
 def test_a_folder_is_not_a_configuration(shell, small):

@@ -297,7 +297,7 @@ def test_the_devices_day_ends_as_reported(config, shell):
         (("--day", "1", "--agent", "6"), "--agent 6: the agents are 0 to 5"),
         (("--day", "1", "--agent", "-1"), "--agent -1: the agents are 0 to 5"),
         (("--day", "12", "--agent", "2"), "--agent 2: was removed at the end of day 11"),
-        (("--day", "1", "--agent", "1", "--society", "2"), "2 (numbers 0 to 1)"),
+        (("--day", "1", "--agent", "1", "--society", "2"), "societies are 0 to 1"),
         (("--day", "1", "--agent", "1", "--phase", "shocks"), "the parts of day 1 are trading,"),
         (("--day", "1", "--agent", "1", "-o", "xml"), "-o xml: choose text or json"),
     ],
@@ -342,5 +342,5 @@ def test_a_workload_that_cannot_be_traced_says_so(tmp_path, monkeypatch, shell):
         assert shell("trace", "plate.yaml", *words) == (
             2,
             "",
-            "workload laplace cannot be traced: it does not define how\n",
+            "workload laplace cannot be traced: it does not define how; these can: economy\n",
         )

@@ -25,6 +25,7 @@ def problems(tmp_path, text, overrides=()):
 ONE_PROBLEM = [
     ("agnets: 3", "2:1  agnets: unknown key; did you mean 'agents'?"),
     ("trading: {menu_sise: 3}", "2:11  trading.menu_sise: unknown key; did you mean 'menu_size'?"),
+    ("agent: 3", "2:1  agent: unknown key; did you mean 'agents' or 'record.agent'?"),
     ("menu_size: 3", "2:1  menu_size: unknown key; did you mean 'trading.menu_size'?"),
     ("record: {trade_log: {zzz: 1}}", "2:22  record.trade_log.zzz: unknown key; the keys here are "
      "days, societies"),

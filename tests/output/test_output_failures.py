@@ -556,7 +556,7 @@ def test_missing_files_and_folders(path):
         assert_clear(caught.value, path, "does not exist")
         with pytest.raises(OutputError) as caught:
             opening(path.parent)
-        assert_clear(caught.value, path.parent, "directory")
+        assert_clear(caught.value, path.parent, "is a folder")
 
 
 def test_interrupted_while_the_file_is_made(existing, monkeypatch):

@@ -83,6 +83,16 @@ def test_a_mistake_is_named_with_its_place(tmp_path, monkeypatch, vary, said):
     assert any(line.startswith(said) for line in found), found
 
 
+def test_a_base_that_is_not_there_is_named_with_its_place(tmp_path, monkeypatch):
+    """Found in use: the base was named, not the file and line that ask for it."""
+    monkeypatch.chdir(tmp_path)
+    assert problems(tmp_path, "base: economy/quikstart\nvary: {}\n") == [
+        "s.yaml:1:7  base: economy/quikstart: no such file, nor a shipped configuration; "
+        "did you mean 'economy/quickstart'?",
+        "`societies list` names those that are shipped",
+    ]
+
+
 def test_a_table_names_its_own_lines(tmp_path):
     text = f"{HEAD}vary: {{points: t.csv}}\n"
     for table, said in (

@@ -24,7 +24,6 @@ from societies.workload.devices import chosen_device
 from societies.workload.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
 from societies.workload.fields import State, kept, state_hash
 from societies.workload.file import require_checkpoint
-from societies.workload.plan import numbers
 from societies.workload.protocol import Workload
 from societies.workload.provenance import checkpoint_of
 from societies.workload.run import Progress
@@ -158,10 +157,9 @@ def require_there(
     if not 0 <= agent < config.agents:
         raise ConfigError(f"{option('agent', agent)}: the agents are 0 to {config.agents - 1}")
     if not 0 <= society - config.first_society < config.replicates:
-        there = numbers(config.first_society, config.replicates)
-        raise ConfigError(
-            f"{option('society', society)}: the configuration's societies are {there}"
-        )
+        first, last = config.first_society, config.first_society + config.replicates - 1
+        there = f"societies are {first} to {last}" if last > first else f"only society is {first}"
+        raise ConfigError(f"{option('society', society)}: the configuration's {there}")
 
 
 def _require_phase(p: Parameters, day: int, phase: str | None) -> None:

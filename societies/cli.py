@@ -983,11 +983,29 @@ def _reported(error: Exception) -> SocietiesError:
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return OutputError("the output cannot be printed: the disk is full")
     text = " ".join(str(error).split())
+    if isinstance(error, NotImplementedError) and text:  # a workload lacks something, as it says
+        return SocietiesError(text)
+    if place := _place_in_workload(error):
+        return SocietiesError(
+            f"{place}: {type(error).__name__}: {text}\n"
+            "this is the workload's own code; --debug shows the traceback"
+        )
     perhaps = f"\n{memory.hint()}" if memory.hint() else ""
     return SocietiesError(
         f"internal error: {type(error).__name__}: {text} "
         f"(--debug shows the traceback; please report){perhaps}"
     )
+
+
+def _place_in_workload(error: Exception) -> str:
+    """Return file and line where the code of a workload of somebody else failed; or nothing."""
+    from societies.workload.registry import foreign_packages
+
+    packages, place = foreign_packages(), ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in packages:
+            place = f"{frame.f_code.co_filename}:{line}"
+    return place
 
 
 def _find_config(path: Path) -> Path:

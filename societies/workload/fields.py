@@ -74,6 +74,12 @@ class Field:
 
     def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """Return the shape of one copy's array."""
+        for dim in self.dims:
+            if dim not in sizes:
+                raise NotImplementedError(
+                    f"the field '{self.meaning}' has the dimension '{dim}', of which the workload "
+                    f"says no length; it has {', '.join(sizes)}"
+                )
         return tuple(sizes[dim] for dim in self.dims)
 
     def nbytes(self, sizes: Mapping[str, int]) -> int:

@@ -204,18 +204,18 @@ class Workload(Generic[C, P]):
 
     def sizes(self, p: P) -> dict[str, int]:
         """Return the length of every dimension of the fields."""
-        raise NotImplementedError
+        raise NotImplementedError(f"workload {self.name} does not define sizes")
 
     def fields(self, p: P) -> Mapping[str, Field]:
         """Return the arrays of the state by name."""
-        raise NotImplementedError
+        raise NotImplementedError(f"workload {self.name} does not define fields")
 
     def phases(self, p: P, copies: int) -> Mapping[str, Phase]:
         """Return every phase by name: which kernels it launches, with how many workgroups.
 
         A launch serves all copies, so most numbers of workgroups are multiples of ``copies``.
         """
-        raise NotImplementedError
+        raise NotImplementedError(f"workload {self.name} does not define phases")
 
     def schedule(self, p: P, tick: int, seen: Mapping[str, NDArray[Any]]) -> Iterable[Step]:
         """Return the steps of a tick in order; of tick 0, what happens before the first.
@@ -224,11 +224,11 @@ class Workload(Generic[C, P]):
         of the state (copy, ...) as it is at that moment. Only this reading waits for the device.
         If many ticks have the same steps, return one tuple for all: its launches are listed once.
         """
-        raise NotImplementedError
+        raise NotImplementedError(f"workload {self.name} does not define schedule")
 
     def source(self, p: P) -> Source:
         """Return the text of the kernels."""
-        raise NotImplementedError
+        raise NotImplementedError(f"workload {self.name} does not define source")
 
     # What has a default.
 

@@ -32,6 +32,12 @@ def workload_names() -> list[str]:
     return sorted(_entries())
 
 
+def foreign_packages() -> set[str]:
+    """Return the packages of the workloads of others, which were installed beside ours."""
+    packages = {entry.module.partition(".")[0] for entry in _entries().values()}
+    return packages - {__package__.partition(".")[0]}
+
+
 def workload(name: str) -> Workload[Any, Any]:
     """Return the workload of this name.
 

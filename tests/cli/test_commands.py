@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pty
@@ -21,6 +22,8 @@ import societies
 from societies import load_config
 from societies.errors import BuildError, ConfigError, DeviceError, Interrupted, OutputError
 from societies.paths import data_directory, shipped_configurations, shipped_sweeps
+from societies.workload.fields import Field
+from societies.workload.protocol import Workload
 from societies.workload.registry import workload_names
 
 SMALL = "workload: economy\nagents: 5\nresources: 4\ndays: 6\n"
@@ -506,6 +509,37 @@ def test_a_defect_of_ours_is_one_line_that_asks_for_a_report(shell, monkeypatch)
         "internal error: ZeroDivisionError: division by zero "
         "(--debug shows the traceback; please report)\n"
     )
+
+
+def test_a_mistake_in_the_code_of_a_workload_is_told_its_place(shell, monkeypatch, tmp_path):
+    """Found in use: what was wrong in one's own file was an internal error, to be reported."""
+    (tmp_path / "own_model.py").write_text("def load_config(*_):\n    return {}['agnt']\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("societies.workload.registry.foreign_packages", lambda: {"own_model"})
+    own = importlib.import_module("own_model")
+    monkeypatch.setattr("societies.workload.registry.load_config", own.load_config)
+    code, out, err = shell("check", "small.yaml")
+    assert (code, out) == (1, "")
+    assert err == (
+        f"{tmp_path}/own_model.py:2: KeyError: 'agnt'\n"
+        "this is the workload's own code; --debug shows the traceback\n"
+    )
+
+
+def test_what_a_workload_lacks_is_no_defect_of_ours(shell, monkeypatch):
+    def run(*_, **__):
+        Field(("agnt",), "int32", "units", "money of an agent").shape({"agent": 3})
+
+    monkeypatch.setattr("societies.api.run", run)
+    assert shell("run", "small.yaml") == (
+        1,
+        "",
+        "the field 'money of an agent' has the dimension 'agnt', of which the workload says no "
+        "length; it has agent\n",
+    )
+    monkeypatch.setattr("societies.api.run", lambda *_, **__: Workload().sizes(None))
+    monkeypatch.setattr(Workload, "name", "mine", raising=False)
+    assert shell("run", "small.yaml")[2] == "workload mine does not define sizes\n"
 
 
 def test_too_little_memory_is_no_defect(shell, monkeypatch):

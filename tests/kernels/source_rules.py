@@ -21,7 +21,7 @@ BUILTINS = frozenset(
         *("fabs", "floor", "rint", "select", "any", "convert_long_rte", "convert_int_rtz"),
         *("convert_double4", "convert_double8", "convert_float8"),
         *("as_double4", "as_float8", "as_int8", "as_long4", "as_long8"),
-        *("as_uint8", "as_ulong4", "convert_float4"),
+        *("as_uint8", "as_ulong4", "as_ulong8", "convert_float4"),
         *("convert_int8", "convert_long8", "convert_uint4", "convert_uint8"),  # of whole numbers
         *("as_float", "as_double", "as_long", "as_ulong", "as_uint", "as_int"),
         *("get_global_id", "get_local_id", "get_group_id"),

@@ -52,6 +52,7 @@ ALWAYS_RUN = {
 WITHOUT_TWIN = {
     "kernels/primitives/real.cl": "a type, in Python float, and a number hidden from compilers",
     "kernels/primitives/group.cl": "who works, not what is done",
+    "kernels/games/kalah/lanes.cl": "how many games at a time, not what their moves are",
     "kernels/physics/laplace/fours.cl": "four cells at a time, not what becomes of each",
     "kernels/physics/molecular_dynamics/lanes.cl": "how many pairs at a time, not what they add",
     "kernels/physics/molecular_dynamics/slices.cl": "in which order pairs are taken",

@@ -31,13 +31,27 @@ static uchar asked_next(const int side, const uint tick, const int made, const i
     return player_of(side, tick) == 0u ? FIRST : SECOND;
 }
 
-// The random numbers from here on: those of the pair's opening, then the game's own.
+// The number of the stream of random numbers from here on: that of the pair's opening, then the
+// game's own.
+static ulong stream_number(const uint match, const uint tick, const int made, const int opening)
+{
+    const ulong pair = (tick - 1u) / 2u, own = made < opening ? 0ul : 1ul + (tick - 1u) % 2u;
+    return ((ulong)match * MOST_PAIRS + pair) * PAIR_STREAMS + own;
+}
+
+// The random numbers from here on.
 static rng_t stream_of(const ulong stream_base, const uint match, const uint tick, const int made,
                        const int opening)
 {
-    const ulong pair = (tick - 1u) / 2u, own = made < opening ? 0ul : 1ul + (tick - 1u) % 2u;
-    const ulong number = ((ulong)match * MOST_PAIRS + pair) * PAIR_STREAMS + own;
-    return rng_seed(stream_base, STREAM_GAP, number);
+    return rng_seed(stream_base, STREAM_GAP, stream_number(match, tick, made, opening));
 }
+
+// How many matches a work-item of `start` and of `move` takes: on a CPU as many as a vector has
+// lanes.
+#if DEVICE_IS_CPU
+#define SIDE_BY_SIDE 8u
+#else
+#define SIDE_BY_SIDE 1u
+#endif
 
 #endif

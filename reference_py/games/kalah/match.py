@@ -23,9 +23,13 @@ def asked_next(p, match, tick):
     return FIRST if player_of(match.to_move, tick) == 0 else SECOND
 
 
-def stream_of(p, match, tick):
-    """Return the random numbers from here on: those of the pair's opening, then the game's own."""
+def stream_number(p, match, tick):
+    """Return the number of `stream_of`: that of the pair's opening, then the game's own."""
     pair, second = divmod(tick - 1, 2)
     own = 0 if match.moves_made < p.opening else 1 + second
-    number = (match.index * MOST_PAIRS + pair) * PAIR_STREAMS + own
-    return Rng.seed(p.stream_base, STREAM_GAP, number).pack()
+    return (match.index * MOST_PAIRS + pair) * PAIR_STREAMS + own
+
+
+def stream_of(p, match, tick):
+    """Return the random numbers from here on."""
+    return Rng.seed(p.stream_base, STREAM_GAP, stream_number(p, match, tick)).pack()

@@ -6,11 +6,15 @@ from reference_py.games.kalah import rules
 from reference_py.games.kalah.descend import minimax
 from reference_py.games.kalah.move import bonzo
 from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters
+from reference_py.primitives.rng import Rng
 from societies import config_from_dict, open_results, run, verify
 from societies.errors import ConfigError
 from societies.games.kalah import WORKLOAD as SEARCHED
 from societies.games.kalah.match import WORKLOAD as MATCH
 from societies.games.matches import records
+from societies.opencl import choose_device
+from societies.workload import Step
+from societies.workload.engines import DeviceEngine, ReferenceEngine
 
 SMALL = {"workload": "kalah_match", "pits": 4, "stones": 3, "boards": 64, "plies": 2}
 P = Parameters(4, 3)
@@ -93,6 +97,45 @@ def test_chance_is_fair_and_its_own_in_every_match(tmp_path):
     for games in matches:
         for record in games:
             list(replayed(record))
+
+
+def test_random_games_side_by_side_are_the_reference_s(tmp_path):
+    """More matches than lanes, and more games than rows of a log."""
+    settings = config(RANDOM, RANDOM, games=66, opening=2, replicates=9)
+    _, found = played(settings, tmp_path / "device.h5")
+    assert found == played(settings, tmp_path / "reference.h5", device="reference")[1]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("pits", range(1, 9))
+@pytest.mark.parametrize("empty_capture", [False, True])
+def test_random_games_of_every_size_are_the_reference_s(pits, empty_capture):
+    more = {"pits": pits, "stones": 12, "empty_capture": empty_capture}
+    report = verify(config(RANDOM, RANDOM, games=4, opening=pits, replicates=37, **more))
+    assert report.identical, str(report)
+
+
+def test_a_rejected_draw_is_repeated_in_its_game_alone():
+    """One in a thousand million is rejected; the lanes then make all moves again one by one."""
+    settings = config(RANDOM, RANDOM, pits=3, replicates=17)
+    p = MATCH.parameters(settings)
+    device = DeviceEngine(MATCH, p, choose_device("auto"), copies=17)
+    reference = ReferenceEngine(MATCH, p, copies=17)
+    for engine in (device, reference):
+        engine.start()
+        engine.step(Step("start"), 1)
+    stream = reference.arrays("stream")["stream"]
+    stream[3] = 5 << 32 | 5  # draws 0, which 2^32 modulo 3 rejects
+    drawn, skipped = Rng.load(int(stream[3])), Rng.load(int(stream[3]))
+    drawn.below(3)
+    skipped.skip(1)
+    assert drawn.pack() != skipped.pack()
+    for engine in (device, reference):
+        engine._set({"stream": stream})
+        engine.step(Step("move"), 1)
+    found, expected = device.state(), reference.state()
+    for name in ("board", "to_move", "asked", "stream", "moves", "moves_made", "margin"):
+        assert found[name].tobytes() == expected[name].tobytes(), name
 
 
 def test_forms_play_the_same_games(tmp_path):

@@ -172,7 +172,12 @@ def _problem(
     if error["type"] == "extra_forbidden":
         message = "unknown key" + (elsewhere(path) or _known_key(model, path, document.data))
         return Problem(document.place(path, of_key=True), path, message)
-    return Problem(document.place(path), path, plain_words(error, document.written.get(path)))
+    message = plain_words(error, document.written.get(path))
+    if error["type"] == "model_type" and (section := _section_at(model, path)) is not model:
+        keys = list(section.model_fields)
+        if len(keys) <= _SHORT_LIST and error["input"] is not None:
+            message += f"; its keys are {', '.join(keys)}"
+    return Problem(document.place(path), path, message)
 
 
 def _known_key(model: type[Section], path: Path, data: Any) -> str:

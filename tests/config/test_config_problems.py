@@ -112,6 +112,8 @@ ONE_PROBLEM = [
     ("replicates: 3000000", "2:13  replicates: 2352000000 random streams are needed "
      "((first_society + replicates) x (agents + 1) x 16), more than the 2147441677 there are"),
     ("groups: {name: a}", "2:9  groups: expected a list, got a section"),
+    ("record: {trade_log: true}", "2:21  record.trade_log: expected a section of 'key: value' "
+     "lines, got true; its keys are days, societies"),
     ("groups: [3]", "2:10  groups.0: expected a section of 'key: value' lines, got 3"),
     ("groups: [{count: 48}]", "2:10  groups.0.name: is missing"),
     ("groups: [{name: a}]", "2:10  groups.0: needs count or share"),

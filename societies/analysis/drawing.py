@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,17 +16,19 @@ from societies.workload.figure import (
     COLOURS,
     COLUMNS,
     MOST_POINTS,
-    NONE,
     Mark,
     clock_of,
+    handles_of,
     line_with_band,
     mark,
+    marked,
     meaning,
     numbers,
     origin,
     require_shown,
     words,
 )
+from societies.workload.lettering import characters, fit, legend_above
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -92,56 +95,93 @@ def label_panel(axes: Any, data: xr.Dataset, title: str, axis: str) -> None:
     axes.locator_params(axis="x", nbins=5, integer=True)
 
 
+def meant(cases: Cases, shown: str, *, by_point: bool = False) -> tuple[str, str] | None:
+    """Say what line and band of a figure are; nothing if every line is that of one run.
+
+    ``by_point`` says that a line has a place for each point of a study; else they are together.
+    """
+    first = next(iter(cases.values()))
+    counts = [data.sizes[copies_of(data)] for data in cases.values()]
+    if RUN not in first.dims:
+        return meaning(copies_of(first), _range(counts), shown) if max(counts) > 1 else None
+    of = [np.unique(data["point"].values, return_counts=True)[1] for data in cases.values()]
+    points = max(map(len, of))
+    if by_point or points == 1:
+        runs = [int(count) for each in of for count in each]
+        return meaning("replicate", _range(runs), shown) if max(runs) > 1 else None
+    line, band = meaning("run", _range(counts), shown)
+    return f"{line} of {points} points together", band
+
+
+def _range(counts: Sequence[int]) -> int | str:
+    least, most = min(counts), max(counts)
+    return most if least == most else f"{least} to {most}"
+
+
 def finished(
     figure: Any,
     cases: Cases,
     shown: str,
     *,
     legend: bool = True,
-    marked: bool = True,
+    marks: bool = True,
     by_point: bool = False,
+    along: bool = True,
+    **style: Any,
 ) -> Any:
-    """Add the legend of the cases, what line and band are, and the small print.
+    """Add the legend of the cases and of what line and band are, and the small print.
 
-    ``by_point`` says that a line has a place for each point of a study; else they are together.
+    Parameters
+    ----------
+    figure : of matplotlib
+    cases : what is shown
+    shown : what a band is; nothing: there are no lines with bands
+    legend : whether the legend has an entry for each case
+    marks : whether shocks and interventions are marked
+    by_point : whether a line has a place for each point of a study
+    along : whether lines go along the ticks
+    style : of the lines, as matplotlib calls it
     """
+    first = next(iter(cases.values()))
+    happened: list[Mark] = []
+    if marks and RUN not in first.dims:
+        happened = marks_among(cases)
     if shown:
         require_shown(shown)
-    first = next(iter(cases.values()))
-    marks: list[Mark] = []
-    if marked and RUN not in first.dims:
-        marks = next((found for found in map(happenings, cases.values()) if found), [])
-    lines = []
-    if shown:
-        copies = copies_of(first)
-        counts = {data.sizes[copies_of(data)] for data in cases.values()}
-        if max(counts) > 1 and RUN not in first.dims:
-            line, band = meaning(copies, max(counts), shown)
-            lines.append(f"line: {line}" + (f"; band: {band}" if shown != NONE else ""))
-        elif max(counts) > 1:
-            points = max(len(set(data["point"].values.tolist())) for data in cases.values())
-            together = "" if by_point or points == 1 else f" of {points} points together"
-            count = max(counts) // points if by_point else max(counts)
-            line, band = meaning("run" if together else "replicate", count, shown)
-            lines.append(f"line: {line}{together}" + (f"; band: {band}" if shown != NONE else ""))
         for axes in figure.axes:
-            mark(axes, first, marks)
-        if legend and len(cases) > 1:
-            handles = figure.axes[0].get_legend_handles_labels()
-            wide = 0.5 + 0.085 * max(map(len, cases))  # inches of an entry, roughly
-            ncols = max(1, min(len(cases), int(figure.get_figwidth() / wide)))
-            figure.legend(*handles, loc="outside upper left", ncols=ncols, fontsize=9)
-    if marks:
-        lines.append("dashed: " + "; ".join(one.text for one in marks[:4]))
-    lines += [_origin(data) for data in list(cases.values())[:3]]
-    lines = list(dict.fromkeys(words(line, 110) for line in lines))
-    lines = [line for line in lines if line]
-    figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=GREY)
+            mark(axes, first, happened)
+        entries = figure.axes[0].get_legend_handles_labels()[0]
+        said = meant(cases, shown, by_point=by_point)
+        rows = [entries if legend and len(cases) > 1 else []]
+        rows.append(handles_of(*said, shown, **style) if said else [])
+        legend_above(figure, rows)
+    lines = [marked(happened)] if happened else []
+    lines += [_origin(data, along) for data in list(cases.values())[:3]]
+    lines += [f"and {len(cases) - 3} more"] if len({*map(_file, cases.values())}) > 3 else []
+    most = characters(figure.get_figwidth() - 0.2, 7.5)
+    lines = list(dict.fromkeys(words(line, most) for line in lines))
+    figure.supxlabel("\n".join(filter(None, lines)), x=0.01, ha="left", fontsize=7.5, color=GREY)
+    fit(figure)
     return figure
 
 
-def _origin(data: xr.Dataset) -> str:
-    if clock_of(data) not in data.coords:
+def marks_among(cases: Cases) -> list[Mark]:
+    """Return what happens in the cases, and in which of them if not in all alike."""
+    of = {label: happenings(data) for label, data in cases.items()}
+    found = dict.fromkeys(sorted(mark for marks in of.values() for mark in marks))
+    if all(marks == list(found) for marks in of.values()):
+        return list(found)
+    labels = {mark: ", ".join(one for one in of if mark in of[one]) for mark in found}
+    return [Mark(mark.tick, f"{mark.text} ({labels[mark]})") for mark in found]
+
+
+def _file(data: xr.Dataset) -> str:
+    return str(data.encoding.get("source", ""))
+
+
+def _origin(data: xr.Dataset, along: bool) -> str:
+    """Say of which file a figure is, and of how many ticks a point is the mean."""
+    if not along or clock_of(data) not in data.coords:
         return origin(data)
     each = -(-data.sizes[clock_of(data)] // POINTS)
     thinned = f"  ·  means of {each} {plural(clock_of(data))}" if each > 1 else ""
@@ -157,6 +197,22 @@ def unit_of(values: xr.DataArray) -> str:
     """Return the unit for a label; nothing for a mere number."""
     unit = str(values.attrs.get("units", "1"))
     return "" if unit == "1" else unit
+
+
+def in_unit(values: xr.DataArray) -> str:
+    """Return the unit in brackets; nothing for a mere number."""
+    unit = unit_of(values)
+    return f"[{unit}]" if unit else ""
+
+
+def titled(name: str) -> str:
+    """Return the name of a variable as a title: ``gini_3day`` is "Gini 3-day"."""
+    return re.sub(r"(\d)([a-z])", r"\1-\2", name.replace("_", " ")).capitalize()
+
+
+def legend_inside(axes: Any) -> None:
+    """Draw the legend of a panel where it hides least, upon a pale ground."""
+    axes.legend(loc="best", fontsize=8.5, frameon=True, framealpha=0.7, edgecolor="none")
 
 
 def about(values: xr.DataArray) -> str:

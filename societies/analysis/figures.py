@@ -6,13 +6,13 @@ a study varies. Colours are those of Okabe and Ito, which colour-blind people ca
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_py.economy.devices import DEVICE_TYPES, MAKER, TOOL
 from societies.analysis import inequality, structure
 from societies.analysis.drawing import (
     GREY,
@@ -21,16 +21,20 @@ from societies.analysis.drawing import (
     coloured,
     draw_line,
     finished,
+    in_unit,
     label_panel,
+    legend_inside,
     longest,
+    meant,
     new_panels,
+    titled,
     unit_of,
     variable_of,
 )
 from societies.analysis.networks import draw_trade_network
 from societies.analysis.selecting import copies_of
 from societies.analysis.study_figures import sensitivity, sweep
-from societies.economy.figure import happenings
+from societies.economy.figure import happenings, possible_types
 from societies.errors import ConfigError, SocietiesError, option
 from societies.workload import bands as statistics
 from societies.workload.figure import (
@@ -39,8 +43,10 @@ from societies.workload.figure import (
     clock_of,
     from_zero,
     mark,
+    thousands,
     words,
 )
+from societies.workload.lettering import legend_above
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -49,6 +55,7 @@ if TYPE_CHECKING:
 
 MEASURES = ("income", "consumption", "wealth")
 """Quantities of agents that an economy records with ``record.measures``."""
+MAKES_TOOLS = DEVICE_TYPES[MAKER[TOOL]]
 RIDGES = 8
 """Days whose distributions are drawn one above the other."""
 
@@ -57,8 +64,16 @@ def series(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL
     """Draw variables over time, a panel each."""
     first = next(iter(cases.values()))
     clock, copies = clock_of(first), copies_of(first)
-    plain = [str(n) for n, v in first.data_vars.items() if {*v.dims} == {clock, copies_of(first)}]
-    chosen = list(variables) or plain[:6]
+    plain = [str(n) for n, v in first.data_vars.items() if {*v.dims} == {clock, copies}]
+    return _over_time(cases, list(variables) or plain[:6], bands, unit_of)
+
+
+def _over_time(
+    cases: Cases, chosen: Sequence[str], bands: str, axis: Callable[[xr.DataArray], str]
+) -> Any:
+    """Draw variables over time; ``axis`` returns the label of a variable's axis."""
+    first = next(iter(cases.values()))
+    clock, copies = clock_of(first), copies_of(first)
     figure, panels = new_panels(len(chosen) or 1)
     for axes, name in zip(panels, chosen, strict=False):
         for label, colour, data in coloured(cases):
@@ -71,7 +86,7 @@ def series(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL
                     f"{copies} and {clock}"
                 )
             draw_line(axes, data, values, colour, bands, label)
-        label_panel(axes, longest(cases), name.replace("_", " ").capitalize(), unit_of(first[name]))
+        label_panel(axes, longest(cases), titled(name), axis(first[name]))
         from_zero(axes)
     return finished(figure, cases, bands)
 
@@ -92,13 +107,14 @@ def gini(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) 
     chosen = list(variables) or [n for n in there if n != "gini_paper"]
     if not chosen:
         raise SocietiesError("has no Gini coefficients")
-    figure = series(cases, variables=chosen, bands=bands)
-    for axes, name in zip(figure.axes, chosen, strict=False):
-        about = str(first[name].attrs.get("long_name", name))
-        axes.set_title(words(name.replace("_", " ").replace("gini", "Gini")))
-        of = about.replace("over living agents ", "").replace("Gini coefficient of", "Gini of")
-        axes.set_ylabel(textwrap.fill(words(of, 60), 32))
-    return figure
+    return _over_time(cases, chosen, bands, _quantity)
+
+
+def _quantity(coefficient: xr.DataArray) -> str:
+    """Say of which quantity a Gini coefficient is."""
+    about = str(coefficient.attrs.get("long_name", coefficient.name))
+    of = about.replace("over living agents ", "").replace("Gini coefficient of", "Gini of")
+    return words(of, 60)
 
 
 def distribution(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
@@ -110,8 +126,8 @@ def distribution(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
         raise SocietiesError("has no variable of agents: record them with record.agent")
     figure, (left, right) = new_panels(2)
     _lorenz(left, cases, name)
-    _ridges(right, first, name)
-    return finished(figure, cases, "", marked=False)
+    _ridges(right, next(iter(cases)), first, name)
+    return finished(figure, cases, "", marks=False, along=False)
 
 
 def _lorenz(axes: Any, cases: Cases, name: str) -> None:
@@ -122,16 +138,23 @@ def _lorenz(axes: Any, cases: Cases, name: str) -> None:
         index = float(inequality.gini(values, "agent").mean())
         shown = f"{label}: Gini {index:.3f}" if label else f"Gini {index:.3f}"
         axes.plot(curve.poorest, middle, color=colour, label=shown)
-    axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="--")
+    axes.plot([0, 1], [0, 1], color=GREY, linewidth=0.8, linestyle="--", label="all alike")
     axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="share of the agents, the poorest first")
     first = next(iter(cases.values()))
     axes.set_ylabel("share of the total")
     shown = name.removeprefix("agent_").replace("_", " ").capitalize()
     axes.set_title(words(f"{shown}, {_last(first, _ticks_of(first[name]))}"))
-    axes.legend(loc="upper left", fontsize=8.5)
+    said = meant(cases, INTERVAL)
+    axes.legend(
+        loc="upper left",
+        fontsize=8.5,
+        title=said[0] if said else None,
+        title_fontsize=8.5,
+        alignment="left",
+    )
 
 
-def _ridges(axes: Any, data: xr.Dataset, name: str) -> None:
+def _ridges(axes: Any, label: str, data: xr.Dataset, name: str) -> None:
     """Draw the density of the agents on some days, one above the other."""
     clock = _ticks_of(data[name])
     ticks = data[clock].values
@@ -151,9 +174,12 @@ def _ridges(axes: Any, data: xr.Dataset, name: str) -> None:
         axes.fill_between(places, height, upper, color=COLOURS[0], alpha=0.8, lw=0, zorder=order)
         axes.plot(places, upper, color="white", linewidth=0.9, zorder=order + 1)
     axes.set_yticks(range(len(chosen)), [str(tick) for tick in ticks[chosen]])
-    axes.set(ylabel=clock.split("_")[-1], xlim=(places[0], places[-1]), title="Agents by day")
-    axes.set_xlabel(words(f"{about(data[name])} [{data[name].attrs.get('units', '1')}]", 52))
+    title = f"Agents by day: {label}" if label else "Agents by day"
+    axes.set(ylabel=clock.split("_")[-1], xlim=(places[0], places[-1]), title=words(title, 60))
+    axes.set_xlabel(words(f"{about(data[name])} {in_unit(data[name])}".strip(), 60))
     axes.locator_params(axis="x", nbins=4)
+    if most >= 1000:
+        axes.xaxis.set_major_formatter(thousands)
 
 
 def density(values: NDArray[np.float64], places: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -187,30 +213,67 @@ def time(cases: Cases) -> Any:
 def _stacked(cases: Cases, name: str, dim: str, title: str, axis: str) -> Any:
     figure, panels = new_panels(len(cases), wide=len(cases) == 1)
     colours = ("#C8C8C8", "#56B4E9", "#0072B2", "#E69F00", "#D55E00", "#009E73", "#CC79A7")
+    means = {label: _means(data, name, dim) for label, data in cases.items()}
+    names = {label: [*map(str, one[dim].values)] for label, one in means.items()}
+    known = dict.fromkeys(n for own in sorted(names.values(), key=len)[::-1] for n in own)
+    used = {
+        label: [n for n, area in zip(names[label], one.values, strict=True) if (area > 0).any()]
+        for label, one in means.items()
+    }
+    order = [n for n in known if any(n in own for own in used.values())]
+    entries = {}
     for axes, (label, data) in zip(panels, cases.items(), strict=True):
-        clock, copies = clock_of(data), copies_of(data)
-        means = variable_of(data, name).transpose(copies, dim, clock)
-        there = means.isel({dim: (means.fillna(0) > 0).any([clock, copies]).values})
-        days, values, _ = statistics.thinned(
-            data[clock].values, statistics.mean(there.values), POINTS
-        )
-        labels = [words(one).replace("_", " ") for one in there[dim].values]
-        shown = [(colours * 3)[i] for i in range(len(labels))]
-        areas = axes.stackplot(days, values, colors=shown, labels=labels, linewidth=0)
-        for i, area in enumerate(areas):
-            area.set_hatch((None, "///", "...")[i // len(colours) % 3])
+        own = [n for n in order if n in names[label]]
+        values = means[label].values[[names[label].index(n) for n in own]]
+        days, values, _ = statistics.thinned(data[clock_of(data)].values, values, POINTS)
+        places = [order.index(n) for n in own]  # one colour and hatch in all panels
+        shown = [colours[i % len(colours)] for i in places]
+        areas = axes.stackplot(days, values, colors=shown, linewidth=0)
+        for n, place, area in zip(own, places, areas, strict=True):
+            area.set_hatch((None, "///", "...")[place // len(colours) % 3])
+            area.set_label(words(n).replace("_", " "))
+            entries[n] = area
         axes.set_ylim((0, 1))
         axes.grid(visible=False)
         label_panel(axes, data, f"{title}: {label}" if label else title, axis)
         mark(axes, data, happenings(data))
-    handles = panels[0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside right upper", fontsize=8.5, reverse=True)
+    said = meant(cases, INTERVAL)
+    figure.legend(
+        handles=[entries[n] for n in reversed(order)],  # as they stand above each other
+        loc="outside right upper",
+        fontsize=8.5,
+        title=said[0].replace(" of ", "\nof ", 1) if said else None,
+        title_fontsize=8.5,
+        alignment="left",
+    )
     return finished(figure, cases, "")
 
 
-def devices(cases: Cases) -> Any:
+def _means(data: xr.Dataset, name: str, dim: str) -> xr.DataArray:
+    """Return the means of a variable over copies: (dim, tick)."""
+    values = variable_of(data, name).transpose(copies_of(data), dim, clock_of(data))
+    found: xr.DataArray = values.isel({copies_of(data): 0}, drop=True)
+    return found.copy(data=statistics.mean(values.values))
+
+
+def devices(cases: Cases, *, bands: str = INTERVAL) -> Any:
     """Draw which part of tools and machines is made with devices that make devices."""
-    return _lines_of(cases, "device_maker_share", "made_type", "made with devices, share")
+    shares = {label: variable_of(data, "device_maker_share") for label, data in cases.items()}
+    makers = {label: MAKES_TOOLS in possible_types(data) for label, data in cases.items()}
+    if not any(makers.values()):
+        raise SocietiesError("has no devices that make devices: it was run with 'devices: tools'")
+    figure, panels = new_panels(len(cases), wide=len(cases) == 1)
+    for axes, (label, data) in zip(panels, cases.items(), strict=True):
+        label_panel(axes, data, label or "Device maker share", "made with devices, share")
+        axes.set_ylim((0, 1.02))
+        if not makers[label]:
+            axes.text(0.5, 0.5, "devices: tools", transform=axes.transAxes, ha="center")
+            continue
+        for place, one in enumerate(map(words, shares[label].made_type.values)):
+            part = shares[label].isel(made_type=place)
+            draw_line(axes, data, part, COLOURS[place], bands, one.replace("_", " "))
+        legend_inside(axes)
+    return finished(figure, cases, bands, legend=False)
 
 
 def hhi(cases: Cases) -> Any:
@@ -223,13 +286,16 @@ def hhi(cases: Cases) -> Any:
             data[clock].values, statistics.mean(values.values), POINTS
         )
         least, low, middle, high, most = means
-        axes.fill_between(days, least, most, color=COLOURS[0], alpha=0.15, linewidth=0, label="all")
-        axes.fill_between(days, low, high, color=COLOURS[0], alpha=0.35, linewidth=0, label="half")
-        axes.plot(days, middle, color=COLOURS[0], label="median")
+        area = {"color": COLOURS[0], "linewidth": 0}
+        axes.fill_between(days, least, most, alpha=0.15, label="all of them", **area)
+        axes.fill_between(days, low, high, alpha=0.35, label="half of them", **area)
+        axes.plot(days, middle, color=COLOURS[0], label="median of the resources")
         label_panel(axes, data, label or "Concentration of extraction", "HHI over resources")
         axes.set_ylim((0, 1.02))
         mark(axes, data, happenings(data))
-    panels[0].legend(loc="best", title="resources", fontsize=8.5)
+    entries = panels[0].get_legend_handles_labels()[0]
+    said = meant(cases, INTERVAL)
+    legend_above(figure, [entries[::-1]], said[0] if said else "")
     return finished(figure, cases, "")
 
 
@@ -259,11 +325,10 @@ def shock(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
             lost = f"{part:.0f} % lost" if part > 0 else "never below"
             shown = "; ".join(part for part in (label, lost, said) if part)
             draw_line(axes, data, relative, colour, bands, shown)
-        title = name.replace("_", " ").capitalize()
-        label_panel(axes, longest(cases), title, "part of the level before")
+        label_panel(axes, longest(cases), titled(name), "part of the level before")
         axes.axhline(1, color=GREY, linewidth=0.8)
         from_zero(axes)
-        axes.legend(loc="best", fontsize=8.5)
+        legend_inside(axes)
     return finished(figure, cases, bands, legend=False)
 
 
@@ -284,20 +349,6 @@ def _ticks_of(values: xr.DataArray) -> str:
 
 def _last(data: xr.Dataset, clock: str) -> str:
     return f"{clock.split('_')[-1]} {data[clock].values[-1]}"
-
-
-def _lines_of(cases: Cases, name: str, dim: str, axis: str) -> Any:
-    figure, panels = new_panels(len(cases), wide=len(cases) == 1)
-    for axes, (label, data) in zip(panels, cases.items(), strict=True):
-        values = variable_of(data, name)
-        for place, one in enumerate(values[dim].values):
-            part = values.isel({dim: place})
-            draw_line(axes, data, part, COLOURS[place], INTERVAL, words(one).replace("_", " "))
-        label_panel(axes, data, label or name.replace("_", " ").capitalize(), axis)
-        axes.set_ylim((0, 1.02))
-        mark(axes, data, happenings(data))
-        axes.legend(loc="best", fontsize=8.5)
-    return finished(figure, cases, INTERVAL, legend=False)
 
 
 FIGURES: dict[str, Callable[..., Any]] = {

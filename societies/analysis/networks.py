@@ -326,7 +326,7 @@ def draw_trade_network(
         figure.colorbar(image, ax=right, label="units", ticks=MaxNLocator(integer=True))
     else:
         right.text(0.5, 0.5, "nobody traded", transform=right.transAxes, ha="center", va="center")
-    return finished(figure, cases, "", legend=False, marked=False)
+    return finished(figure, cases, "", legend=False, marks=False, along=False)
 
 
 def _agents(data: xr.Dataset, run: int | None) -> int:
@@ -357,8 +357,8 @@ def _circle(axes: Any, volume: Any) -> None:
     axes.scatter(x, y, s=12 + 90 * strength / max(1, strength.max()), color=COLOURS[1], zorder=3)
     if count <= MOST_NAMED:
         for agent in range(count):
-            place = 1.12 * x[agent], 1.12 * y[agent]
+            place = 1.17 * x[agent], 1.17 * y[agent]
             axes.annotate(str(agent), place, ha="center", va="center", fontsize=7)
-    axes.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), aspect="equal", xticks=[], yticks=[])
+    axes.set(xlim=(-1.28, 1.28), ylim=(-1.28, 1.28), aspect="equal", xticks=[], yticks=[])
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)

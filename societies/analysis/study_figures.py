@@ -13,16 +13,29 @@ from societies.analysis.drawing import (
     GREY,
     MOST_CASES,
     finished,
+    in_unit,
+    meant,
     new_panels,
     short,
+    titled,
     unit_of,
     variable_of,
 )
 from societies.analysis.selecting import RUN
 from societies.analysis.sensitivity import morris, sobol, varied
 from societies.errors import SocietiesError
-from societies.workload import bands as statistics
-from societies.workload.figure import COLOURS, INTERVAL, clock_of, from_zero, line_with_band, words
+from societies.workload.figure import (
+    COLOURS,
+    INK,
+    INTERVAL,
+    LEVEL,
+    clock_of,
+    from_zero,
+    line_with_band,
+    thousands,
+    words,
+)
+from societies.workload.lettering import characters, legend_above, wrapped
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,6 +44,10 @@ if TYPE_CHECKING:
 
 SEQUENTIAL = "cividis"
 """A colour map that is the same to colour-blind people, and rises in brightness."""
+MOST_TICKS = 10
+"""Places along an axis that are labelled."""
+DOTS: dict[str, Any] = {"marker": "o", "markersize": 4}
+"""A line over the points of a study has a dot at each: both are the same statistic."""
 
 
 def cases_of(label: str, data: xr.Dataset, figure: str) -> dict[str, xr.Dataset]:
@@ -72,10 +89,18 @@ def sweep(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
             axes.set_ylabel(unit_of(study[name]))
             from_zero(axes)
         else:
-            _over_two(figure, axes, study, values, keys, unit_of(study[name]))
-        axes.set_title(words(name.replace("_", " ").capitalize()))
+            said = meant(cases, INTERVAL, by_point=True)
+            label = f"{said[0] if said else ''} {in_unit(study[name])}".strip()
+            _over_two(figure, axes, study, values, keys, label)
+        axes.set_title(words(f"{titled(name)}{_at(study, name)}"))
     shown = bands if len(keys) == 1 else ""
-    return finished(figure, cases, shown, legend=False, by_point=True)
+    return finished(figure, cases, shown, legend=False, by_point=True, along=False, **DOTS)
+
+
+def _at(study: xr.Dataset, name: str) -> str:
+    """Say of which tick an outcome is."""
+    clock = clock_of(study)
+    return f", {clock} {study[clock].values[-1]}" if clock in study[name].dims else ""
 
 
 def _over_one(axes: Any, study: xr.Dataset, values: Any, key: str, shown: str) -> None:
@@ -87,11 +112,23 @@ def _over_one(axes: Any, study: xr.Dataset, values: Any, key: str, shown: str) -
         table[: len(own), place] = own
     textual = places.dtype.kind not in "iuf"
     x = np.arange(len(places)) if textual else places
-    line_with_band(axes, x, table, COLOURS[0], shown)
-    axes.plot(x, statistics.mean(table), "o", color=COLOURS[0], markersize=4)
+    line_with_band(axes, x, table, COLOURS[0], shown, most=len(x), **DOTS)
     if textual:
-        axes.set_xticks(x, [words(one) for one in places])
+        _ticks(axes, "x", [words(one) for one in places])
     axes.set_xlabel(words(key))
+
+
+def _ticks(axes: Any, side: str, labels: Sequence[str]) -> None:
+    """Label places along an axis, wrapped; of many, some that have room."""
+    each = -(-len(labels) // MOST_TICKS)
+    figure, columns = axes.figure, axes.get_subplotspec().get_gridspec().ncols
+    inches = (
+        (figure.get_figwidth() / columns - 1.2) * each / max(1, len(labels) - (not axes.images))
+    )
+    room = max(characters(inches, 10.0), 6) if side == "x" else 24
+    shown = [wrapped(one, room) for one in labels[::each]]
+    set_ticks = axes.set_xticks if side == "x" else axes.set_yticks
+    set_ticks(range(0, len(labels), each), shown)
 
 
 def _over_two(
@@ -104,15 +141,19 @@ def _over_two(
     np.add.at(count, (j[there], i[there]), 1)
     with np.errstate(invalid="ignore"):
         image = axes.imshow(total / count, origin="lower", aspect="auto", cmap=SEQUENTIAL)
-    axes.set_xticks(range(len(x)), [short(one) for one in x])
-    axes.set_yticks(range(len(y)), [short(one) for one in y])
+    _ticks(axes, "x", [short(one) for one in x])
+    _ticks(axes, "y", [short(one) for one in y])
     axes.set(xlabel=words(keys[0]), ylabel=words(keys[1]))
     axes.grid(visible=False)
-    figure.colorbar(image, ax=axes, label=label)
+    largest = np.nanmax(np.abs(total / np.maximum(count, 1)), initial=0)
+    many = thousands if largest >= 1000 else None
+    figure.colorbar(image, ax=axes, label=label, format=many)
 
 
 def sensitivity(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
     """Draw what an outcome of a study depends on: Sobol indices or Morris's effects."""
+    from matplotlib.lines import Line2D
+
     study = _study(cases)
     method, options = _design(study)
     name = variables[0] if variables else ("gini" if "gini" in study else _scalars(study)[0])
@@ -123,24 +164,30 @@ def sensitivity(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
     keys = varied(study)
     figure, (axes,) = new_panels(1, wide=True)
     if method == "saltelli":
-        found = sobol(outcome, keys, second_order=bool(options.get("second_order")))
+        found = sobol(outcome, keys, second_order=bool(options.get("second_order")), level=LEVEL)
         order = found.sortby("total")
         _bars(axes, order, "total", "#0072B2", 0.2, "in all (total)")
         _bars(axes, order, "first", "#E69F00", -0.2, "alone (first order)")
         axes.set_xlabel(f"part of the variance of {words(name)}")
     else:
-        found = morris(outcome, keys, levels=int(options.get("levels", 4)))
+        found = morris(outcome, keys, levels=int(options.get("levels", 4)), level=LEVEL)
         order = found.sortby("mu_star")
         _bars(axes, order, "mu_star", "#0072B2", 0.0, "mean size of elementary effects")
-        axes.plot(order.sigma, range(order.sizes["parameter"]), "o", color="#D55E00", label="sigma")
-        axes.set_xlabel(words(f"effect on {name} [{outcome.attrs.get('units', '1')}]"))
+        spread = "their standard deviation (sigma)"
+        axes.plot(order.sigma, range(order.sizes["parameter"]), "o", color="#D55E00", label=spread)
+        axes.set_xlabel(words(f"effect on {name} {in_unit(outcome)}".strip()))
     axes.set_yticks(range(order.sizes["parameter"]), [words(one) for one in order.parameter.values])
     axes.grid(visible=True, axis="x")
     axes.grid(visible=False, axis="y")
     axes.axvline(0, color=GREY, linewidth=0.8)
     axes.set_title(words(f"What {name} depends on"))
-    axes.legend(loc="lower right", fontsize=9)
-    return finished(figure, cases, "", legend=False)
+    said = f"{100 * LEVEL:g} % interval (bootstrap)"
+    interval = Line2D([], [], color=INK, linewidth=1, label=said)
+    dots = [line for line in axes.lines if not line.get_label().startswith("_")]
+    legend_above(
+        figure, [[*(one for one in axes.containers if one.get_label()[0] != "_"), *dots, interval]]
+    )
+    return finished(figure, cases, "", legend=False, along=False)
 
 
 def _bars(axes: Any, found: xr.Dataset, name: str, colour: str, shift: float, label: str) -> None:
@@ -152,7 +199,7 @@ def _bars(axes: Any, found: xr.Dataset, name: str, colour: str, shift: float, la
         height=0.36 if shift else 0.6,
         color=colour,
         xerr=ends,
-        error_kw={"elinewidth": 1, "ecolor": "#222222"},
+        error_kw={"elinewidth": 1, "ecolor": INK},
         label=label,
     )
 

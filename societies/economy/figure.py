@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from reference_py.economy.devices import DEVICE_TYPES, TOOL
 from societies.workload.bands import thinned
 from societies.workload.figure import (
+    INTERVAL,
     MOST_POINTS,
+    QUANTILES,
     Mark,
     Panel,
+    configuration_of,
     from_zero,
     label,
+    line_with_band,
     marks_of,
     numbers,
     panels_figure,
@@ -19,6 +25,7 @@ from societies.workload.figure import (
     values_set,
     words,
 )
+from societies.workload.lettering import columns_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -38,12 +45,13 @@ _SOURCE_COLOURS = ("#C8C8C8", "#56B4E9", "#0072B2", "#E69F00", "#D55E00")
 _TYPE_COLOURS = (*_SOURCE_COLOURS[1:], "#009E73", "#CC79A7")
 
 
-def figure(results: xr.Dataset, *, bands: str = "interval") -> Any:
+def figure(results: xr.Dataset, *, bands: str = INTERVAL) -> Any:
     """Return the overview of a run.
 
     A run with devices has three panels more: how many resources are in the devices used, with
-    what the units were extracted, and how many devices of each type are known; one with several
-    groups has their utilities. Those are means over societies.
+    what the units were extracted, and how many devices of each type are known, of the types that
+    its configuration allows; one with several groups has their utilities. Lines are what the legend
+    says; shares that stand one above the other are means over societies.
 
     Parameters
     ----------
@@ -62,12 +70,12 @@ def figure(results: xr.Dataset, *, bands: str = "interval") -> Any:
     shown: dict[str, Any] = {"shown": bands, "marks": happenings(results)}
     if not all(panel.variable in results for panel in PANELS):
         return panels_figure(results, panels_of(results), who=who(results), **shown)
-    groups = (_draw_groups,) if "group_utility" in results else ()
+    groups = (partial(_draw_groups, shown=bands),) if "group_utility" in results else ()
     with_devices = (INTERDEPENDENCE.variable, "extraction_share", "devices_known")
     if not all(name in results for name in with_devices):
         return panels_figure(results, PANELS, groups, who(results), **shown)
     panels = (*PANELS, INTERDEPENDENCE)
-    more = (_draw_sources, _draw_known, *groups)
+    more = (partial(_draw_sources, shown=bands), partial(_draw_known, shown=bands), *groups)
     return panels_figure(results, panels, more, who(results), **shown)
 
 
@@ -95,52 +103,74 @@ def who(results: xr.Dataset) -> str:
     return "  ·  ".join(parts)
 
 
-def _draw_sources(axes: Any, results: xr.Dataset) -> None:
+def possible_types(results: xr.Dataset) -> tuple[str, ...]:
+    """Return the types of devices that can exist with the configuration of a result.
+
+    In a study that varies ``devices``, those that can exist in any of its runs.
+    """
+    said = {configuration_of(results).get("devices")}
+    if "devices" in results.coords:
+        said = {str(one) for one in results["devices"].values.ravel()}
+    return (DEVICE_TYPES[TOOL],) if said == {"tools"} else DEVICE_TYPES
+
+
+def _draw_sources(axes: Any, results: xr.Dataset, shown: str) -> None:
     """Draw the shares of the units extracted by hand and with each type, one above the other."""
     shares = numbers(results, "extraction_share", "source", "day", "society").mean("society")
-    names = [words(name).replace("_", " ") for name in results["source"].values]
-    days, shown, _ = thinned(results["day"].values, shares.values, MOST_POINTS)
-    axes.stackplot(days, shown, colors=_SOURCE_COLOURS, labels=names, linewidth=0)
+    there = [i for i, one in enumerate(results["source"].values) if _possible(results, one)]
+    names = [words(results["source"].values[i]).replace("_", " ") for i in there]
+    days, areas, _ = thinned(results["day"].values, shares.values[there], MOST_POINTS)
+    colours = [_SOURCE_COLOURS[i % len(_SOURCE_COLOURS)] for i in there]
+    axes.stackplot(days, areas, colors=colours, labels=names, linewidth=0)
     axes.set_ylim((0, 1))
     axes.grid(visible=False)
-    _finish(axes, results, "Extracted with", "share of the units")
+    what = "mean share of the units" if shown == QUANTILES else "share of the units"
+    _finish(axes, results, "Extracted with", what)
 
 
-def _draw_groups(axes: Any, results: xr.Dataset) -> None:
+def _possible(results: xr.Dataset, name: Any) -> bool:
+    return str(name) not in DEVICE_TYPES or str(name) in possible_types(results)
+
+
+def _draw_groups(axes: Any, results: xr.Dataset, shown: str) -> None:
     """Draw the utility of the members of each group."""
-    means = numbers(results, "group_utility", "group", "day", "society").mean("society")
-    days, values, _ = thinned(results["day"].values, means.values, MOST_POINTS)
-    for number, (name, line) in enumerate(zip(results["group"].values, values, strict=True)):
-        axes.plot(
-            days,
-            line,
-            color=_TYPE_COLOURS[number % len(_TYPE_COLOURS)],
-            linestyle=("-", "--", ":")[number // len(_TYPE_COLOURS) % 3],
-            label=words(name).replace("_", " "),
-        )
+    values = numbers(results, "group_utility", "group", "society", "day").values
+    for number, (name, own) in enumerate(zip(results["group"].values, values, strict=True)):
+        colour = _TYPE_COLOURS[number % len(_TYPE_COLOURS)]
+        style = ("-", "--", ":")[number // len(_TYPE_COLOURS) % 3]
+        _line(axes, results, own, colour, shown, name, linestyle=style)
     from_zero(axes)
     _finish(axes, results, "Utility by group", "util per member")
 
 
-def _draw_known(axes: Any, results: xr.Dataset) -> None:
+def _draw_known(axes: Any, results: xr.Dataset, shown: str) -> None:
     """Draw how many devices of each type somebody knows how to make."""
-    known = numbers(results, "devices_known", "device_type", "day", "society").mean("society")
-    days, shown, _ = thinned(results["day"].values, known.values, MOST_POINTS)
-    for name, line, colour in zip(
-        results["device_type"].values, shown, _TYPE_COLOURS, strict=False
-    ):
-        axes.plot(days, line, color=colour, label=words(name).replace("_", " "))
-    axes.set_ylim((0, max(1.0, float(known.max().fillna(0)) * 1.08)))
+    known = numbers(results, "devices_known", "device_type", "society", "day").values
+    types = results["device_type"].values
+    for name, own, colour in zip(types, known, _TYPE_COLOURS, strict=False):
+        if _possible(results, name):
+            _line(axes, results, own, colour, shown, name)
+    from_zero(axes)
+    axes.set_ylim((0, max(1.0, axes.get_ylim()[1])))
     _finish(axes, results, "Devices known", "devices of each type")
+
+
+def _line(
+    axes: Any, results: xr.Dataset, values: Any, colour: str, shown: str, name: Any, **style: Any
+) -> None:
+    """Draw one of several lines of a panel, without its band: the bands would cover each other."""
+    said = words(name).replace("_", " ")
+    line_with_band(axes, results["day"].values, values, colour, shown, said, band=False, **style)
 
 
 def _finish(axes: Any, results: xr.Dataset, title: str, axis: str) -> None:
     """Label a panel of several lines or areas, and explain them below it."""
     label(axes, results, title, axis)
+    labels = axes.get_legend_handles_labels()[1]
     axes.legend(
         loc="upper center",
         bbox_to_anchor=(0.5, -0.22),
-        ncols=3,
+        ncols=min(columns_of(labels, 3.2, 8.5), 3),
         frameon=False,
         fontsize=8.5,
         handlelength=1.2,

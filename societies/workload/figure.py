@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from societies.errors import ConfigError, OutputError, SocietiesError, option, printable
 from societies.words import counted, plural
 from societies.workload import bands
+from societies.workload.lettering import fit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +32,7 @@ _LONGEST_WORDS = 120
 _LARGEST = 1e300
 """A figure can add and scale numbers below it without their becoming infinite."""
 
-_INK, _GREY, _GRID = "#222222", "#666666", "#E3E3E3"
+INK, _GREY, _PALE, _GRID = "#222222", "#666666", "#999999", "#E3E3E3"
 STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib: the same picture on every machine
     "font.size": 10,
@@ -49,7 +50,7 @@ STYLE: dict[str, Any] = {
     "axes.grid.axis": "y",
     "grid.color": _GRID,
     "grid.linewidth": 0.8,
-    "text.color": _INK,
+    "text.color": INK,
     "xtick.color": _GREY,
     "ytick.color": _GREY,
     "lines.linewidth": 1.4,
@@ -201,10 +202,11 @@ def panels_figure(
     for axes in figure.axes:
         mark(axes, results, marks)
     figure.suptitle(
-        title(results, who), x=0.01, ha="left", fontsize=12.5, color=_INK, fontweight="normal"
+        title(results, who), x=0.01, ha="left", fontsize=12.5, color=INK, fontweight="normal"
     )
     legend(figure, results.sizes[copies], copies, shown)
     small_print(figure, results, marks)
+    fit(figure)
     return figure
 
 
@@ -221,6 +223,10 @@ def line_with_band(
     colour: str,
     shown: str = INTERVAL,
     name: str = "",
+    *,
+    band: bool = True,
+    most: int = MOST_POINTS,
+    **style: Any,
 ) -> None:
     """Draw a series of several copies: mean and interval, or median and quantiles.
 
@@ -231,25 +237,26 @@ def line_with_band(
     values : (copy, tick)
     colour, name : of the line
     shown : "interval", "quantiles" or "none"
+    band : whether the band is drawn
+    most : points of the line; of more, each is the mean of several
+    style : of the line, as matplotlib calls it
     """
-    ticks, values, _ = bands.thinned(ticks, values, MOST_POINTS)
+    ticks, values, _ = bands.thinned(ticks, values, most)
     if shown == QUANTILES:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of ticks at which all are missing
             low, line, high = np.nanquantile(values, [(1 - PART) / 2, 0.5, (1 + PART) / 2], axis=0)
     else:
         line = bands.mean(values)
-        low, high = bands.ends_of_mean(values, LEVEL)
-    if len(values) > 1 and shown != NONE:
+        low, high = bands.ends_of_mean(values, LEVEL) if band else (line, line)
+    if band and len(values) > 1 and shown != NONE:
         axes.fill_between(ticks, low, high, color=colour, alpha=0.22, linewidth=0)
     # Not clipped, so that a line along zero shows on the axis.
-    marker = "o" if len(ticks) == 1 else ""
-    axes.plot(
-        ticks, line, color=colour, marker=marker, clip_on=False, zorder=3, label=name or "_line"
-    )
+    style = {"marker": "o" if len(ticks) == 1 else ""} | style
+    axes.plot(ticks, line, color=colour, clip_on=False, zorder=3, label=name or "_line", **style)
 
 
-def meaning(copies: str, count: int, shown: str) -> tuple[str, str]:
+def meaning(copies: str, count: int | str, shown: str) -> tuple[str, str]:
     """Say what line and band are."""
     several = f"{count} {plural(copies)}"
     if shown == QUANTILES:
@@ -260,23 +267,26 @@ def meaning(copies: str, count: int, shown: str) -> tuple[str, str]:
 
 def legend(figure: Any, count: int, copies: str, shown: str) -> None:
     """Say below the title what line and band are, if there are several copies."""
+    if count >= 2:
+        _below_title(figure, handles_of(*meaning(copies, count, shown), shown))
+
+
+def handles_of(line: str, band: str, shown: str, **style: Any) -> list[Any]:
+    """Return the entries of a legend that say what line and band are."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    if count < 2:
-        return
-    line, band = meaning(copies, count, shown)
-    handles: list[Any] = [Line2D([], [], color=_GREY, label=line)]
+    handles: list[Any] = [Line2D([], [], color=_PALE, label=line, **style)]
     if shown != NONE:
-        handles.append(Patch(color=_GREY, alpha=0.3, linewidth=0, label=band))
-    _below_title(figure, handles)
+        handles.append(Patch(color=_PALE, alpha=0.45, linewidth=0, label=band))
+    return handles
 
 
 def _below_title(figure: Any, handles: Sequence[Any]) -> None:
     """Draw a legend in a second line of the title, which a blank line keeps free."""
     figure.suptitle(
         f"{figure._suptitle.get_text()}\n ",
-        **{"x": 0.01, "ha": "left", "fontsize": 12.5, "color": _INK, "fontweight": "normal"},
+        **{"x": 0.01, "ha": "left", "fontsize": 12.5, "color": INK, "fontweight": "normal"},
     )
     y = 1 - 0.26 / figure.get_figheight()
     figure.legend(
@@ -312,17 +322,22 @@ def small_print(figure: Any, results: xr.Dataset, marks: Sequence[Mark] = ()) ->
     clock, _ = clock_and_copies(results)
     lines = []
     if marks:
-        numbered = [
-            f"{number}: {one.text}" if len(marks) > 1 else one.text
-            for number, one in enumerate(marks[:_MOST_MARKS], 1)
-        ]
-        rest = [f"and {len(marks) - _MOST_MARKS} more"] if len(marks) > _MOST_MARKS else []
-        lines.append(words("dashed: " + "; ".join([*numbered, *rest]), longest=150))
+        lines.append(words(marked(marks), longest=150))
     lines.append(origin(results))
     each = -(-results.sizes[clock] // MOST_POINTS)
     if each > 1:
         lines[-1] += f"  ·  means of {each} {plural(clock)}"
     figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=_GREY)
+
+
+def marked(marks: Sequence[Mark]) -> str:
+    """Say what the dashed lines mark, by the numbers at them if there are several."""
+    numbered = [
+        f"{number}: {one.text}" if len(marks) > 1 else one.text
+        for number, one in enumerate(marks[:_MOST_MARKS], 1)
+    ]
+    rest = [f"and {len(marks) - _MOST_MARKS} more"] if len(marks) > _MOST_MARKS else []
+    return "dashed: " + "; ".join([*numbered, *rest])
 
 
 def clock_of(results: xr.Dataset) -> str:
@@ -366,7 +381,7 @@ def marks_of(
     keys : of lists whose entries say at which tick, by the clock's word
     worded : returns what an entry says that happens
     """
-    said, clock = _configuration(results), clock_of(results)
+    said, clock = configuration_of(results), clock_of(results)
     entries = [one for key in keys for one in _sections(said.get(key))]
     at = [(one.get(clock), worded(one)) for one in entries]
     return sorted(
@@ -380,7 +395,7 @@ def _sections(said: Any) -> list[Mapping[str, Any]]:
     return [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
 
 
-def _configuration(results: xr.Dataset) -> Mapping[str, Any]:
+def configuration_of(results: xr.Dataset) -> Mapping[str, Any]:
     """Return the configuration of a result as plain data; empty if it has none that can be read."""
     import yaml
 
@@ -469,7 +484,7 @@ def from_zero(axes: Any) -> None:
     top, bottom = (float(values.max()), float(values.min())) if len(values) else (0.0, 0.0)
     axes.set_ylim((min(0.0, bottom * 1.08), top * 1.08 if top > 0 else 1))
     if top >= 1000:
-        axes.yaxis.set_major_formatter(_thousands)
+        axes.yaxis.set_major_formatter(thousands)
 
 
 def label(axes: Any, results: xr.Dataset, title: str, label: str) -> None:
@@ -501,6 +516,6 @@ def words(text: object, longest: int = _LONGEST_WORDS) -> str:
     return printable(shown).replace("$", r"\$")
 
 
-def _thousands(value: float, _: int | None = None) -> str:
+def thousands(value: float, _: int | None = None) -> str:
     """Write a tick with narrow spaces between thousands."""
     return f"{value:,.6g}".replace(",", "\u202f")

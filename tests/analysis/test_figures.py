@@ -72,6 +72,33 @@ def labels(axes):
     return [text.get_text() for text in axes.get_legend().get_texts()]
 
 
+def above(figure):
+    """Return what the legend above the panels names; entries of one row may be blank."""
+    return {text.get_text() for text in figure.legends[0].get_texts()} - {" "}
+
+
+BANDS = {
+    "interval": "95 % interval of the mean (bootstrap)",
+    "quantiles": "5 % to 95 % quantile of the societies",
+    "none": None,
+}
+
+
+@pytest.mark.parametrize("bands", BANDS)
+@pytest.mark.parametrize("name", ["series", "gini", "devices", "interdependence", "shock"])
+def test_every_figure_names_its_band_in_its_legend(name, bands):
+    figure = make_figure(run(configuration=SHOCK), name, bands=bands)
+    line = "median" if bands == "quantiles" else "mean"
+    assert above(figure) == {f"{line} of 4 societies", BANDS[bands]} - {None}
+    assert bool(figure.axes[0].collections) == (bands != "none")
+    assert not make_figure(run().isel(society=[0]), "series", bands=bands).legends
+
+
+def test_societies_of_several_results_are_counted_as_they_are():
+    figure = make_figure([run(1), run(2).isel(society=slice(2))], "gini")
+    assert "mean of 2 to 4 societies" in above(figure)
+
+
 def upper(area):
     """Return the upper edge of a filled area along its points."""
     corners = area.get_paths()[0].vertices
@@ -90,10 +117,29 @@ def test_several_results_are_lines_of_one_panel_in_colours_of_their_own():
             np.testing.assert_allclose(line.get_ydata(), expected["mean"])
             assert max(upper(band).values()) == pytest.approx(float(expected.high.max()))
         assert len({line.get_color() for line in axes.lines}) == 2
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["trade", "tools"]
+    interval = "95 % interval of the mean (bootstrap)"
+    assert above(figure) == {"trade", "tools", "mean of 4 societies", interval}
     small = figure._supxlabel.get_text()
-    assert "line: mean of 4 societies; band: 95 % interval of the mean (bootstrap)" in small
     assert "trade.h5" in small and "tools.h5" in small
+
+
+def test_marks_say_in_which_of_several_results_something_happened():
+    other = SHOCK.replace("30", "20")
+    with_, later, without = run(configuration=SHOCK), run(configuration=other), run()
+    for data, name in ((with_, "a"), (later, "b"), (without, "c")):
+        data.encoding["source"] = f"{name}.h5"
+
+    def marked(*sources):
+        figure = make_figure(list(sources), "gini")
+        dashed = [line.get_xdata()[0] for line in figure.axes[0].lines[len(sources) :]]
+        return dashed, figure._supxlabel.get_text().split("\n")[0]
+
+    assert marked(with_, with_) == ([30], "dashed: day 30 resource 2 removed")
+    assert marked(without, with_) == ([30], "dashed: day 30 resource 2 removed (a)")
+    assert marked(with_, without, later) == (
+        [20, 30],
+        "dashed: 1: day 20 resource 2 removed (b); 2: day 30 resource 2 removed (a)",
+    )
 
 
 def test_gini_coefficients_say_of_which_quantity_they_are():
@@ -129,6 +175,9 @@ def test_a_distribution_has_lorenz_curves_and_densities():
         np.testing.assert_allclose(line.get_ydata(), curve)
     gini = float(analysis.gini(sources[0].agent_utility.isel(agent_day=-1)).mean())
     assert labels(left)[0] == f"trade: Gini {gini:.3f}"
+    assert labels(left)[-1] == "all alike"
+    assert left.get_legend().get_title().get_text() == "mean of 4 societies"
+    assert right.get_title("left") == "Agents by day: trade"
     assert [text.get_text() for text in right.get_yticklabels()] == [
         "10",
         "20",
@@ -165,6 +214,35 @@ def test_shares_stand_one_above_the_other(figure, name):
         np.testing.assert_allclose([edge[day] for day in data.day.values], sums[:, place])
     (legend,) = axes.figure.legends
     assert [text.get_text() for text in legend.get_texts()] == SOURCES[::-1]
+    assert legend.get_title().get_text() == "mean\nof 4 societies"
+
+
+def test_a_source_has_the_same_colour_in_all_panels_and_all_are_in_the_legend():
+    first = run(1)
+    first["extraction_share"][..., 1] = 0.0  # no tools
+    figure = make_figure([first, run(2).isel(source=[0, 1])], "sources")
+    colours = [
+        {area.get_label(): tuple(area.get_facecolor()[0]) for area in axes.collections}
+        for axes in figure.axes
+    ]
+    assert set(colours[0]) == {*SOURCES} and set(colours[1]) == {"hand", "tool"}
+    assert colours[0] == colours[0] | colours[1]
+    assert len({*colours[0].values()}) == 3
+    (legend,) = figure.legends
+    shown = {
+        text.get_text(): tuple(patch.get_facecolor())
+        for text, patch in zip(legend.get_texts(), legend.get_patches(), strict=True)
+    }
+    assert shown == colours[0]
+
+
+def test_devices_that_cannot_exist_are_not_drawn():
+    tools = run(configuration="workload: economy\ndevices: tools\n")
+    with pytest.raises(SocietiesError, match=r"no devices that make devices.*devices: tools"):
+        make_figure(tools, "devices")
+    left, right = make_figure([tools, run(configuration="devices: all")], "devices").axes
+    assert not left.lines and [text.get_text() for text in left.texts] == ["devices: tools"]
+    assert len(right.lines) == 2
 
 
 def test_lines_of_makers_and_of_interdependence_are_means():
@@ -183,6 +261,9 @@ def test_concentration_has_the_median_half_and_all_of_the_resources():
     (axes,) = make_figure(data, "hhi").axes
     means = data.hhi.mean("society")
     np.testing.assert_allclose(axes.lines[0].get_ydata(), means.isel(quantile=2))
+    (legend,) = axes.figure.legends
+    assert above(axes.figure) == {"median of the resources", "half of them", "all of them"}
+    assert legend.get_title().get_text() == "mean of 4 societies"
     for area, place in zip(axes.collections, (4, 3), strict=True):
         assert list(upper(area).values()) == pytest.approx(list(means.isel(quantile=place).values))
 
@@ -235,25 +316,35 @@ def study(points, outcome, replicates=2, **attrs):
 
 def test_a_study_of_one_key_is_a_line_with_a_band_over_it():
     data = study({"trading.rounds": [3, 6, 12]}, [10.0, 30.0, 20.0], replicates=5)
-    axes = make_figure(data).axes[0]
-    line, dots = axes.lines
-    assert line.get_xdata().tolist() == dots.get_xdata().tolist() == [3, 6, 12]
-    np.testing.assert_allclose(line.get_ydata(), [10, 30, 20])
-    np.testing.assert_allclose(dots.get_ydata(), [10, 30, 20])
-    (band,) = axes.collections
+    data["utility"][:5, 1] = [10, 10, 10, 10, 60]  # whose mean is 20
+    for bands, middle in (("interval", [20, 30, 20]), ("quantiles", [10, 30, 20])):
+        axes = make_figure(data, bands=bands).axes[0]
+        (line,) = axes.lines  # with a dot at each point: both are one statistic
+        assert line.get_marker() == "o"
+        assert line.get_xdata().tolist() == [3, 6, 12]
+        np.testing.assert_allclose(line.get_ydata(), middle)
+        said = "mean of 5 replicates" if bands == "interval" else "median of 5 replicates"
+        (entry,) = (one for one in axes.figure.legends[0].get_lines() if one.get_label() == said)
+        assert entry.get_marker() == "o"
+        assert BANDS[bands].replace("societies", "replicates") in above(axes.figure)
+    (band,) = make_figure(data).axes[0].collections
     assert upper(band)[6] == pytest.approx(
         float(analysis.mean_interval(data.utility[5:10, 1], "run").high)
     )
-    assert axes.get_xlabel() == "trading.rounds"
-    assert "line: mean of 5 replicates;" in axes.figure._supxlabel.get_text()
-    said = make_figure(data, bands="quantiles").axes[0].figure._supxlabel.get_text()
-    assert "line: median of 5 replicates;" in said
+    assert (axes.get_xlabel(), axes.get_title("left")) == ("trading.rounds", "Utility, day 20")
+
+
+def test_a_study_of_single_runs_and_many_values_is_drawn_point_by_point():
+    values = np.linspace(1, 2, 400)
+    figure = make_figure(study({"utility.exponent": values}, values, replicates=1))
+    np.testing.assert_array_equal(figure.axes[0].lines[0].get_xdata(), values)
+    assert not figure.legends and not figure.axes[0].collections
 
 
 def test_points_that_are_drawn_together_are_not_called_replicates():
     data = study({"trading.rounds": [3, 3, 6], "day_length": [100, 200, 100]}, [10.0, 30.0, 20.0])
     figure = make_figure(data, "series", variables=["utility"])
-    assert "line: mean of 6 runs of 3 points together;" in figure._supxlabel.get_text()
+    assert "mean of 6 runs of 3 points together" in above(figure)
 
 
 def test_a_study_of_one_key_over_time_has_a_line_for_each_value():
@@ -277,6 +368,13 @@ def test_a_study_of_two_keys_is_a_heat_map():
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("b", "a.x")
     assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "2", "3"]
     assert [text.get_text() for text in axes.get_yticklabels()] == ["0.1", "0.2"]
+    assert axes.figure.axes[1].get_ylabel() == "mean of 2 replicates [util]"
+    many = study({"b": np.arange(40), "a": np.arange(40) % 2}, np.arange(40.0))
+    axes = make_figure(many, "sweep", variables="utility").axes[0]
+    assert [text.get_text() for text in axes.get_xticklabels()][:3] == ["0", "4", "8"]
+    words = study({"key": ["a_long_first_word", "b", "c", "d", "e"]}, np.arange(5.0))
+    axes = make_figure(words, "sweep", variables="utility").axes[0]
+    assert axes.get_xticklabels()[0].get_text() == "a_long_\nfirst_word"
 
 
 def test_sensitivity_is_drawn_as_bars_with_intervals():
@@ -289,6 +387,8 @@ def test_sensitivity_is_drawn_as_bars_with_intervals():
     (axes,) = make_figure(data, "sensitivity", variables="utility").axes
     found = analysis.sobol(data.utility.isel(day=-1)).sortby("total")
     assert [text.get_text() for text in axes.get_yticklabels()] == ["a.early", "z.late"]
+    named = {"in all (total)", "alone (first order)", "95 % interval (bootstrap)"}
+    assert above(axes.figure) == named
     bars = [bar.get_width() for bar in axes.patches]
     np.testing.assert_allclose(bars, [*found.total, *found.first])
     assert bars[1] == pytest.approx(0.9, abs=0.06)  # 9 of 10 parts of the variance

@@ -88,6 +88,43 @@ def test_devices_have_panels_of_their_own():
         assert np.array_equal(line.get_ydata(), expected)
 
 
+@pytest.mark.parametrize(
+    ("devices", "sources", "types"),
+    [("tools", ["hand", "tool"], ["tool"]), ("all", slice(None), slice(None))],
+)
+def test_only_devices_that_can_exist_are_shown(devices, sources, types):
+    data = with_devices().assign_attrs(configuration=f"workload: economy\ndevices: {devices}\n")
+    panels = {axes.get_title("left"): axes for axes in figure_of(data).axes}
+    for title, names in (
+        ("Extracted with", data.source.sel(source=sources)),
+        ("Devices known", data.device_type.sel(device_type=types)),
+    ):
+        legend = panels[title].get_legend()
+        expected = [str(name).replace("_", " ") for name in names.values]
+        assert [text.get_text() for text in legend.get_texts()] == expected
+        drawn = panels[title].collections if title == "Extracted with" else panels[title].lines
+        assert len(drawn) == len(expected)
+
+
+def test_lines_of_every_panel_are_what_the_legend_says():
+    data = with_devices()
+    data["devices_known"] = data.devices_known * xr.DataArray([1, 1, 1, 5], dims="society")
+    utilities = np.random.default_rng(1).lognormal(0, 2, (4, 60, 2))
+    data["group_utility"] = ("society", "day", "group"), utilities
+    data = data.assign_coords(group=["able", "others"])
+    for bands, middle in (("interval", "mean"), ("quantiles", "median")):
+        panels = {axes.get_title("left"): axes for axes in figure_of(data, bands=bands).axes}
+        for title, name in (
+            ("Devices known", "devices_known"),
+            ("Utility by group", "group_utility"),
+        ):
+            expected = getattr(data[name], middle)("society").transpose(..., "day")
+            lines = [line.get_ydata() for line in panels[title].lines]
+            np.testing.assert_allclose(lines, expected)
+        mean = "" if bands == "interval" else "mean "  # shares of medians are no shares
+        assert panels["Extracted with"].get_ylabel() == f"{mean}share of the units"
+
+
 def test_devices_are_drawn_into_files(tmp_path):
     plain = plot_overview(dataset(), tmp_path / "plain")
     drawn = plot_overview(with_devices(), tmp_path / "devices")
@@ -156,7 +193,7 @@ def test_line_and_band_are_what_the_legend_says(bands):
             low, high = ends_of(band, data.sizes["day"])
             np.testing.assert_allclose(low, expected.low)
             np.testing.assert_allclose(high, expected.high)
-        assert axes.get_xlabel() == "day" and axes.get_ylabel() == label
+        assert axes.get_xlabel() == "day" and unwrapped(axes.get_ylabel()) == label
         low, high = axes.get_ylim()
         assert low == 0 and high >= expected.high.max()
     words = [text.get_text() for text in figure.legends[0].get_texts()]
@@ -168,6 +205,10 @@ def test_line_and_band_are_what_the_legend_says(bands):
             "none": ["mean of 6 societies"],
         }[bands]
     )
+
+
+def unwrapped(text):
+    return text.replace("\n", " ")
 
 
 def ends_of(band, count):

@@ -127,6 +127,7 @@ def finished(
     marks: bool = True,
     by_point: bool = False,
     along: bool = True,
+    apart: bool = False,
     **style: Any,
 ) -> Any:
     """Add the legend of the cases and of what line and band are, and the small print.
@@ -140,6 +141,7 @@ def finished(
     marks : whether shocks and interventions are marked
     by_point : whether a line has a place for each point of a study
     along : whether lines go along the ticks
+    apart : whether each case has a panel of its own
     style : of the lines, as matplotlib calls it
     """
     first = next(iter(cases.values()))
@@ -148,7 +150,9 @@ def finished(
         happened = marks_among(cases)
     if shown:
         require_shown(shown)
-        for axes in figure.axes:
+        for axes, label in zip(figure.axes, cases, strict=False) if apart else ():
+            mark_own(axes, cases, label)
+        for axes in () if apart else figure.axes:
             mark(axes, first, happened)
         entries = figure.axes[0].get_legend_handles_labels()[0]
         said = meant(cases, shown, by_point=by_point)
@@ -167,12 +171,22 @@ def finished(
 
 def marks_among(cases: Cases) -> list[Mark]:
     """Return what happens in the cases, and in which of them if not in all alike."""
-    of = {label: happenings(data) for label, data in cases.items()}
-    found = dict.fromkeys(sorted(mark for marks in of.values() for mark in marks))
-    if all(marks == list(found) for marks in of.values()):
-        return list(found)
-    labels = {mark: ", ".join(one for one in of if mark in of[one]) for mark in found}
-    return [Mark(mark.tick, f"{mark.text} ({labels[mark]})") for mark in found]
+    found = _happened(cases)
+    if all(happenings(data) == found for data in cases.values()):
+        return found
+    return [
+        Mark(one.tick, f"{one.text} ({', '.join(n for n in cases if one in happenings(cases[n]))})")
+        for one in found
+    ]
+
+
+def _happened(cases: Cases) -> list[Mark]:
+    return sorted({one for data in cases.values() for one in happenings(data)})
+
+
+def mark_own(axes: Any, cases: Cases, label: str) -> None:
+    """Mark in the panel of a case what happens in it, by the numbers of all cases together."""
+    mark(axes, cases[label], _happened(cases), happenings(cases[label]))
 
 
 def _file(data: xr.Dataset) -> str:

@@ -25,6 +25,7 @@ from societies.analysis.drawing import (
     label_panel,
     legend_inside,
     longest,
+    mark_own,
     meant,
     new_panels,
     titled,
@@ -42,7 +43,6 @@ from societies.workload.figure import (
     INTERVAL,
     clock_of,
     from_zero,
-    mark,
     thousands,
     words,
 )
@@ -236,7 +236,7 @@ def _stacked(cases: Cases, name: str, dim: str, title: str, axis: str) -> Any:
         axes.set_ylim((0, 1))
         axes.grid(visible=False)
         label_panel(axes, data, f"{title}: {label}" if label else title, axis)
-        mark(axes, data, happenings(data))
+        mark_own(axes, cases, label)
     said = meant(cases, INTERVAL)
     figure.legend(
         handles=[entries[n] for n in reversed(order)],  # as they stand above each other
@@ -273,7 +273,7 @@ def devices(cases: Cases, *, bands: str = INTERVAL) -> Any:
             part = shares[label].isel(made_type=place)
             draw_line(axes, data, part, COLOURS[place], bands, one.replace("_", " "))
         legend_inside(axes)
-    return finished(figure, cases, bands, legend=False)
+    return finished(figure, cases, bands, legend=False, apart=True)
 
 
 def hhi(cases: Cases) -> Any:
@@ -292,7 +292,7 @@ def hhi(cases: Cases) -> Any:
         axes.plot(days, middle, color=COLOURS[0], label="median of the resources")
         label_panel(axes, data, label or "Concentration of extraction", "HHI over resources")
         axes.set_ylim((0, 1.02))
-        mark(axes, data, happenings(data))
+        mark_own(axes, cases, label)
     entries = panels[0].get_legend_handles_labels()[0]
     said = meant(cases, INTERVAL)
     legend_above(figure, [entries[::-1]], said[0] if said else "")

@@ -298,11 +298,21 @@ def _below_title(figure: Any, handles: Sequence[Any]) -> None:
     )
 
 
-def mark(axes: Any, results: xr.Dataset, marks: Sequence[Mark]) -> None:
-    """Draw a line where something happened, number it if there are several."""
+def mark(
+    axes: Any, results: xr.Dataset, marks: Sequence[Mark], own: Sequence[Mark] | None = None
+) -> None:
+    """Draw a line where something happened, number it if there are several.
+
+    Parameters
+    ----------
+    axes : of matplotlib
+    results : what is drawn
+    marks : all that a figure has, by which they are numbered
+    own : those of this panel; default: all
+    """
     first, last = axes.get_xlim()
     for number, one in enumerate(marks, 1):
-        if first <= one.tick <= last:
+        if first <= one.tick <= last and (own is None or one in own):
             axes.axvline(one.tick, color=_GREY, linewidth=0.9, linestyle=(0, (3, 2)), zorder=2)
             if len(marks) > 1:
                 axes.annotate(

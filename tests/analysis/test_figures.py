@@ -134,6 +134,11 @@ def test_marks_say_in_which_of_several_results_something_happened():
         dashed = [line.get_xdata()[0] for line in figure.axes[0].lines[len(sources) :]]
         return dashed, figure._supxlabel.get_text().split("\n")[0]
 
+    for name in ("sources", "hhi", "devices"):
+        axes = make_figure([with_, without, later], name).axes
+        dashes = [[one.get_xdata()[0] for one in own.lines if one.is_dashed()] for own in axes]
+        assert dashes == [[30], [], [20]]  # in the panel of its own result, numbered over all
+        assert [[text.get_text() for text in own.texts] for own in axes] == [["2"], [], ["1"]]
     assert marked(with_, with_) == ([30], "dashed: day 30 resource 2 removed")
     assert marked(without, with_) == ([30], "dashed: day 30 resource 2 removed (a)")
     assert marked(with_, without, later) == (

@@ -1,11 +1,13 @@
 """Reproduce the ray tracer's published pictures and timings, and compare its two forms.
 
-    python experiments/physics/raytracer/run.py [--device auto] [--out results] [PART ...]
+    python experiments/physics/raytracer/run.py [--device auto] [--out results] [--pixels N]
+                                                [PART ...]
 
 Parts: pictures (figures 1 and 2), frames (seconds of a frame beside the published ones), forms
 (brute force against the tree, 1 to a million spheres), burst (how long after 150 mouse moves the
-last one is shown, with and without the mailbox in which the latest event wins). README.md beside
-this says what to expect.
+last one is shown, with and without the mailbox in which the latest event wins). With --pixels N
+the pictures of forms are N x N: with a hundred brute force, too, gets to a million spheres.
+README.md beside this says what to expect.
 """
 
 import argparse
@@ -43,16 +45,20 @@ PUBLISHED = {
 
 SIDES = (1, 2, 4, 6, 10, 22, 46, 100)
 LONGEST = 20.0
-"""Seconds of a frame beyond which brute force is not tried with more spheres."""
+"""Processor seconds of a frame beyond which brute force is not tried with more spheres."""
 
 MOVES = 150
+PIXELS = 700
+"""Width and height of the published pictures."""
 
 
-def picture(side):
+def picture(side, pixels=PIXELS):
     """Return the published picture of 1000 spheres, or that of a larger or smaller cube like it."""
     far = side / 10
     return Parameters(
         grid(side, (-3.2 * far, 4.56 * far, 2.57 * far)),
+        width=pixels,
+        height=pixels,
         camera=(-12 * far, 4.45 * far, 4.31 * far),
     )
 
@@ -99,20 +105,26 @@ def frames(device, out):
     write(out / "frames.csv", ("spheres", "device", "form", "seconds", "processor_s"), rows)
 
 
-def forms(device, out):
-    """Measure both forms with 1 to a million spheres."""
+def forms(device, out, pixels=PIXELS):
+    """Measure both forms with 1 to a million spheres, and how long either takes to set up."""
+    name = "forms" if pixels == PIXELS else f"forms_{pixels}"
     rows, last = [], {"brute": 0.0, "tree": 0.0}
     for side in SIDES:
-        p = picture(side)
+        p = picture(side, pixels)
         for form in ("brute", "tree"):
             if form == "brute" and last[form] * 8 > LONGEST:
                 continue
+            before = time.process_time()
+            DeviceEngine(WORKLOAD, replace(p, form=form), device).start()
+            set_up = time.process_time() - before
             seconds, used = seconds_of_frame(device, replace(p, form=form))
-            last[form] = seconds
-            rows.append((side**3, device.name, form, f"{seconds:.6f}", f"{used:.6f}"))
+            last[form] = used
+            row = (side**3, device.name, form, f"{seconds:.6f}", f"{used:.6f}", f"{set_up:.3f}")
+            rows.append(row)
             print(f"{side**3} spheres, {form}: {1000 * seconds:.2f} ms", flush=True)
-    write(out / "forms.csv", ("spheres", "device", "form", "seconds", "processor_s"), rows)
-    draw(rows, out / "forms.png", device)
+    columns = ("spheres", "device", "form", "seconds", "processor_s", "set_up_processor_s")
+    write(out / f"{name}.csv", columns, rows)
+    draw(rows, out / f"{name}.png", device)
 
 
 def draw(rows, path, device):
@@ -165,6 +177,7 @@ def main():
     parser.add_argument("parts", nargs="*", metavar="PART")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--out", type=Path, default=HERE / "results")
+    parser.add_argument("--pixels", type=int, default=PIXELS, help="width and height, of forms")
     options = parser.parse_args()
     if unknown := set(options.parts) - PARTS.keys():
         parser.error(f"no part {', '.join(sorted(unknown))}: {', '.join(PARTS)}")
@@ -172,7 +185,8 @@ def main():
     device = societies.choose_device(options.device)
     print(device, flush=True)
     for part in options.parts or PARTS:
-        PARTS[part](device, options.out)
+        more = {"pixels": options.pixels} if part == "forms" else {}
+        PARTS[part](device, options.out, **more)
 
 
 if __name__ == "__main__":

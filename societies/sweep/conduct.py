@@ -206,6 +206,8 @@ def executor_of(device: str, workers: int, scheduler: str, programs: int) -> Exe
     A single device with few programs is used by this process. Everything else has processes of its
     own: several devices, and many programs, which fill the memory of the process that builds them.
     """
+    if workers:
+        local_devices(device)  # an error of this machine is told once, not by every worker
     if workers or scheduler:
         return Dask(scheduler, workers, device)
     devices = local_devices(device)

@@ -5,6 +5,7 @@ All of them hand out futures of `concurrent.futures`, so the loop that writes th
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -190,7 +191,10 @@ class Dask:
         self._address, self._device, self._cluster = scheduler, device, None
         if not scheduler:
             self._cluster = dask.LocalCluster(
-                n_workers=workers, threads_per_worker=1, dashboard_address=None
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,  # failed runs are in the study and its report
             )
         try:
             self._client = dask.Client(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from societies import sweep
-from societies.errors import ConfigError
+from societies.errors import ConfigError, DeviceError
 from societies.paths import shipped_sweeps
 from societies.sweep import prepare
 from societies.sweep.points import points_of
@@ -91,6 +91,18 @@ def test_a_base_that_is_not_there_is_named_with_its_place(tmp_path, monkeypatch)
         "did you mean 'economy/quickstart'?",
         "`societies list` names those that are shipped",
     ]
+
+
+def test_a_device_that_is_not_there_is_told_before_workers_begin(tmp_path):
+    """Found in use: every worker failed at every batch, with a traceback each."""
+    with pytest.raises(DeviceError, match="titan"):
+        sweep.run(
+            {"base": "economy/quickstart", "vary": {"grid": {"day_length": [500, 600]}}},
+            out=tmp_path / "s.h5",
+            device="titan",
+            workers=2,
+        )
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_table_names_its_own_lines(tmp_path):

@@ -9,7 +9,7 @@
 // the order of the tests does not matter to the result. A meeting draws no random numbers, and no
 // agent is in two meetings of a round. Local memory: the largest need of three steps. The choice
 // takes 17 bytes a resource and what `costs` or rows take (valuation.cl); the menu 11 a resource
-// and 12 an entry, on a CPU 8 and 8; the payment 16 an entry, on a GPU 20.
+// and 12 an entry, on a CPU 8 and 8; the payment 16 an entry, on a GPU 52.
 #include "economy/menu.cl"
 #include "economy/knowledge.cl"
 #include "economy/own_use.cl"
@@ -167,6 +167,7 @@ COLLECTIVE uint list_offers(DEAL_PARAMETERS, __local uint *offered)
 // is just too much for it. Arrays over both have MENU_SIZE entries for each.
 #define TAKES 0u
 #define GIVES 1u
+#define NOT_SOUGHT (-1)
 
 // Worth of so many of the buyer's units to the agent that takes or gives them.
 INLINED real units_value(DEAL_PARAMETERS, const uint role, const uint resource, const long units)
@@ -274,6 +275,58 @@ INLINED uint shortest(DEAL_PARAMETERS, const uint role, const __local uint *offe
 }
 #endif
 
+#if !DEVICE_IS_CPU
+// The place on the menu of the resource with the most units between the bounds.
+static uint widest(const uint count, const __local int *low, const __local int *high)
+{
+    uint pick = 0;
+    for (uint i = 1; i < count; ++i)
+        if (high[i] - low[i] > high[pick] - low[pick]) pick = i;
+    return pick;
+}
+
+// Narrow the bounds of both searches, a bundle that is not worth enough and one that is, until they
+// are a unit of each resource apart at most. Both searches halve their widest range at the same
+// time: the bundle that ends with its middle becomes a bound for all resources. A work-item is a
+// resource of one search.
+COLLECTIVE void narrow(DEAL_PARAMETERS, const __local uint *offered, const uint count,
+                       const real cost, const real worth, __local int *low, __local int *high)
+{
+    __local real *value = local_malloc(2 * MENU_SIZE * sizeof(real));
+    __local int *units = local_malloc(2 * MENU_SIZE * sizeof(int));
+    uint wide = widest(2 * count, low, high);
+    while (high[wide] - low[wide] > 1) {
+        for (uint w = LANE; w < 2 * count; w += LANES) {
+            const uint role = w < count ? TAKES : GIVES, first = role * count;
+            const uint last = widest(count, low + first, high + first), at = first + last;
+            const int range = high[at] - low[at], middle = low[at] + (range - 1) / 2;
+            units[w] = NOT_SOUGHT;
+            if (range <= 1) continue;
+            const uint r = offered[w - first];
+            const place_t place = place_of(DEAL, role, offered[last], middle);
+            units[w] = w == at ? middle + 1 : units_before(DEAL, role, r, place, low[w], high[w]);
+            value[w] = units_value(DEAL, role, r, units[w]);
+        }
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // the bundle's parts, before they are added up
+        for (uint w = LANE; w < 2 * count; w += LANES) {
+            const uint role = w < count ? TAKES : GIVES, first = role * count;
+            if (units[w] == NOT_SOUGHT) continue;
+            real total = 0.0;
+            for (uint i = 0; i < count; ++i) total += value[first + i];
+            if (total >= (role == TAKES ? cost : worth))
+                high[w] = units[w];
+            else
+                low[w] = units[w];
+        }
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // the new bounds, before they are read
+        wide = widest(2 * count, low, high);
+    }
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read the bounds, before the memory is used
+    local_free(2 * MENU_SIZE * sizeof(int));
+    local_free(2 * MENU_SIZE * sizeof(real));
+}
+#endif
+
 // The bundles in which both searches end, `least` and `most`: for each resource of the menu, what
 // the seller takes at least and the buyer gives at most. Who need not search takes nothing or gives
 // all.
@@ -281,8 +334,8 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
                         const real cost, const real worth, const bool takes_nothing,
                         const bool gives_all, __local int *least, __local int *most)
 {
-    __local int *low = local_malloc(MENU_SIZE * sizeof(int));
 #if DEVICE_IS_CPU
+    __local int *low = local_malloc(MENU_SIZE * sizeof(int));
     for (uint role = TAKES; role <= GIVES; ++role) {
         __local int *high = role == TAKES ? least : most;
         const bool nothing = role == TAKES && takes_nothing, all = role == GIVES && gives_all;
@@ -295,34 +348,36 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
         const uint last = shortest(DEAL, role, offered, count, enough, low, high);
         if (role == GIVES) high[last] -= 1;  // this unit was too much
     }
+    local_free(MENU_SIZE * sizeof(int));
 #else
-    // Every resource is searched by itself, between nothing and the whole stock: for the first unit
-    // with which the bundle suffices. The shortest bundle ends with the one that comes first.
-    __local int *high = local_malloc(MENU_SIZE * sizeof(int));
+    // Between close bounds every resource is searched by itself for the first unit with which the
+    // bundle suffices. The shortest bundle ends with the one that comes first.
+    __local int *low = local_malloc(2 * MENU_SIZE * sizeof(int));
+    __local int *high = local_malloc(2 * MENU_SIZE * sizeof(int));
     __local uint *lasts = local_malloc(2 * sizeof(uint));
     __local int *units = local_malloc(2 * sizeof(int));
-    for (uint i = LANE; i < count; i += LANES) {
-        low[i] = 0;
-        high[i] = held(buyer, offered[i]);
+    for (uint w = LANE; w < 2 * count; w += LANES) {
+        const bool known = w < count ? takes_nothing : gives_all;
+        low[w] = 0;
+        high[w] = known ? 0 : held(buyer, offered[w < count ? w : w - count]);
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // the bounds, before anybody searches between them
+    narrow(DEAL, offered, count, cost, worth, low, high);
     for (uint w = LANE; w < 2 * count; w += LANES) {
-        const uint role = w < count ? TAKES : GIVES, i = w < count ? w : w - count;
-        const real enough = role == TAKES ? cost : worth;
-        const bool known = role == TAKES ? takes_nothing : gives_all;
-        const int found =
-            known ? 0 : first_enough(DEAL, role, offered, count, i, enough, low, high);
+        const uint role = w < count ? TAKES : GIVES, first = role * count;
+        const int found = first_enough(DEAL, role, offered, count, w - first,
+                                       role == TAKES ? cost : worth, low + first, high + first);
         if (role == TAKES)
-            least[i] = found;
+            least[w] = found;
         else
-            most[i] = found;
+            most[w - first] = found;
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // what every resource found, before the first is picked
     for (uint role = LANE; role < 2; role += LANES) {
         const __local int *found = role == TAKES ? least : most;
         uint last = NONE;
         for (uint i = 0; i < count; ++i)
-            if (found[i] < high[i] &&
+            if (found[i] < high[role * count + i] &&
                 (last == NONE || comes_before(place_of(DEAL, role, offered[i], found[i]),
                                               place_of(DEAL, role, offered[last], found[last]))))
                 last = i;
@@ -335,12 +390,12 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
         const uint last = lasts[role];
         int all;
         if (role == TAKES ? takes_nothing : gives_all) {
-            all = role == TAKES ? 0 : high[i];
+            all = role == TAKES ? 0 : held(buyer, offered[i]);
         } else if (i == last) {
             all = units[role] + (role == TAKES ? 1 : 0);  // given, this unit would be too much
         } else {
             const place_t place = place_of(DEAL, role, offered[last], units[role]);
-            all = units_before(DEAL, role, offered[i], place, 0, high[i]);
+            all = units_before(DEAL, role, offered[i], place, low[w], high[w]);
         }
         if (role == TAKES)
             least[i] = all;
@@ -350,9 +405,9 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
     group_barrier(CLK_LOCAL_MEM_FENCE);  // both bundles, before they are read
     local_free(2 * sizeof(int));
     local_free(2 * sizeof(uint));
-    local_free(MENU_SIZE * sizeof(int));
+    local_free(2 * MENU_SIZE * sizeof(int));
+    local_free(2 * MENU_SIZE * sizeof(int));
 #endif
-    local_free(MENU_SIZE * sizeof(int));
 }
 
 // Between the least and the most, weighted by bargaining power; halves are rounded up.

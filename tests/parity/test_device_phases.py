@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from gpu_form import form, is_pocl
 
 from reference_py.economy.devices import DEVICE_TYPES
 from societies import config_from_dict
@@ -83,7 +84,7 @@ def history(name):
     reference.start()
     for day in range(1, DAYS_KEPT[-1] + 1):
         for step in schedule.day_schedule(reference.parameters, day):
-            kept = day in DAYS_KEPT and step.phase in PHASES
+            kept = day in DAYS_KEPT and step.phase in (*PHASES, "trading")
             before = reference.state() if kept else None
             reference.step(step, day)
             if kept:
@@ -104,8 +105,7 @@ def device_engine(name, on_cpu=None, workgroup=None, phases=PHASES):
     original = source.macros
     with pytest.MonkeyPatch.context() as patch:
         if on_cpu is not None:
-            form = {"DEVICE_IS_CPU": on_cpu, "LADDERS_TOGETHER": 0}  # trading.cl says why
-            patch.setattr(source, "macros", lambda p: {**original(p), **form})
+            patch.setattr(source, "macros", lambda p: {**original(p), **form(on_cpu)})
         return DeviceEngine(choose_device("auto"), of_case(name), workgroup, phases)
 
 
@@ -147,6 +147,20 @@ def test_every_method_of_the_kernels(phase):
     """What a GPU does together, and a CPU alone, is tested on every device."""
     for on_cpu in (0, 1):
         checked("groups" if phase == "shocks" else "6x9", phase, on_cpu, 5)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("workgroup", [1, 5, 31, 64])
+def test_what_all_work_items_of_a_pair_do_together(workgroup):
+    """Steps of a ladder of offers, and the bounds of a payment: .ci/run has it on Intel's."""
+    if is_pocl():
+        pytest.skip("PoCL compiles these loops wrongly (trading.cl, device_trading.cl)")
+    phases = ("device_trading", "trading")
+    one = device_engine("6x9", 0, workgroup, phases)
+    for phase in phases:
+        steps = states("6x9", phase)
+        assert steps
+        compare(one, steps)
 
 
 def test_what_fits_local_memory_may_be_in_global_memory(monkeypatch):

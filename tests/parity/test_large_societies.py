@@ -6,6 +6,7 @@ whole days of the reference would take too long.
 
 import numpy as np
 import pytest
+from gpu_form import form
 
 from societies import config_from_dict
 from societies.economy import source
@@ -38,8 +39,7 @@ def reference():
 def engine(on_cpu, phases):
     original = source.macros
     with pytest.MonkeyPatch.context() as patch:
-        form = {"DEVICE_IS_CPU": on_cpu, "LADDERS_TOGETHER": 0}  # trading.cl says why
-        patch.setattr(source, "macros", lambda p: {**original(p), **form})
+        patch.setattr(source, "macros", lambda p: {**original(p), **form(on_cpu)})
         p = parameters(config_from_dict(SETTINGS))
         return DeviceEngine(choose_device("auto"), p, 64, phases)
 

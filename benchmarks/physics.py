@@ -48,6 +48,10 @@ COLUMNS = (
 ENOUGH = 0.2
 """Seconds for which a measurement is repeated at least."""
 
+SETTLED = 0.2
+"""Seconds between programs: threads of OpenBLAS wait busily for some 2^26 cycles, and those counted
+as processor time of the program after NumPy."""
+
 
 class Bench:
     """Measurements on a device, printed and appended to a table."""
@@ -80,6 +84,7 @@ class Bench:
         for _ in range(self.times):
             for name, run in ready.items():
                 repeats = 0
+                time.sleep(SETTLED)
                 began, ran = time.perf_counter(), time.process_time()
                 while not repeats or time.perf_counter() - began < ENOUGH / self.times:
                     run()

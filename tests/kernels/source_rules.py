@@ -26,6 +26,7 @@ BUILTINS = frozenset(
         *("as_float", "as_double", "as_long", "as_ulong", "as_uint", "as_int"),
         *("get_global_id", "get_local_id", "get_group_id"),
         *("get_local_size", "get_global_size", "get_num_groups"),
+        *("__builtin_prefetch",),  # computes nothing
         *("barrier", "local_malloc", "local_free", "sizeof"),
     ]
 )

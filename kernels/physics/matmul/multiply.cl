@@ -5,7 +5,7 @@
 // added in the order of their index k. No step is carried out for a k that does not exist, since
 // fma(0, 0, -0) is +0; rows and columns that do not exist may be computed, and are not stored.
 // Macros: FORM_IS_NAIVE, FORM_IS_TILED or FORM_IS_BLOCKED, else vectors; ARITHMETIC_IS_FUSED;
-// TILE; SIDE; TALL, VECTORS, WIDTH, BAND, CHUNK; and those of num.cl.
+// TILE; SIDE; TALL, VECTORS, WIDTH, BAND, STRIPE, CHUNK; and those of num.cl.
 #include "primitives/fused.cl"
 
 #if ARITHMETIC_IS_FUSED
@@ -180,7 +180,8 @@ __kernel void multiply(__global const num *restrict A, __global const num *restr
 // For CPUs, where a workgroup is one work-item alone. It keeps TALL rows of PANEL columns of C in
 // registers and reads A and B in the order in which they lie in memory after they were packed: A in
 // blocks of TALL rows, B in panels of PANEL columns, both k after k. Panels are read CHUNK steps at
-// a time by all rows of a band, so that they stay in the first cache meanwhile.
+// a time by all rows of a band, so that they stay in the first cache meanwhile, and the band's part
+// of A in the second one.
 // No local memory, no barriers.
 #define PANEL (VECTORS * WIDTH)
 
@@ -231,21 +232,32 @@ __kernel void pack_b(__global const num *restrict B, __global num *restrict pack
     }
 }
 
-// A workgroup is a band of BAND rows of C.
+// Asks a CPU for a number that is soon read and written. Its compilers for OpenCL are all Clang,
+// and PoCL's `prefetch` does nothing. All steps wait for the sums so far, which lie in C.
+#if DEVICE_IS_CPU
+#define FETCH(at) __builtin_prefetch((const void *)(size_t)(at), 1)
+#else
+#define FETCH(at)
+#endif
+
+// A workgroup is BAND rows and STRIPE panels of C.
 __kernel void multiply(__global const num *restrict packed_a, __global const num *restrict packed_b,
                        __global num *restrict C, const uint rows, const uint inner,
                        const uint columns, const uint copies)
 {
-    const uint bands = get_num_groups(0) / copies, copy = get_group_id(0) / bands;
     const uint blocks = (rows + TALL - 1u) / TALL, panels = (columns + PANEL - 1u) / PANEL;
-    const uint begin = get_group_id(0) % bands * (BAND / TALL);
+    const uint bands = (rows + BAND - 1u) / BAND, stripes = (panels + STRIPE - 1u) / STRIPE;
+    const uint group = get_group_id(0), copy = group / stripes / bands;
+    const uint begin = group / stripes % bands * (BAND / TALL);
     const uint end = min(begin + BAND / TALL, blocks);
+    const uint begin_panel = group % stripes * STRIPE;
+    const uint end_panel = min(begin_panel + STRIPE, panels);
     __global const num *left = packed_a + (size_t)copy * blocks * inner * TALL;
     __global const num *right = packed_b + (size_t)copy * panels * inner * PANEL;
     uint first = 0;
     do {
         const uint length = min(inner - first, (uint)CHUNK);
-        for (uint panel = 0; panel < panels; ++panel) {
+        for (uint panel = begin_panel; panel < end_panel; ++panel) {
             const uint here = min(columns - panel * PANEL, (uint)PANEL);
             __global const num *b_first = right + ((size_t)panel * inner + first) * PANEL;
             for (uint block = begin; block < end; ++block) {
@@ -277,6 +289,14 @@ __kernel void multiply(__global const num *restrict packed_a, __global const num
                             for (uint v = 0; v < VECTORS; ++v)
                                 sum[r][v] = *(const unaligned_t *)(row_of + v * WIDTH);
                         }
+                }
+                if (block + 1u < end && (block + 2u) * TALL <= rows) {
+                    __global const num *soon = c + (size_t)TALL * columns;
+#pragma unroll
+                    for (uint r = 0; r < TALL; ++r) {
+                        FETCH(soon + (size_t)r * columns);
+                        FETCH(soon + (size_t)r * columns + here - 1u);
+                    }
                 }
                 for (uint k = 0; k < length; ++k, a += TALL, b += PANEL) {
                     vec_t factor[VECTORS];

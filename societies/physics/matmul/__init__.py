@@ -49,13 +49,15 @@ class Registers:
     ----------
     tall, vectors, width : rows, vectors of a row, and entries of a vector
     band : rows of a workgroup, a multiple of ``tall``
-    chunk : steps for which a panel stays in the first cache
+    stripe : panels of a workgroup
+    chunk : steps for which a panel stays in the first cache, and the rows of a band in the second
     """
 
     tall: int
     vectors: int
     width: int
     band: int
+    stripe: int
     chunk: int
 
     @property
@@ -69,8 +71,11 @@ class Registers:
         return {name.upper(): number for name, number in vars(self).items()}
 
 
-REGISTERS = {"vector": Registers(4, 3, 8, 64, 512), "wide": Registers(6, 4, 16, 96, 512)}
+REGISTERS = {"vector": Registers(4, 3, 8, 256, 44, 256), "wide": Registers(6, 4, 16, 96, 16, 512)}
 """By form: 16 registers of 256 bits, 32 of 512 bits; in single precision."""
+
+GROUPS, LEAST_BAND = 16, 64
+"""Bands are halved, but not below so many rows, until a product has so many workgroups."""
 
 WIDE = re.compile(r"avx512|znver[45]|icelake|cascadelake|tigerlake|sapphirerapids", re.IGNORECASE)
 """What the versions of CPU devices say whose compilers use registers of 512 bits."""
@@ -79,7 +84,12 @@ WIDE = re.compile(r"avx512|znver[45]|icelake|cascadelake|tigerlake|sapphirerapid
 def registers(p: Parameters) -> Registers:
     """Return what is kept in registers by one of the forms for CPUs."""
     one = REGISTERS[p.variant]
-    return one if p.precision == "single" else replace(one, width=one.width // 2)
+    if p.precision == "double":
+        one = replace(one, width=one.width // 2)
+    stripes = -(-p.columns // (one.panel * one.stripe))
+    while one.band >= 2 * LEAST_BAND and stripes * -(-p.rows // one.band) < GROUPS:
+        one = replace(one, band=one.band // 2)
+    return one
 
 
 class Matmul(Workload[MatmulConfig, Parameters]):
@@ -144,7 +154,7 @@ class Matmul(Workload[MatmulConfig, Parameters]):
                     yield Step(name)
 
     def source(self, p: Parameters) -> Source:
-        """Return the macros of the kernels; other sizes build nothing."""
+        """Return the macros of the kernels; of other sizes only those of bands may differ."""
         macros: dict[str, Any] = {
             "NUM_IS_DOUBLE": p.precision == "double",
             **word_macros("ARITHMETIC", p.arithmetic, ["fused"]),
@@ -214,7 +224,8 @@ def _launches(p: Parameters, copies: int) -> Iterator[Launch]:
         }
         yield Launch(file, copies * blocks, "pack_a", alone_on_cpu=True, scratch=packed)
         yield Launch(file, copies * panels, "pack_b", alone_on_cpu=True, scratch=packed)
-        yield Launch(file, copies * -(-p.rows // kept.band), items=1, scratch=packed)
+        groups = copies * -(-p.rows // kept.band) * -(-panels // kept.stripe)
+        yield Launch(file, groups, items=1, scratch=packed)
 
 
 WORKLOAD = Matmul()

@@ -5,6 +5,8 @@ import pytest
 from marks import thorough_but
 from products import FORMS, ORACLES, engine_of, given, of_form, product, same, sha256, sized
 
+from societies.physics import matmul
+
 KINDS = [("fused", "single"), ("separate", "single"), ("separate", "double")]
 QUICK = [("fused", "single", "blocked"), ("fused", "single", "vector")]
 QUICK += [
@@ -60,6 +62,15 @@ def test_odd_sizes_and_several_products(device, form):
         )
         for name in ("A", "B", "C"):
             same(here.state()[name], there.state()[name])
+
+
+@pytest.mark.parametrize("groups", [1, matmul.GROUPS])
+@pytest.mark.parametrize("form", ["vector", "wide"])
+def test_several_bands_stripes_and_chunks(device, form, groups, monkeypatch):
+    """Sums go on from what C holds, and the last band, stripe and chunk are shorter."""
+    monkeypatch.setattr(matmul, "GROUPS", groups)
+    p = sized("261x517x1090")
+    same(product(of_form(p, form), device), product(of_form(p, "naive"), device))
 
 
 @pytest.mark.parametrize(

@@ -723,10 +723,34 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
 #endif
 }
 
+#if DEVICE_IS_CPU
+// A workgroup takes so many pairs of a society, one after the other, and so many rounds of theirs:
+// one pair and one round or, where there are many societies, all pairs and rounds of a market,
+// which then need no launch for each round.
+__kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
+                      __global menu_t *menus, const uint market_round, const uint rounds,
+                      const uint together)
+{
+    course_t course;
+    const size_t first = get_group_id(0) * together;
+    const size_t society = first / PAIRS;
+    for (uint turn = market_round; turn < market_round + rounds; ++turn)
+        for (size_t place = first; place < first + together; ++place) {
+            const uint pair = place % PAIRS;
+            const uint a = partners(turn, 2 * pair), b = partners(turn, 2 * pair + 1);
+            if (!alive(a) || !alive(b)) continue;
+#if CANDIDATES > CANDIDATE_LIMIT
+            meet(MEETING, scores + place * 2 * CANDIDATES, menus, &course);
+#else
+            meet(MEETING, scores, menus, &course);
+#endif
+        }
+}
+#else
 __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
                       __global menu_t *menus, const uint market_round)
 {
-    COURSE course_t course;
+    __local course_t course;
     const size_t society = get_group_id(0) / PAIRS;
     const uint pair = get_group_id(0) % PAIRS;
     const uint a = partners(market_round, 2 * pair), b = partners(market_round, 2 * pair + 1);
@@ -736,3 +760,4 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
 #endif
     meet(MEETING, scores, menus, &course);
 }
+#endif

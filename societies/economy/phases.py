@@ -19,7 +19,7 @@ from reference_py.economy.measures import measured
 from reference_py.economy.parameters import Parameters
 from reference_py.economy.streams import PURPOSE_COUNT
 from societies.economy import memory, source
-from societies.workload.phases import Launch, Phase, Scratch, phase
+from societies.workload.phases import Launch, Phase, Rounds, Scratch, phase
 
 CLOCK = "day"
 """Parameter of kernels and of the reference's functions that is handed the number of the day."""
@@ -72,7 +72,18 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
             arguments={"all_agents": agents, "together": together},
         ),
         "matching": phase("economy/matching.cl", societies),
-        "trading": phase("economy/trading.cl", pairs, scratch={"scores": scores, **menus}),
+        "trading": phase(
+            "economy/trading.cl",
+            pairs,
+            scratch={"scores": scores, **menus},
+            arguments={"rounds": 1, "together": 1},
+            rounds=Rounds(
+                "market_round",
+                "rounds",
+                societies if pairs else 0,
+                {"together": p.agents // 2},
+            ),
+        ),
         "end_day": phase("economy/end_day.cl", agents),
         "agent_statistics": Phase(_of_agents(p, societies)),
         "society_statistics": Phase(_of_societies(p, societies)),

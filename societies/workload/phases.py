@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,6 +81,32 @@ class Scratch:
 
 
 @dataclass(frozen=True)
+class Rounds:
+    """How a CPU takes steps that follow each other, and differ in a number, in one launch.
+
+    At each launch cores wait for each other, and a copy comes to another core than before, which
+    has none of its memory at hand. Where all that a step needs of the one before is in the same
+    copy, a workgroup therefore carries out several steps of a copy.
+
+    Attributes
+    ----------
+    counted : the number in which the steps differ, which grows by one: "market_round"
+    parameter : the kernel's parameter that is handed how many steps there are; 1 otherwise
+    groups : workgroups of such a launch
+    arguments : numbers that differ in such a launch, by the name of the parameter
+    """
+
+    counted: str
+    parameter: str
+    groups: int
+    arguments: Mapping[str, int]
+
+
+GROUPS_A_CORE = 4
+"""Workgroups for each core from which several rounds are taken in one launch."""
+
+
+@dataclass(frozen=True)
 class Launch:
     """One kernel of a phase.
 
@@ -105,6 +131,7 @@ class Launch:
     each : name of a parameter, and a function of the tick that returns its values: the kernel is
         launched once for each of them
     slices : how it is divided where it takes long; needs ``groups`` that are a function
+    rounds : how a CPU takes several steps in one launch, if it may; results do not depend on it
     """
 
     file: str
@@ -117,6 +144,7 @@ class Launch:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     each: tuple[str, Callable[[int], Sequence[int]]] | None = None
     slices: Slices | None = None
+    rounds: Rounds | None = None
 
     def count(self, tick: int, arguments: Mapping[str, int] | None = None) -> int:
         """Return how often the kernel is launched by a step of this tick with these arguments."""
@@ -357,6 +385,13 @@ class BoundPhases:
             name: [self._bound(name, launch) for launch in one.launches]
             for name, one in phases.items()
         }
+        self._of_rounds = {
+            name: (several, bound)
+            for name, one in phases.items()
+            if len(one.launches) == 1
+            and (several := one.launches[0].rounds) is not None
+            and (bound := self._bound_rounds(name, one.launches[0], several)) is not None
+        }
         kernels = [one.kernel.kernel for several in self.launches.values() for one in several]
         self.parameters = frozenset(p.name for kernel in kernels for p in kernel.parameters)
         self.written: set[str] = set()
@@ -385,14 +420,32 @@ class BoundPhases:
     def _list(self, steps: tuple[Step, ...]) -> _Listed | None:
         """Return the launches of some steps; None if something decides on the way what they are."""
         launches: list[tuple[BoundLaunch, Mapping[str, int]]] = []
-        for step in steps:
+        for step, count in self._in_rounds(steps):
             one = self._phases[step.phase]
             if one.before or one.host or one.swaps:
                 return None
-            launches += [(launch, step.arguments) for launch in self.launches[step.phase]]
+            if count == 1:
+                launches += [(launch, step.arguments) for launch in self.launches[step.phase]]
+            else:
+                several, launch = self._of_rounds[step.phase]
+                launches.append((launch, {**step.arguments, several.parameter: count}))
         if any(launch.always is None for launch, _ in launches):
             return None
         return _Listed(launches, frozenset().union(*(self._writes[s.phase] for s in steps)))
+
+    def _in_rounds(self, steps: tuple[Step, ...]) -> list[tuple[Step, int]]:
+        """Return the steps, of those that are taken in one launch the first, and how many."""
+        found: list[tuple[Step, int]] = []
+        for step in steps:
+            if found and step.phase in self._of_rounds:
+                counted = self._of_rounds[step.phase][0].counted
+                first, count = found[-1]
+                following = {**first.arguments, counted: first.arguments.get(counted, 0) + count}
+                if first.phase == step.phase and step.arguments == following:
+                    found[-1] = first, count + 1
+                    continue
+            found.append((step, 1))
+        return found
 
     def __call__(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""
@@ -417,10 +470,14 @@ class BoundPhases:
         swapped = [array for pair in one.swaps for array in pair]
         return frozenset([*swapped, *(self._array_name(p.name) for p in pointers)])
 
-    def _bound(self, phase: str, launch: Launch) -> BoundLaunch:
+    def _bound(self, phase: str, launch: Launch, count: str = "") -> BoundLaunch:
+        """Return a launch with its arguments set; ``count`` names one more that changes."""
         kernel = self._program.kernel(launch.kernel or phase)
         local, whole, size = self._sizes(launch)
-        given = {p.name: self._given(kernel, phase, launch, p.name) for p in kernel.parameters}
+        given = {
+            p.name: 1 if p.name == count else self._given(kernel, phase, launch, p.name)
+            for p in kernel.parameters
+        }
         swapped = {p: a for p in given if (a := self._array_name(p)) in self._swapping}
         # Functions that knew `self` would keep all arrays until cycles are collected.
         arrays = self.arrays
@@ -433,10 +490,20 @@ class BoundPhases:
             return tuple([id(arrays[array]) for array in swapped.values()])
 
         own = {*launch.arguments, *launch.scratch, *self.arrays}
-        changing = [name for name in given if name in self._changing and name not in own]
+        changes = (*self._changing, count)
+        changing = [name for name in given if name in changes and name not in own]
         wait = self._program.device.finish
         pace = Pace(launch.slices, local[0], wait, self.arrays) if launch.slices else None
         return BoundLaunch(launch, bind, changing, arrangement if swapped else None, size, pace)
+
+    def _bound_rounds(self, phase: str, launch: Launch, several: Rounds) -> BoundLaunch | None:
+        """Return the launch of several rounds, if the cores of a CPU have enough to do then."""
+        if not self._on_cpu or several.groups < GROUPS_A_CORE * self._program.device.compute_units:
+            return None
+        arguments = {**launch.arguments, **several.arguments}
+        arguments.pop(several.parameter)
+        one = replace(launch, groups=several.groups, arguments=arguments)
+        return self._bound(phase, one, several.parameter)
 
     def _sizes(
         self, launch: Launch

@@ -45,7 +45,12 @@ COLLECTIVE = collective_names(TEXTS.values())
 ALWAYS_RUN = {
     # the bounds are macros of the configuration, the same for all work-items
     "kernels/economy/matching.cl": ["for (uint round = 0 ; round < ROUNDS ; + + round)"],
-    "kernels/economy/trading.cl": ["for (uint who = SOLD_BY_A ; who < = SOLD_BY_B ; + + who)"],
+    "kernels/economy/trading.cl": [
+        "for (uint who = SOLD_BY_A ; who < = SOLD_BY_B ; + + who)",
+        # of the form for CPUs, where a barrier is none
+        "for (uint turn = market_round ; turn < market_round + rounds ; + + turn)",
+        "for (size_t place = first ; place < first + together ; + + place)",
+    ],
 }
 """Loops that may hold a barrier although they are no ``do``: how often they run is compiled in."""
 

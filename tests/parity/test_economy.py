@@ -14,6 +14,7 @@ from societies.economy.phases import phases
 from societies.economy.schedule import day_schedule, kept_schedule
 from societies.opencl import choose_device
 from societies.workload import engines
+from societies.workload import phases as core
 
 GROUPS = [
     {"name": "able", "share": 0.5, "extraction": {"max_effort": 7.0, "min_effort": 2.5}},
@@ -175,6 +176,30 @@ def test_the_workgroup_changes_nothing(monkeypatch, workgroup, in_workgroups):
     monkeypatch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": 0})
     p, expected = in_workgroups
     assert six_days(DeviceEngine(choose_device("auto"), p, workgroup)) == expected
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"agents": 7, "resources": 9, "shocks": SHOCKS},
+        {"agents": 1, "resources": 3},
+        {"agents": 4, "resources": 40, "trading": {"menu_size": 24}},  # scores in global memory
+    ],
+    ids=["shocks", "nobody to meet", "long menus"],
+)
+def test_rounds_of_many_societies_in_one_launch_change_nothing(monkeypatch, settings):
+    p = parameters(config_from_dict({"workload": "economy", "replicates": 3, **settings}))
+    found = {}
+    for groups in (0, 10**9):  # always, never
+        monkeypatch.setattr(core, "GROUPS_A_CORE", groups)
+        engine = DeviceEngine(choose_device("auto"), p)
+        engine.start()
+        before = engine.device.counters.launches
+        engine.run_days(1, 15)
+        found[groups] = engine.hash(), engine.device.counters.launches - before
+    assert found[0][0] == found[10**9][0]
+    if engine.device.kind == "cpu" and p.agents > 1:
+        assert found[0][1] <= found[10**9][1] - 15 * (p.rounds - 1)
 
 
 def test_days_with_the_same_steps_have_one_tuple_which_keeps_no_parameters():

@@ -275,16 +275,9 @@ INLINED uint shortest(DEAL_PARAMETERS, const uint role, const __local uint *offe
 }
 #endif
 
-// On a GPU all resources narrow the bounds of both searches together first. (PoCL 3.0 compiles this
-// loop wrongly with more work-items than it needs; tests of this form on PoCL set BOUNDS_TOGETHER
-// to 0. Intel's runtime, the race check and GPUs run it.)
-#ifndef BOUNDS_TOGETHER
-#define BOUNDS_TOGETHER !DEVICE_IS_CPU
-#endif
-
-#if BOUNDS_TOGETHER
+#if !DEVICE_IS_CPU
 // The place on the menu of the resource with the most units between the bounds.
-static uint widest(const uint count, const __local int *low, const __local int *high)
+INLINED uint widest(const uint count, const __local int *low, const __local int *high)
 {
     uint pick = 0;
     for (uint i = 1; i < count; ++i)
@@ -301,8 +294,8 @@ COLLECTIVE void narrow(DEAL_PARAMETERS, const __local uint *offered, const uint 
 {
     __local real *value = local_malloc(2 * MENU_SIZE * sizeof(real));
     __local int *units = local_malloc(2 * MENU_SIZE * sizeof(int));
-    uint wide = widest(2 * count, low, high);
-    while (high[wide] - low[wide] > 1) {
+    uint wide;
+    do {
         for (uint w = LANE; w < 2 * count; w += LANES) {
             const uint role = w < count ? TAKES : GIVES, first = role * count;
             const uint last = widest(count, low + first, high + first), at = first + last;
@@ -327,7 +320,7 @@ COLLECTIVE void narrow(DEAL_PARAMETERS, const __local uint *offered, const uint 
         }
         group_barrier(CLK_LOCAL_MEM_FENCE);  // the new bounds, before they are read
         wide = widest(2 * count, low, high);
-    }
+    } while (high[wide] - low[wide] > 1);
     group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read the bounds, before the memory is used
     local_free(2 * MENU_SIZE * sizeof(int));
     local_free(2 * MENU_SIZE * sizeof(real));
@@ -357,7 +350,7 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
     }
     local_free(MENU_SIZE * sizeof(int));
 #else
-    // Between the bounds every resource is searched by itself for the first unit with which the
+    // Between close bounds every resource is searched by itself for the first unit with which the
     // bundle suffices. The shortest bundle ends with the one that comes first.
     __local int *low = local_malloc(2 * MENU_SIZE * sizeof(int));
     __local int *high = local_malloc(2 * MENU_SIZE * sizeof(int));
@@ -369,9 +362,7 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
         high[w] = known ? 0 : held(buyer, offered[w < count ? w : w - count]);
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // the bounds, before anybody searches between them
-#if BOUNDS_TOGETHER
     narrow(DEAL, offered, count, cost, worth, low, high);
-#endif
     for (uint w = LANE; w < 2 * count; w += LANES) {
         const uint role = w < count ? TAKES : GIVES, first = role * count;
         const int found = first_enough(DEAL, role, offered, count, w - first,

@@ -152,9 +152,13 @@ def test_every_method_of_the_kernels(phase):
 @pytest.mark.thorough
 @pytest.mark.parametrize("workgroup", [1, 5, 31, 64])
 def test_what_all_work_items_of_a_pair_do_together(workgroup):
-    """Steps of a ladder of offers, and the bounds of a payment: .ci/run has it on Intel's."""
+    """Steps of a ladder of offers, and the bounds of a payment: .ci/run has it on Intel's.
+
+    PoCL 3.0 compiles the first to a loop without an end (trading.cl). With 16 work-items or more it
+    has other payments, and had them before the bounds were narrowed together.
+    """
     if is_pocl():
-        pytest.skip("PoCL compiles these loops wrongly (trading.cl, device_trading.cl)")
+        pytest.skip("PoCL 3.0 compiles these loops wrongly")
     phases = ("device_trading", "trading")
     one = device_engine("6x9", 0, workgroup, phases)
     for phase in phases:

@@ -101,6 +101,10 @@ class Rounds:
     groups: int
     arguments: Mapping[str, int]
 
+    def pay(self, cores: int) -> bool:
+        """Return whether so many cores of a CPU have enough to do; on other devices 0 have not."""
+        return cores > 0 and GROUPS_A_CORE * cores <= self.groups
+
 
 GROUPS_A_CORE = 4
 """Workgroups for each core from which several rounds are taken in one launch."""
@@ -175,6 +179,11 @@ class Phase:
     before: Callable[..., None] | None = None
     host: Callable[..., None] | None = None
 
+    @property
+    def rounds(self) -> Rounds | None:
+        """Return how a CPU takes several of its steps in one launch, if it may."""
+        return self.launches[0].rounds if len(self.launches) == 1 else None
+
 
 def phase(file: str, groups: Groups = 0, **more: Any) -> Phase:
     """Return a phase of one launch; the arguments are those of `Launch`."""
@@ -215,11 +224,44 @@ def _scratch_name(phase: str, launch: Launch, parameter: str) -> str:
     return launch.scratch[parameter].shared or own
 
 
-def launches_of(phases: Mapping[str, Phase], steps: Iterable[Step], tick: int) -> int:
-    """Return how many kernels some steps of a tick launch."""
+def in_rounds(
+    phases: Mapping[str, Phase], steps: Iterable[Step], cores: int
+) -> list[tuple[Step, int]]:
+    """Return the steps, of those that so many cores of a CPU take in one launch the first alone.
+
+    With each the number of steps. On another device, which has 0 such cores, it is 1 for all.
+    """
+    found: list[tuple[Step, int]] = []
+    for step in steps:
+        several = phases[step.phase].rounds
+        if found and several is not None and several.pay(cores):
+            first, count = found[-1]
+            number = first.arguments.get(several.counted, 0) + count
+            following = {**first.arguments, several.counted: number}
+            if first.phase == step.phase and step.arguments == following:
+                found[-1] = first, count + 1
+                continue
+        found.append((step, 1))
+    return found
+
+
+def decided_before(phases: Mapping[str, Phase], steps: Iterable[Step]) -> bool:
+    """Return whether all launches of some steps are known, and their sizes, before the first."""
+    return all(
+        not (one.before or one.host or one.swaps)
+        and not any(launch.each or callable(launch.groups) for launch in one.launches)
+        for one in (phases[step.phase] for step in steps)
+    )
+
+
+def launches_of(
+    phases: Mapping[str, Phase], steps: Sequence[Step], tick: int, cores: int = 0
+) -> int:
+    """Return how many kernels some steps of a tick launch; ``cores`` of a CPU, 0 elsewhere."""
+    taken = in_rounds(phases, steps, cores if decided_before(phases, steps) else 0)
     return sum(
         launch.count(tick, step.arguments)
-        for step in steps
+        for step, _ in taken
         for launch in phases[step.phase].launches
     )
 
@@ -385,12 +427,11 @@ class BoundPhases:
             name: [self._bound(name, launch) for launch in one.launches]
             for name, one in phases.items()
         }
+        self._cores = program.device.compute_units if on_cpu else 0
         self._of_rounds = {
-            name: (several, bound)
+            name: self._bound_rounds(name, one.launches[0], several)
             for name, one in phases.items()
-            if len(one.launches) == 1
-            and (several := one.launches[0].rounds) is not None
-            and (bound := self._bound_rounds(name, one.launches[0], several)) is not None
+            if (several := one.rounds) is not None and several.pay(self._cores)
         }
         kernels = [one.kernel.kernel for several in self.launches.values() for one in several]
         self.parameters = frozenset(p.name for kernel in kernels for p in kernel.parameters)
@@ -420,10 +461,9 @@ class BoundPhases:
     def _list(self, steps: tuple[Step, ...]) -> _Listed | None:
         """Return the launches of some steps; None if something decides on the way what they are."""
         launches: list[tuple[BoundLaunch, Mapping[str, int]]] = []
-        for step, count in self._in_rounds(steps):
-            one = self._phases[step.phase]
-            if one.before or one.host or one.swaps:
-                return None
+        if not decided_before(self._phases, steps):
+            return None
+        for step, count in in_rounds(self._phases, steps, self._cores):
             if count == 1:
                 launches += [(launch, step.arguments) for launch in self.launches[step.phase]]
             else:
@@ -432,20 +472,6 @@ class BoundPhases:
         if any(launch.always is None for launch, _ in launches):
             return None
         return _Listed(launches, frozenset().union(*(self._writes[s.phase] for s in steps)))
-
-    def _in_rounds(self, steps: tuple[Step, ...]) -> list[tuple[Step, int]]:
-        """Return the steps, of those that are taken in one launch the first, and how many."""
-        found: list[tuple[Step, int]] = []
-        for step in steps:
-            if found and step.phase in self._of_rounds:
-                counted = self._of_rounds[step.phase][0].counted
-                first, count = found[-1]
-                following = {**first.arguments, counted: first.arguments.get(counted, 0) + count}
-                if first.phase == step.phase and step.arguments == following:
-                    found[-1] = first, count + 1
-                    continue
-            found.append((step, 1))
-        return found
 
     def __call__(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""
@@ -496,14 +522,14 @@ class BoundPhases:
         pace = Pace(launch.slices, local[0], wait, self.arrays) if launch.slices else None
         return BoundLaunch(launch, bind, changing, arrangement if swapped else None, size, pace)
 
-    def _bound_rounds(self, phase: str, launch: Launch, several: Rounds) -> BoundLaunch | None:
-        """Return the launch of several rounds, if the cores of a CPU have enough to do then."""
-        if not self._on_cpu or several.groups < GROUPS_A_CORE * self._program.device.compute_units:
-            return None
+    def _bound_rounds(
+        self, phase: str, launch: Launch, several: Rounds
+    ) -> tuple[Rounds, BoundLaunch]:
+        """Return the launch of several rounds, and what they are."""
         arguments = {**launch.arguments, **several.arguments}
         arguments.pop(several.parameter)
         one = replace(launch, groups=several.groups, arguments=arguments)
-        return self._bound(phase, one, several.parameter)
+        return several, self._bound(phase, one, several.parameter)
 
     def _sizes(
         self, launch: Launch

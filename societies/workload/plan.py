@@ -89,7 +89,7 @@ def plan(
         rows += [
             *workload.device_rows(config, chosen),
             ("work-items per workgroup", str(workload.work_items(p, count, chosen))),
-            (f"launches per {clock}", _launches(workload, p, count, workload.ticks(config))),
+            (f"launches per {clock}", _launches(workload, config, p, size, chosen)),
         ]
     asked = recorded(config, "checkpoint", "auto")
     memory = state_bytes(workload, config) if room is None else room.fixed + size * room.of_copy
@@ -157,13 +157,16 @@ def device_bytes(workload: Workload[Any, Any], config: WorkloadConfig) -> int:
     return state_bytes(workload, config) + logged + tables + numbers + scratch
 
 
-def _launches(workload: Workload[Any, Any], p: Any, copies: int, last: int) -> str:
+def _launches(
+    workload: Workload[Any, Any], config: WorkloadConfig, p: Any, copies: int, device: Device
+) -> str:
     """Return the launches of the first and of the last tick, as far as no array decides them."""
     found = []
+    last, cores = workload.ticks(config), device.compute_units if device.kind == "cpu" else 0
     for tick in sorted({min(1, last), last}):
         try:
-            steps = workload.schedule(p, tick, Unseen())
-            found.append(str(launches_of(workload.phases(p, copies), steps, tick)))
+            steps = tuple(workload.schedule(p, tick, Unseen()))
+            found.append(str(launches_of(workload.phases(p, copies), steps, tick, cores)))
         except NotKnown as name:
             found.append(f"as many as {name} asks for")
     first, end = found[0], found[-1]

@@ -19,7 +19,7 @@ REPEATED = {
     *("no_trade", "trade", "6x9", "13x7 in five societies", "5x70", "1x2", "groups", "shocks"),
     *("inverse_geometric", "unit price", "3x300", "2x1024", "tools", "devices without trade"),
     *("interventions", "chess match", "connect6 match", "kalah match", "havannah match"),
-    *("raytracer glass", "kalah solved"),
+    *("raytracer glass", "kalah solved", "all devices"),
 }
 """Configurations that have the kernels of others with other numbers. They take most of the time;
 `golden.py --device cuda` compiles and runs them."""

@@ -194,9 +194,13 @@ def test_rounds_of_many_societies_in_one_launch_change_nothing(monkeypatch, sett
         monkeypatch.setattr(core, "GROUPS_A_CORE", groups)
         engine = DeviceEngine(choose_device("auto"), p)
         engine.start()
-        before = engine.device.counters.launches
+        before, cores = engine.device.counters.launches, engine.device.compute_units
         engine.run_days(1, 15)
-        found[groups] = engine.hash(), engine.device.counters.launches - before
+        launches = engine.device.counters.launches - before
+        cores = cores if engine.device.kind == "cpu" else 0
+        days = [(day_schedule(p, day), day) for day in range(1, 16)]
+        assert launches == sum(core.launches_of(phases(p, 3), *day, cores) for day in days)
+        found[groups] = engine.hash(), launches
     assert found[0][0] == found[10**9][0]
     if engine.device.kind == "cpu" and p.agents > 1:
         assert found[0][1] <= found[10**9][1] - 15 * (p.rounds - 1)

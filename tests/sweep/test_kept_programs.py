@@ -104,8 +104,7 @@ def test_what_failed_leaves_nothing_and_the_rest_is_the_same(
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("devices", ["none", "all"])
-@pytest.mark.parametrize("common", [True, False])
+@pytest.mark.parametrize(("devices", "common"), [("none", True), ("all", False)])
 def test_batches_of_any_size_find_the_same(tmp_path, devices, common):
     """With seeds, interventions, a shock and networks, here and in processes of Dask."""
     base = {

@@ -17,13 +17,15 @@ LAUNCHES = {"as on a CPU": {}} | {
     f"as on a GPU, {n} work-items": {"gpu": True, "work_items": n} for n in (1, 5, 64, 256)
 }
 QUICK = ("as on a CPU", "as on a GPU, 5 work-items")
+LONG = dict(in_turn(VARIANTS, [launch for launch in LAUNCHES if launch not in QUICK], 1))
+"""In the thorough tests the variants take turns with other numbers of work-items."""
 
 
 def launches(name):
     quick = QUICK[:1] if name == "sorted" else QUICK
     return [
         pytest.param(name, launch, marks=[] if launch in quick else [pytest.mark.thorough])
-        for launch in LAUNCHES
+        for launch in (*QUICK, LONG[name])
     ]
 
 

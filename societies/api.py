@@ -340,5 +340,5 @@ def _require_name_of_result(out: str | Path | None) -> None:
         return
     file, how = path.with_suffix(".h5"), ""
     if ending in _TABLES:
-        how = f"\nfor tables, then: societies export {file} --to csv"
+        how = f"\nfor tables, then: societies export --to csv {file}"
     raise ConfigError(f"{path}: a run writes an HDF5 file; give it a name like {file}{how}")

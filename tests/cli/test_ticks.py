@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import xarray as xr
 
-from societies.paths import shipped_configurations
+from societies.paths import shipped_configurations, shipped_sweeps
 from societies.workload.registry import workload_names
 
 ECONOMY = "workload: economy\nagents: 5\nresources: 4\ndays: 6\n"
@@ -101,7 +101,8 @@ def test_all_workloads_and_configurations_are_listed(shell):
     code, out, err = shell("list")
     assert (code, err) == (0, "")
     names = [line.split()[0] for line in out.splitlines()]
-    assert set(names) == {*workload_names(), *shipped_configurations()}
+    shipped = {*shipped_configurations(), *shipped_sweeps()}
+    assert set(names) == {*workload_names(), "sweeps", *shipped}
     assert re.search(r"^economy .*; a tick is a day, a copy a society$", out, re.M)
     assert re.search(r"^blur .*; a tick is a pass, a copy an image$", out, re.M)
     assert "?;" not in out

@@ -174,7 +174,7 @@ def test_a_negative_number_of_complete_ticks_is_none(forged, shell, name):
     path = forged(name, lambda file, name: file["ticks_committed"].__setitem__((), -5))
     code, out, err = shell("plot", path, "--out", "figure.png")
     assert (code, out) == (1, "")
-    assert err.startswith(f"forged: holds no complete {CLOCK[name]} yet.")
+    assert err.startswith(f"forged.h5: holds no complete {CLOCK[name]} yet.")
 
 
 @pytest.mark.thorough

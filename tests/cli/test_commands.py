@@ -195,7 +195,7 @@ def test_a_folder_is_not_a_result(shell, small, command):
 def test_a_result_is_no_table_but_exports_to_one(shell, small):
     code, _, err = shell("run", "small.yaml", "--out", "x.csv")
     assert code == 2
-    assert err.endswith("\nfor tables, then: societies export x.h5 --to csv\n")
+    assert err.endswith("\nfor tables, then: societies export --to csv x.h5\n")
 
 
 def test_a_workload_that_is_not_known_is_guessed(shell):

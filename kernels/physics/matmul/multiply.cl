@@ -233,8 +233,9 @@ __kernel void pack_b(__global const num *restrict B, __global num *restrict pack
 }
 
 // Asks a CPU for a number that is soon read and written. Its compilers for OpenCL are all Clang,
-// and PoCL's `prefetch` does nothing. All steps wait for the sums so far, which lie in C.
-#if DEVICE_IS_CPU
+// and PoCL's `prefetch` does nothing. All steps wait for the sums so far, which lie in C. The
+// simulator of the race check has no such function.
+#if DEVICE_IS_CPU && !DEVICE_IS_INTERPRETED
 #define FETCH(at) __builtin_prefetch((const void *)(size_t)(at), 1)
 #else
 #define FETCH(at)

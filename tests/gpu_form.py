@@ -11,6 +11,6 @@ def is_pocl():
 def form(on_cpu):
     """Return macros of the economy's kernels, without the loop that PoCL compiles wrongly.
 
-    trading.cl says which.
+    bargaining.cl says which.
     """
     return {"DEVICE_IS_CPU": on_cpu, **({"LADDERS_TOGETHER": 0} if is_pocl() else {})}

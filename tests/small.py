@@ -16,6 +16,12 @@ from societies.workload.registry import workload, workload_names
 TICKS, CHECKPOINT = 12, 4
 """Most ticks of a run that is derived from a quickstart, and those between its checkpoints."""
 
+GROUPS = [
+    {"name": "able", "count": 3, "extraction": {"max_effort": 7.0}},
+    {"name": "strong", "count": 2, "trade_power": 2.5, "inventiveness": 2.0},
+]
+"""Of the five agents of the small economy."""
+
 SMALL = {
     "chess": {
         "positions": ["7k/P7/8/8/8/8/p7/7K w - - 0 1", "7k/8/8/8/8/4p3/3P4/K7 b - - 0 1"],

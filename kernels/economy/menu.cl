@@ -5,6 +5,7 @@
 #define ECONOMY_MENU_CL
 
 #define SELECT_MOST RESOURCES
+#include "economy/team.cl"
 #include "primitives/select.cl"
 
 // All that an agent's menu depends on, the remembered values, of resources that are not held
@@ -136,43 +137,44 @@ static uint menu_length(const __global menu_t *kept)
     return length;
 }
 #elif RANKED
-// The ranks of an agent's resources, by their keys and, among equals, by number; in local memory.
-#define RANKS_PARAMETERS __local real *key, __local ushort *rank
+// The ranks of an agent's resources, by their keys and, among equals, by number; in local memory,
+// of a team.
+#define RANKS_PARAMETERS const team_t team, __local real *key, __local ushort *rank
 
 // Take over the kept ranks, or rank anew if a key has changed.
 COLLECTIVE void load_ranks(STATE_PARAMETERS, __global const menu_t *menus, const size_t society,
                            const uint agent, RANKS_PARAMETERS)
 {
     __global const menu_t *kept = menus + (society * AGENTS + agent);
-    __local uint *changed = local_malloc(sizeof(uint));
-    if (get_local_id(0) == 0) *changed = !kept->known;
+    __local uint *changed = local_malloc(TEAMS * sizeof(uint));
+    if (team.lane == 0) changed[team.slot] = !kept->known;
     barrier(CLK_LOCAL_MEM_FENCE);  // what is kept at all, before a change is found
-    for (uint r = get_local_id(0); r < resources; r += get_local_size(0)) {
+    for (uint r = team.lane; r < resources; r += team.lanes) {
         key[r] = key_of(STATE, society, agent, r);
         rank[r] = kept->rank[r];
-        if (as_ulong(key[r]) != as_ulong(kept->key[r])) atomic_or(changed, 1u);
+        if (as_ulong(key[r]) != as_ulong(kept->key[r])) atomic_or(changed + team.slot, 1u);
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // all keys, before they are counted
-    const bool anew = *changed;
-    for (uint r = get_local_id(0); anew && r < resources; r += get_local_size(0)) {
+    const uint ranked_anew = team.lane != NONE && changed[team.slot] ? resources : 0;
+    for (uint r = team.lane; r < ranked_anew; r += team.lanes) {
         const real own = key[r];
         uint before = 0;
         for (uint i = 0; i < RESOURCES; ++i) before += ranks_before(key[i], i, own, r);
         rank[r] = before;
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // all ranks; `changed` is read
-    local_free(sizeof(uint));
+    local_free(TEAMS * sizeof(uint));
 }
 
 INLINED void keep_ranks(STATE_PARAMETERS, __global menu_t *menus, const size_t society,
                         const uint agent, RANKS_PARAMETERS)
 {
     __global menu_t *kept = menus + (society * AGENTS + agent);
-    for (uint r = get_local_id(0); r < resources; r += get_local_size(0)) {
+    for (uint r = team.lane; r < resources; r += team.lanes) {
         kept->key[r] = key[r];
         kept->rank[r] = rank[r];
     }
-    if (get_local_id(0) == 0) kept->known = 1;
+    if (team.lane == 0) kept->known = 1;
 }
 
 // Correct the ranks after two holdings of the agent have changed, or one, if both are the same;
@@ -180,14 +182,16 @@ INLINED void keep_ranks(STATE_PARAMETERS, __global menu_t *menus, const size_t s
 COLLECTIVE void rank_again(STATE_PARAMETERS, const size_t society, const uint agent,
                            const uint first, const uint second, RANKS_PARAMETERS)
 {
-    __local uint *before = local_malloc(2 * sizeof(uint));
+    __local uint *counts = local_malloc(2 * TEAMS * sizeof(uint));
+    __local uint *before = counts + 2 * team.slot;
     const bool any = first != NONE, both = any && second != first;
     const real first_was = any ? key[first] : UNHELD, second_was = both ? key[second] : UNHELD;
     const real first_is = any ? key_of(STATE, society, agent, first) : UNHELD;
     const real second_is = both ? key_of(STATE, society, agent, second) : UNHELD;
-    if (get_local_id(0) == 0) before[0] = before[1] = 0;
+    if (team.lane == 0) before[0] = before[1] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);  // zeros, before they are counted up; keys are read
-    for (uint r = get_local_id(0); any && r < resources; r += get_local_size(0)) {
+    const uint others = any ? resources : 0;
+    for (uint r = team.lane; r < others; r += team.lanes) {
         if (r == first || r == second) continue;
         const real own = key[r];
         uint now = rank[r] + ranks_before(first_is, first, own, r);
@@ -201,7 +205,7 @@ COLLECTIVE void rank_again(STATE_PARAMETERS, const size_t society, const uint ag
         rank[r] = now;
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // all others, before the two are placed among them
-    if (get_local_id(0) == 0 && any) {
+    if (team.lane == 0 && any) {
         const bool later = both && ranks_before(second_is, second, first_is, first);
         rank[first] = before[0] + later;
         key[first] = first_is;
@@ -211,7 +215,7 @@ COLLECTIVE void rank_again(STATE_PARAMETERS, const size_t society, const uint ag
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // all ranks, before they are read
-    local_free(2 * sizeof(uint));
+    local_free(2 * TEAMS * sizeof(uint));
 }
 
 #define is_on_menu(key, rank, resource) ((rank)[resource] < menu_size && (key)[resource] < UNHELD)
@@ -222,11 +226,15 @@ COLLECTIVE void choose_menu(STATE_PARAMETERS, __global menu_t *menus, const size
 {
     __local real *key = local_malloc(RESOURCES * sizeof(real));
     __local ushort *rank = local_malloc(RESOURCES * sizeof(ushort));
-    for (uint i = get_local_id(0); i < menu_size; i += get_local_size(0)) menu[i] = NONE;
-    load_ranks(STATE, menus, society, agent, key, rank);
-    for (uint r = get_local_id(0); r < resources; r += get_local_size(0))
+    const team_t all = team_of(1);
+    for (uint i = all.lane; i < menu_size; i += all.lanes) {
+        menu[i] = NONE;
+    }
+    load_ranks(STATE, menus, society, agent, all, key, rank);
+    for (uint r = all.lane; r < resources; r += all.lanes) {
         if (is_on_menu(key, rank, r)) menu[rank[r]] = r;
-    keep_ranks(STATE, menus, society, agent, key, rank);
+    }
+    keep_ranks(STATE, menus, society, agent, all, key, rank);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the menu, before it is read
     local_free(RESOURCES * sizeof(ushort));
     local_free(RESOURCES * sizeof(real));

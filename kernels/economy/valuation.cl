@@ -10,6 +10,7 @@
 #ifndef ECONOMY_VALUATION_CL
 #define ECONOMY_VALUATION_CL
 
+#include "economy/bits.cl"
 #include "economy/devices.cl"
 #include "primitives/group.cl"
 
@@ -165,11 +166,6 @@ typedef struct {
     __local count_t *count;
     ulong nonzero[COUNT_WORDS];
 } counts_t;
-
-static uint lowest_bit(const ulong word)
-{
-    return 63 - (uint)clz(word & (~word + 1));
-}
 
 // For each resource r of some counts, ascending.
 #define FOR_COUNTED(counts, r) \

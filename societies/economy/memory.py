@@ -26,6 +26,18 @@ def candidates(p: Parameters) -> int:
 
 CANDIDATES_IN_LOCAL_MEMORY = 512
 
+RANKED_BY_COUNTING = 64
+"""Resources up to which menus are ranked by counting: SELECT_BY_RANK of primitives/select.cl."""
+
+MOST_PAIRS = 2
+"""Most pairs of a workgroup of trading on a GPU: measured, benchmarks/LOG.md."""
+
+PAIRS_SPACE = 16 * 1024
+"""Bytes of local memory for the pairs of such a workgroup."""
+
+PAIRS_BEFORE_TOGETHER = 8192
+"""Pairs of which a large GPU holds no more at once, so that two may share a workgroup."""
+
 INVENTION_ORDER_LIMIT = 4096
 """Agents whose order of invention fits local memory."""
 
@@ -63,6 +75,22 @@ def extraction_together(p: Parameters, societies: int) -> int:
     """
     many: int = -(-societies * p.agents // GROUPS_BEFORE_TOGETHER)
     return min(extraction_slots(p), max(2, many))
+
+
+def pair_slots(p: Parameters) -> int:
+    """Return the pairs whose meetings fit the local memory of a workgroup on a GPU, at most two."""
+    count = candidates(p)
+    if p.resources > RANKED_BY_COUNTING or count > CANDIDATES_IN_LOCAL_MEMORY:
+        return 1
+    each = 24 * p.resources + p.resources // 4 + 20 * count + 12 * p.attempts + 40
+    slots: int = min(MOST_PAIRS, PAIRS_SPACE // each)
+    return max(1, slots)
+
+
+def pairs_together(p: Parameters, societies: int) -> int:
+    """Return how many pairs a workgroup of trading takes: one, or several of many."""
+    pairs = societies * (p.agents // 2)
+    return pair_slots(p) if pairs >= PAIRS_BEFORE_TOGETHER else 1
 
 
 def scores_in_global_memory(p: Parameters) -> int:

@@ -58,6 +58,7 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
     menu = p.resources + (p.resources + 5) // 4
     menus = {"menus": Scratch((agents, menu), shared="menus")}
     together = memory.extraction_together(p, societies)
+    pairs_together = memory.pairs_together(p, societies)
 
     found = {
         "seed_streams": phase(
@@ -74,9 +75,9 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
         "matching": phase("economy/matching.cl", societies),
         "trading": phase(
             "economy/trading.cl",
-            pairs,
+            -(-pairs // pairs_together),
             scratch={"scores": scores, **menus},
-            arguments={"rounds": 1, "together": 1},
+            arguments={"rounds": 1, "together": pairs_together, "all_pairs": pairs},
             rounds=Rounds(
                 "market_round",
                 "rounds",

@@ -171,6 +171,7 @@ def macros(p: Parameters) -> dict[str, int | float]:
         "ROW_LIMIT": memory.extraction_rows(p)[0],
         "EXTRACTION_ROWS": memory.extraction_rows(p)[1],
         "EXTRACTION_SLOTS": memory.extraction_slots(p),
+        "TEAMS": memory.pair_slots(p),
         "REMOVE_RESOURCE": REMOVE_RESOURCE,
         "REMOVE_AGENT": REMOVE_AGENT,
         "RANDOM_INDEX": RANDOM_INDEX,

@@ -46,10 +46,9 @@ ALWAYS_RUN = {
     # the bounds are macros of the configuration, the same for all work-items
     "kernels/economy/matching.cl": ["for (uint round = 0 ; round < ROUNDS ; + + round)"],
     "kernels/economy/trading.cl": [
-        "for (uint who = SOLD_BY_A ; who < = SOLD_BY_B ; + + who)",
         # of the form for CPUs, where a barrier is none
         "for (uint turn = market_round ; turn < market_round + rounds ; + + turn)",
-        "for (size_t place = first ; place < first + together ; + + place)",
+        "for (size_t place = first ; place < end ; + + place)",
     ],
 }
 """Loops that may hold a barrier although they are no ``do``: how often they run is compiled in."""
@@ -57,6 +56,8 @@ ALWAYS_RUN = {
 WITHOUT_TWIN = {
     "kernels/primitives/real.cl": "a type, in Python float, and a number hidden from compilers",
     "kernels/primitives/group.cl": "who works, not what is done",
+    "kernels/economy/team.cl": "who works, not what is done",
+    "kernels/economy/bits.cl": "the place of a bit in a word",
     "kernels/games/kalah/lanes.cl": "how many games at a time, not what their moves are",
     "kernels/physics/laplace/fours.cl": "four cells at a time, not what becomes of each",
     "kernels/physics/molecular_dynamics/lanes.cl": "how many pairs at a time, not what they add",
@@ -74,6 +75,10 @@ TWINS_ELSEWHERE = {
     "rank_again": "the same after a swap",
     "keep_ranks": "the same for the next meeting",
     "agreed": "refusal() of trading.py, without its reasons",
+    "bargain_of": "what bargain() of trading.py begins with",
+    "ladder_of": "the surplus that bargain() of trading.py hands to proposal()",
+    "proposal_together": "proposal() of trading.py, by many work-items",
+    "settle": "the end of bargain() of trading.py",
     "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",
     "put_in_order": "sorted",
     "gather_living": "of_living() of statistics.py, which leaves the removed ones out",
@@ -301,6 +306,7 @@ def test_every_kernel_and_public_function_has_a_twin(name):
 
 TWINS_OF_ANOTHER_NAME = {
     "kernels/economy/menu.cl": "a part of trading.py",
+    "kernels/economy/bargaining.cl": "a part of trading.py",
     "kernels/economy/order.cl": "a part of statistics.py",
 }
 

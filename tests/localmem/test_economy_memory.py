@@ -16,7 +16,7 @@ from societies.opencl import Program, choose_device
 from societies.workload.phases import kernel_files
 
 # bytes by hand, with DEVICE_IS_CPU 1 and 0 (where only one is given, it is both); extraction needs
-# them for each of the agents that it takes at a time
+# them for each of the agents that it takes at a time, trading on a GPU for each of the pairs
 BY_HAND = {
     (6, 9): {
         "extraction": 564,
@@ -73,6 +73,7 @@ def test_no_more_than_by_hand(shape, on_cpu):
     if not on_cpu:  # ranks of two agents' resources, and the order of candidates
         ranks = 20 * resources if resources <= 64 else 0
         by_hand["trading"] += ranks + 4 * memory.candidates(p)
+        by_hand["trading"] *= memory.pair_slots(p)
     used = {name for name, plan in plans.items() if plan.requested + plan.static}
     assert used == {name for name, most in by_hand.items() if most}
     for name, most in by_hand.items():

@@ -43,7 +43,7 @@ def test_the_changes_of_the_page_apply(clone):
 
 def test_the_changes_apply_wherever_the_rule_stands(clone):
     """Lines above may come and go: a change by line numbers alone would land somewhere else."""
-    kernel = clone / "kernels/economy/trading.cl"
+    kernel = clone / "kernels/economy/bargaining.cl"
     kernel.write_text("// one line\n// and another\n" + kernel.read_text())
     apply(clone, "price.diff")
     assert "    return 1.0;\n#elif PRICE == PRICE_ARITHMETIC\n" in kernel.read_text()

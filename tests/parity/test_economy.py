@@ -7,7 +7,7 @@ import pytest
 from marks import thorough_but
 
 from societies import config_from_dict, verify
-from societies.economy import source
+from societies.economy import memory, source
 from societies.economy.engine import DeviceEngine, ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.phases import phases
@@ -179,6 +179,21 @@ def test_the_workgroup_changes_nothing(monkeypatch, workgroup, in_workgroups):
 
 
 @pytest.mark.parametrize(
+    ("pairs", "workgroup"),
+    thorough_but({(2, 5)}, [(2, 1), (2, 5), (2, 32), (3, 7), (4, 31), (4, 64)], names=2),
+)
+def test_pairs_that_share_a_workgroup_change_nothing(monkeypatch, pairs, workgroup, in_workgroups):
+    monkeypatch.setattr(memory, "MOST_PAIRS", pairs)
+    monkeypatch.setattr(memory, "PAIRS_BEFORE_TOGETHER", 0)
+    p, expected = in_workgroups  # 4 pairs in each of two societies
+    found = phases(p, 2)["trading"].launches[0]
+    assert found.groups == -(-8 // pairs) and found.arguments["together"] == pairs
+    original = source.macros
+    monkeypatch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": 0})
+    assert six_days(DeviceEngine(choose_device("auto"), p, workgroup)) == expected
+
+
+@pytest.mark.parametrize(
     "settings",
     [
         {"agents": 7, "resources": 9, "shocks": SHOCKS},
@@ -194,12 +209,11 @@ def test_rounds_of_many_societies_in_one_launch_change_nothing(monkeypatch, sett
         monkeypatch.setattr(core, "GROUPS_A_CORE", groups)
         engine = DeviceEngine(choose_device("auto"), p)
         engine.start()
-        before, cores = engine.device.counters.launches, engine.device.compute_units
+        before = engine.device.counters.launches
         engine.run_days(1, 15)
         launches = engine.device.counters.launches - before
-        cores = cores if engine.device.kind == "cpu" else 0
         days = [(day_schedule(p, day), day) for day in range(1, 16)]
-        assert launches == sum(core.launches_of(phases(p, 3), *day, cores) for day in days)
+        assert launches == sum(core.launches_of(phases(p, 3), *day, engine.device) for day in days)
         found[groups] = engine.hash(), launches
     assert found[0][0] == found[10**9][0]
     if engine.device.kind == "cpu" and p.agents > 1:

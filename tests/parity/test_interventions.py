@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small import small
+from small import GROUPS, small
 
 import societies
 from societies import SocietiesError, config_from_dict, load_config, verify
@@ -11,10 +11,6 @@ from societies.workload.fields import kept
 from societies.workload.points import points_of, with_table
 from societies.workload.run import engine_of
 
-GROUPS = [
-    {"name": "able", "count": 3, "extraction": {"max_effort": 7.0}},
-    {"name": "strong", "count": 2, "trade_power": 2.5, "inventiveness": 2.0},
-]
 POLICY = {
     "trading.min_surplus": 2.0,
     "utility.exponent": 2.2,

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
-from small import small
+from small import GROUPS, small
 
 import societies
 from reference_py.economy.parameters import Parameters
@@ -18,11 +18,6 @@ from societies.workload.fields import state_hash
 from societies.workload.points import points_of, with_table
 from societies.workload.run import engine_of
 from societies.workload.varying import varying
-
-GROUPS = [
-    {"name": "able", "count": 3, "extraction": {"max_effort": 7.0}},
-    {"name": "strong", "count": 2, "trade_power": 2.5, "inventiveness": 2.0},
-]
 
 VALUES = {
     "day_length": [600.0, 500.0, 650.0],

@@ -60,7 +60,7 @@ def planted(tmp_path, monkeypatch):
     return plant
 
 
-PRICE = ("economy/trading.cl", "mean = sqrt(most_a * least_b);", "mean = most_a;")
+PRICE = ("economy/bargaining.cl", "mean = sqrt(most_a * least_b);", "mean = most_a;")
 
 
 @pytest.mark.thorough

@@ -27,7 +27,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BY_DAY = Path(__file__).with_name("by_day.json")
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "golden")]
+
+from golden import INVENTIVE  # noqa: E402
 
 import societies  # noqa: E402
 from societies.workload.points import with_table  # noqa: E402
@@ -55,11 +57,6 @@ SHOCKS = [
     {"day": 60, "remove": "resource", "index": "random", "holdings": "keep"},
     {"day": 75, "remove": "agent", "index": "random"},
 ]
-SOON = {
-    "device": {"resources_in_tool": 4, "components": 3},
-    "invention": {"tool_probability": 0.0005, "device_probability": 0.01},
-}
-"""Small societies with few components, in which all types appear within weeks."""
 POLICY = [
     {
         "day": 20,
@@ -89,7 +86,7 @@ def society(agents, resources, **more):
         "days": 120,
         "seed": 5,
         "devices": "all",
-        **(SOON if agents < 20 else {}),
+        **(INVENTIVE if agents < 20 else {}),
         **more,
     }
 

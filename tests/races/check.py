@@ -43,6 +43,7 @@ import small  # noqa: E402
 from reference_py.primitives import fixed, softmath, tree, wide  # noqa: E402
 from reference_py.primitives.rng import Rng  # noqa: E402
 from societies import config_from_dict  # noqa: E402
+from societies.economy import memory  # noqa: E402
 from societies.economy.engine import DeviceEngine, ReferenceEngine  # noqa: E402
 from societies.economy.parameters import parameters  # noqa: E402
 from societies.economy.schedule import Step  # noqa: E402
@@ -204,6 +205,8 @@ SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
         (8,),
     ),
     "rows in global memory": ({"agents": 2, "resources": 515, "trade": False}, 1, (31,)),
+    "pairs together": ({"agents": 6, "resources": 5, "trading": SMALL_MENU}, 3, (8, 2)),
+    "pairs together, all devices": (ALL_DEVICES, 6, (5,)),
     "all devices": (ALL_DEVICES, 6, (5,)),
     "all devices, measured": (ALL_DEVICES | {"agents": 2, "record": MEASURED}, 2, (3,)),
 }
@@ -247,6 +250,13 @@ class Checks:
 
 def one_society(checks: Checks, name: str, kinds: tuple[str, ...], *, quick: bool) -> None:
     """Run one society in the variants of some kinds of devices, at its workgroup sizes."""
+    few = 0 if name.startswith("pairs together") else memory.PAIRS_BEFORE_TOGETHER
+    with mock.patch.object(memory, "PAIRS_BEFORE_TOGETHER", few):
+        compare_society(checks, name, kinds, quick=quick)
+
+
+def compare_society(checks: Checks, name: str, kinds: tuple[str, ...], *, quick: bool) -> None:
+    """Compare it with the reference, day by day."""
     settings, days, workgroups = SOCIETIES[name]
     asked = {"workload": "economy", "days": days, "seed": 10, **settings}
     p = ECONOMY.parameters(config_from_dict(asked))
@@ -386,6 +396,9 @@ def mutants(names: list[str]) -> int:
     """
     left = 0
     paths = sorted(KERNELS.rglob("*.cl"))
+    unknown = sorted(set(names) - {path.name for path in paths})
+    if unknown:
+        sys.exit(f"--mutants: no kernel file is called {', '.join(unknown)}; give 'scan.cl', say")
     with tempfile.TemporaryDirectory(prefix="societies-races-") as folder:
         for path in paths:
             if not names or path.name in names:

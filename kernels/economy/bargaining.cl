@@ -1,0 +1,354 @@
+// In which quantities do two agents swap two resources: price, ladder of offers, deal.
+// Twin: reference_py/economy/trading.py, its bargain() and what that calls.
+//
+// An offer is made only if the one before it was refused. A work-item works out a bargain alone or,
+// where ladders of offers are long, up to a step from which a team of work-items goes on together
+// (team.cl). Local memory: there 12 bytes for each of LADDER_LANES work-items.
+#ifndef ECONOMY_BARGAINING_CL
+#define ECONOMY_BARGAINING_CL
+
+#include "economy/curves.cl"
+#include "economy/network.cl"
+#include "economy/team.cl"
+#include "primitives/softmath.cl"
+
+#define MANY 4000000000000000000L  // more units than anybody can hold
+
+// On a GPU, where all devices make holdings and so ladders of offers long, a work-item takes so
+// many steps of a ladder alone; all work-items together take a longer one, LADDER_LANES steps at a
+// time. Short ladders are faster alone. (PoCL 3.0 and 3.1 compile this to a loop that never ends,
+// with more than one work-item; tests of this form on PoCL set LADDERS_TOGETHER to 0. Intel's
+// runtime, the race check and GPUs run it.)
+#ifndef LADDERS_TOGETHER
+#if DEVICE_IS_CPU || !DEVICES
+#define LADDERS_TOGETHER 0
+#else
+#define LADDERS_TOGETHER !TOOLS_ONLY
+#endif
+#endif
+#if LADDERS_TOGETHER
+#if DEVICE_IS_INTERPRETED
+#define STEPS_ALONE 1  // the race check's societies are small
+#else
+#define STEPS_ALONE 8
+#endif
+#define LADDER_LANES 64
+#define NO_STEP 0xffffffffu
+#else
+#define STEPS_ALONE MANY
+#endif
+
+// The two agents of a meeting.
+#define MEETING_PARAMETERS \
+    STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint a, const uint b
+#define MEETING STATE, TABLES, society, a, b
+
+// x to the nearest whole number, halves upwards; never more than MANY.
+static long rounded(const real x)
+{
+    return x < (real)MANY ? (long)(x + 0.5) : MANY;
+}
+
+// Units of the taken resource for a unit of the given one (Epstein and Axtell 1996).
+static real price(const real most_a, const real least_b, const real power_a, const real power_b)
+{
+#if PRICE == PRICE_UNIT
+    return 1.0;
+#else
+    real mean;
+#if UNEQUAL_POWERS
+    if (power_a != power_b)
+        mean = soft_exp((power_b * soft_log(most_a) + power_a * soft_log(least_b)) /
+                        (power_a + power_b));
+    else
+#endif
+        mean = sqrt(most_a * least_b);
+    return PRICE == PRICE_GEOMETRIC ? 1.0 / mean : mean;
+#endif
+}
+
+// One side of a bargain: the units that an agent holds of what it gets and of what it loses, and
+// their utility to it now.
+typedef struct {
+    uint get_curve, lose_curve;
+    long get_held, lose_held;
+    real get_now, lose_now;
+} side_t;
+
+static side_t side(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent,
+                   const uint get, const uint lose)
+{
+    side_t s;
+    s.get_curve = utility_curve(agent, get);
+    s.lose_curve = utility_curve(agent, lose);
+    s.get_held = held(agent, get);
+    s.lose_held = held(agent, lose);
+    s.get_now = total_utility(TABLES, s.get_curve, s.get_held);
+    s.lose_now = total_utility(TABLES, s.lose_curve, s.lose_held);
+    return s;
+}
+
+// Utility of getting `got` units less that of losing `lost` (0 if there are not so many).
+static real surplus(TABLE_PARAMETERS, const side_t s, const long got, const long lost)
+{
+    const real gain = total_utility(TABLES, s.get_curve, s.get_held + got) - s.get_now;
+    const real loss = lost > s.lose_held
+                          ? 0.0
+                          : s.lose_now - total_utility(TABLES, s.lose_curve, s.lose_held - lost);
+    return gain - loss;
+}
+
+// What a proposer chooses from: 1, 2, ... units given, from `first` on, and the units taken for
+// them, rounded. `gets_taken`: the proposer is A, who gets the taken resource; else it is B, who
+// gets the given one.
+typedef struct {
+    side_t own;
+    int gets_taken;
+    real rate;
+    long first, stock_given, stock_taken;
+} ladder_t;
+
+static ladder_t ladder(const side_t own, const int gets_taken, const real rate,
+                       const long stock_given, const long stock_taken)
+{
+    ladder_t s = {own, gets_taken, rate, 1, stock_given, stock_taken};
+    if (rate <= 1.0) s.first = rounded(1.0 / rate);
+    return s;
+}
+
+// What the proposer gains from a step of its ladder.
+static real own_surplus(TABLE_PARAMETERS, const ladder_t s, const long taken, const long given)
+{
+    return surplus(TABLES, s.own, s.gets_taken ? taken : given, s.gets_taken ? given : taken);
+}
+
+// The units that change hands in a bargain: 0 given if it fails, UNDECIDED if that is not known.
+typedef struct {
+    int taken, given;
+} deal_t;
+#define UNDECIDED (-1)
+
+// The quantities that are best for the proposer; 0 if more than `most` steps lead on.
+static int proposal(TABLE_PARAMETERS, const ladder_t s, const real min_surplus, const long most,
+                    long *best_taken, long *best_given)
+{
+    long given = s.first;
+    real at = (real)given * s.rate;
+    long taken = rounded(at);
+    real here = own_surplus(TABLES, s, taken, given);
+    real best = here;
+    *best_taken = taken;
+    *best_given = given;
+    while (given + 1 <= s.stock_given && taken + 1 <= s.stock_taken) {
+        const long next = rounded(at + s.rate);
+        const real ahead = own_surplus(TABLES, s, next, given + 1);
+        if (!(ahead > min_surplus)) break;
+        if (given - s.first >= most) return 0;
+        if (here > best) {
+            best = here;
+            *best_taken = taken;
+            *best_given = given;
+        }
+        given += 1;
+        at = (real)given * s.rate;
+        taken = rounded(at);
+        // Rounding may make this another step than the one that was just valued; it rarely does.
+        here = taken == next ? ahead : own_surplus(TABLES, s, taken, given);
+    }
+    return 1;
+}
+
+// A gives the resource `give` and takes the resource `take`, in quantities from which both gain. A
+// proposes first; if no agreement comes of it, B does.
+typedef struct {
+    side_t side_a, side_b;
+    real rate;
+    int stock_given, stock_taken;
+} bargain_t;
+
+static bargain_t bargain_of(MEETING_PARAMETERS, const uint give, const uint take)
+{
+    bargain_t s;
+    s.stock_given = held(a, give);
+    s.stock_taken = held(b, take);
+    s.side_a = side(STATE, TABLES, society, a, take, give);
+    s.side_b = side(STATE, TABLES, society, b, give, take);
+    const side_t side_a = s.side_a, side_b = s.side_b;
+    const real most_a = marginal_utility(TABLES, side_a.get_curve, side_a.get_held) /
+                        marginal_utility(TABLES, side_a.lose_curve, side_a.lose_held - 1);
+    const real least_b = marginal_utility(TABLES, side_b.lose_curve, side_b.lose_held - 1) /
+                         marginal_utility(TABLES, side_b.get_curve, side_b.get_held);
+    s.rate = price(most_a, least_b, trade_power_table[of_group(a)], trade_power_table[of_group(b)]);
+    return s;
+}
+
+static ladder_t ladder_of(const bargain_t s, const int proposer)
+{
+    return ladder(proposer == 0 ? s.side_a : s.side_b, proposer == 0, s.rate, s.stock_given,
+                  s.stock_taken);
+}
+
+// Whether both have that many, and gain from it.
+static int agreed(TABLE_PARAMETERS, const bargain_t s, const real min_surplus, const long taken,
+                  const long given)
+{
+    return taken <= s.stock_taken && given <= s.stock_given &&
+           surplus(TABLES, s.side_a, taken, given) > min_surplus &&
+           surplus(TABLES, s.side_b, given, taken) > min_surplus;
+}
+
+// The deal of two agents, worked out by one work-item.
+static deal_t bargain(MEETING_PARAMETERS, const uint give, const uint take)
+{
+    deal_t deal = {0, 0};
+    if (held(a, give) == 0 || held(b, take) == 0) return deal;
+    const bargain_t s = bargain_of(MEETING, give, take);
+    for (int proposer = 0; proposer < 2 && deal.given == 0; ++proposer) {
+        long taken, given;
+        if (!proposal(TABLES, ladder_of(s, proposer), P(min_surplus), STEPS_ALONE, &taken,
+                      &given)) {
+            deal.given = UNDECIDED;
+        } else if (agreed(TABLES, s, P(min_surplus), taken, given)) {
+            deal.taken = (int)taken;
+            deal.given = (int)given;
+        }
+    }
+    return deal;
+}
+
+#if LADDERS_TOGETHER
+// Of the bests of two lanes the better; of equal ones the earlier step.
+#define TAKE_BETTER(stride) \
+    if (lane < stride && lane + stride < lanes && \
+        (gains[lane + stride] > gains[lane] || \
+         (gains[lane + stride] == gains[lane] && steps[lane + stride] < steps[lane]))) { \
+        gains[lane] = gains[lane + stride]; \
+        steps[lane] = steps[lane + stride]; \
+    }
+
+// The proposal of a ladder of any length, by all work-items of a team: each tries every lanes-th
+// step. Steps do not depend on each other. Of those before the first that does not lead on, the
+// first of the largest gain is chosen. Teams that rest propose nothing.
+COLLECTIVE void proposal_together(TABLE_PARAMETERS, const team_t team, const ladder_t s,
+                                  const real min_surplus, long *taken, long *given)
+{
+    // The last step that is known, in turns, of each team.
+    __local uint *ends = local_malloc(2 * TEAMS * sizeof(uint));
+    __local real *all_gains = local_malloc(LADDER_LANES * sizeof(real));
+    __local uint *all_steps = local_malloc(LADDER_LANES * sizeof(uint));
+    __local uint *last = ends + 2 * team.slot;
+    const uint most = LADDER_LANES / team.teams, lanes = min(team.lanes, most);
+    __local real *gains = all_gains + team.slot * most;
+    __local uint *steps = all_steps + team.slot * most;
+    const uint lane = team.lane < lanes ? team.lane : NONE;
+    uint step = lane, turn = 0, found = 0, more;
+    bool climbs = lane != NONE;
+    real best = -(real)INFINITY;
+    for (uint i = LANE; i < 2 * TEAMS; i += LANES) ends[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);  // nobody has steps, before those who climb say that they have
+    if (lane == 0) last[0] = last[1] = NO_STEP;
+    // No step is known to be the last, before one is; holdings are read, before they change.
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    do {
+        real here = 0.0;
+        if (climbs) {
+            const long given_here = s.first + step;
+            const real at = (real)given_here * s.rate;
+            const long taken_here = rounded(at);
+            here = own_surplus(TABLES, s, taken_here, given_here);
+            if (given_here + 1 > s.stock_given || taken_here + 1 > s.stock_taken ||
+                !(own_surplus(TABLES, s, rounded(at + s.rate), given_here + 1) > min_surplus))
+                atomic_min(last + turn, step);  // the least: any order gives the same
+        }
+        // The last step, before anybody goes on; the next turn's stays as it is meanwhile.
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint end = last[turn];
+        more = 0;
+        for (uint slot = 0; slot < TEAMS; ++slot) more |= ends[2 * slot + turn] == NO_STEP;
+        if (climbs && (step < end || step == 0) && here > best) {
+            best = here;
+            found = step;
+        }
+        turn = 1 - turn;
+        climbs &= end == NO_STEP;
+        if (lane == 0 && !climbs) last[turn] = 0;  // the end of this team stays known
+        step += lanes;
+    } while (more);
+    if (lane != NONE) {
+        gains[lane] = best;
+        steps[lane] = found;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);  // everybody's best, before the best of them
+    TAKE_BETTER(32);
+    barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+    TAKE_BETTER(16);
+    barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+    TAKE_BETTER(8);
+    barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+    TAKE_BETTER(4);
+    barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+    TAKE_BETTER(2);
+    barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+    TAKE_BETTER(1);
+    barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
+    *given = lane == 0 ? s.first + steps[0] : 0;
+    *taken = rounded((real)*given * s.rate);
+    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before its memory is used again
+    local_free(LADDER_LANES * sizeof(uint));
+    local_free(LADDER_LANES * sizeof(real));
+    local_free(2 * TEAMS * sizeof(uint));
+}
+#endif
+
+// Change a holding, and remember the marginal utility that it then has.
+static void change(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent,
+                   const uint resource, const int units)
+{
+    const int owned = held(agent, resource) + units;
+    held(agent, resource) = owned;
+    value(agent, resource) = marginal_utility(TABLES, utility_curve(agent, resource), owned);
+}
+
+#if MEASURES
+// Add a swap to the accounts of one of the two agents, which gives `given` units. The price of a
+// resource is counted at the agent who gives it away; with a numeraire, only what is given for that
+// has a price. Before the holdings change.
+static void account_swap(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, const uint agent,
+                         const uint gives, const int given, const uint gets, const int got)
+{
+    const side_t own = side(STATE, TABLES, society, agent, gets, gives);
+    income_swaps(agent) += surplus(TABLES, own, got, given);
+    if (NUMERAIRE < 0 || (int)gets == NUMERAIRE) {
+        priced_units(agent, gives) += given;
+        priced_for(agent, gives) += got;
+        priced_squares(agent, gives) += (real)got * (real)got / (real)given;
+    }
+}
+#endif
+
+static void settle(MEETING_PARAMETERS, const uint give, const uint take, const deal_t deal)
+{
+#if MEASURES
+    account_swap(STATE, TABLES, society, a, give, deal.given, take, deal.taken);
+    account_swap(STATE, TABLES, society, b, take, deal.taken, give, deal.given);
+#endif
+#if NETWORK
+    link_swap(STATE, society, a, b, deal.given);
+    link_swap(STATE, society, b, a, deal.taken);
+#endif
+    change(STATE, TABLES, society, a, take, deal.taken);
+    change(STATE, TABLES, society, b, take, -deal.taken);
+    change(STATE, TABLES, society, a, give, -deal.given);
+    change(STATE, TABLES, society, b, give, deal.given);
+    units_sold(a) += deal.given;
+    units_sold(b) += deal.taken;
+#if GROUPS > 1
+    if (group_of(a) != group_of(b)) {
+        units_sold_outside(a) += deal.given;
+        units_sold_outside(b) += deal.taken;
+    }
+#endif
+    deals(a) += 1;
+}
+
+#endif

@@ -384,7 +384,7 @@ class Workload(Generic[C, P]):
         """Return rows of `societies run --dry-run` that say what the device has room for."""
         return []
 
-    def why_ended(self, state: Mapping[str, NDArray[Any]]) -> str:
+    def why_ended(self, config: C, state: Mapping[str, NDArray[Any]]) -> str:
         """Return why a run ended before its last tick, from the state at its end."""
         return ""
 

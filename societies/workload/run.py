@@ -194,7 +194,8 @@ class Simulation:
         contents: Contents,
         stop: Interruption,
     ) -> None:
-        self.workload, self.engine, self.file, self.contents = workload, engine, file, contents
+        self.workload, self.config, self.engine = workload, config, engine
+        self.file, self.contents = file, contents
         self.every = file.checkpoint_interval(recorded(config, "checkpoint", "auto"))
         self.keep = kept_ticks(config)
         self.p = workload.parameters(config)
@@ -266,7 +267,7 @@ class Simulation:
         if ended is None:
             self.file.commit(end)
         else:
-            self.why = self.workload.why_ended(state())
+            self.why = self.workload.why_ended(self.config, state())
             self.file.end(end, self.why)
         if end in self.keep:
             saved = kept(self.fields, state())

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 import societies
 from societies.errors import OutputError
 from societies.output.checkpoints import checksum
-from societies.physics.laplace import WORKLOAD
+from societies.physics.laplace import WORKLOAD, rounded_up
 from societies.physics.laplace.config import LaplaceConfig
 from societies.workload.engines import DeviceEngine, ReferenceEngine
 
@@ -85,13 +85,25 @@ def test_both_engines_agree_after_every_step(device, settings, copies):
 def test_a_plate_has_made_the_step_that_ends_it(device):
     """Both engines carry out the rest of that step, and nothing after it."""
     expected = json.loads(ORACLE.read_text())["n=32 tolerance=0.0001 check_every=50"]
-    for engine in engines(device, config_of(side=32, tolerance=1e-4)):
+    config = config_of(side=32, tolerance=1e-4)
+    for engine in engines(device, config):
         engine.start()
         for first in range(1, 501, 50):
             engine.run_ticks(first, first + 49)
         assert engine.ended() == expected["steps"]
         assert hashlib.sha256(engine.state()["phi"][0].tobytes()).hexdigest() == expected["phi"]
-        assert WORKLOAD.why_ended(engine.state()) == "no cell changed by more than 8.905e-05"
+        said = WORKLOAD.why_ended(config, engine.state())
+        assert (
+            said == "no cell changed by more than 8.905e-05 V; the solution is about 0.017 V away"
+        )
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.000925645, "0.0009257"), (8.904934e-05, "8.905e-05"), (0.25, "0.25"), (0.0, "0")],
+)
+def test_a_bound_is_not_rounded_below_what_it_bounds(value, said):
+    assert rounded_up(value) == said
 
 
 def test_another_engine_goes_on_from_a_state(device):

@@ -362,7 +362,7 @@ class SearchWorkload(Workload[C, P]):
         """Return for how many nodes there is room, and how many rounds and plies there may be."""
         return {"nodes": p.nodes, "rounds": len(p.rounds), "depth": p.depth}
 
-    def why_ended(self, state: Mapping[str, Any]) -> str:
+    def why_ended(self, config: C, state: Mapping[str, Any]) -> str:
         """Return that nothing is left to search."""
         return "the root is closed"
 

@@ -5,6 +5,8 @@ The rules are in ``reference_py/physics/laplace``, the kernels in ``kernels/phys
 
 from __future__ import annotations
 
+import decimal
+import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -196,15 +198,29 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         """Return how long a run takes, roughly, None on a GPU."""
         return duration.seconds(config, self.ticks(config), device)
 
-    def why_ended(self, state: Mapping[str, NDArray[Any]]) -> str:
-        """Return how little the last steps changed."""
-        return f"no cell changed by more than {float(state['change'].max()):.4g}"
+    def why_ended(self, config: LaplaceConfig, state: Mapping[str, NDArray[Any]]) -> str:
+        """Return how little the last steps changed and, with jacobi, how far the solution is.
+
+        An iteration that leaves the part rho of the slowest mode is change / (1 - rho) away.
+        """
+        change = float(state["change"].max())
+        said = f"no cell changed by more than {rounded_up(change)} V"
+        if config.method != "jacobi":
+            return said
+        rho = sum(math.cos(math.pi / (side - 1)) for side in config.shape) / 2
+        return f"{said}; the solution is about {change / (1 - rho):.2g} V away"
 
     def view(self, config: LaplaceConfig, *, device: str | Device = "auto") -> View[Controls]:
         """Show the plate while it is solved; its edges and conductors can be changed."""
         from societies.physics.laplace.view import PlateView
 
         return PlateView(self, config, device)
+
+
+def rounded_up(value: float) -> str:
+    """Return four digits of a number, or the next ones where those are less than it."""
+    with decimal.localcontext(prec=4, rounding=decimal.ROUND_CEILING):
+        return f"{float(+decimal.Decimal(value)):.4g}"
 
 
 WORKLOAD = Laplace()

@@ -89,18 +89,17 @@ def measure(scenario, agents, count, days, device):
     )
     p = parameters(config)
     if device == "reference":
-        engine, name, launch, cores = ReferenceEngine(p), "reference (Python)", 0.0, 0
+        chosen, engine, name, launch = None, ReferenceEngine(p), "reference (Python)", 0.0
     else:
         chosen = societies.choose_device(device, profiling=False)
         engine, name, launch = DeviceEngine(chosen, p), chosen.name, empty_launch_seconds(chosen)
-        cores = chosen.compute_units if chosen.kind == "cpu" else 0
         engine.start()
         run(engine, 1, 2)  # build and warm up
     engine.start()
     began, busy = time.perf_counter(), time.process_time()
     run(engine, 1, days)
     seconds, busy = time.perf_counter() - began, time.process_time() - busy
-    launches = launches_of(table(p, count), day_schedule(p, 1), 1, cores)
+    launches = launches_of(table(p, count), day_schedule(p, 1), 1, chosen)
     detail = {} if device == "reference" else phases(engine, days)
     return {
         "device": name,

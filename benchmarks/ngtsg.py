@@ -41,6 +41,8 @@ from societies.workload.registry import workload
 
 SHOWN = ("search", "pruning", "batch", "value", "nodes", "serial_nodes", "launches", "seconds")
 SHOWN = (*SHOWN, "nodes_per_s", "ratio")
+WHOLE = 10_750
+"""Batches of the whole tree, if not said otherwise."""
 COLUMNS = (*SHOWN, "config", "device", "driver", "supersteps", "peak")
 
 
@@ -87,8 +89,8 @@ def best(engine, repeats):
 def on_one_core(given):
     """Return the whole tree's search by one core, from a process of its own."""
     command = [sys.executable, __file__, "--one-core", "--config", given.config]
-    command += [f"--repeats={given.repeats}", f"--whole={given.whole}"]
-    for change in given.changes:
+    command += [f"--repeats={given.repeats}", f"--whole={given.whole or WHOLE}"]
+    for change in [*given.changes, *given.core]:
         command += ["--set", change]
     environment = {**os.environ, "POCL_MAX_PTHREAD_COUNT": "1"}
     done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
@@ -103,7 +105,10 @@ def main():
     parser.add_argument("--set", action="append", default=[], dest="changes")
     parser.add_argument("--pruned", action="append", default=[], help="keys of alpha-beta alone")
     parser.add_argument("--batches", type=int, nargs="+", default=[40, 256, 1024, 7424, 7680])
-    parser.add_argument("--whole", type=int, default=10_750, help="batches of the whole tree")
+    parser.add_argument(
+        "--whole", type=int, default=WHOLE, help="batches of the whole tree; 0: by one core alone"
+    )
+    parser.add_argument("--core", action="append", default=[], help="keys of one core's search")
     parser.add_argument("--serial", type=int, metavar="N", help="nodes of the serial search")
     parser.add_argument("--rate", type=float, metavar="R", help="nodes a second of one core")
     parser.add_argument("--repeats", type=int, default=3)
@@ -142,7 +147,7 @@ def main():
         rows.append({**names, **facts, **found, **numbers})
         print(" ".join(f"{name}={rows[-1][name]}" for name in SHOWN), flush=True)
 
-    if alone:
+    if alone and not given.core:
         row("one core", "none", given.whole, alone, alone["seconds"], opened("cpu"))
     if given.whole:
         found = best(engine_of(config("none", given.whole), device), given.repeats)

@@ -32,7 +32,7 @@ LONG = ("trade", "5x70", "3x300", "2x1024", "tools", "all devices", "devices, gr
 
 TREE = "benchmarks/ngtsg.py --device {device} --set pool=16000000 --append {out}/ngtsg.csv"
 CHESS = f"{TREE} --config games/chess/search --set record.checkpoint=never --serial 222446"
-CONNECT6 = f"{TREE} --set depth=5 --serial 340622 --whole 0"
+CONNECT6 = f"{TREE} --set depth=5 --core depth=4 --serial 340622 --whole 0"
 SEARCH = "-m societies run games/{game}/search --device {device} --set pool=16000000 --profile"
 
 
@@ -68,7 +68,7 @@ def checks() -> Iterator[Job]:
     yield Job(
         "laplace, ray tracer, studies",
         300,
-        "-m pytest -q -p no:cacheprovider tests/physics/test_laplace_forms.py "
+        "-m pytest -q -p no:cacheprovider -p no:benchmark tests/physics/test_laplace_forms.py "
         "tests/physics/test_laplace_launches.py tests/physics/raytracer/test_fading.py "
         "tests/sweep/test_kept_programs.py",
     )
@@ -110,6 +110,12 @@ def physics() -> Iterator[Job]:
         "--append {out}/molecular_dynamics.csv",
     )
     yield Job(
+        "gas of 340,736 atoms",
+        60,
+        "benchmarks/molecular_dynamics.py --device {device} --system seed --cells 44 --steps 1000 "
+        "--append {out}/molecular_dynamics.csv",
+    )
+    yield Job(
         "limits, products and blurs",
         150,
         "benchmarks/physics.py limits matmul blur --device {device} --append {out}/physics.csv",
@@ -147,7 +153,7 @@ def games() -> Iterator[Job]:
     yield Job(
         "Kalah",
         90,
-        "benchmarks/kalah.py --device {device} --depths 12 13 --append {out}/kalah.csv",
+        "benchmarks/kalah.py --device {device} --depths 12 13 --repeats 1 --append {out}/kalah.csv",
     )
     yield Job(
         "Havannah",

@@ -288,6 +288,8 @@ def numba_cpu(p):
 
 def numba_cuda(p):
     """Return a measurement of brute force by numba on a GPU, and its picture on the device."""
+    if not hasattr(np, "row_stack"):  # numba-cuda asks for it, NumPy 2.5 has it no more
+        np.row_stack = np.vstack  # noqa: NPY201
     from numba import cuda
 
     pixel = numba_functions(cuda.jit(device=True, fastmath=True), math)
@@ -325,7 +327,9 @@ ON_GPU = ("numba-cuda", "mitsuba-cuda_ad_rgb")
 def started(name, p, count):
     """Return the rays and the measurement of a peer, or None: it says why it cannot start."""
     try:
-        return PEERS[name](p, count)
+        number, measure = PEERS[name](p, count)
+        measure()  # some fail only when they compile
+        return number, measure
     except Exception as error:
         print(f"{name} cannot start: {type(error).__name__}: {error}".splitlines()[0], flush=True)
         return None

@@ -40,7 +40,7 @@ INVENTIVE = {
     "device": {"resources_in_tool": 4, "components": 3},
     "invention": {"tool_probability": 0.0005, "device_probability": 0.01},
 }
-
+"""Small societies with few components, in which all types appear within weeks."""
 
 CHANGES = [
     {"day": 10, "set": {"device.factor.tool": 4.0, "trading.min_surplus": 1.0}},

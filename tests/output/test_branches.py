@@ -3,16 +3,12 @@
 import h5py
 import pytest
 import xarray as xr
-from small import small
+from small import GROUPS, small
 
 import societies
 from societies import SocietiesError, load_config
 from societies.output.inspection import inspect
 
-GROUPS = [
-    {"name": "able", "count": 3, "extraction": {"max_effort": 7.0}},
-    {"name": "strong", "count": 2, "trade_power": 2.5, "inventiveness": 2.0},
-]
 VALUES = {"trading.min_surplus": 2.0, "device.factor.tool": 4.0}
 RECORD = {"agent": 2, "checkpoint": 6, "trade_log": {"days": [5, 11]}, "input_output": True}
 

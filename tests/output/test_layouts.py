@@ -16,6 +16,7 @@ CONFIG = [
     *("record.agent=5", "record.checkpoint=5"),
 ]
 OLD, PRESENT = FILES / "layout-1.h5", FILES / "layout-2.h5"
+UNFINISHED = FILES / "layout-2-unfinished.h5"
 TABLES = FILES / "layout-2-tables.h5"
 
 
@@ -67,6 +68,19 @@ def test_a_stored_file_of_the_present_layout_stays_whole_and_is_continued(tmp_pa
     assert report.first_day > report.days  # nothing was left to do
     assert report.state_sha256.startswith("2dd2261417fcc280")
     assert path.read_bytes() == PRESENT.read_bytes()
+
+
+def test_a_stored_file_that_is_unfinished_goes_on_where_it_was(tmp_path):
+    path = tmp_path / "run.h5"
+    path.write_bytes(UNFINISHED.read_bytes())
+    assert not inspect(path, check=True).complete
+    config = load_config("economy/tools", CONFIG)
+    report = societies.run(config, device="reference", out=path, resume=True)
+    assert (report.first_day, report.days) == (11, 12)
+    assert report.state_sha256.startswith("2dd2261417fcc280")
+    with societies.open_results(path) as found, societies.open_results(PRESENT) as whole:
+        for name in whole.data_vars:
+            assert found[name].values.tobytes() == whole[name].values.tobytes(), name
 
 
 def test_a_file_whose_partners_are_tables_is_read_and_not_continued(tmp_path):

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.xdist_group("new workload")  # its runs are shared
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = "docs/write-a-workload.md"
+FILES = ROOT / "tests" / "data" / "files"
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,24 @@ def test_the_readme_of_a_new_package_is_true(tmp_path):
     printed = [out for block, out, _ in carry_out(str(place.folder / "README.md"), place)]
     assert re.search(r"identical: 50 days", printed[0])
     assert re.search(r"\d+ passed", printed[0])
+
+
+@pytest.mark.thorough
+def test_files_of_older_templates_are_read_and_go_on(tmp_path):
+    place = Place(tmp_path, ROOT)
+    place.run("societies", "new", "my_model")
+    place.run("pip", "install", "./my_model")
+    for name in ("scaffold-layout-1.h5", "scaffold-layout-2-unfinished.h5"):
+        (tmp_path / name).write_bytes((FILES / name).read_bytes())
+    assert "complete: 12 days" in place.run("societies", "info", "scaffold-layout-1.h5")
+    place.run("societies", "plot", "scaffold-layout-1.h5", "--out", "old.png")
+    assert (tmp_path / "old.png").stat().st_size > 10_000
+    keys = ("agents=20", "days=12", "record={checkpoint: 5, detail: 4}", "seed=3")
+    changes = [word for key in keys for word in ("--set", key)]
+    again = ["--resume", "--out", "scaffold-layout-2-unfinished.h5", "--device", "reference"]
+    said = place.run("societies", "run", "my_model/my_model.yaml", *changes, *again)
+    assert re.search(r"days run now +6 to 12\n", said)
+    assert re.search(r"state sha256 +45b7b63a77ccf9ab", said)
 
 
 @pytest.mark.thorough

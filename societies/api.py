@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.workload.bench import Timing
     from societies.workload.coverage import VerifyReport
+    from societies.workload.plan import Plan
+    from societies.workload.report import RunReport
     from societies.workload.run import Tick
 
 _TABLES = (".csv", ".tsv", ".txt", ".xls", ".xlsx", ".ods", ".parquet", ".json")
@@ -43,7 +45,7 @@ def run(
     progress: Callable[[int, int], None] | None = None,
     profile: bool = False,
     **clock: int | None,
-) -> Any:
+) -> RunReport:
     """Run a configuration and write its file while running.
 
     Parameters
@@ -77,7 +79,7 @@ def run(
     values : mapping of key to value, optional
         Values that are changed at the end of that tick, as an intervention of the configuration.
     progress : callable, optional
-        Called with (days done, days). Default: a bar below the cell in a notebook, else nothing.
+        Called with (ticks done, ticks). Default: a bar below the cell in a notebook, else nothing.
     profile : bool
         Measure every phase: the report's ``profile`` has launches, seconds and bytes of each. That
         makes a run a little slower.
@@ -85,7 +87,8 @@ def run(
     Returns
     -------
     RunReport
-        Path, device, wall seconds, agent-days per second, the last day's means, the state's hash.
+        Path, device, wall seconds, work per second (in the economy agent-days), means of the last
+        tick, the state's hash.
 
     Raises
     ------
@@ -137,8 +140,8 @@ def plan(
     out: str | Path | None = None,
     table: Any = None,
     batch: int | None = None,
-) -> Any:
-    """Say what `run` would do: shapes, memory, launches per day, output path. Writes nothing.
+) -> Plan:
+    """Say what `run` would do: shapes, memory, launches per tick, output path. Writes nothing.
 
     Returns
     -------

@@ -1,5 +1,6 @@
 """Settings that all tests share: caches of their own, and a quiet, repeatable hypothesis."""
 
+import gc
 import os
 import shutil
 import signal
@@ -9,6 +10,10 @@ from functools import cached_property
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# More than 8000 tests are collected, none of which is garbage: to look through them again and again
+# costs each process seconds. What the tests allocate themselves is collected as always.
+gc.disable()
 
 # Builds are shared between the tests of a run and never with the user's own cache.
 if "SOCIETIES_CACHE_DIR" not in os.environ:
@@ -84,6 +89,13 @@ def pytest_collection_modifyitems(items):
             item.add_marker(
                 pytest.mark.xdist_group(str(item.path.relative_to(item.config.rootpath)))
             )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop():
+    """Leave what has been collected out of every later search for cycles."""
+    gc.freeze()
+    gc.enable()
 
 
 def _identity(device):

@@ -1,10 +1,10 @@
 """How long will a run of an economy take, roughly?
 
-Speeds were measured with 48 agents and 48 resources (benchmarks/README.md) on processors of two
-cores and on an H100, the reference's with 12 to 24 of each on one core. That the
-time on CPUs grows with the resources is assumed. Other sizes and devices differ by a factor of a
-few, and a society with devices slows down as it invents: the estimate tells minutes from days, no
-more.
+Speeds were measured with 48 agents and 48 resources on processors of two cores
+(benchmarks/README.md) and on an H200 (benchmarks/results/economy-h200.csv), the reference's with 12
+to 24 of each on one core. That the time on CPUs grows with the resources is assumed. Other sizes
+and devices differ by a factor of a few, and a society with devices slows down as it invents: the
+estimate tells minutes from days, no more.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ REFERENCE = {"no trade": 1_200.0, "none": 400.0, "tools": 190.0, "all": 115.0}
 """Agent-days per second of the reference."""
 
 GPU = {
-    "no trade": (0.00016, 23e6),
-    "none": (0.0014, 4.3e6),
-    "tools": (0.0086, 480e3),
-    "all": (0.038, 100e3),
+    "no trade": (0.00017, 46e6),
+    "none": (0.0013, 6.6e6),
+    "tools": (0.0073, 885e3),
+    "all": (0.020, 293e3),
 }
 """Seconds of a day however small it is, for its launches, and agent-days per second when full."""
 

@@ -117,7 +117,7 @@ def possible_types(results: xr.Dataset) -> tuple[str, ...]:
 def _draw_sources(axes: Any, results: xr.Dataset, shown: str) -> None:
     """Draw the shares of the units extracted by hand and with each type, one above the other."""
     shares = numbers(results, "extraction_share", "source", "day", "society").mean("society")
-    there = [i for i, one in enumerate(results["source"].values) if _possible(results, one)]
+    there = _possible(results, "source")
     names = [words(results["source"].values[i]).replace("_", " ") for i in there]
     days, areas, _ = thinned(results["day"].values, shares.values[there], MOST_POINTS)
     colours = [_SOURCE_COLOURS[i % len(_SOURCE_COLOURS)] for i in there]
@@ -128,8 +128,11 @@ def _draw_sources(axes: Any, results: xr.Dataset, shown: str) -> None:
     _finish(axes, results, "Extracted with", what)
 
 
-def _possible(results: xr.Dataset, name: Any) -> bool:
-    return str(name) not in DEVICE_TYPES or str(name) in possible_types(results)
+def _possible(results: xr.Dataset, dim: str) -> list[int]:
+    """Return the places along a dimension of all but the devices that cannot exist."""
+    shown = {*possible_types(results)}
+    names = [str(one) for one in results[dim].values]
+    return [i for i, one in enumerate(names) if one in shown or one not in DEVICE_TYPES]
 
 
 def _draw_groups(axes: Any, results: xr.Dataset, shown: str) -> None:
@@ -147,9 +150,8 @@ def _draw_known(axes: Any, results: xr.Dataset, shown: str) -> None:
     """Draw how many devices of each type somebody knows how to make."""
     known = numbers(results, "devices_known", "device_type", "society", "day").values
     types = results["device_type"].values
-    for name, own, colour in zip(types, known, _TYPE_COLOURS, strict=False):
-        if _possible(results, name):
-            _line(axes, results, own, colour, shown, name)
+    for i in _possible(results, "device_type"):
+        _line(axes, results, known[i], _TYPE_COLOURS[i % len(_TYPE_COLOURS)], shown, types[i])
     from_zero(axes)
     axes.set_ylim((0, max(1.0, axes.get_ylim()[1])))
     _finish(axes, results, "Devices known", "devices of each type")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -406,14 +408,23 @@ def _sections(said: Any) -> list[Mapping[str, Any]]:
 
 
 def configuration_of(results: xr.Dataset) -> Mapping[str, Any]:
-    """Return the configuration of a result as plain data; empty if it has none that can be read."""
+    """Return the configuration of a result as plain data; empty if it has none that can be read.
+
+    The same for the same text, so nobody may change it.
+    """
+    return _read(str(results.attrs.get("configuration", "")))
+
+
+@lru_cache(maxsize=16)
+def _read(text: str) -> Mapping[str, Any]:
+    """Return what a configuration says; a figure asks for those of its results again and again."""
     import yaml
 
     try:
-        said = yaml.safe_load(str(results.attrs.get("configuration", "")))
+        said = yaml.safe_load(text)
     except yaml.YAMLError:
-        return {}
-    return said if isinstance(said, dict) else {}
+        said = None
+    return MappingProxyType(said if isinstance(said, dict) else {})
 
 
 def clock_and_copies(results: xr.Dataset) -> tuple[str, str]:

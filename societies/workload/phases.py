@@ -254,11 +254,25 @@ def decided_before(phases: Mapping[str, Phase], steps: Iterable[Step]) -> bool:
     )
 
 
+def cores_of(device: Device | None, on_cpu: bool | None = None) -> int:
+    """Return the cores of a CPU, which may take several rounds in one launch; 0 elsewhere.
+
+    Parameters
+    ----------
+    device : None is the reference
+    on_cpu : whether kernels are built in the form for CPUs; default: if the device is one
+    """
+    if device is None:
+        return 0
+    return device.compute_units if (device.kind == "cpu" if on_cpu is None else on_cpu) else 0
+
+
 def launches_of(
-    phases: Mapping[str, Phase], steps: Sequence[Step], tick: int, cores: int = 0
+    phases: Mapping[str, Phase], steps: Sequence[Step], tick: int, device: Device | None = None
 ) -> int:
-    """Return how many kernels some steps of a tick launch; ``cores`` of a CPU, 0 elsewhere."""
-    taken = in_rounds(phases, steps, cores if decided_before(phases, steps) else 0)
+    """Return how many kernels some steps of a tick launch on a device, by default on no CPU."""
+    cores = cores_of(device) if decided_before(phases, steps) else 0
+    taken = in_rounds(phases, steps, cores)
     return sum(
         launch.count(tick, step.arguments)
         for step, _ in taken
@@ -427,7 +441,7 @@ class BoundPhases:
             name: [self._bound(name, launch) for launch in one.launches]
             for name, one in phases.items()
         }
-        self._cores = program.device.compute_units if on_cpu else 0
+        self._cores = cores_of(program.device, on_cpu)
         self._of_rounds = {
             name: self._bound_rounds(name, one.launches[0], several)
             for name, one in phases.items()

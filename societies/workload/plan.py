@@ -162,11 +162,11 @@ def _launches(
 ) -> str:
     """Return the launches of the first and of the last tick, as far as no array decides them."""
     found = []
-    last, cores = workload.ticks(config), device.compute_units if device.kind == "cpu" else 0
+    last = workload.ticks(config)
     for tick in sorted({min(1, last), last}):
         try:
             steps = tuple(workload.schedule(p, tick, Unseen()))
-            found.append(str(launches_of(workload.phases(p, copies), steps, tick, cores)))
+            found.append(str(launches_of(workload.phases(p, copies), steps, tick, device)))
         except NotKnown as name:
             found.append(f"as many as {name} asks for")
     first, end = found[0], found[-1]

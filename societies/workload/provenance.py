@@ -90,7 +90,8 @@ def checkpoint_of(
     config: WorkloadConfig,
     model_version: str,
     last: int | None = None,
-    but: tuple[str, ...] = ("days", "record"),
+    *,
+    but: tuple[str, ...],
 ) -> tuple[int, dict[str, NDArray[Any]]]:
     """Return tick and state of the newest checkpoint in a file of this configuration.
 

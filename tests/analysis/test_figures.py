@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 import xarray as xr
+import yaml
 from SALib.sample import morris as morris_sample
 from SALib.sample import sobol as sobol_sample
 
@@ -145,6 +146,18 @@ def test_marks_say_in_which_of_several_results_something_happened():
         [20, 30],
         "dashed: 1: day 20 resource 2 removed (b); 2: day 30 resource 2 removed (a)",
     )
+
+
+@pytest.mark.parametrize("name", ["sources", "gini"])
+def test_a_figure_reads_each_configuration_once(monkeypatch, name):
+    texts = [f"# of {name} alone\n{SHOCK.replace('30', day)}" for day in ("20", "30")]
+    cases = [run(configuration=texts[place]) for place in (0, 1, 1)]
+    for data, file in zip(cases, "abc", strict=True):
+        data.encoding["source"] = f"{file}.h5"
+    seen, load = [], yaml.safe_load
+    monkeypatch.setattr(yaml, "safe_load", lambda text: seen.append(text) or load(text))
+    make_figure(cases, name)
+    assert sorted(text for text in seen if text) == texts
 
 
 def test_gini_coefficients_say_of_which_quantity_they_are():

@@ -13,6 +13,7 @@ import societies
 from societies import analysis
 from societies.analysis import plot, plot_overview
 from societies.analysis.selecting import workload_of
+from societies.economy import figure as economy_figure
 from societies.economy.figure import PANELS
 from societies.errors import OutputError, SocietiesError
 from societies.output import Coordinate, ResultFile, Variable
@@ -104,6 +105,15 @@ def test_only_devices_that_can_exist_are_shown(devices, sources, types):
         assert [text.get_text() for text in legend.get_texts()] == expected
         drawn = panels[title].collections if title == "Extracted with" else panels[title].lines
         assert len(drawn) == len(expected)
+
+
+def test_a_figure_asks_once_a_panel_which_devices_can_exist(monkeypatch):
+    asked, ask = [], economy_figure.possible_types
+    monkeypatch.setattr(
+        economy_figure, "possible_types", lambda data: asked.append(data) or ask(data)
+    )
+    figure_of(with_devices())
+    assert len(asked) == 2  # with what was extracted, which are known
 
 
 def test_lines_of_every_panel_are_what_the_legend_says():

@@ -119,7 +119,7 @@ class Board:
 
 
 def test_estimates_grow_with_the_work_and_are_those_measured():
-    """Of benchmarks/README.md: 48 agents, 48 resources and 500 days; two cores, and an H100."""
+    """48 agents, 48 resources, 500 days: benchmarks/README.md, and results/economy-h100.csv."""
 
     def config(**keys):
         return config_from_dict({"workload": "economy", **keys})

@@ -15,13 +15,13 @@ from test_laplace_reference import ORACLE, SEED, fields, sha256
 from societies.physics.laplace import WORKLOAD
 from societies.workload.engines import DeviceEngine, ReferenceEngine
 
-ITEMS = (1, 3, 5, 64, 256)
+ITEMS = (1, 5, 64, 256)
 LAUNCHES = [{}, *({"gpu": True, "work_items": items} for items in ITEMS)]
 """As on the device of the tests, and as on a GPU."""
 
 VARIANTS = ("rows", "seed", "tiled", "deep")
 FORMS = [(variant, launch) for variant in VARIANTS for launch in LAUNCHES]
-QUICK = [(variant, launch) for variant in VARIANTS for launch in (LAUNCHES[0], LAUNCHES[3])]
+QUICK = [(variant, launch) for variant in VARIANTS for launch in (LAUNCHES[0], LAUNCHES[2])]
 ODD = [(3, 3), (3, 70), (6, 7), (121, 5), (67, 131)]
 """Smaller and larger than tiles and bands, and multiples of none."""
 
@@ -94,7 +94,7 @@ RULES = [
 ]
 OVER = [{"method": "sor", "precision": precision} for precision in ("single", "double")]
 SOME = [(RULES[1 + VARIANTS.index(form[0]) % 3], form) for form in QUICK[1::2]]
-SOME += [(OVER[0], ("rows", LAUNCHES[3]))]
+SOME += [(OVER[0], ("rows", LAUNCHES[2]))]
 ALL = [(rule, form) for form, rule in in_turn(FORMS, RULES, 2)]
 ALL += [(rule, ("rows", launch)) for rule in OVER for launch in LAUNCHES]
 ALL += [one for one in SOME if one not in ALL]

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 import xarray as xr
-from small import names, small
+from small import GROUPS, names, small
 
 import societies
 from societies import SocietiesError
@@ -16,10 +16,6 @@ from societies.workload.points import with_table
 from societies.workload.registry import workload
 from societies.workload.run import engine_of
 
-GROUPS = [
-    {"name": "able", "count": 3, "extraction": {"max_effort": 7.0}},
-    {"name": "strong", "count": 2, "trade_power": 2.5, "inventiveness": 2.0},
-]
 TABLE = {"trading.min_surplus": np.linspace(0, 3, 7), "utility.exponent": [2, 3, 2, 3, 2, 3, 2.5]}
 
 

@@ -65,7 +65,7 @@ class Search(Workload):
 
         return {"look": look, "divide": divide}
 
-    def why_ended(self, state):
+    def why_ended(self, config, state):
         return "nothing to search" if not state["ended"].any() else "found"
 
 

@@ -70,7 +70,9 @@ def life(
         engine = DeviceEngine(workload, p, chosen, first=number)
     begin = 0
     if start is not None:
-        begin, ensemble = checkpoint_of(Path(start), config, workload.version, first - 1)
+        begin, ensemble = checkpoint_of(
+            Path(start), config, workload.version, first - 1, but=(workload.ticks_key, "record")
+        )
         require_checkpoint(workload, config, Path(start), begin, ensemble)
         engine.load(state_of_one(ensemble, number - whole.first_society))
     else:

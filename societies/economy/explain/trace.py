@@ -77,7 +77,9 @@ def trace(
     _require_phase(p, day, phase)
     begin, state, reached = 0, None, ""
     if start is not None:
-        begin, ensemble = checkpoint_of(Path(start), config, workload.version, day - 1)
+        begin, ensemble = checkpoint_of(
+            Path(start), config, workload.version, day - 1, but=(workload.ticks_key, "record")
+        )
         require_checkpoint(workload, config, Path(start), begin, ensemble)
         state = state_of_one(ensemble, number - whole.first_society)
         reached = f"from the checkpoint of day {begin} in {start}"

@@ -20,7 +20,8 @@ from societies.config.model import (
 from societies.config.problems import Path
 
 LARGEST_SEED = 2**64 - 1
-MOST_DAYS = 10_000_000
+MOST_TICKS = 10_000_000
+"""The most days, steps or passes that a configuration may ask for: a file has a row for each."""
 
 SEED: Any = key(
     1, "Seed of every random draw: the same seed, the same bits", "1", ge=0, le=LARGEST_SEED
@@ -62,7 +63,7 @@ class RecordConfig(Section):
         "never: not at all; auto: 50, or more where it is large",
         "day",
     )
-    keep: ListOf[Annotated[int, Field(ge=1, le=MOST_DAYS)]] = KEEP
+    keep: ListOf[Annotated[int, Field(ge=1, le=MOST_TICKS)]] = KEEP
 
 
 def recorded(config: Any, name: str, default: Any) -> Any:
@@ -118,7 +119,7 @@ def keep_conflicts(config: Any) -> Iterator[Conflict]:
 class DailyConfig(WorkloadConfig):
     """Base of the configuration of such a model: days, seed, ensemble, what is recorded."""
 
-    days: int = key(100, "Number of days to simulate", "day", ge=1, le=MOST_DAYS)
+    days: int = key(100, "Number of days to simulate", "day", ge=1, le=MOST_TICKS)
     seed: int = SEED
     replicates: int = REPLICATES
     first_society: int = FIRST_SOCIETY

@@ -5,7 +5,7 @@ import pytest
 import societies
 from societies import config_from_dict
 from societies.physics.laplace import WORKLOAD, duration
-from societies.workload.config import MOST_DAYS
+from societies.workload.config import MOST_TICKS
 from societies.workload.engines import ReferenceEngine
 
 
@@ -59,8 +59,8 @@ def test_a_plate_of_one_free_cell_needs_a_step_to_settle_and_one_to_see_it():
 def test_steps_that_are_asked_for_are_the_most():
     assert WORKLOAD.ticks(config(steps=9)) == 9
     assert WORKLOAD.ticks(config(steps=10**6, side=12)) == 10**6
-    assert config(side=40_000, tolerance=1e-30).most_steps == MOST_DAYS
-    assert config(steps=9, tolerance=None).most_steps == MOST_DAYS
+    assert config(side=40_000, tolerance=1e-30).most_steps == MOST_TICKS
+    assert config(steps=9, tolerance=None).most_steps == MOST_TICKS
 
 
 def test_a_run_with_a_tolerance_alone_ends_and_its_file_is_small(tmp_path):

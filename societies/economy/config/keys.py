@@ -37,7 +37,7 @@ from societies.economy.config.resources import (
     TradingConfig,
     UtilityConfig,
 )
-from societies.workload.config import FIRST_SOCIETY, KEEP, MOST_DAYS, REPLICATES, SEED
+from societies.workload.config import FIRST_SOCIETY, KEEP, MOST_TICKS, REPLICATES, SEED
 
 
 def _the_word_random(word: str) -> str:
@@ -123,7 +123,7 @@ class InterventionConfig(Section):
 class TradeLogConfig(Section):
     """Days of which every single trade is written down."""
 
-    days: ListOf[Annotated[int, Field(ge=1, le=MOST_DAYS)]] = key(
+    days: ListOf[Annotated[int, Field(ge=1, le=MOST_TICKS)]] = key(
         (), "Days whose trades are recorded; each takes the reference one more day", "day"
     )
     societies: int = key(
@@ -161,7 +161,7 @@ class RecordConfig(Section):
         "never: not at all; auto: 50, or more where it is large",
         "day",
     )
-    keep: ListOf[Annotated[int, Field(ge=1, le=MOST_DAYS)]] = KEEP
+    keep: ListOf[Annotated[int, Field(ge=1, le=MOST_TICKS)]] = KEEP
     measures: bool = shape(
         False,
         "Record prices, income, consumption and wealth every day, their Gini coefficients and top "
@@ -173,7 +173,7 @@ class RecordConfig(Section):
         "received",
         "index",
     )
-    network: ListOf[Annotated[int, Field(ge=1, le=MOST_DAYS)]] = key(
+    network: ListOf[Annotated[int, Field(ge=1, le=MOST_TICKS)]] = key(
         (), "Days of which it is recorded who gave how much to whom, in all societies", "day"
     )
     trade_log: TradeLogConfig = key(
@@ -191,7 +191,7 @@ class EconomyKeys(WorkloadConfig):
     workload: Literal["economy"] = key("economy", "What the file configures")
     agents: int = shape(48, "Number of agents in a society", "agents", ge=1, le=LARGEST_INTEGER)
     resources: int = shape(48, "Number of resources", "resources", ge=2, le=MOST_RESOURCES)
-    days: int = key(500, "Number of days to simulate", "day", ge=1, le=MOST_DAYS)
+    days: int = key(500, "Number of days to simulate", "day", ge=1, le=MOST_TICKS)
     day_length: float = value(600.0, "Working time of an agent in a day", "min", gt=0, le=1e6)
     seed: int = SEED
     replicates: int = REPLICATES

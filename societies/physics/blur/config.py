@@ -11,7 +11,7 @@ from reference_py.physics.blur.parameters import Parameters, pattern
 from societies.config.model import Conflict, Interval, Section, WorkloadConfig, key
 from societies.errors import ConfigError
 from societies.physics.blur.image import ANIMATED, Picture, kind_of, read, unwritable
-from societies.workload.config import MOST_DAYS
+from societies.workload.config import MOST_TICKS
 
 LARGEST_SIDE = 32_768
 LARGEST_RADIUS = 4000
@@ -61,7 +61,7 @@ class BlurConfig(WorkloadConfig):
         "neighbours",
         "What a pixel becomes: the mean of its direct neighbours, of a square, or a Gaussian blur",
     )
-    passes: int = key(1, "How often the picture is blurred", "1", ge=0, le=MOST_DAYS)
+    passes: int = key(1, "How often the picture is blurred", "1", ge=0, le=MOST_TICKS)
     radius: int | None = key(
         None,
         "Of box and gaussian: pixels that a window reaches to each side; default: 1 of box, four "

@@ -22,7 +22,7 @@ from societies.config.model import (
 from societies.errors import ConfigError
 from societies.physics.laplace.bound import most_steps
 from societies.physics.laplace.image import bright_cells
-from societies.workload.config import MOST_DAYS
+from societies.workload.config import MOST_TICKS
 from societies.workload.naming import parameters_of
 
 LARGEST_SIDE = 46_340  # of a plate whose cells are counted in 32 bits
@@ -93,7 +93,7 @@ class LaplaceConfig(WorkloadConfig):
         lt=2,
     )
     steps: int | None = key(
-        None, "Most steps; default: as many as the tolerance can take", "step", ge=1, le=MOST_DAYS
+        None, "Most steps; default: as many as the tolerance can take", "step", ge=1, le=MOST_TICKS
     )
     tolerance: float | None = key(
         None,
@@ -137,12 +137,12 @@ class LaplaceConfig(WorkloadConfig):
 
     @property
     def most_steps(self) -> int:
-        """After how many steps the tolerance is met and looked at, `MOST_DAYS` at most."""
+        """After how many steps the tolerance is met and looked at, `MOST_TICKS` at most."""
         if self.tolerance is None:
-            return MOST_DAYS
+            return MOST_TICKS
         ratio = self.ratio if self.method == "heat" else 0.25
-        steps = min(most_steps(self.shape, ratio, self._spread, self.tolerance), MOST_DAYS)
-        return min(math.ceil(steps / self.check_every) * self.check_every, MOST_DAYS)
+        steps = min(most_steps(self.shape, ratio, self._spread, self.tolerance), MOST_TICKS)
+        return min(math.ceil(steps / self.check_every) * self.check_every, MOST_TICKS)
 
     @property
     def last_step(self) -> int:

@@ -12,7 +12,7 @@ from reference_py.primitives.softmath import soft_pow
 from societies.config.model import LARGEST_INTEGER, Conflict, Interval, Section, WorkloadConfig, key
 from societies.errors import ConfigError
 from societies.physics.molecular_dynamics.atoms import Atoms, found, read_atoms
-from societies.workload.config import MOST_DAYS, SEED, stream_conflicts
+from societies.workload.config import MOST_TICKS, SEED, stream_conflicts
 from societies.workload.naming import parameters_of
 
 MOST_ATOMS = 1 << 24
@@ -53,7 +53,7 @@ class MolecularDynamicsConfig(WorkloadConfig):
     cutoff: float = key(2.5, "Distance from which pairs do not act", "sigma", ge=0.5, le=1e4)
     dt: float = key(0.003, "Length of a step", "tau", gt=0, le=1)
     steps: int = key(
-        1000, "Number of steps; 0: energies of the start alone", "step", ge=0, le=MOST_DAYS
+        1000, "Number of steps; 0: energies of the start alone", "step", ge=0, le=MOST_TICKS
     )
     form: Literal["plain", "shifted", "shifted_force"] = key(
         "shifted_force", "The potential at the cutoff: as it is, energy 0, energy and force 0"

@@ -66,7 +66,7 @@ def test_the_figure_has_the_potentials_in_the_seeds_colours():
     results = xr.Dataset(
         {
             "phi": (("plate", "row", "column"), phi, {"units": "V"}),
-            "change": (("plate", "step"), [[1.0, 0.5, 0.0]] * 2),
+            "change": (("plate", "step"), [[1.0, 0.5, 0.0]] * 2, {"units": "V"}),
         },
         {"step": [1, 2, 3], "plate": [0, 1]},
         {"title": "a plate", "clock": "step", "copies": "plate"},
@@ -79,5 +79,24 @@ def test_the_figure_has_the_potentials_in_the_seeds_colours():
     assert np.abs(colours - [[0, 0, 1], [0, 1, 0], [1, 0, 0]]).max() < 0.01
     assert (plate.get_title(), scale.get_ylabel()) == ("a plate", "potential [V]")
     assert changes.get_yscale() == "log"
+    assert changes.get_ylabel() == "largest change of a cell [V]"
     drawing.savefig(io.BytesIO(), format="png")
     assert figure(results, palette="viridis").axes[0].images[0].get_cmap().name == "viridis"
+
+
+@pytest.mark.parametrize(("looks", "marker"), [(1, "."), (100, "."), (101, "")])
+def test_the_line_of_a_long_run_has_no_dots_that_hide_it(looks, marker):
+    """A file has rows for more steps than a plate takes that meets its tolerance."""
+    change = np.full((1, 200), np.nan)
+    change[0, :looks] = 0.5
+    results = xr.Dataset(
+        {
+            "phi": (("plate", "row", "column"), np.zeros((1, 3, 3))),
+            "change": (("plate", "step"), change),
+        },
+        {"step": np.arange(1, 201), "plate": [0]},
+        {"title": "a plate", "clock": "step", "copies": "plate"},
+    )
+    _, changes, _ = figure(results).axes
+    (line,) = changes.lines
+    assert line.get_marker() == marker

@@ -218,7 +218,7 @@ def test_other_pictures_are_refused(tmp_path):
     refused("cannot be read", "cut.png", 64)
     refused("of an unknown kind", "program.eps")
     refused("is no picture", "text.png")
-    refused("cannot be read: .*No such file", "nowhere.png")
+    refused("nowhere.png cannot be read: No such file or directory", "nowhere.png")
     refused("cannot be read: .*Is a directory", ".")
 
 

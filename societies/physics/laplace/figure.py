@@ -11,6 +11,9 @@ from societies.workload.figure import clock_and_copies, numbers, require_copy, w
 SEED_COLOURS = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
 """Blue, green and red: the least potential, the middle and the greatest, linear in between."""
 
+MARKED = 100
+"""Looks at a plate up to which each has a dot: more of them would hide the line."""
+
 
 def figure(results: Any, *, plate: int = 0, palette: str = "") -> Any:
     """Draw the potentials of a plate in colours, and how much its steps changed.
@@ -54,14 +57,14 @@ def figure(results: Any, *, plate: int = 0, palette: str = "") -> Any:
     colours = palette or LinearSegmentedColormap.from_list("seed", SEED_COLOURS)
     drawing = Figure(figsize=(10, 4.4), layout="constrained")
     left, right = drawing.subplots(1, 2, width_ratios=(1.2, 1))
+    units = {name: words(results[name].attrs.get("units", "1")) for name in ("phi", "change")}
     image = left.imshow(potential[plate].values, cmap=colours, interpolation="nearest")
     left.grid(visible=False)
     left.set(xlabel="column", ylabel="row", title=words(results.attrs.get("title", "")))
-    drawing.colorbar(
-        image, ax=left, label=f"potential [{words(results.phi.attrs.get('units', '1'))}]"
-    )
+    drawing.colorbar(image, ax=left, label=f"potential [{units['phi']}]")
     shown = change[plate].where(change[plate] > 0)  # a logarithm has no place for 0
-    right.plot(results.step.values, shown.values, color="#0072B2", marker=".", linestyle="-")
-    right.set(xlabel="step", ylabel="largest change of a cell", yscale="log")
+    marker = "." if int(shown.count()) <= MARKED else ""  # a plate may have ended long before
+    right.plot(results.step.values, shown.values, color="#0072B2", marker=marker, linestyle="-")
+    right.set(xlabel="step", ylabel=f"largest change of a cell [{units['change']}]", yscale="log")
     right.grid(alpha=0.3)
     return drawing

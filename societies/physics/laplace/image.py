@@ -48,7 +48,8 @@ def bright_cells(path: str | Path, shape: tuple[int, int]) -> NDArray[np.bool_]:
     except UnidentifiedImageError:
         raise ConfigError(f"{path} is no picture, or of an unknown kind") from None
     except (OSError, SyntaxError, ValueError, RuntimeError) as error:  # Pillow's decoders' errors
-        raise ConfigError(f"{path} cannot be read: {error}") from None
+        said = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{path} cannot be read: {said}") from None
     bright = grey > BRIGHT
     if bright[0].any() or bright[-1].any() or bright[:, 0].any() or bright[:, -1].any():
         raise ConfigError(f"{path} is bright at its border, which no conductor may touch")

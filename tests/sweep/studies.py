@@ -1,10 +1,13 @@
-"""What the tests of sweeps share: a small sweep, and a comparison of studies."""
+"""What the tests of sweeps share: a small sweep, full tables, and a comparison of studies."""
+
+from dataclasses import replace
 
 import numpy as np
 import yaml
 
 import societies
 from societies import sweep
+from societies.sweep import batch, layout
 
 BASE = {
     "workload": "economy",
@@ -28,6 +31,18 @@ SWEEP = {
     "record": {"final": ["held"]},
 }
 """Twelve points in two buckets, 24 runs; half of them have a second day with a network."""
+
+
+def without_room_for_events(monkeypatch):
+    """Let the tables of events begin with no rows, so that the first event makes them longer."""
+    original = batch.shape_of
+
+    def empty(*given):
+        shape = original(*given)
+        tables = {name: replace(one, rows=0) for name, one in shape.tables.items()}
+        return replace(shape, tables=tables)
+
+    monkeypatch.setattr(layout, "shape_of", empty)
 
 
 def same(path, other, *, but=("wall_time",)):

@@ -1,14 +1,12 @@
 """Does a full disk refuse a study before it begins, and never harm one that is there?"""
 
 import os
-from dataclasses import replace
 
 import pytest
-from studies import SWEEP, same
+from studies import SWEEP, same, without_room_for_events
 
 from societies import sweep
 from societies.errors import OutputError
-from societies.sweep import batch, layout
 
 pytestmark = [pytest.mark.mount, pytest.mark.xdist_group("sweeps")]
 
@@ -63,14 +61,7 @@ def test_a_table_of_events_that_cannot_become_longer_loses_nothing(
     small_disk, tmp_path, monkeypatch
 ):
     """The file is made anew for it, and the disk is full by then."""
-    original = batch.shape_of
-
-    def small(*given):
-        shape = original(*given)
-        tables = {name: replace(one, rows=0) for name, one in shape.tables.items()}
-        return replace(shape, tables=tables)
-
-    monkeypatch.setattr(layout, "shape_of", small)
+    without_room_for_events(monkeypatch)
     path = small_disk / "s.h5"
     with pytest.raises(OutputError, match=r"s\.h5: .*(disk|free|room)") as caught:
         sweep.run(

@@ -5,20 +5,19 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 
 import h5py
 import numpy as np
 import pytest
 import yaml
-from studies import GROWN, SWEEP, same
+from studies import GROWN, SWEEP, same, without_room_for_events
 
 import societies
 from societies import sweep
 from societies.errors import ConfigError, DeviceError, Interrupted, OutputError
 from societies.output import inspect
 from societies.output.study import StudyFile
-from societies.sweep import batch, conduct, executors, layout
+from societies.sweep import conduct, executors
 from societies.workload import batches
 
 pytestmark = pytest.mark.xdist_group("sweeps")
@@ -209,14 +208,8 @@ def test_events_of_a_run_that_are_damaged_are_found_and_computed_again(tmp_path,
 
 def test_a_table_that_is_full_becomes_longer(tmp_path, straight, monkeypatch):
     """With room for a single event, and a sweep that is interrupted after some batches."""
-    original, calls = batch.shape_of, []
-
-    def small(*given):
-        shape = original(*given)
-        tables = {name: replace(one, rows=0) for name, one in shape.tables.items()}
-        return replace(shape, tables=tables)
-
-    monkeypatch.setattr(layout, "shape_of", small)
+    calls = []
+    without_room_for_events(monkeypatch)
     one_batch = executors.run_batch
     monkeypatch.setattr(executors, "run_batch", lambda one: _stop(calls, one_batch, one))
     study = tmp_path / "s.h5"

@@ -51,6 +51,8 @@ REPEATS = 5
 PEER_SCENARIOS = {"no_trade": "s1", "trade": "s2", "tools": "s3", "devices": "s4"}
 FIELDS = (
     "device",
+    "driver",
+    "runtime",
     "host",
     "scenario",
     "axis",
@@ -95,6 +97,8 @@ def measured(scenario: str, axis: str, value: int, days: int, device: str) -> di
     busy, seconds = min(times)
     return {
         "device": chosen.name,
+        "driver": chosen.driver,
+        "runtime": chosen.version,
         **sizes,
         "seconds": f"{seconds:.4f}",
         "cpu_seconds": f"{busy:.4f}",
@@ -126,6 +130,8 @@ def peer_measured(
     busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {
         "device": "C++ program, one core",
+        "driver": "",
+        "runtime": "",
         **sizes,
         "seconds": f"{seconds:.4f}",
         "cpu_seconds": f"{busy:.4f}",

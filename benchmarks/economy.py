@@ -34,6 +34,8 @@ from societies.workload.plan import device_bytes
 ROOT = Path(__file__).parents[1]
 FIELDS = (
     "device",
+    "driver",
+    "runtime",
     "host",
     "scenario",
     "agents",
@@ -103,6 +105,8 @@ def measure(scenario, agents, count, days, device):
     detail = {} if device == "reference" else phases(engine, days)
     return {
         "device": name,
+        "driver": chosen.driver if chosen else "",
+        "runtime": chosen.version if chosen else f"CPython {platform.python_version()}",
         "host": f"{platform.machine()} {platform.system()}",
         "scenario": scenario,
         "agents": p.agents,
@@ -119,6 +123,14 @@ def measure(scenario, agents, count, days, device):
     }
 
 
+def same_columns(file):
+    """Whether rows can be appended to a table: it does not exist yet, or has these columns."""
+    if not file.exists():
+        return True
+    with open(file, newline="") as lines:
+        return next(csv.reader(lines), None) == list(FIELDS)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
@@ -129,6 +141,8 @@ def main():
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--append", type=Path)
     options = parser.parse_args()
+    if options.append and not same_columns(options.append):
+        parser.error(f"{options.append} has other columns: append to another file")
     writer = csv.DictWriter(sys.stdout, FIELDS)
     writer.writeheader()
     rows = []

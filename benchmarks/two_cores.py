@@ -6,7 +6,8 @@ For a machine with two cores and no other work: whether it was quiet is said by 
 processor time of one core as a share of the time by the clock, which is 1 on a quiet machine. Each
 scenario is measured in turn on one core of PoCL and on two (`benchmarks/economy.py`), and beside
 them the C++ program of Haney et al., where it is given. At last the first day of devices.yaml is
-timed as a user starts it, with empty caches and with warm ones. Rows are written to FOLDER.
+timed as a user starts it, with empty caches and with warm ones. Rows are written to FOLDER: those
+of economy.py to `economy-*-of-2-cores.csv`, the C++ program's and the first days to `beside.csv`.
 """
 
 from __future__ import annotations
@@ -38,14 +39,26 @@ def economy(scenario: str, options: argparse.Namespace, cores: int) -> dict[str,
     return list(csv.DictReader(file.read_text().splitlines()))[-1]
 
 
-def peer_seconds(program: str, scenario: str, days: int) -> float:
-    """Return the processor seconds of the C++ program."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def keep(options: argparse.Namespace, what: str, seconds: float, cpu_seconds: float) -> None:
+    """Write a row of what was measured beside the scenarios."""
+    file = options.out / "beside.csv"
+    new = not file.exists()
+    with file.open("a", newline="") as lines:
+        table = csv.writer(lines, lineterminator="\n")
+        if new:
+            table.writerow(("measured", "seconds", "cpu_seconds"))
+        table.writerow((what, f"{seconds:.3f}", f"{cpu_seconds:.3f}"))
+
+
+def peer_seconds(program: str, scenario: str, days: int) -> tuple[float, float]:
+    """Return the seconds and processor seconds of the C++ program."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         words = [SCENARIOS[scenario], "1", f"{folder}/out.csv", str(days)]
         subprocess.run([program, *words], check=True, capture_output=True)
+    seconds = time.perf_counter() - began
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def first_day(folder: Path) -> tuple[float, float]:
@@ -86,7 +99,10 @@ def main() -> None:
     for scenario in options.scenarios:
         one, two = economy(scenario, options, 1), economy(scenario, options, 2)
         each = float(one["cpu_seconds"]) / options.societies
-        beside = peer_seconds(options.peer, scenario, options.days) if options.peer else None
+        beside = None
+        if options.peer:
+            seconds, beside = peer_seconds(options.peer, scenario, options.days)
+            keep(options, f"C++ program, {scenario}, {options.days} days", seconds, beside)
         row = [
             f"{each:.3f}",
             "{} {}".format(*GOALS[scenario]),
@@ -101,6 +117,7 @@ def main() -> None:
         (Path(folder) / "pocl").mkdir()
         for what, goal in (("empty", 10.0), ("warm", 1.5)):
             seconds, busy = first_day(Path(folder))
+            keep(options, f"first day of devices.yaml, caches {what}", seconds, busy)
             print(
                 f"first day of devices.yaml, caches {what}: {seconds:.2f} s, "
                 f"processor {busy:.2f} s (goal {goal} s)",

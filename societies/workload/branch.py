@@ -103,7 +103,8 @@ def parent_of(
                 f"{override(f'{workload.ticks_key}={2 * max(1, tick)}')}"
             )
         but = (workload.ticks_key, "record", "interventions")
-        require_origin(path, layout.attributes, config, workload.version, but)
+        advice = "branch off it with the configuration and options that made it"
+        require_origin(path, layout.attributes, config, workload.version, but, advice)
         _require_same_past(path, layout.attributes, config, tick, clock)
         begin, state = _begin(workload, config, path, tick, disk, seal, layout)
         yield Parent(path, tick, begin, state, disk, layout)
@@ -241,6 +242,12 @@ def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
 
     data, clock = config.model_dump(mode="json"), workload(config.workload).clock
     data["interventions"] = [*data["interventions"], {clock: tick, "set": dict(values)}]
-    changed = config_from_dict(data)
+    own = f"interventions.{len(data['interventions']) - 1}"
+    try:
+        changed = config_from_dict(data)
+    except ConfigError as error:  # whoever branches off wrote no intervention
+        text = str(error).replace(f"{own}.set.", "")
+        text = text.replace(f"{own}.{clock}: ", f"{option(clock)}: ")
+        raise ConfigError(text.replace(f"{own}: ", "")) from None
     changed._table = config.table
     return changed

@@ -122,6 +122,8 @@ def plan(
 
 def _batches(count: int, size: int, room: Room | None) -> str:
     """Say how many copies are carried out at a time, and how many there is room for."""
+    if room is not None and room.lack():
+        return "none fits"
     batches = math.ceil(count / size)
     fit = "" if room is None or room.copies >= 2**31 else f"; {room.copies:,} fit"
     return f"all{fit}" if batches == 1 else f"{size}, in {batches} batches{fit}"

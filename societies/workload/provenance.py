@@ -149,6 +149,7 @@ def require_origin(
     config: WorkloadConfig,
     model_version: str,
     but: tuple[str, ...] = (),
+    advice: str = "resume it with the configuration and options that made it",
 ) -> None:
     """Raise OutputError unless a file was made with this configuration, some keys aside."""
     version = str(attributes.get("model_version"))
@@ -177,10 +178,10 @@ def require_origin(
         more = f" (and {len(different) - 1} more)" if different[1:] else ""
         raise OutputError(
             f"{path} was made with another configuration: {key} is {old} in the file and "
-            f"{new} here{more}\nresume it with the configuration and options that made it"
+            f"{new} here{more}\n{advice}"
         )
 
-    _require_table(path, attributes.get(TABLE), config.table)
+    _require_table(path, attributes.get(TABLE), config.table, advice)
     for key, digest in _digests(config).items():
         if key not in but and str(attributes.get(f"{key}_sha256")) != digest:
             raise OutputError(
@@ -190,7 +191,7 @@ def require_origin(
             )
 
 
-def _require_table(path: Path, there: Any, table: Any) -> None:
+def _require_table(path: Path, there: Any, table: Any, advice: str) -> None:
     """Raise OutputError unless a file was made with this table of parameters."""
     digest = None if table is None else table.sha256
     if there == digest:
@@ -200,10 +201,7 @@ def _require_table(path: Path, there: Any, table: Any) -> None:
         why = f"{one} a table of parameters, this is {other} one"
     else:
         why = "with another table of parameters: some keys or numbers differ"
-    raise OutputError(
-        f"{path} was made {why}\nresume it with the configuration and options that made it "
-        f"({option('table')})"
-    )
+    raise OutputError(f"{path} was made {why}\n{advice} ({option('table')})")
 
 
 def _digests(config: WorkloadConfig) -> dict[str, str]:

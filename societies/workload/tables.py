@@ -78,17 +78,25 @@ def _from_file(path: Path) -> Table:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file)
-            rows = [(reader.line_num, row) for row in reader if row]
+            rows = [(reader.line_num, row) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(f"{path}: cannot be read as CSV ({reason})") from None
+    while rows and not rows[-1][1]:  # empty lines at the end
+        rows.pop()
     if len(rows) < 2:
         raise ConfigError(f"{path}: needs a line with keys and a line of numbers for each copy")
     head = [key.strip() for key in rows[0][1]]
     columns: list[list[float]] = [[] for _ in head]
+    lines: list[int] = []
     for line, row in rows[1:]:
+        if not row:
+            if len(head) == 1:
+                raise ConfigError(f"{path}:{line}  {head[0]}: expected a number, got an empty line")
+            continue
         if len(row) != len(head):
             raise ConfigError(f"{path}:{line}  has {len(row)} entries for {len(head)} keys")
+        lines.append(line)
         for key, column, text in zip(head, columns, row, strict=True):
             try:
                 column.append(float(text))
@@ -100,9 +108,7 @@ def _from_file(path: Path) -> Table:
     if len(set(head)) < len(head):
         twice = next(key for key in head if head.count(key) > 1)
         raise ConfigError(f"{path}:{rows[0][0]}  {twice}: is there twice")
-    return _checked(
-        dict(zip(head, columns, strict=True)), str(path), [line for line, _ in rows[1:]]
-    )
+    return _checked(dict(zip(head, columns, strict=True)), str(path), lines)
 
 
 def _checked(source: Mapping[str, Any], name: str, lines: Sequence[int] | None) -> Table:

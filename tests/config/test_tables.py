@@ -122,7 +122,7 @@ def test_a_row_is_named_with_its_society_and_its_line(tmp_path):
     with pytest.raises(SocietiesError, match=r"^table, row 1 \(society 8\): day_length: must be"):
         with_table(economy(first_society=7), {"day_length": [600.0, 0.0]})
     path = tmp_path / "points.csv"
-    path.write_text("day_length\n600\n\n0\n")
+    path.write_text("day_length,trading.min_surplus\n600,1\n\n0,1\n")
     with pytest.raises(SocietiesError, match=r"points.csv:4: day_length: must be more than 0"):
         with_table(economy(), path)
 
@@ -135,6 +135,10 @@ def test_a_row_is_named_with_its_society_and_its_line(tmp_path):
             "trading.price\nunit\ngeometric\n",
             r"points.csv:2  trading.price: expected a number, got 'unit'; keys that are words are "
             r"the same in all copies",
+        ),
+        (
+            "day_length\n600\n\n500\n",
+            "points.csv:3  day_length: expected a number, got an empty line",
         ),
         ("day_length,day_length\n1,2\n", "points.csv:1  day_length: is there twice"),
         ("day_length\n1,2\n", "points.csv:2  has 2 entries for 1 keys"),

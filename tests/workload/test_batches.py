@@ -139,6 +139,7 @@ def test_a_society_that_does_not_fit_is_refused_before_anything_is_built(tmp_pat
     message = r"memory: one society needs \d+\.\d KiB, .* has 2\.0 KiB for it"
     plan = societies.plan(small("economy"), device="cpu")
     assert any(re.match(message, warning) for warning in plan.warnings)
+    assert dict(plan.rows)["societies at once"] == "none fits"
     monkeypatch.setattr("societies.workload.run.DeviceEngine", None)
     with pytest.raises(SocietiesError, match=message):
         societies.run(small("economy"), device="cpu", out=tmp_path / "run.h5")

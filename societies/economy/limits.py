@@ -17,12 +17,12 @@ MOST_DEVICES = 64
 
 def limits(p: Parameters, day: int) -> dict[str, ArrayLike]:
     """Return the limits of fields that have a name (`Field.within`) on the evening of a day."""
+    removable = [p.agents if s.remove == REMOVE_AGENT else p.resources for s in p.shocks]
     if isinstance(p, Ensemble):
-        p = p.bounds
+        p = p.bounds  # of points, which have no interventions and so lack their removals
     least = min(min(curve.minutes) for curve in p.effort_curves)
     fastest = 1.0 if p.devices is None else max(p.device_factor)
     a_day = math.floor(min(p.day_length * fastest / least, MOST_UNITS)) + 2
-    removable = [p.agents if s.remove == REMOVE_AGENT else p.resources for s in p.shocks]
     found: dict[str, ArrayLike] = {
         "last to be removed": np.array(removable or [1]) - 1,
         "most units": min(MOST_UNITS, p.agents * day * a_day),  # all that was ever extracted

@@ -105,6 +105,21 @@ def test_a_finished_run_is_extended(tmp_path, parent):
     same(out, other)
 
 
+def test_a_run_whose_interventions_remove_and_set_is_extended(tmp_path):
+    """Its checkpoint names what is removed, which points of values know nothing of."""
+    removals = [
+        {"day": 9, "remove": "agent", "index": "random"},
+        {"day": 11, "remove": "resource", "index": 5, "holdings": "lose"},
+    ]
+    changes = [*policy(7), *removals]
+    run(ensemble(interventions=changes), tmp_path / "parent.h5")
+    longer, whole = ensemble(days=16, interventions=changes), tmp_path / "straight.h5"
+    out = tmp_path / "longer.h5"
+    assert run(longer, out, start=tmp_path / "parent.h5").first_day == 15
+    run(longer, whole)
+    same(out, whole)
+
+
 def test_the_reference_goes_on_where_a_device_was(tmp_path, parent):
     config = ensemble(days=15)
     hashes = {

@@ -84,10 +84,14 @@ def opencl() -> Any:
 
 
 _OUT_OF_MEMORY = "the device is out of memory; use fewer or smaller arrays"
+_HOST_OUT_OF_MEMORY = (
+    "the memory of this computer is full, not that of the device; end other programs, or start a "
+    "new process: compilers keep memory for every program that a process builds"
+)
 _LOST = "the device is lost (driver reset, or a kernel wrote out of bounds); start again"
 _HINTS = {
     "MEM_OBJECT_ALLOCATION_FAILURE": _OUT_OF_MEMORY,
-    "OUT_OF_HOST_MEMORY": _OUT_OF_MEMORY,
+    "OUT_OF_HOST_MEMORY": _HOST_OUT_OF_MEMORY,
     "OUT_OF_RESOURCES": "memory or registers ran out, or a kernel wrote out of bounds before",
     "DEVICE_NOT_AVAILABLE": _LOST,
     "INVALID_CONTEXT": _LOST,

@@ -192,13 +192,19 @@ def test_no_double_precision(shell, monkeypatch):
     assert_said(shell("run", "run.yaml"), "no cpu device with double precision (fp64)")
 
 
-@pytest.mark.parametrize("status", ["MEM_OBJECT_ALLOCATION_FAILURE", "OUT_OF_HOST_MEMORY"])
-def test_out_of_memory_before_the_run(status, shell, monkeypatch):
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("MEM_OBJECT_ALLOCATION_FAILURE", "the device is out of memory"),
+        ("OUT_OF_HOST_MEMORY", "memory of this computer is full"),
+    ],
+)
+def test_out_of_memory_before_the_run(status, said, shell, monkeypatch):
     def full(*_, **__):
         raise failure(status)
 
     monkeypatch.setattr(cl, "Buffer", full)
-    assert_said(shell("run", "run.yaml"), "allocating", "out of memory")
+    assert_said(shell("run", "run.yaml"), "allocating", said)
     assert not Path("run.h5").exists()
 
 

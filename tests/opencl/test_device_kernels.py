@@ -341,7 +341,8 @@ def test_an_unknown_kernel_lists_those_there(device, kernel_file):
 @pytest.mark.parametrize(
     "status, hint",
     [
-        ("MEM_OBJECT_ALLOCATION_FAILURE", "out of memory"),
+        ("MEM_OBJECT_ALLOCATION_FAILURE", "the device is out of memory"),
+        ("OUT_OF_HOST_MEMORY", "memory of this computer is full, not that of the device"),
         ("OUT_OF_RESOURCES", "ran out"),
         ("DEVICE_NOT_AVAILABLE", "device is lost"),
         ("INVALID_VALUE", "INVALID_VALUE"),

@@ -35,6 +35,7 @@ from societies.errors import (
     OutputError,
     SocietiesError,
     SocietiesWarning,
+    SweepWarning,
     interruption,
     printable,
     shell_words,
@@ -936,10 +937,11 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
         with shell_words(), warnings.catch_warnings():
             warnings.simplefilter("ignore", SocietiesWarning)  # shown when CONFIG is read
             warnings.simplefilter("always", DamageWarning)
+            warnings.simplefilter("always", SweepWarning)
             show = warnings.showwarning
 
             def show_all(message: Warning | str, category: type[Warning], *where: Any) -> None:
-                if issubclass(category, DamageWarning):
+                if issubclass(category, DamageWarning | SweepWarning):
                     print(f"warning: {printable(str(message))}", file=sys.stderr)
                 else:
                     show(message, category, *where)

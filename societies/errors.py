@@ -68,6 +68,10 @@ class SocietiesWarning(UserWarning):
     """Something is probably not meant so, but the run goes on."""
 
 
+class SweepWarning(SocietiesWarning):
+    """A sweep is much more work than its author may have meant."""
+
+
 class ConfigError(SocietiesError):
     """The configuration or the usage is wrong; ``str(error)`` has one line per problem."""
 

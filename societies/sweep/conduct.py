@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -19,6 +20,7 @@ from societies.errors import (
     ConfigError,
     Interrupted,
     SocietiesError,
+    SweepWarning,
     option,
 )
 from societies.output.files import require_target
@@ -34,11 +36,12 @@ from societies.sweep.executors import (
     Lost,
     Processes,
     Unreachable,
+    is_address,
     local_devices,
 )
 from societies.sweep.layout import Runs
 from societies.sweep.points import Bucket, groups
-from societies.sweep.prepare import Prepared, opened_study, prepared
+from societies.sweep.prepare import Prepared, opened_study, prepared, warnings_of
 from societies.sweep.report import Progress, SweepReport, Watch, report_of
 from societies.words import counted
 from societies.workload.slices import paced
@@ -123,12 +126,19 @@ def run(
         If no worker can compute anything; what was done before is in the file.
     Interrupted
         After Ctrl-C; what was done before is in the file.
+
+    Warns
+    -----
+    SweepWarning
+        If the sweep has very many programs to compile.
     """
     began = time.perf_counter()
     sweep = source if isinstance(source, Sweep) else load_sweep(source)
     path = Path(out) if out is not None else Path(f"{Path(sweep.name).stem}.h5")
     _require_sense(resume, overwrite, retry_failed, add_points, part, workers, scheduler, batch)
     plan = prepared(sweep, replicates, part, yes=yes)
+    for text in warnings_of(plan):
+        warnings.warn(text, SweepWarning, stacklevel=2)
     goes_on = resume or retry_failed or add_points
 
     def executor_for(programs: int) -> Executor:
@@ -168,6 +178,16 @@ def _state(file: StudyFile) -> str:
     )
 
 
+def _why(error: BaseException) -> str:
+    """Say in a line why a run failed."""
+    text = " ".join(str(error).split())
+    if isinstance(error, SocietiesError):
+        return text
+    if isinstance(error, MemoryError):
+        return "the memory of the computer that computed it is full" + (f": {text}" if text else "")
+    return f"{type(error).__name__}: {text}"
+
+
 def _require_sense(
     resume: bool,
     overwrite: bool,
@@ -193,6 +213,11 @@ def _require_sense(
         raise ConfigError(
             f"{option('workers')} starts a cluster here, {option('scheduler')} names another: "
             "choose one"
+        )
+    if scheduler and not is_address(scheduler):
+        raise ConfigError(
+            f"{option('scheduler', scheduler)}: expected where a scheduler of Dask listens, "
+            "such as tcp://host:8786"
         )
     if workers < 0:
         raise ConfigError(f"{option('workers', workers)}: at least 1 is needed")
@@ -264,11 +289,13 @@ class _Session:
 
     def run(self, executor: Executor) -> None:
         """Compute all rows."""
-        size = self._first_size(executor)
+        timed = 0
         running: dict[Future[Result], Batch] = {}
         self._tell()
         while True:
-            while len(running) < executor.slots and (batch := self._next(size)):
+            while len(running) < executor.slots and (
+                batch := self._next(self._size(executor, timed))
+            ):
                 running[executor.submit(batch)] = batch
             if not running:
                 return
@@ -278,17 +305,18 @@ class _Session:
             for future in over:
                 batch = running.pop(future)
                 took = self._settle(batch, future)
-                if took and self.asked is None and not isinstance(executor, Dask):
-                    size = paced(len(batch.rows), took, SECONDS_OF_BATCH, MOST_RUNS, faster=FASTER)
+                if took:
+                    timed = paced(len(batch.rows), took, SECONDS_OF_BATCH, MOST_RUNS, faster=FASTER)
                 self._tell()
 
-    def _first_size(self, executor: Executor) -> int:
+    def _size(self, executor: Executor, timed: int) -> int:
+        """Return how many runs the next batch has; ``timed`` by the time of the last, 0: none."""
         if self.asked is not None:
             return self.asked
-        if isinstance(executor, Dask):
+        if isinstance(executor, Dask):  # of which workers join, and leave
             each = -(-len(self.rows) // (BATCHES_OF_WORKER * executor.slots))
             return min(MOST_OF_WORKER, max(1, each))
-        return max(1, min(FIRST_BATCH, -(-len(self.rows) // executor.slots)))
+        return timed or max(1, min(FIRST_BATCH, -(-len(self.rows) // executor.slots)))
 
     def _next(self, size: int) -> Batch | None:
         """Return the next batch, of at most so many runs; None: there is none."""
@@ -350,10 +378,7 @@ class _Session:
         if count > 1 and not isinstance(error, BuildError):
             self._again += [batch.part(0, count // 2), batch.part(count // 2, count)]
             return
-        text = (
-            str(error) if isinstance(error, SocietiesError) else f"{type(error).__name__}: {error}"
-        )
-        self.file.fail(batch.rows, " ".join(text.split()), 0.0)
+        self.file.fail(batch.rows, _why(error), 0.0)
         self.failed += count
 
     def _tell(self) -> None:

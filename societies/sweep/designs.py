@@ -276,6 +276,10 @@ def read_csv(file: FilePath) -> tuple[tuple[str, ...], list[Row], list[int]]:
     if len(found) < 2:
         raise ConfigError(f"{file}: needs a line with keys and a line for each point")
     keys = tuple(key.strip() for key in found[0][1])
+    if len(keys) == 1 and any(other in keys[0] for other in ";\t"):
+        other = "semicolons" if ";" in keys[0] else "tabs"
+        message = f"its columns are divided by {other}; write commas, and points in numbers"
+        raise ConfigError(f"{file}:{found[0][0]}  {message}")
     for key in keys:
         if not key or keys.count(key) > 1:
             said = "is there twice" if key else "a column has no key"

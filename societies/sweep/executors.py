@@ -6,8 +6,10 @@ All of them hand out futures of `concurrent.futures`, so the loop that writes th
 from __future__ import annotations
 
 import logging
+import math
 import multiprocessing
 import os
+import re
 import signal
 import threading
 import time
@@ -27,6 +29,8 @@ RENEW_AFTER = 16
 100 MiB, so that processes which are not renewed fill the machine in the end."""
 SCHEDULER_SECONDS = 15.0
 """How long a scheduler is waited for."""
+WORKERS_SECONDS = 2.0
+"""How often the workers are counted."""
 
 
 class Lost(SocietiesError):
@@ -40,8 +44,9 @@ class Unreachable(SocietiesError):
 class Executor(Protocol):
     """Computes batches."""
 
-    slots: int
-    """Batches that can be under way."""
+    @property
+    def slots(self) -> int:
+        """Batches that can be under way."""
 
     def submit(self, batch: Batch) -> Future[Result]:
         """Begin to compute a batch."""
@@ -212,7 +217,20 @@ class Dask:
         except BaseException:
             self.close()
             raise
-        self.slots = 2 * max(1, len(self._workers()))  # the next batch waits at its worker
+        self._slots, self._look = 0, -math.inf
+
+    @property
+    def slots(self) -> int:
+        """Two batches for each worker that there is by now: the next one waits at its worker.
+
+        Workers may join while a sweep runs, as jobs of a cluster do that waited in its queue.
+        """
+        now = time.monotonic()
+        if now >= self._look and self._client.status == "running":
+            self._look = now + WORKERS_SECONDS
+            with suppress(OSError, TimeoutError):  # `require_alive` says so if it is gone
+                self._slots = 2 * max(1, len(self._workers()))
+        return max(1, self._slots)
 
     def _workers(self) -> dict[str, Any]:
         found: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
@@ -273,6 +291,20 @@ class Dask:
         if self._cluster is not None:
             with suppress(Exception):
                 self._cluster.close(timeout=SCHEDULER_SECONDS)
+
+
+_ADDRESS = re.compile(
+    r"((tcp|tls|ucx|wss?)://)?(\[[0-9a-fA-F:.%\w]+\]|[^\s:/\[\]]+):(?P<port>\d{1,5})/?"
+)
+
+
+def is_address(text: str) -> bool:
+    """Whether a scheduler can have this address: ``tcp://host:8786``, ``host:8786``.
+
+    A client of Dask that is given another text fails half made, and prints a traceback at the end.
+    """
+    found = _ADDRESS.fullmatch(text)
+    return found is not None and 0 < int(found["port"]) < 65536
 
 
 def _version() -> str:

@@ -18,14 +18,12 @@ from societies.sweep.executors import local_devices
 from societies.sweep.kept import forget
 from societies.sweep.layout import layout_of
 from societies.sweep.points import Bucket, groups, launch_config
-from societies.sweep.prepare import Prepared, prepared
+from societies.sweep.prepare import Prepared, prepared, warnings_of
 from societies.words import counted
 from societies.workload import plan as of_run
 from societies.workload.devices import chosen_device
 from societies.workload.sufficiency import byte_count, duration
 
-MANY_PROGRAMS = 64
-"""Number of programs above which somebody is told what they cost."""
 SHOWN = 3
 """Points that are printed."""
 
@@ -85,18 +83,6 @@ def plan(
         ("output", f"{path.absolute()}{' (exists)' if path.exists() else ''}"),
     ]
     return of_run.Plan(rows, tuple(warnings_of(ready)))
-
-
-def warnings_of(ready: Prepared) -> list[str]:
-    """Return what is probably not meant in a sweep, a sentence each."""
-    count = len(ready.buckets)
-    if count <= MANY_PROGRAMS:
-        return []
-    keys = ", ".join(ready.buckets[0].settings)
-    return [
-        f"{keys}: {count:,} values are up to {count:,} programs to compile, of some seconds each, "
-        "and as many launches; only values of the model share one"
-    ]
 
 
 def runs_each(ready: Prepared) -> int:

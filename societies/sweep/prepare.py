@@ -18,6 +18,8 @@ from societies.words import counted
 
 MANY = 1_000_000
 """Above this number of runs somebody has to say that they are meant."""
+MANY_PROGRAMS = 64
+"""Number of programs above which somebody is told what they cost."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +103,18 @@ def _checked(
     return Prepared(
         sweep, points, buckets, own, keep, shape, sweep.base.model_dump(mode="json"), part
     )
+
+
+def warnings_of(ready: Prepared) -> list[str]:
+    """Return what is probably not meant in a sweep, a sentence each."""
+    count = len(ready.buckets)
+    if count <= MANY_PROGRAMS:
+        return []
+    keys = ", ".join(ready.buckets[0].settings)
+    return [
+        f"{keys}: {count:,} values are up to {count:,} programs to compile, of some seconds each, "
+        "and as many launches; only values of the model share one"
+    ]
 
 
 @contextmanager

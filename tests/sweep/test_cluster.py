@@ -92,6 +92,21 @@ def test_a_scheduler_that_dies_loses_nothing(tmp_path, straight, monkeypatch):
     same(study, straight)
 
 
+def test_workers_that_join_later_compute_too(monkeypatch):
+    """As jobs do that waited in the queue of a cluster; only workers of the start did before."""
+    monkeypatch.setattr(executors, "WORKERS_SECONDS", 0.0)
+    with scheduler() as (_, address), worker(address):
+        wait_for_workers(address, 1)
+        cluster = executors.Dask(address, 0, "reference")
+        try:
+            assert cluster.slots == 2
+            with worker(address):
+                wait_for_workers(address, 2)
+                assert cluster.slots == 4
+        finally:
+            cluster.close()
+
+
 def test_a_local_cluster_finds_the_same(tmp_path, straight):
     report = sweep.run(SWEEP, out=tmp_path / "s.h5", device="reference", workers=2)
     assert report.computed == 24

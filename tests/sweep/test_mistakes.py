@@ -112,6 +112,8 @@ def test_a_table_names_its_own_lines(tmp_path):
         ("agents,days\n4,1\n5,x\n", "t.csv:3  days: expected a whole number, got 'x'"),
         ("agents,days\n4,1\n5\n", "t.csv:3  has 1 entries for 2 keys"),
         ("days,days\n4,1\n", "t.csv:1  days: is there twice"),
+        # As spreadsheets of many countries write it; told as an unknown key before.
+        ("agents;days\n4;1\n", "t.csv:1  its columns are divided by semicolons; write commas"),
     ):
         (tmp_path / "t.csv").write_text(table)
         assert problems(tmp_path, text)[0].startswith(said)
@@ -280,6 +282,16 @@ def test_a_shape_with_many_values_is_told_to_be_many_programs(tmp_path):
     )
     assert planned.warnings[0].startswith("seed: 100 values are up to 100 programs to compile")
     assert ("compilations", "at most 100 (seed)") in planned.rows
+
+
+def test_a_run_tells_of_many_programs_before_it_begins(tmp_path, shell, monkeypatch):
+    """Told by --dry-run alone before."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(prepare, "MANY_PROGRAMS", 1)
+    (tmp_path / "s.yaml").write_text(f"{HEAD}vary: {{grid: {{seed: [1, 2]}}}}\n")
+    code, _, said = shell("sweep", "s.yaml", "--device", "reference")
+    assert code == 0
+    assert said.startswith("warning: seed: 2 values are up to 2 programs to compile, of some sec")
 
 
 def test_designs_are_those_of_the_libraries():

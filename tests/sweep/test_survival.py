@@ -284,10 +284,32 @@ def test_contradicting_arguments_are_refused(tmp_path):
         ({"part": (3, 2)}, "1 <= K <= N, got 3/2"),
         ({"workers": 2, "scheduler": "tcp://x:1"}, "choose one"),
         ({"batch": 0}, "at least 1"),
+        # Dask's client was made by half, and printed a traceback when the process ended.
+        ({"scheduler": "127.0.0.1"}, "expected where a scheduler of Dask listens, such as tcp"),
+        ({"scheduler": "http://x:1"}, "expected where a scheduler"),
+        ({"scheduler": "tcp://x:99999"}, "expected where a scheduler"),
     ):
         with pytest.raises(ConfigError, match=said):
             sweep.run(SWEEP, out=tmp_path / "x.h5", **given)
     assert not os.listdir(tmp_path)
+
+
+def test_addresses_of_schedulers_are_known():
+    for text in ("tcp://10.0.0.7:8786", "tls://host-1.example:1", "node7:8786", "tcp://[::1]:8786"):
+        assert executors.is_address(text), text
+
+
+def test_a_full_memory_of_the_host_is_named(tmp_path, monkeypatch):
+    """A run that fails for it says which memory is full; "MemoryError: " before."""
+
+    def full(batch):
+        raise MemoryError
+
+    monkeypatch.setattr(executors, "run_batch", full)
+    report = sweep.run(with_vary(grid={"days": [4]}), out=tmp_path / "s.h5", device="reference")
+    assert {one.why for one in report.failures} == {
+        "the memory of the computer that computed it is full"
+    }
 
 
 @pytest.mark.thorough

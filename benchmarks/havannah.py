@@ -1,7 +1,7 @@
 """How many random games of Havannah a second, beside Castro's board and OpenSpiel, in one run?
 
     python benchmarks/havannah.py [--device D] [--sizes 10] [--seconds 3] [--castro FOLDER]
-                                  [--uct 100000] [--limit 300] [--append CSV]
+                                  [--uct 100000] [--limit 300] [--append CSV] [--work CSV]
 
 Games from the empty board. The peers are Castro's board, driven from C++ by castro_playouts.cpp in
 one process for each processor, and OpenSpiel from Python (`pip install open-spiel`); peers.md says
@@ -14,8 +14,9 @@ of the search with its tree on the host plays --leaves leaves out, --each times 
 on a CPU, 131,072 on a GPU, which needs some 100,000 work-items to be busy. That with its trees on
 the device has one for each processor of a CPU and a playout a leaf, on a GPU 256 and 64.
 
-What a playout must do on the board of ten: 180 of at most 270 draws, each a product of 64 bits; 180
-stones, each with three rows read, about two finds and one union. It moves some 1.4 KB of groups.
+What a playout must do is counted with --work CSV, by the reference with disjoint sets, and nothing
+else is done then: draws, each a product of 64 bits, stones, each with three rows of bits read,
+finds, the steps of these to a root, and unions. README.md has what it costs.
 """
 
 import argparse
@@ -29,9 +30,14 @@ import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import societies
+from reference_py.games.havannah.board import board_of
+from reference_py.games.havannah.forest import Forest
 from reference_py.games.havannah.match import Strength
+from reference_py.games.havannah.parameters import WHITE
+from reference_py.games.havannah.playout import REASONS, playout, stream_of
 from societies.games.havannah import WORKLOAD
 from societies.games.havannah.players import chosen, evaluator
 from societies.games.havannah.position import Game
@@ -40,6 +46,8 @@ from societies.workload.engines import DeviceEngine
 HERE = Path(__file__).resolve().parent
 COLUMNS = ("device", "driver", "program", "size", "playouts", "seconds", "processor_s")
 FORMS = ("forest", "offline")
+FINDS = ("plain", "halving", "compression")
+WORK = ("size", "find", "playouts", "draws", "stones", "finds", "steps", "unions")
 PEERS = ("Castro's board", "Castro's board, one", "OpenSpiel")
 CFLAGS = ("-w", "-O3", "-march=native", "-funroll-loops")
 
@@ -147,6 +155,44 @@ def time_uct(device, size, strength):
     return found.playouts, time.perf_counter() - began, time.process_time() - used
 
 
+class CountedForest(Forest):
+    """Groups of stones that count what is done to them, their copies' work included."""
+
+    def __init__(self, board, find, work):
+        super().__init__(board, find)
+        self._work = work
+
+    def copy(self):
+        """Return an empty forest: playouts here begin on the empty board."""
+        return CountedForest(self.board, self.find, self._work)
+
+    def root(self, cell):
+        """Return the root of a stone's group."""
+        self._work["finds"] += 1
+        at = cell
+        while self._parent[at] != at:
+            at = self._parent[at]
+            self._work["steps"] += 1
+        return super().root(cell)
+
+    def _unite(self, a, b):
+        self._work["unions"] += a != b
+        return super()._unite(a, b)
+
+
+def work_of(size, find, playouts):
+    """Return a row of what playouts from the empty board do on the average."""
+    config = societies.config_from_dict({"workload": "havannah", "size": size, "winner": "forest"})
+    p, work = WORKLOAD.parameters(config), dict.fromkeys(WORK[3:], 0)
+    forest = CountedForest(board_of(size), find, work)
+    for number in range(playouts):
+        end = playout(p, forest, WHITE, stream_of(p, SimpleNamespace(index=0), number))
+        stones = end & (2**REASONS - 1)
+        work["stones"] += stones
+        work["draws"] += min(stones, p.cells - 1)  # the last cell of a board is not drawn
+    return size, find, playouts, *(f"{number / playouts:.2f}" for number in work.values())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
@@ -161,7 +207,15 @@ def main():
     parser.add_argument("--leaves", type=int, default=0, help="0: 64 on a CPU, 512 on a GPU")
     parser.add_argument("--limit", type=float, default=300.0)
     parser.add_argument("--append", type=Path, metavar="CSV")
+    parser.add_argument("--work", type=Path, metavar="CSV")
     options = parser.parse_args()
+    if options.work:
+        rows = [work_of(size, find, 1000) for size in options.sizes for find in FINDS]
+        for row in rows:
+            print(", ".join(f"{name} {what}" for name, what in zip(WORK, row, strict=True)))
+        with options.work.open("w", newline="") as file:
+            csv.writer(file).writerows([WORK, *rows])
+        return 0
     device = societies.choose_device(options.device)
     print(f"{device}; driver {device.driver}; {os.cpu_count()} processors")
     each, leaves = (32, 64) if device.kind == "cpu" else (256, 512)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from havannah_oracles import GAMES, POSITIONS, bits, played
+from havannah_oracles import GAMES, POSITIONS, bits, played, whole
 
 from reference_py.games.havannah.board import board_of, cell_of
 from reference_py.games.havannah.parameters import BLACK, WHITE
@@ -87,23 +87,19 @@ def test_games(device, size, width, find):
             assert end >> RESULT == (2 if last_by_first else 1), game["id"]
 
 
-def settled(device, size, positions):
-    """Return the reasons of boards that one side's stones, all at once, make."""
-    board = board_of(size)
+def settled(device, size, stones):
+    """Return the reasons that stones of one side, all at once, make: (position, cell) of 0 or 1."""
     config = config_from_dict(
         {"workload": "havannah", "size": size, "candidates": ["A1"], "batch": 1}
     )
     p = WORKLOAD.parameters(config)
-    engine = DeviceEngine(WORKLOAD, p, device, copies=len(positions), only=("begin",))
-    stones = np.zeros((len(positions), 1, board.cells), np.uint8)
-    for i, names in enumerate(positions):
-        stones[i, 0, [cell_of(board, name) for name in names]] = WHITE
-    state = engine.state() | {"board": stones}
+    engine = DeviceEngine(WORKLOAD, p, device, copies=len(stones), only=("begin",))
+    state = engine.state() | {"board": (WHITE * stones[:, None]).astype(np.uint8)}
     state["next"][:] = BLACK
     engine.put(state)
     for step in engine.steps(0):
         engine.step(step, 0)
-    return (engine.state()["settled"][:, 0] >> REASONS & 7).tolist()
+    return engine.state()["settled"][:, 0] >> REASONS & 7
 
 
 @pytest.mark.parametrize(
@@ -117,4 +113,68 @@ def test_positions(device, size):
         for colour in ("white", "black")
     ]
     assert here
-    assert settled(device, size, [names for names, _ in here]) == [bits for _, bits in here]
+    board = board_of(size)
+    stones = np.zeros((len(here), board.cells), np.uint8)
+    for row, (names, _) in zip(stones, here, strict=True):
+        row[[cell_of(board, name) for name in names]] = 1
+    assert settled(device, size, stones).tolist() == [bits for _, bits in here]
+
+
+def symmetries(board):
+    """Return the twelve ways to turn and mirror a board: of each cell, where it comes to."""
+    cells, middle = {place: cell for cell, place in enumerate(board.places)}, board.size - 1
+    ways = []
+    for mirrored in (False, True):
+        places = [(x - middle, y - middle) for x, y in board.places]
+        places = [(y, x) for x, y in places] if mirrored else places
+        for _ in range(6):
+            places = [(x - y, x) for x, y in places]
+            ways.append([cells[x + middle, y + middle] for x, y in places])
+    return ways
+
+
+@pytest.mark.thorough
+def test_the_smallest_board_is_solved_line_by_line(device):
+    """The device judges all sets of stones of a side; every line of play is followed from there.
+
+    Positions that are turned or mirrored are one. A move that wins is made, one that would win for
+    the other side is prevented; all else is tried.
+    """
+    board, known = board_of(3), whole("havannah-solved-3.json")["value"]
+    cells, half, part = range(19), 2**10, 2**16
+    won = np.concatenate(
+        [
+            settled(device, 3, np.arange(first, first + part)[:, None] >> np.array(cells) & 1) != 0
+            for first in range(0, 2**19, part)
+        ]
+    ).tolist()
+    images = [
+        [[sum(1 << way[c] for c in cells if k >> c & 1) for k in range(half)],
+         [sum(1 << way[c + 10] for c in range(9) if k >> c & 1) for k in range(half // 2)]]
+        for way in symmetries(board)
+    ]  # fmt: skip
+    values = {}
+
+    def value(own, other):
+        """Return what a position is worth to who moves next and has the stones ``own``."""
+        position = min(
+            (low[own % half] | high[own // half], low[other % half] | high[other // half])
+            for low, high in images
+        )
+        if position not in values:
+            empty = [c for c in cells if not (own | other) >> c & 1]
+            threats = [c for c in empty if won[other | 1 << c]]
+            if any(won[own | 1 << c] for c in empty):
+                values[position] = 1
+            elif len(threats) > 1:
+                values[position] = -1
+            else:
+                worth = 0 if not empty else -1
+                for c in threats or empty:
+                    worth = max(worth, -value(other, own | 1 << c))
+                    if worth == 1:
+                        break
+                values[position] = worth
+        return values[position]
+
+    assert [-value(0, 1 << cell) for cell in cells] == known

@@ -76,6 +76,16 @@ def test_openings(device):
     for one in known["opening_by_symmetry_class"]:
         found, n = np.mean([rates[cell] for cell in one["cells"]]), len(one["cells"]) * p.batch
         near(found, one["win_rate"], np.hypot(one["se"], np.sqrt(0.25 / n)))
+    known = known["reply_to_222"]
+    opening = name_of(board_of(10), 222)
+    p, state = ran(device, size=10, moves=opening, batches=1, batch=2000)
+    rates = dict(zip(p.candidates, state["wins"][0] / p.batch, strict=True))
+    assert len(rates) == 270
+    for one in (*known["best5"], *known["worst5"]):
+        error = np.hypot(known["se_per_cell"], np.sqrt(0.25 / p.batch))
+        near(rates[one["cell"]], one["win_rate"], error)
+    n = 270 * p.batch
+    near(np.mean(list(rates.values())), known["mean"], np.sqrt(0.25 / n + 0.25 / 27_000_000))
 
 
 def test_all_tests_for_the_winner_agree(device):
@@ -151,7 +161,7 @@ def test_recorded_moves_are_a_game(device):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("size", [3, 5, 6, 10])
+@pytest.mark.parametrize("size", [3, 4, 5, 6, 10])
 def test_a_thousand_playouts_are_those_of_the_reference(size):
     cells = 3 * size * (size - 1) + 1
     settings = {**EMPTY_BOARD, "size": size, "batches": 1, "batch": 1000 // cells + 1}

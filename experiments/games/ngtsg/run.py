@@ -9,7 +9,8 @@ Parts, each with a CSV and a figure by device in results/ and a sentence at its 
 - both: B_max = L_max without pruning, and what the paper's theory predicts for it;
 - pruning: B_max = L_max with alpha-beta, the most nodes kept, and Table 3;
 - serial: how many nodes a serial search visits, which takes minutes and is known afterwards;
-- lines: the share of equal lines of neighbouring positions of Connect6.
+- lines: the share of equal lines of neighbouring positions of Connect6;
+- registers: of the two calculations on an H100, by its compiler alone, and how many nodes it holds.
 
 "One core" is our own search on the CPU's OpenCL device with one thread, in a process that is bound
 to one core; a serial search counts as its number of nodes, divided by that core's rate without
@@ -41,12 +42,15 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import matplotlib.ticker
 import numpy as np
+from registers import measured as measured_registers
+from registers import write as write_registers
 
 import societies
 from reference_py.games.connect6.geometry import DIRECTIONS
 from reference_py.games.connect6.moves import lines_with
 from reference_py.games.connect6.search import GAME as CONNECT6
 from societies import config_from_dict
+from societies.errors import DeviceError
 from societies.games.ngtsg.search import at_once
 from societies.workload.engines import DeviceEngine
 from societies.workload.registry import workload
@@ -87,6 +91,7 @@ PUBLISHED_TABLE_3 = {
 }
 """Nodes visited in batches, by a serial search, and of the whole tree."""
 PUBLISHED_LEAST, PUBLISHED_LINES = 39, 0.94
+PUBLISHED_REGISTERS = {("chess", "branch_batch"): 30, ("chess", "evaluate_batch"): 33}
 
 
 class Late(Exception):
@@ -531,8 +536,23 @@ def lines(report):
     )
 
 
+def registers(report):
+    """Compile both calculations for an H100, which needs no GPU; the saw-tooth that follows."""
+    try:
+        rows = measured_registers()
+    except DeviceError as error:
+        return f"left out: {error}"
+    write_registers(report.results, rows)
+    return "; ".join(
+        f"{row['game']} {row['kernel']}: {row['registers']} registers (published "
+        f"{PUBLISHED_REGISTERS.get((row['game'], row['kernel']), 'nothing')}), {row['warps']} "
+        f"warps a multiprocessor, {row['nodes_at_a_time']:,} nodes at a time"
+        for row in rows
+    )
+
+
 PARTS = {"nodes": nodes, "limits": limits, "both": both, "serial": serial}
-PARTS |= {"pruning": pruning, "lines": lines}
+PARTS |= {"pruning": pruning, "lines": lines, "registers": registers}
 
 
 def main():

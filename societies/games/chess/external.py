@@ -19,7 +19,7 @@ from reference_py.games.chess.match import CRASHED, HUNG, ILLEGAL, Forfeit, Play
 from reference_py.games.chess.rules import Move, moves
 
 PATIENCE = 10.0
-"""Seconds that a program may take to start, and beyond its time for a move."""
+"""Seconds that a program may take to start or for a new game, and beyond its time for a move."""
 
 END = None
 
@@ -38,11 +38,14 @@ class Program:
     ----------
     player : its path, options, depth or time
     fen : position at which games begin
-    patience : seconds
+    patience, to_begin : seconds, beyond its time for a move and for a new game
     """
 
-    def __init__(self, player: Player, fen: str, patience: float = PATIENCE) -> None:
-        self._player, self._fen, self._patience = player, fen, patience
+    def __init__(
+        self, player: Player, fen: str, patience: float = PATIENCE, to_begin: float = PATIENCE
+    ) -> None:
+        self._player, self._fen = player, fen
+        self._patience, self._to_begin = patience, to_begin
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
 
@@ -92,12 +95,12 @@ class Program:
             given = (self._process.stdout, self._lines)
             threading.Thread(target=_reading, args=given, daemon=True).start()
             self._say("uci")
-            self._until("uciok", self._patience)
+            self._until("uciok", self._to_begin)
             for name, value in self._player.options:
                 self._say(f"setoption name {name} value {value}")
         self._say("ucinewgame")
         self._say("isready")
-        self._until("readyok", self._patience)
+        self._until("readyok", self._to_begin)
 
     def _say(self, line: str) -> None:
         assert self._process is not None and self._process.stdin is not None

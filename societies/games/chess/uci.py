@@ -257,9 +257,12 @@ class Uci:
     def _note(self, line: str | None) -> None:
         """Answer a line that came during a search, or keep it for later."""
         word = (line or "").strip()
+        # What follows another search, in a file of commands say, is not about this one.
+        searches = any((kept or "").split()[:1] == ["go"] for kept in self._later)
+        of_this = self._endless or not searches
         if word == "isready":
             self.say("readyok")
-        elif word in ("stop", "quit", "ponderhit"):
+        elif word in ("stop", "quit", "ponderhit") and of_this:
             self._stopped = True
             self._left = self._left or word == "quit"
         else:

@@ -62,7 +62,8 @@ def test_device_and_reference_agree():
 def test_a_program_that_breaks_the_rules_loses_and_the_match_goes_on(
     what, end, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(external.Program.__init__, "__defaults__", (1.5,))
+    # The program loads python-chess first, for which a busy machine needs seconds.
+    monkeypatch.setattr(external.Program.__init__, "__defaults__", (1.5, 60.0))
     run(config(program(what), RANDOM, games=2), out=tmp_path / "match.h5")
     with open_results(tmp_path / "match.h5") as results:
         assert results.end.values[0].tolist() == [end, end]

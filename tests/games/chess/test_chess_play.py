@@ -184,6 +184,14 @@ def test_nonsense_is_answered_and_survived():
     assert told[-1] == "bestmove (none)"
 
 
+def test_a_file_of_commands_is_done_to_its_quit():
+    told = spoken("go depth 2", "go perft 1", "go depth 1", "stop", "quit", "go perft 2")
+    assert any(line.startswith("info depth 2 ") for line in told)
+    assert told.count("bestmove b1c3") == 2 and "Nodes searched: 20" in told
+    assert "Nodes searched: 400" not in told
+    assert not any("Nodes" in line for line in spoken("go infinite", "go perft 1", "quit"))
+
+
 def test_scores():
     assert Found(None, 25_000, 1, 1, 1).score == "cp 50"
     assert Found(None, MATE - 1, 1, 1, 1).score == "mate 1"

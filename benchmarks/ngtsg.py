@@ -2,7 +2,7 @@
 
     python benchmarks/ngtsg.py [--device D] [--config games/connect6/search] [--set a.b=c ...]
         [--pruned rounds=[1] ...] [--batches 40 256 1024 7680] [--whole 10750] [--serial N]
-        [--rate R] [--append CSV]
+        [--rate R] [--two-cores] [--append CSV]
 
 Three searches are timed, the best of some repeats each:
 
@@ -15,6 +15,8 @@ Three searches are timed, the best of some repeats each:
 - alpha-beta on the device, in batches of each size: `ratio` is the time of the serial search,
   divided by that of the device to the same value. Keys that only change what is pruned are given
   by --pruned, for these alone.
+
+With --two-cores only the whole tree is searched, by one core and by two.
 
 With --serial the serial search is not run, and its known number of nodes is given instead. With
 --rate, the nodes a second of one core that another run has measured, the core has no rows; with
@@ -43,21 +45,21 @@ SHOWN = ("search", "pruning", "batch", "value", "nodes", "serial_nodes", "launch
 SHOWN = (*SHOWN, "nodes_per_s", "ratio")
 WHOLE = 10_750
 """Batches of the whole tree, if not said otherwise."""
-COLUMNS = (*SHOWN, "config", "device", "driver", "supersteps", "peak")
+COLUMNS = (*SHOWN, "config", "device", "driver", "supersteps", "peak", "processor")
 
 
 def searched(engine):
     """Search once; return what was found and the seconds that it took."""
     engine.start()
     engine.wait()
-    began, superstep = time.perf_counter(), 0
+    began, worked, superstep = time.perf_counter(), time.process_time(), 0
     launches = engine.device.counters.launches
     while engine.ended() is None:
         many = at_once(superstep)
         engine.run_ticks(superstep + 1, superstep + many)
         superstep += many
     engine.wait()
-    seconds = time.perf_counter() - began
+    seconds, processor = time.perf_counter() - began, time.process_time() - worked
     found = {name: of[0] for name, of in engine.arrays("value", "visited", "peak").items()}
     return {
         "value": int(found["value"]),
@@ -66,6 +68,7 @@ def searched(engine):
         "supersteps": engine.ended(),
         "launches": engine.device.counters.launches - launches,
         "seconds": seconds,
+        "processor": processor,
     }
 
 
@@ -86,13 +89,13 @@ def best(engine, repeats):
     return min((searched(engine) for _ in range(repeats)), key=lambda one: one["seconds"])
 
 
-def on_one_core(given):
-    """Return the whole tree's search by one core, from a process of its own."""
-    command = [sys.executable, __file__, "--one-core", "--config", given.config]
+def on_cores(given, cores=1):
+    """Return the whole tree's search by so many cores, from a process of its own."""
+    command = [sys.executable, __file__, f"--cores={cores}", "--config", given.config]
     command += [f"--repeats={given.repeats}", f"--whole={given.whole or WHOLE}"]
     for change in [*given.changes, *given.core]:
         command += ["--set", change]
-    environment = {**os.environ, "POCL_MAX_PTHREAD_COUNT": "1"}
+    environment = {**os.environ, "POCL_MAX_PTHREAD_COUNT": str(cores)}
     done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -113,24 +116,27 @@ def main():
     parser.add_argument("--rate", type=float, metavar="R", help="nodes a second of one core")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--append", type=Path)
-    parser.add_argument("--one-core", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--two-cores", action="store_true", help="the whole tree by one core and by two, no more"
+    )
+    parser.add_argument("--cores", type=int, help=argparse.SUPPRESS)
     given = parser.parse_args()
 
     def config(pruning, batch, *keys):
         sizes = [f"batch.leaves={batch}", f"batch.branches={batch}", f"pruning={pruning}"]
         return load_config(given.config, [*given.changes, *sizes, *keys])
 
-    if given.one_core:
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    if given.cores:
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: given.cores])
         whole = engine_of(config("none", given.whole), opened("cpu"))
         print(json.dumps(best(whole, given.repeats)))
         return
-    alone = None if given.rate else on_one_core(given)
+    alone = None if given.rate else on_cores(given)
     rate = given.rate or alone["nodes"] / alone["seconds"]
     serial = given.serial
-    if serial is None:
+    if serial is None and not given.two_cores:
         serial = searched(engine_of(config("alpha_beta", 1), opened("cpu")))["nodes"]
-    device, rows = opened(given.device), []
+    device, cpu, rows = opened(given.device), opened("cpu"), []
 
     def row(what, pruning, batch, found, seconds, on=device):
         if rows and found["value"] != rows[0]["value"]:
@@ -141,6 +147,7 @@ def main():
         numbers = {
             "serial_nodes": serial,
             "seconds": f"{found['seconds']:.4g}",
+            "processor": f"{found['processor']:.4g}",
             "nodes_per_s": round(found["nodes"] / found["seconds"]),
             "ratio": f"{seconds / found['seconds']:.3g}",
         }
@@ -148,17 +155,26 @@ def main():
         print(" ".join(f"{name}={rows[-1][name]}" for name in SHOWN), flush=True)
 
     if alone and not given.core:
-        row("one core", "none", given.whole, alone, alone["seconds"], opened("cpu"))
-    if given.whole:
+        row("one core", "none", given.whole, alone, alone["seconds"], cpu)
+    if given.two_cores:
+        row("two cores", "none", given.whole, two := on_cores(given, 2), alone["seconds"], cpu)
+        print(
+            f"processor seconds of two cores and of one: {two['processor']:.4g}, "
+            f"{alone['processor']:.4g}"
+        )
+    elif given.whole:
         found = best(engine_of(config("none", given.whole), device), given.repeats)
         row("device", "none", given.whole, found, found["nodes"] / rate)
-    for batch in given.batches:
+    for batch in [] if given.two_cores else given.batches:
         found = best(engine_of(config("alpha_beta", batch, *given.pruned), device), given.repeats)
         row("device", "alpha_beta", batch, found, serial / rate)
     if given.append:
-        new = not given.append.exists()
+        new, columns = not given.append.exists(), list(COLUMNS)
+        if not new:  # an older file has fewer columns
+            with given.append.open(newline="") as file:
+                columns = next(csv.reader(file))
         with given.append.open("a", newline="") as file:
-            table = csv.DictWriter(file, COLUMNS)
+            table = csv.DictWriter(file, columns, extrasaction="ignore")
             if new:
                 table.writeheader()
             table.writerows(rows)

@@ -1,11 +1,12 @@
 """How fast are moves of chess counted, beside the best programs at hand on one core, in one run?
 
     python benchmarks/perft.py [--device D] [--depths 5 6] [--repeats 3] [--append CSV]
-    python benchmarks/perft.py --perft PROGRAM ...
+    python benchmarks/perft.py --perft PROGRAM ... [--stockfish PROGRAM]
 
 Peers are Stockfish (`go perft`; Debian: `apt install stockfish`), python-chess (two plies less,
-since it is plain Python), and with --perft any program that prints the number of nodes last when it
-is handed a FEN and a depth (benchmarks/peers.md). None of them has a hash table here. A peer that
+since it is plain Python), and with --perft any programs that print the number of nodes last when
+they are handed a FEN and a depth, their start included (benchmarks/peers.md: jw1912/perft and
+bulletchess). None of them has a hash table here. A peer that
 is not there has no rows. Ours and the peers take turns; if a count differs, the benchmark ends.
 Processor seconds add up all threads: read these if the machine has other work too.
 """
@@ -55,10 +56,10 @@ def processor_seconds(process):
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def time_stockfish(fen, depth):
+def time_stockfish(program, fen, depth):
     """Return nodes, seconds and processor seconds, without those of its start."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen([STOCKFISH], text=True, bufsize=1, **pipes) as process:
+    with subprocess.Popen([program], text=True, bufsize=1, **pipes) as process:
         process.stdin.write(f"position fen {fen}\nisready\n")
         while process.stdout.readline().strip() != "readyok":
             pass
@@ -123,7 +124,10 @@ def main():
     parser.add_argument("--depths", type=int, nargs="+", default=[5, 6])
     parser.add_argument("--positions", nargs="+", default=list(POSITIONS), choices=POSITIONS)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--perft", metavar="PROGRAM", help="takes a FEN and a depth")
+    parser.add_argument(
+        "--perft", nargs="+", default=[], metavar="PROGRAM", help="each takes a FEN and a depth"
+    )
+    parser.add_argument("--stockfish", default=STOCKFISH, metavar="PROGRAM")
     parser.add_argument("--append", type=Path, metavar="CSV")
     options = parser.parse_args()
     device = societies.choose_device(options.device)
@@ -134,11 +138,10 @@ def main():
         for depth in options.depths:
             ours = partial(time_ours, engine_of(device, fen, depth))
             programs = {"Societies": (depth, ours)}
-            if Path(STOCKFISH).exists():
-                programs["Stockfish"] = (depth, time_stockfish)
-            if options.perft:
-                other = partial(time_other, options.perft)
-                programs[Path(options.perft).name] = (depth, other)
+            if Path(options.stockfish).exists():
+                programs["Stockfish"] = (depth, partial(time_stockfish, options.stockfish))
+            for program in options.perft:
+                programs[Path(program).name] = (depth, partial(time_other, program))
             programs["python-chess"] = (depth - 2, time_python_chess)
             known = {}
             for _ in range(options.repeats):

@@ -9,11 +9,9 @@ from reference_py.games.chess.board import RANK_2, Position, number_of, squares_
 from reference_py.games.chess.rules import MOST_MOVES
 from reference_py.games.chess.search import WORDS, words_of
 from societies.config.model import Conflict, ListOf, key
+from societies.games.chess.estimate import estimated_nodes
 from societies.games.chess.positions import boards_of, fen_conflicts
 from societies.games.ngtsg.config import SearchConfig
-
-BRANCHING = {"legal": 35.0, "pseudo_legal": 37.0}
-"""Moves of a position in the middle of a game, roughly."""
 
 MOST_OF_PIECE = {"knights": 8, "bishops": 13, "rooks": 14, "queens": 27, "king": 8, "pawns": 4}
 """Most squares that a piece can go to."""
@@ -54,9 +52,8 @@ class ChessConfig(SearchConfig):
         )
 
     def nodes_estimate(self) -> float:
-        """Return about how many nodes the whole tree has."""
-        wide = BRANCHING[self.rules]
-        return float(sum(wide**ply for ply in range(self.depth + 1)))
+        """Return about how many nodes the whole tree has, that of the first position."""
+        return estimated_nodes(self.roots()[0], self.rules == "legal", self.depth)
 
     def roots(self) -> tuple[tuple[int, ...], ...]:
         """Return the words of the positions to search from."""

@@ -219,3 +219,21 @@ def test_the_bound_of_moves_holds():
         for move in moves(position)[:3]:
             after = play(position, move)
             assert len(pseudo_legal_moves(after, 1 - side)) <= most_moves(after, 1)
+
+
+KIWIPETE = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1"
+
+
+@pytest.mark.parametrize(
+    ("fen", "rules", "depth", "nodes"),
+    [
+        ("start", "pseudo_legal", 2, 421),
+        ("start", "pseudo_legal", 5, 5_104_063),
+        ("start", "legal", 4, 206_604),
+        (KIWIPETE, "legal", 5, 197_876_243),
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "legal", 3, 1),
+    ],
+)
+def test_size_of_the_whole_tree_is_estimated(fen, rules, depth, nodes):
+    config = config_from_dict({"workload": "chess", "fen": fen, "rules": rules, "depth": depth})
+    assert config.nodes_estimate() == pytest.approx(nodes, rel=0.2)

@@ -106,6 +106,13 @@ def engine_of(device, depth, form, plies):
     return engine
 
 
+def append(path, row):
+    """Append a measurement to a table at once, so that it is kept if the next is stopped."""
+    new = not path.exists()
+    with path.open("a", newline="") as file:
+        csv.writer(file).writerows([COLUMNS, row] if new else [row])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
@@ -118,12 +125,13 @@ def main():
     options = parser.parse_args()
     device = societies.choose_device(options.device)
     print(f"{device}; driver {device.driver}; {os.cpu_count()} processors")
-    rows = []
 
     def note(program, depth, measured):
         found, seconds, used = measured
         row = (device.name, device.driver, program, depth, found[2])
-        rows.append((*row, f"{seconds:.6g}", f"{used:.6g}", f"{found[2] / seconds:.4g}"))
+        row = (*row, f"{seconds:.6g}", f"{used:.6g}", f"{found[2] / seconds:.4g}")
+        if options.append:
+            append(options.append, row)
         rates = f"{found[2] / seconds / 1e6:8.1f} M/s  {found[2] / used / 1e6:8.1f} M/processor s"
         print(f"{program:14} depth {depth:2}  {seconds:.6f} s  {rates}", flush=True)
         return found
@@ -145,11 +153,6 @@ def main():
                     if note(form, depth, time_ours(engine, depth)) != expected:
                         print(f"{form} found something else than C", file=sys.stderr)
                         return 1
-    if options.append:
-        new = not options.append.exists()
-        with options.append.open("a", newline="") as file:
-            table = csv.writer(file)
-            table.writerows([COLUMNS, *rows] if new else rows)
     return 0
 
 

@@ -129,6 +129,12 @@ def raytracer() -> Iterator[Job]:
         "benchmarks/raytracer.py --device {device} --size 700 --times 5 "
         "--append {out}/raytracer.csv",
     )
+    yield Job(
+        "glass and mirrors, 256 rays a pixel",
+        60,
+        "-m societies run physics/raytracer/glass --device {device} --set samples=16 --profile "
+        "--overwrite --out {out}/glass.h5",
+    )
 
 
 def trees() -> Iterator[Job]:

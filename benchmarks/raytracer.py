@@ -335,6 +335,13 @@ def started(name, p, count):
         return None
 
 
+def append(path, row):
+    """Append a measurement to a table at once, so that it is kept if the next is stopped."""
+    new = not path.exists()
+    with path.open("a", newline="") as file:
+        csv.writer(file).writerows([COLUMNS, row] if new else [row])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
@@ -350,7 +357,6 @@ def main():
     if peers is None:
         peers = ON_CPU if device.kind == "cpu" else ON_GPU
     print(f"{device}; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", flush=True)
-    rows = []
     for spheres in options.spheres:
         p = picture(spheres, options.size)
         count = rays_of(p)
@@ -358,39 +364,23 @@ def main():
             f"ours, {form}": (count, ours(device, replace(p, form=form))) for form in options.forms
         }
         programs |= {name: one for name in peers if (one := started(name, p, count))}
+        rows = {name: [] for name in programs}
         for _ in range(options.times):
             for name, (number, measure) in programs.items():
                 seconds, used = measure()
-                rows.append(
-                    dict(
-                        zip(
-                            COLUMNS,
-                            (
-                                *(device.name, device.driver, name, len(p.scene.spheres) - 1),
-                                *(options.size, number, f"{seconds:.6f}", f"{used:.6f}"),
-                                f"{number / seconds:.4g}",
-                            ),
-                            strict=True,
-                        )
-                    )
-                )
-        for name in programs:
-            mine = [one for one in rows if one["program"] == name]
-            best = min(float(one["seconds"]) for one in mine)
-            used = min(float(one["processor_s"]) for one in mine)
-            number = mine[0]["rays"]
+                rows[name].append((number, seconds, used))
+                if options.append:
+                    row = (device.name, device.driver, name, len(p.scene.spheres) - 1)
+                    row = (*row, options.size, number, f"{seconds:.6f}", f"{used:.6f}")
+                    append(options.append, (*row, f"{number / seconds:.4g}"))
+        for name, ((number, *_), *_) in rows.items():
+            best = min(seconds for _, seconds, _ in rows[name])
+            used = min(used for _, _, used in rows[name])
             print(
                 f"{name:20} {number:9,} rays {1000 * best:9.2f} ms {number / best / 1e6:8.1f} M/s"
                 f"   processor {1000 * used:8.1f} ms {number / max(used, 1e-9) / 1e6:7.1f} M/s",
                 flush=True,
             )
-    if options.append:
-        new = not options.append.exists()
-        with options.append.open("a", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            if new:
-                writer.writeheader()
-            writer.writerows(rows)
     return 0
 
 

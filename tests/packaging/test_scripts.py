@@ -73,3 +73,13 @@ def test_commands_for_a_gpu_are_those_of_the_scripts():
             text = (ROOT / program).read_text()
             for option in re.findall(r"--[a-z][a-z-]*", " ".join(words)):
                 assert f'"{option}"' in text, f"{program} {option}"
+
+
+@pytest.mark.parametrize("name", ["kalah", "raytracer"])
+def test_a_measurement_is_in_the_table_at_once(name, tmp_path):
+    """A benchmark that is stopped keeps what it has measured, under one header."""
+    script = runpy.run_path(str(ROOT / f"benchmarks/{name}.py"))
+    for number in (1, 2):
+        script["append"](tmp_path / "a.csv", [number] * len(script["COLUMNS"]))
+        rows = (tmp_path / "a.csv").read_text().splitlines()
+        assert rows[0] == ",".join(script["COLUMNS"]) and len(rows) == 1 + number

@@ -4,9 +4,10 @@
                                                 [PART ...]
 
 Parts: pictures (figures 1 and 2), frames (seconds of a frame beside the published ones), forms
-(brute force against the tree, 1 to a million spheres), burst (how long after 150 mouse moves the
-last one is shown, with and without the mailbox in which the latest event wins). With --pixels N
-the pictures of forms are N x N: with a hundred brute force, too, gets to a million spheres.
+(brute force against the tree, 1 to a million spheres), precision (the tree in single and double
+precision, 1000 to a million spheres), burst (how long after 150 mouse moves the last one is shown,
+with and without the mailbox in which the latest event wins). With --pixels N the pictures of forms
+are N x N: with a hundred brute force, too, gets to a million spheres.
 README.md beside this says what to expect.
 """
 
@@ -127,6 +128,18 @@ def forms(device, out, pixels=PIXELS):
     draw(rows, out / f"{name}.png", device)
 
 
+def precision(device, out):
+    """Measure the tree in both precisions: the bound on rounding enlarges its boxes."""
+    rows = []
+    for side in (side for side in SIDES if side >= 10):
+        for kind in ("single", "double"):
+            p = replace(picture(side), form="tree", precision=kind)
+            seconds, used = seconds_of_frame(device, p, times=3)
+            rows.append((side**3, device.name, kind, f"{seconds:.6f}", f"{used:.6f}"))
+            print(f"{side**3} spheres, {kind}: {1000 * used:.1f} ms of processor time", flush=True)
+    write(out / "precision.csv", ("spheres", "device", "precision", "seconds", "processor_s"), rows)
+
+
 def draw(rows, path, device):
     """Draw the seconds of a frame by the number of spheres."""
     from matplotlib.figure import Figure
@@ -169,7 +182,7 @@ def write(path, columns, rows):
         writer.writerows((*row, "" if "published" in row else load) for row in rows)
 
 
-PARTS = {one.__name__: one for one in (pictures, frames, forms, burst)}
+PARTS = {one.__name__: one for one in (pictures, frames, forms, precision, burst)}
 
 
 def main():

@@ -79,13 +79,21 @@ def figure(results: xr.Dataset, *, bands: str = INTERVAL) -> Any:
     return panels_figure(results, panels, more, who(results), **shown)
 
 
+SHOWN_NUMBERS = 4
+"""Most societies of an intervention that are named in the small print; of more their count is."""
+
+
 def happenings(results: xr.Dataset) -> list[Mark]:
     """Return the interventions and shocks of a result's configuration, in the order of days."""
 
     def worded(one: Mapping[str, Any]) -> str:
         removed = one.get("remove")
         what = f"{removed} {one.get('index', '')} removed".replace("  ", " ") if removed else ""
-        return ", ".join(part for part in (values_set(one), what) if part)
+        said = ", ".join(part for part in (values_set(one), what) if part)
+        concerned = one.get("societies") or ()
+        if len(concerned) > SHOWN_NUMBERS:
+            return f"{said} in {len(concerned)} societies"
+        return f"{said} in society {', '.join(map(str, concerned))}" if concerned else said
 
     return marks_of(results, ("interventions", "shocks"), worded)
 

@@ -263,6 +263,19 @@ def test_of_a_long_run_points_are_means_of_several_days():
     assert "means of 3 days" in figure_of(data)._supxlabel.get_text()
 
 
+@pytest.mark.parametrize(
+    ("concerned", "where"),
+    [([], ""), ([1, 3], " in society 1, 3"), ([*range(9)], " in 9 societies")],
+)
+def test_an_intervention_names_the_societies_that_it_concerns(concerned, where):
+    said = (
+        "workload: economy\n"
+        f"interventions: [{{day: 20, set: {{day_length: 50}}, societies: {concerned}}}]\n"
+    )
+    shown = figure_of(dataset(configuration=said))._supxlabel.get_text()
+    assert f"dashed: day 20 day_length 50{where}\n" in f"{shown}\n"
+
+
 def test_shocks_interventions_and_groups_are_shown():
     said = (
         "workload: economy\n"

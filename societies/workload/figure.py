@@ -365,6 +365,9 @@ def origin(results: xr.Dataset) -> str:
     if source:
         parts.append(words(source.replace("\\", "/").rsplit("/", 1)[-1]))
     named = {"workload": "", "seed": "seed ", "model_version": "model "}
+    if "seed" not in attrs and "seed" in results.coords:  # a study has one for each run
+        seeds = np.unique(results["seed"].values)
+        attrs = {**attrs, "seed": seeds[0]} if len(seeds) == 1 else attrs
     parts += [f"{word}{words(attrs[name])}" for name, word in named.items() if name in attrs]
     if clock in results.coords:
         done = int(results[clock].values[-1]) if results.sizes[clock] else 0

@@ -365,6 +365,14 @@ def test_points_that_are_drawn_together_are_not_called_replicates():
     assert "mean of 6 runs of 3 points together" in above(figure)
 
 
+@pytest.mark.parametrize(("seeds", "said"), [([7, 7], "seed 7  ·  days"), ([7, 8], "day")])
+def test_a_study_says_its_seed_if_it_has_one(seeds, said):
+    """Found in use: only results said it, whose seed is an attribute."""
+    data = study({"seed": seeds, "trading.rounds": [3, 6]}, [10.0, 30.0])
+    line = make_figure(data)._supxlabel.get_text().splitlines()[-1]
+    assert line.startswith(said), line
+
+
 def test_a_study_of_one_key_over_time_has_a_line_for_each_value():
     data = study({"trading.rounds": [3, 6, 12]}, [10.0, 30.0, 20.0])
     figure = make_figure(data, "series", variables=["utility"])

@@ -98,6 +98,14 @@ def test_a_plate_has_made_the_step_that_ends_it(device):
         )
 
 
+def test_a_change_that_rounding_hides_is_not_taken_for_the_solution():
+    said = WORKLOAD.why_ended(config_of(side=32, steps=9), {"change": np.zeros(1, np.float32)})
+    assert said.endswith("in single precision the solution stays up to 1.2e-05 V away")
+    config = config_of(side=32, steps=9, precision="double", border=-10.0)
+    assert "in double precision" in WORKLOAD.why_ended(config, {"change": np.full(1, 1e-16)})
+    assert "is about 3.9e-13 V away" in WORKLOAD.why_ended(config, {"change": np.full(1, 2e-15)})
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [(0.000925645, "0.0009257"), (8.904934e-05, "8.905e-05"), (0.25, "0.25"), (0.0, "0")],

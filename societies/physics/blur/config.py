@@ -173,9 +173,9 @@ class BlurConfig(WorkloadConfig):
     def _of_kinds(self) -> Iterator[Conflict]:
         kind = self.kind
         if self.sigma is not None and kind != "gaussian":
-            yield Conflict(("sigma",), f"{kind} has no sigma", (("kind",),))
+            yield Conflict(("sigma",), f"{kind} has no sigma; set sigma: null", (("kind",),))
         if self.radius is not None and kind == "neighbours":
-            yield Conflict(("radius",), "neighbours has no radius", (("kind",),))
+            yield Conflict(("radius",), "neighbours has no radius; set radius: null", (("kind",),))
         if kind == "gaussian" and self.border == "available":
             message = "gaussian needs a pixel everywhere; available is for neighbours and box"
             yield Conflict(("border",), message, (("kind",),))

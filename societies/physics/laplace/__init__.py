@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from reference_py.physics.laplace import plate
 from reference_py.physics.laplace.parameters import BLOCK, Parameters
+from reference_py.primitives.num import num_type
 from societies.physics.laplace import duration, figure
 from societies.physics.laplace.config import DEPTH, LaplaceConfig
 from societies.workload import (
@@ -201,14 +202,19 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
     def why_ended(self, config: LaplaceConfig, state: Mapping[str, NDArray[Any]]) -> str:
         """Return how little the last steps changed and, with jacobi, how far the solution is.
 
-        An iteration that leaves the part rho of the slowest mode is change / (1 - rho) away.
+        An iteration that leaves the part rho of the slowest mode is change / (1 - rho) away; a
+        change that rounding hides counts as one of half a unit in the last place.
         """
         change = float(state["change"].max())
         said = f"no cell changed by more than {rounded_up(change)} V"
         if config.method != "jacobi":
             return said
         rho = sum(math.cos(math.pi / (side - 1)) for side in config.shape) / 2
-        return f"{said}; the solution is about {change / (1 - rho):.2g} V away"
+        rounding = float(np.finfo(num_type(config.precision)).epsneg) * max(map(abs, config.held))
+        away = f"{max(change, rounding) / (1 - rho):.2g} V"
+        if change < rounding:
+            return f"{said}; in {config.precision} precision the solution stays up to {away} away"
+        return f"{said}; the solution is about {away} away"
 
     def view(self, config: LaplaceConfig, *, device: str | Device = "auto") -> View[Controls]:
         """Show the plate while it is solved; its edges and conductors can be changed."""

@@ -11,7 +11,7 @@ from reference_py.physics.matmul.parameters import Matrix, Parameters
 from reference_py.primitives.rng import RANDOM_STREAMS
 from societies.config.model import Conflict, Interval, Section, WorkloadConfig, key
 from societies.errors import ConfigError
-from societies.physics.matmul.matrices import entries_of, file_of, shape_of
+from societies.physics.matmul.matrices import entries_of, file_of, overflows, shape_of
 from societies.workload.config import LARGEST_SEED
 from societies.workload.naming import parameters_of
 
@@ -103,8 +103,9 @@ class MatmulConfig(WorkloadConfig):
                         f"{rows} x {columns} ({sides[0]} x {sides[1]})"
                     )
                     yield Conflict((name,), message, needs)
-                else:
-                    entries_of(text)
+                elif overflows(entries_of(text)) and self.precision == "single":
+                    message = f"{text} holds numbers beyond 3.4e38; set precision: double"
+                    yield Conflict((name,), message, (("precision",),))
             except ConfigError as error:
                 yield Conflict((name,), str(error), needs)
         if self.rows * self.columns > LARGEST_MATRIX:

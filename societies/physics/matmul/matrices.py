@@ -52,6 +52,12 @@ def entries_of(text: str) -> NDArray[np.floating[Any]]:
     return _entries(text, path.stat().st_mtime_ns if path.is_file() else 0)
 
 
+def overflows(matrix: NDArray[np.floating[Any]]) -> bool:
+    """Return whether an entry is finite, but too large for single precision."""
+    sizes = np.abs(matrix[np.isfinite(matrix)])
+    return bool(sizes.max(initial=0.0) > np.finfo(np.float32).max)
+
+
 @lru_cache(maxsize=4)
 def _entries(text: str, _changed: int) -> NDArray[np.floating[Any]]:
     """Return the matrix of a file as it was when it was changed last."""

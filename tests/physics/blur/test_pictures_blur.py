@@ -167,8 +167,8 @@ GAUSSIAN = {"kind": "gaussian"}
 @pytest.mark.parametrize(
     ("message", "settings"),
     [
-        ("box has no sigma", {"kind": "box", "sigma": 1.0}),
-        ("neighbours has no radius", {"radius": 3}),
+        ("box has no sigma; set sigma: null", {"kind": "box", "sigma": 1.0}),
+        ("neighbours has no radius; set radius: null", {"radius": 3}),
         ("gaussian needs a pixel everywhere", {"kind": "gaussian", "border": "available"}),
         ("gaussian has no arithmetic seed; there is: float", GAUSSIAN | {"arithmetic": "seed"}),
         ("a radius of 1000 at most", {"kind": "box", "radius": 1001}),

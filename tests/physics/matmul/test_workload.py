@@ -102,6 +102,9 @@ def test_matrices_that_are_none_are_refused(tmp_path):
     refused("has no dataset here; there is: texts, there", a=f"{at}:here")
     refused("names no dataset", a=str(at))
     refused("holds |S1", a=f"{at}:texts")
+    large = made(tmp_path, "large.npy", np.array([[1.0, np.nan, np.inf], [0.0, 1e39, 2.0]]))
+    refused("large.npy holds numbers beyond 3.4e38; set precision: double", a=large)
+    assert config_of(rows=2, inner=3, a=large, precision="double").a == large
     (tmp_path / "y.h5").write_text("no HDF5")
     refused("y.h5 cannot be read", a=f"{tmp_path / 'y.h5'}:z")
 

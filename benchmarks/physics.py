@@ -6,7 +6,7 @@
 What is measured of the machine comes first: fused and separate operations, copy, triad, a launch.
 Then the works, each beside its peers in the same run, ours and theirs in turn:
 
-matmul     NumPy (OpenBLAS): single precision, n 1024 and 2048, all forms of the kernels
+matmul     NumPy (OpenBLAS) and CLBlast: single precision, n 1024 and 2048, all forms of the kernels
 laplace    numba on all threads: sides 200, 1000, 2000 and 6000, a step
 blur       OpenCV, SciPy, Pillow: 12 million pixels, neighbours (float), box r 7 and Gaussian
            sigma 2 (bytes)
@@ -18,7 +18,8 @@ of the mask) and 5 operations; a blur by neighbours 8 bytes a value; a blur of b
 which says more where the machine has other work. ``of_limit`` is the share of the limit of the row:
 that of operations for a product, of the triad for the others. A peer that is not installed says
 so and is left out: ``pip install numba opencv-python-headless scipy pillow``. On a GPU CuPy,
-PyTorch and JAX multiply (TF32 off), CuPy and JAX relax plates, cupyx and torchvision blur.
+PyTorch and JAX multiply (TF32 off), CuPy and JAX relax plates, cupyx and torchvision blur. CLBlast
+is no Python package but a library of the system (Debian: libclblast1, which loads libOpenCL.so.1).
 
 The script is long because every peer is called in a way of its own.
 """
@@ -182,6 +183,9 @@ class Bench:
                 a, b = (np.random.default_rng(i).random((n, n), np.float32) for i in (1, 2))
                 return lambda: a @ b
 
+            def clblast(n=n):
+                return clblast_product(self.device, n)
+
             programs = {form: partial(ours, form) for form in forms if n <= 1024 or form != "tiled"}
             if not cpu:
                 programs |= {
@@ -189,8 +193,9 @@ class Bench:
                     for one in (cupy_product, torch_product, jax_product)
                 }
             self.compare(
-                "matmul", n, programs | {"numpy": numpy}, n**3, "G fused operations/s", "fused"
-            )
+                "matmul", n, programs | {"clblast": clblast, "numpy": numpy}, n**3,
+                "G fused operations/s", "fused",
+            )  # fmt: skip
 
     def of_laplace(self):
         """Measure a step of plates beside numba's."""
@@ -309,6 +314,38 @@ class Bench:
 def config_of(module, config):
     """Return the parameters of a configuration of a workload."""
     return module.WORKLOAD.parameters(config)
+
+
+def clblast_product(device, n):
+    """Return a product by CLBlast on the device's own queue, untuned as it is installed."""
+    import ctypes
+
+    import pyopencl as cl
+
+    library = ctypes.CDLL("libclblast.so.1")
+    row_major, as_it_is, whole = 101, 111, ctypes.c_size_t
+    pointer, real = ctypes.c_void_p, ctypes.c_float
+    matrix = (pointer, whole, whole)
+    library.CLBlastSgemm.argtypes = [
+        *[ctypes.c_int] * 3, *[whole] * 3, real, *matrix, *matrix, real, *matrix,
+        ctypes.POINTER(pointer), pointer,
+    ]  # fmt: skip
+    a, b = (device.array(one) for one in _factors(n))
+    c = device.zeros((n, n), np.float32)
+    if not isinstance(c.buffer, cl.Buffer):
+        raise ImportError("CLBlast needs OpenCL")
+    queue = pointer(device.queue.int_ptr)
+
+    def run():
+        status = library.CLBlastSgemm(
+            row_major, as_it_is, as_it_is, n, n, n, 1.0, a.buffer.int_ptr, 0, n,
+            b.buffer.int_ptr, 0, n, 0.0, c.buffer.int_ptr, 0, n, ctypes.byref(queue), None,
+        )  # fmt: skip
+        if status:
+            raise OSError(f"CLBlast ends with status {status}")
+        device.finish()
+
+    return run
 
 
 def numba_steps(side, steps):

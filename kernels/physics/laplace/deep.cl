@@ -40,9 +40,10 @@ INLINED void step_row(const __local num *restrict cell, __local num *restrict re
     }
 #else
     for (int i = 1; i < TILE - 1; ++i) {
+        const num old = cell[i];  // read whether it moves or not (sweep.cl says why)
         const num around = ((cell[i + 1] + cell[i - 1]) + cell[i + TILE]) + cell[i - TILE];
-        const num value = RULED(cell[i], around);
-        result[i] = move[i] ? value : cell[i];
+        const num value = RULED(old, around);
+        result[i] = move[i] ? value : old;
     }
 #endif
 }

@@ -40,7 +40,8 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
 
 // A workgroup is a band of neighbouring rows, and its work-item goes along them. The rule is also
 // applied to cells that are not free and the result dropped, which is cheaper than a branch; of
-// over-relaxation, to black ones as well.
+// over-relaxation, to black ones as well. A cell is read before that is known: PoCL's compiler
+// makes vectors of no loop that reads it for the cells alone that are not free.
 __kernel void sweep(__global const num *restrict phi, __global num *restrict next,
                     __global const mask_t *restrict free, __global const long *restrict ended,
                     const uint copies)
@@ -58,15 +59,16 @@ __kernel void sweep(__global const num *restrict phi, __global num *restrict nex
             // Cells of the first and last column have neighbours in memory, though not on the
             // plate.
             for (int column = 0; column < COLUMNS; ++column) {
+                const num cell = old[column];
                 const num around =
                     ((old[column + 1] + old[column - 1]) + below[column]) + above[column];
-                const num value = RULED(old[column], around);
+                const num value = RULED(cell, around);
 #if METHOD_IS_SOR
                 const bool moves = mask[column] && (row + column) % 2 == 0;
 #else
                 const bool moves = mask[column];
 #endif
-                updated[column] = moves ? value : old[column];
+                updated[column] = moves ? value : cell;
             }
         } else {
             for (int column = 0; column < COLUMNS; ++column) updated[column] = old[column];

@@ -1,8 +1,9 @@
 """Where are the atoms of a file? Extended XYZ, and the layout of NIST's reference calculations.
 
 Extended XYZ: the number of atoms; a line with ``Lattice="L 0 0 0 L 0 0 0 L"`` and ``Properties``;
-a line for each atom. Of the properties ``pos`` and, if it is there, ``velo`` are read. NIST's
-layout: the three sides of the box; the number of atoms; number, x, y, z of each, from the centre.
+a line for each atom. Of the properties ``pos`` and, if it is there, ``velo`` are read. Of several
+such frames, as a trajectory has them, the last counts. NIST's layout: the three sides of the box;
+the number of atoms; number, x, y, z of each, from the centre.
 """
 
 from __future__ import annotations
@@ -83,46 +84,59 @@ def _nist(path: str, lines: list[str]) -> Atoms:
 
 
 def _extended_xyz(path: str, lines: list[str]) -> Atoms:
-    _count(path, 1, lines[0], len(lines) - 2)
-    said = _said(path, lines[1])
+    before = _before_the_last_frame(lines)
+    _count(path, before + 1, lines[before], max(len(lines) - before - 2, 0))
+    at, first_atom = before + 2, before + 3
+    said = _said(path, at, lines[before + 1])
     if "lattice" not in said:
-        raise ConfigError(f'{path}:2: the box is missing: Lattice="L 0 0 0 L 0 0 0 L"')
-    sides = _numbers(path, 2, said["lattice"].split(), 9)
-    length = _cube(path, 2, np.array(sides).reshape(3, 3))
-    origin = np.array(_numbers(path, 2, said.get("origin", "0 0 0").split(), 3))
-    places, columns = _columns(path, said.get("properties", POSITIONS))
-    words = [line.split() for line in lines[2:]]
-    for number, row in enumerate(words, start=3):
+        raise ConfigError(f'{path}:{at}: the box is missing: Lattice="L 0 0 0 L 0 0 0 L"')
+    sides = _numbers(path, at, said["lattice"].split(), 9)
+    length = _cube(path, at, np.array(sides).reshape(3, 3))
+    origin = np.array(_numbers(path, at, said.get("origin", "0 0 0").split(), 3))
+    places, columns = _columns(path, at, said.get("properties", POSITIONS))
+    words = [line.split() for line in lines[before + 2 :]]
+    for number, row in enumerate(words, start=first_atom):
         if len(row) != columns:
             raise ConfigError(f"{path}:{number}: expected {columns} words, got {len(row)}")
 
     def of(name: str) -> NDArray[np.float64]:
         first = places[name]
-        rows = [_numbers(path, i, row[first : first + 3], 3) for i, row in enumerate(words, 3)]
-        return np.array(rows)
+        rows = enumerate(words, start=first_atom)
+        return np.array([_numbers(path, i, row[first : first + 3], 3) for i, row in rows])
 
     return Atoms(length, of("pos") - origin, of("velo") if "velo" in places else None)
 
 
-def _said(path: str, line: str) -> dict[str, str]:
+def _before_the_last_frame(lines: list[str]) -> int:
+    """Return how many lines stand before it: a frame follows where its number of atoms does."""
+    before = 0
+    while lines[before].strip().isdecimal():
+        following = before + int(lines[before]) + 2
+        if following >= len(lines) or not lines[following].strip().isdecimal():
+            break
+        before = following
+    return before
+
+
+def _said(path: str, at: int, line: str) -> dict[str, str]:
     try:
         pairs = (word.partition("=") for word in shlex.split(line))
     except ValueError as error:
-        raise ConfigError(f"{path}:2: {str(error).lower()}") from None
+        raise ConfigError(f"{path}:{at}: {str(error).lower()}") from None
     return {key.lower(): value for key, equals, value in pairs if equals}
 
 
-def _columns(path: str, properties: str) -> tuple[dict[str, int], int]:
+def _columns(path: str, line: int, properties: str) -> tuple[dict[str, int], int]:
     """Return the first column of each property of three numbers, and how many columns there are."""
     parts, places, at = properties.split(":"), {}, 0
     for name, kind, count in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
         if not count.isdigit():
-            raise ConfigError(f"{path}:2: Properties: {count} is no number of columns")
+            raise ConfigError(f"{path}:{line}: Properties: {count} is no number of columns")
         if kind == "R" and count == "3":
             places[{"vel": "velo", "velocities": "velo"}.get(name, name)] = at
         at += int(count)
     if "pos" not in places:
-        raise ConfigError(f"{path}:2: Properties have no pos:R:3")
+        raise ConfigError(f"{path}:{line}: Properties have no pos:R:3")
     return places, at
 
 

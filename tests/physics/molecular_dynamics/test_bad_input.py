@@ -60,6 +60,11 @@ def test_the_smallest_lattice_that_is_named_does():
     ("text", "message"),
     [
         (GOOD.replace("2\n", "3\n", 1), ":1: 3 atoms are announced, 2 follow"),
+        (GOOD + GOOD.replace("2\n", "3\n", 1), ":5: 3 atoms are announced, 2 follow"),
+        (GOOD + GOOD.replace("Lattice", "Box"), ":6: the box is missing"),
+        (GOOD + GOOD.replace("3 3 3", "3 3 nan"), ":8: a number is not finite"),
+        (GOOD + "2\n", ":5: 2 atoms are announced, 0 follow"),
+        (GOOD + "A 1 1 1\n", ":1: 2 atoms are announced, 3 follow"),
         (GOOD.replace("2\n", "two\n", 1), ":1: expected the number of atoms, got two"),
         (GOOD.replace("Lattice", "Box"), ":2: the box is missing"),
         (GOOD.replace("8 0 0 0 8", "8 0 0 0 9"), ":2: the box is no cube"),
@@ -87,11 +92,13 @@ def test_an_exported_file_is_a_start(tmp_path):
     config = configured(steps=4, record={"series": 1, "detail": 2}, density=0.3, cutoff=2.0)
     societies.run(config, out=tmp_path / "gas.h5", device="cpu")
     results = societies.open_results(tmp_path / "gas.h5")
-    (path,) = export(tmp_path / "gas.h5", "xyz", tmp_path / "gas.xyz", ticks="4")
-    there = read_atoms(str(path))
-    assert there.length == config.length
-    assert (there.positions.astype(np.float32) == results.x.values[0]).all()
-    assert (there.velocities.astype(np.float32) == results.v.values[0]).all()
+    for name, ticks in {"last.xyz": "4", "trajectory.xyz": None}.items():
+        (path,) = export(tmp_path / "gas.h5", "xyz", tmp_path / name, ticks=ticks)
+        assert path.read_text().count("Lattice") == (2 if ticks is None else 1)
+        there = read_atoms(str(path))
+        assert there.length == config.length
+        assert (there.positions.astype(np.float32) == results.x.values[0]).all()
+        assert (there.velocities.astype(np.float32) == results.v.values[0]).all()
     settings = {"atoms": str(path), "velocities": "file", "cutoff": 2.0, "steps": 2}
     again = config_from_dict({"workload": "molecular_dynamics", **settings})
     assert again.parameters().atoms == 108

@@ -87,6 +87,14 @@ ILLUSTRATIONS = {
         "benchmarks/peers.md",
         "git clone https://github.com/lang010/cloudict cloudict",
     ): "needs the network, and an hour for the games",
+    (
+        "benchmarks/peers.md",
+        "git clone https://github.com/jw1912/perft jw1912",
+    ): "needs the network and cargo",
+    (
+        "benchmarks/peers.md",
+        "python3.13 -m venv bullet",
+    ): "needs the network and a newer Python",
     ("docs/sweeps.md", "#!/bin/bash"): "a job of Slurm, which needs its cluster",
     ("docs/sweeps.md", "from dask_jobqueue import SLURMCluster"): "the same",
 }

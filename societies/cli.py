@@ -543,7 +543,9 @@ def play(
     settings = _load(_find_config(config), override)
     member = member_of(workload(settings.workload), "play")
     given = {"config": settings, "device": device, "console": Console()}
-    print(printable(str(call(member, given, context.meta.get("options", {})))))
+    end = str(call(member, given, context.meta.get("options", {})))
+    if end:  # nothing follows the last answer of a protocol
+        print(printable(end))
 
 
 @app.command(cls=ViewCommand)

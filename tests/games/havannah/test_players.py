@@ -281,6 +281,15 @@ def test_two_hundred_commands_of_any_kind():
     assert out.getvalue().endswith("=9\n\n") and answered > 190
 
 
+def test_nothing_follows_the_last_answer():
+    """A program that reads answers is not sent an empty line beyond them."""
+    settings = ["--set", "players=[{kind: random}, {kind: random}]", "--protocol", "gtp"]
+    command = [sys.executable, "-m", "societies", "play", "games/havannah/play", *settings]
+    for asked, answered in ((b"boardsize 4\nquit\n", b"=\n\n=\n\n"), (b"", b"")):
+        done = subprocess.run(command, input=asked, capture_output=True)
+        assert (done.stdout, done.returncode) == (answered, 0)
+
+
 @pytest.mark.thorough
 def test_a_game_between_two_processes():
     """Each is handed the other's moves, and both agree on the end."""

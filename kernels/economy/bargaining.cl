@@ -1,9 +1,10 @@
 // In which quantities do two agents swap two resources: price, ladder of offers, deal.
 // Twin: reference_py/economy/trading.py, its bargain() and what that calls.
 //
-// An offer is made only if the one before it was refused. A work-item works out a bargain alone or,
-// where ladders of offers are long, up to a step from which a team of work-items goes on together
-// (team.cl). Local memory: there 12 bytes for each of LADDER_LANES work-items.
+// An offer is made only if the one before it was refused. On a CPU a work-item works out a bargain
+// alone, on a GPU one of its two proposals or, where ladders of offers are long, the ladder up to a
+// step from which a team of work-items goes on together (team.cl). Local memory: there 12 bytes for
+// each of LADDER_LANES work-items.
 #ifndef ECONOMY_BARGAINING_CL
 #define ECONOMY_BARGAINING_CL
 
@@ -83,8 +84,8 @@ static side_t side(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, con
     s.lose_curve = utility_curve(agent, lose);
     s.get_held = held(agent, get);
     s.lose_held = held(agent, lose);
-    s.get_now = total_utility(TABLES, s.get_curve, s.get_held);
-    s.lose_now = total_utility(TABLES, s.lose_curve, s.lose_held);
+    s.get_now = total_of(TABLES, s.get_curve, held(agent, get));
+    s.lose_now = total_of(TABLES, s.lose_curve, held(agent, lose));
     return s;
 }
 
@@ -174,10 +175,10 @@ static bargain_t bargain_of(MEETING_PARAMETERS, const uint give, const uint take
     s.side_a = side(STATE, TABLES, society, a, take, give);
     s.side_b = side(STATE, TABLES, society, b, give, take);
     const side_t side_a = s.side_a, side_b = s.side_b;
-    const real most_a = marginal_utility(TABLES, side_a.get_curve, side_a.get_held) /
-                        marginal_utility(TABLES, side_a.lose_curve, side_a.lose_held - 1);
-    const real least_b = marginal_utility(TABLES, side_b.lose_curve, side_b.lose_held - 1) /
-                         marginal_utility(TABLES, side_b.get_curve, side_b.get_held);
+    const real most_a = marginal_of(TABLES, side_a.get_curve, (int)side_a.get_held) /
+                        marginal_of(TABLES, side_a.lose_curve, (int)side_a.lose_held - 1);
+    const real least_b = marginal_of(TABLES, side_b.lose_curve, (int)side_b.lose_held - 1) /
+                         marginal_of(TABLES, side_b.get_curve, (int)side_b.get_held);
     s.rate = price(most_a, least_b, trade_power_table[of_group(a)], trade_power_table[of_group(b)]);
     return s;
 }
@@ -197,24 +198,164 @@ static int agreed(TABLE_PARAMETERS, const bargain_t s, const real min_surplus, c
            surplus(TABLES, s.side_b, given, taken) > min_surplus;
 }
 
+#if !DEVICE_IS_CPU
+// The same proposal by fewer instructions, and those of STEPS_AHEAD steps at once, which do not
+// depend on each other. Steps after the last are worked out in vain.
+#define STEPS_AHEAD 4
+#define FEW (1 << 28)
+
+// Whether all quantities of a ladder are FEW, and none leads beyond the tables of total utility.
+INLINED int is_short(TABLE_PARAMETERS, const ladder_t s)
+{
+    const real most_given = (real)(max(s.first, s.stock_given) + STEPS_AHEAD);
+    const real most_got =
+        s.gets_taken ? max((real)s.first * s.rate, (real)s.stock_taken) + s.rate : most_given;
+    return most_given < (real)FEW && most_given * s.rate < (real)FEW && s.own.lose_held < FEW &&
+           (real)s.own.get_held + most_got + 2.0 <= (real)utility_length(s.own.get_curve) &&
+           s.own.lose_held <= utility_length(s.own.lose_curve);
+}
+
+// Where a proposer's total utility is: of what it gets, from what it holds on, and of what it
+// loses.
+typedef struct {
+    const __global real *get_total, *lose_total;
+    int get_most, lose_held;
+} totals_t;
+
+INLINED real short_surplus(const ladder_t s, const totals_t at, const int taken, const int given)
+{
+    const int got = min(s.gets_taken ? taken : given, at.get_most);
+    const int lost = s.gets_taken ? given : taken;
+    const real gain = at.get_total[got] - s.own.get_now;
+    const real loss = s.own.lose_now - at.lose_total[max(at.lose_held - lost, 0)];
+    return gain - (lost > at.lose_held ? 0.0 : loss);
+}
+
+// The proposal, and what the proposer gains by it; 0 if more than STEPS_ALONE steps lead on.
+INLINED int short_proposal(TABLE_PARAMETERS, const ladder_t s, const real min_surplus,
+                           deal_t *proposed, real *gained)
+{
+    totals_t at;
+    at.get_total = total_table + utility_start(s.own.get_curve) + s.own.get_curve + s.own.get_held;
+    at.lose_total = total_table + utility_start(s.own.lose_curve) + s.own.lose_curve;
+    at.get_most = (int)(utility_length(s.own.get_curve) - s.own.get_held);
+    at.lose_held = (int)s.own.lose_held;
+    const int stock_given = (int)s.stock_given, stock_taken = (int)s.stock_taken;
+    int given = (int)s.first;
+    int taken = (int)((real)given * s.rate + 0.5);
+    real here = short_surplus(s, at, taken, given);
+    real best = here;
+    int best_given = given;
+    bool climbs;
+    do {
+        int next[STEPS_AHEAD];
+        real ahead[STEPS_AHEAD];
+        real units = (real)given, price_of_all = units * s.rate;
+        bool as_expected = true;
+#pragma unroll
+        for (int i = 0; i < STEPS_AHEAD; ++i) {
+            next[i] = (int)(price_of_all + s.rate + 0.5);
+            units += 1.0;
+            price_of_all = units * s.rate;
+            // Rounding may make this another step than the one that is valued; it rarely does.
+            as_expected = as_expected && (int)(price_of_all + 0.5) == next[i];
+            ahead[i] = short_surplus(s, at, next[i], given + 1 + i);
+        }
+        climbs = true;
+#pragma unroll
+        for (int i = 0; i < STEPS_AHEAD; ++i) {
+            const bool known = i == 0 || as_expected;
+            const real was = i == 0 ? here : ahead[i == 0 ? 0 : i - 1];
+            if (known)
+                climbs = climbs && given + i < stock_given &&
+                         (i == 0 ? taken : next[i == 0 ? 0 : i - 1]) < stock_taken &&
+                         ahead[i] > min_surplus;
+#if LADDERS_TOGETHER
+            if (known && climbs && given + i - (int)s.first >= STEPS_ALONE) return 0;
+#endif
+            if (known && climbs && was > best) {
+                best = was;
+                best_given = given + i;
+            }
+        }
+        given += as_expected ? STEPS_AHEAD : 1;
+        taken = next[STEPS_AHEAD - 1];
+        here = ahead[STEPS_AHEAD - 1];
+        if (climbs && !as_expected) {
+            taken = (int)((real)given * s.rate + 0.5);
+            here = taken == next[0] ? ahead[0] : short_surplus(s, at, taken, given);
+        }
+    } while (climbs);
+    proposed->taken = (int)((real)best_given * s.rate + 0.5);
+    proposed->given = best_given;
+    *gained = best;
+    return 1;
+}
+
+// What the other one gains from it, if both have that many.
+INLINED real other_surplus(TABLE_PARAMETERS, const side_t other, const int got, const int lost)
+{
+    const real gain = total_of(TABLES, other.get_curve, (int)other.get_held + got) - other.get_now;
+    const real loss =
+        other.lose_now - total_of(TABLES, other.lose_curve, (int)other.lose_held - lost);
+    return gain - loss;
+}
+#endif
+
+// The deal that one of the two proposes, A (0) or B (1), worked out by one work-item.
+INLINED deal_t deal_proposed(TABLE_PARAMETERS, const bargain_t s, const int proposer,
+                             const real min_surplus)
+{
+    deal_t deal = {0, 0};
+    long taken, given;
+    const ladder_t steps = ladder_of(s, proposer);
+#if !DEVICE_IS_CPU
+    if (is_short(TABLES, steps)) {
+        real gained;
+        const int decided = short_proposal(TABLES, steps, min_surplus, &deal, &gained);
+        if (!decided) {
+            deal.given = UNDECIDED;
+        } else if (!(deal.taken <= s.stock_taken && deal.given <= s.stock_given &&
+                     gained > min_surplus &&
+                     other_surplus(TABLES, proposer == 0 ? s.side_b : s.side_a,
+                                   proposer == 0 ? deal.given : deal.taken,
+                                   proposer == 0 ? deal.taken : deal.given) > min_surplus)) {
+            deal.taken = deal.given = 0;
+        }
+        return deal;
+    }
+#endif
+    const int decided = proposal(TABLES, steps, min_surplus, STEPS_ALONE, &taken, &given);
+    if (!decided) {
+        deal.given = UNDECIDED;
+    } else if (agreed(TABLES, s, min_surplus, taken, given)) {
+        deal.taken = (int)taken;
+        deal.given = (int)given;
+    }
+    return deal;
+}
+
+#if DEVICE_IS_CPU
 // The deal of two agents, worked out by one work-item.
 static deal_t bargain(MEETING_PARAMETERS, const uint give, const uint take)
 {
     deal_t deal = {0, 0};
     if (held(a, give) == 0 || held(b, take) == 0) return deal;
     const bargain_t s = bargain_of(MEETING, give, take);
-    for (int proposer = 0; proposer < 2 && deal.given == 0; ++proposer) {
-        long taken, given;
-        if (!proposal(TABLES, ladder_of(s, proposer), P(min_surplus), STEPS_ALONE, &taken,
-                      &given)) {
-            deal.given = UNDECIDED;
-        } else if (agreed(TABLES, s, P(min_surplus), taken, given)) {
-            deal.taken = (int)taken;
-            deal.given = (int)given;
-        }
-    }
+    for (int proposer = 0; proposer < 2 && deal.given == 0; ++proposer)
+        deal = deal_proposed(TABLES, s, proposer, P(min_surplus));
     return deal;
 }
+#else
+// What one of the two would propose: B does if A's proposal fails, but need not wait for it.
+INLINED deal_t half_bargain(MEETING_PARAMETERS, const uint give, const uint take,
+                            const int proposer)
+{
+    const deal_t none = {0, 0};
+    if (held(a, give) == 0 || held(b, take) == 0) return none;
+    return deal_proposed(TABLES, bargain_of(MEETING, give, take), proposer, P(min_surplus));
+}
+#endif
 
 #if LADDERS_TOGETHER
 // Of the bests of two lanes the better; of equal ones the earlier step.
@@ -306,7 +447,7 @@ static void change(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, con
 {
     const int owned = held(agent, resource) + units;
     held(agent, resource) = owned;
-    value(agent, resource) = marginal_utility(TABLES, utility_curve(agent, resource), owned);
+    value(agent, resource) = marginal_of(TABLES, utility_curve(agent, resource), owned);
 }
 
 #if MEASURES

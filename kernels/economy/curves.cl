@@ -65,6 +65,30 @@ static real total_utility(TABLE_PARAMETERS, const uint curve, const long held)
                           : total[length] + utility_floor(curve) * (real)(held - length);
 }
 
+// The same two for fewer than 2^31 units; on a GPU by fewer instructions, and without branches that
+// a load would wait for.
+INLINED real marginal_of(TABLE_PARAMETERS, const uint curve, const int held)
+{
+#if DEVICE_IS_CPU
+    return marginal_utility(TABLES, curve, held);
+#else
+    const int last = (int)utility_length(curve) - 1;
+    const real inside = marginal_table[utility_start(curve) + (uint)max(min(held, last), 0)];
+    return held < 0 ? 0.0 : held > last ? utility_floor(curve) : inside;
+#endif
+}
+
+INLINED real total_of(TABLE_PARAMETERS, const uint curve, const int held)
+{
+#if DEVICE_IS_CPU
+    return total_utility(TABLES, curve, held);
+#else
+    const int length = (int)utility_length(curve);
+    const real inside = total_table[utility_start(curve) + curve + (uint)min(held, length)];
+    return held > length ? inside + utility_floor(curve) * (real)(held - length) : inside;
+#endif
+}
+
 // Minutes for the next unit; experience counts in whole units, rounded down.
 static real effort(TABLE_PARAMETERS, const uint curve, const real experience)
 {

@@ -17,6 +17,7 @@
 // Local memory of a slot: 24 bytes a leaf, and 20 a resource up to ROW_LIMIT resources; beyond it
 // the agent's rows are in global memory (a slice of `rows` for each agent). With devices 60 more a
 // resource.
+#include "economy/bits.cl"
 #include "economy/curves.cl"
 #include "economy/streams.cl"
 #include "primitives/group.cl"
@@ -35,59 +36,182 @@
 
 // ---------------------------------------------------------------- the tree of gains
 
-// What a node of the tree knows of the leaves below it: the largest gain, how many have it, and
-// one that has it (the only one, if there is one).
+// What a node of the tree knows of the leaves below it: the largest gain, and which of them have
+// it, as bits, the lowest for the first of them. The root of a tree of 64 leaves is only its gain.
+// Of a larger tree a node knows how many leaves have the gain, COUNT_ONE for each, and the number
+// of one of them (the only one, if there is one).
+#define MARKED (LEAVES <= 64)
 typedef struct {
     real gain;
-    uint ties;  // COUNT_ONE for each leaf that has the gain, and the number of one of them
+    uint ties;
+} node_t;
+
+// The same of the root.
+typedef struct {
+    real gain;
+#if MARKED
+    ulong ties;
+#else
+    uint ties;
+#endif
 } best_t;
 
 #define COUNT_ONE 0x10000u
 #define how_many(ties) ((ties) / COUNT_ONE)
 #define one_of(ties) ((ties) % COUNT_ONE)
 
-static best_t better_node(const best_t x, const best_t y)
+// Node i has the children 2i and 2i + 1; the leaf of resource r is LEAVES + r.
+#define TREE_PARAMETERS __local real *gain, __local uint *ties
+#define TREE gain, ties
+
+INLINED node_t read_node(TREE_PARAMETERS, const uint node)
 {
-    best_t z;
+    const node_t x = {gain[node], ties[node]};
+    return x;
+}
+
+INLINED void write_node(TREE_PARAMETERS, const uint node, const node_t x)
+{
+    gain[node] = x.gain;
+    ties[node] = x.ties;
+}
+
+#if MARKED
+#define leaf_ties(resource) 1u
+
+// Of two nodes, or of what is known of two sets of the leaves of a node, the better.
+static node_t better_node(const node_t x, const node_t y)
+{
+    const node_t z = {x.gain >= y.gain ? x.gain : y.gain,
+                      (x.gain >= y.gain ? x.ties : 0) | (x.gain > y.gain ? 0 : y.ties)};
+    return z;
+}
+
+INLINED best_t better_half(const node_t x, const node_t y)
+{
+    const best_t z = {x.gain >= y.gain ? x.gain : y.gain,
+                      (x.gain >= y.gain ? (ulong)x.ties : 0) |
+                          (x.gain > y.gain ? 0 : (ulong)y.ties << 32)};
+    return z;
+}
+
+// A child, as the first or the second of two that have `leaves` leaves each.
+INLINED node_t placed_node(node_t child, const uint second, const uint leaves)
+{
+    child.ties <<= second ? leaves : 0;
+    return child;
+}
+
+#define parent_of(x, y, width) better_node(x, placed_node(y, 1, width))
+
+INLINED best_t read_root(TREE_PARAMETERS)
+{
+#if LEAVES == 64
+    return better_half(read_node(TREE, 2), read_node(TREE, 3));
+#else
+    const best_t x = {gain[1], ties[1]};
+    return x;
+#endif
+}
+
+// What there is beside a resource's leaf below each node above it.
+#define ROOT_IN_HALVES (LEAVES == 64)
+#define WHOLE_LEVELS (LEVELS - ROOT_IN_HALVES)
+typedef struct {
+    node_t below[LEVELS + 1];
+} beside_t;
+
+// This is read before the leaf changes: what then depends on the new gain is one comparison.
+INLINED beside_t look_beside(TREE_PARAMETERS, const uint resource)
+{
+    beside_t beside;
+#pragma unroll
+    for (uint level = 0; level < LEVELS; ++level) {
+        const uint node = (LEAVES + resource) >> level;
+        beside.below[level] = read_node(TREE, node ^ 1);
+    }
+#pragma unroll
+    for (uint level = 0; level < WHOLE_LEVELS; ++level) {
+        const uint second = resource >> level & 1;
+        beside.below[level] = placed_node(beside.below[level], !second, 1u << level);
+        if (level > 0)
+            beside.below[level] = better_node(
+                beside.below[level], placed_node(beside.below[level - 1], second, 1u << level));
+    }
+    return beside;
+}
+
+// Give a leaf a new gain and return the root.
+INLINED best_t update(TREE_PARAMETERS, const uint resource, const beside_t beside,
+                      const real new_gain)
+{
+    gain[LEAVES + resource] = new_gain;
+    node_t x = {new_gain, 1u};
+#pragma unroll
+    for (uint level = 0; level < WHOLE_LEVELS; ++level) {
+        const node_t own = {new_gain, 1u << (resource & ((2u << level) - 1))};
+        x = better_node(own, beside.below[level]);
+        write_node(TREE, (LEAVES + resource) >> (level + 1), x);
+    }
+#if ROOT_IN_HALVES
+    const node_t y = beside.below[LEVELS - 1];
+    const best_t root = resource < LEAVES / 2 ? better_half(x, y) : better_half(y, x);
+    gain[1] = root.gain;
+#else
+    const best_t root = {x.gain, x.ties};
+#endif
+    return root;
+}
+#else
+#define leaf_ties(resource) (COUNT_ONE + (resource))
+
+static node_t better_node(const node_t x, const node_t y)
+{
+    node_t z;
     z.gain = x.gain >= y.gain ? x.gain : y.gain;
     z.ties = x.gain >= y.gain ? x.ties : y.ties;
     z.ties += x.gain == y.gain ? y.ties - one_of(y.ties) : 0;
     return z;
 }
 
-// Node i has the children 2i and 2i + 1; the leaf of resource r is LEAVES + r.
-#define TREE_PARAMETERS __local real *gain, __local uint *ties
-#define TREE gain, ties
+#define parent_of(x, y, width) better_node(x, y)
 
-INLINED best_t read_node(TREE_PARAMETERS, const uint node)
+INLINED best_t read_root(TREE_PARAMETERS)
 {
-    const best_t x = {gain[node], ties[node]};
+    const best_t x = {gain[1], ties[1]};
     return x;
 }
 
-INLINED void write_node(TREE_PARAMETERS, const uint node, const best_t x)
-{
-    gain[node] = x.gain;
-    ties[node] = x.ties;
-}
+// The siblings on the way up are read first, all at once: what follows has nothing to wait for but
+// itself.
+typedef struct {
+    node_t siblings[LEVELS];
+} beside_t;
 
-// Give a leaf a new gain and return the root. The siblings on the way up are read first, all at
-// once: what follows has nothing to wait for but itself.
-INLINED best_t update(TREE_PARAMETERS, const uint resource, const real new_gain)
+INLINED beside_t look_beside(TREE_PARAMETERS, const uint resource)
 {
-    best_t siblings[LEVELS];
+    beside_t beside;
 #pragma unroll
     for (uint level = 0; level < LEVELS; ++level)
-        siblings[level] = read_node(TREE, ((LEAVES + resource) >> level) ^ 1);
-    best_t x = {new_gain, COUNT_ONE + resource};
+        beside.siblings[level] = read_node(TREE, ((LEAVES + resource) >> level) ^ 1);
+    return beside;
+}
+
+// Give a leaf a new gain and return the root.
+INLINED best_t update(TREE_PARAMETERS, const uint resource, const beside_t beside,
+                      const real new_gain)
+{
+    node_t x = {new_gain, COUNT_ONE + resource};
     gain[LEAVES + resource] = new_gain;
 #pragma unroll
     for (uint level = 0; level < LEVELS; ++level) {
-        x = better_node(x, siblings[level]);
+        x = better_node(x, beside.siblings[level]);
         write_node(TREE, (LEAVES + resource) >> (level + 1), x);
     }
-    return x;
+    const best_t root = {x.gain, x.ties};
+    return root;
 }
+#endif
 
 // A tree's nodes, and one more: the same node of several trees is then not in the same bank of
 // local memory.
@@ -98,7 +222,8 @@ INLINED void fill_level(TREE_PARAMETERS, const uint level)
 {
     for (uint node = level + LANE; node < 2 * level; node += LANES)
         write_node(TREE, node,
-                   better_node(read_node(TREE, 2 * node), read_node(TREE, 2 * node + 1)));
+                   parent_of(read_node(TREE, 2 * node), read_node(TREE, 2 * node + 1),
+                             LEAVES / (2 * level)));
 }
 
 // Form all nodes above the leaves of so many trees, level by level; `leaves` is LEAVES, hidden from
@@ -113,6 +238,14 @@ COLLECTIVE void fill_trees(TREE_PARAMETERS, const uint trees, const uint leaves)
     } while (level > 0);
 }
 
+#if MARKED
+// The pick-th (ascending) of the resources that are marked.
+INLINED uint pick_marked(ulong marks, const uint pick)
+{
+    for (uint i = 0; i < pick; ++i) marks &= marks - 1;
+    return lowest_bit(marks);
+}
+#else
 // The pick-th (ascending) of the resources that have the largest gain.
 INLINED uint pick_best(const __local real *gain, const __local uint *ties, uint pick)
 {
@@ -128,6 +261,7 @@ INLINED uint pick_best(const __local real *gain, const __local uint *ties, uint 
     }
     return node - LEAVES;
 }
+#endif
 
 // How many resources are within a band below the largest gain, and the pick-th of them.
 INLINED uint count_near_best(const __local real *gain, const real band)
@@ -154,8 +288,13 @@ INLINED uint choose(TREE_PARAMETERS, const best_t best, const real band, rng_t *
 #if NEAR_BEST_BAND
     if (band > 0.0) return pick_near_best(gain, band, rng_below(rng, count_near_best(gain, band)));
 #endif
+#if MARKED
+    const uint count = popcount(best.ties);
+    return pick_marked(best.ties, count == 1 ? 0 : rng_below(rng, count));
+#else
     const uint count = how_many(best.ties);
     return count == 1 ? one_of(best.ties) : pick_best(gain, ties, rng_below(rng, count));
+#endif
 }
 
 // ---------------------------------------------------------------- the day of an agent
@@ -223,13 +362,12 @@ INLINED real source_factor(WORK_PARAMETERS, const uint resource)
 }
 
 // See how long the next unit takes, and return what it brings per minute.
-INLINED real look(WORK_PARAMETERS, const uint resource)
+INLINED real look(WORK_PARAMETERS, const uint resource, const real known, const int units)
 {
-    const real by_hand = effort(TABLES, effort_curve(agent, resource), experienced[resource]);
+    const real by_hand = effort(TABLES, effort_curve(agent, resource), known);
     const real factor = source_factor(WORK, resource);
     minutes_next[resource] = by_hand / factor;
-    return marginal_utility(TABLES, utility_curve(agent, resource), holding[resource]) / by_hand *
-           factor;
+    return marginal_utility(TABLES, utility_curve(agent, resource), units) / by_hand * factor;
 }
 
 // Copy the agent's rows, look at every resource and write the tree's leaves. A resource that is
@@ -245,10 +383,10 @@ INLINED void look_at_all(WORK_PARAMETERS, TREE_PARAMETERS)
             for (uint from = 0; from < SOURCES; ++from) spent[from * RESOURCES + r] = 0.0;
             take_device(WORK, r);
 #endif
-            const real now = look(WORK, r);
+            const real now = look(WORK, r, experienced[r], holding[r]);
             if (available(r)) best = now;
         }
-        write_node(TREE, LEAVES + r, (best_t){best, COUNT_ONE + r});
+        write_node(TREE, LEAVES + r, (node_t){best, leaf_ties(r)});
     }
 }
 
@@ -259,9 +397,11 @@ INLINED real extract_unit(WORK_PARAMETERS, const uint resource)
 #if DEVICES
     use_source(WORK, resource);
 #endif
-    experienced[resource] += learned;
-    holding[resource] += 1;
-    return look(WORK, resource);
+    const real known = experienced[resource] + learned;
+    const int units = holding[resource] + 1;
+    experienced[resource] = known;
+    holding[resource] = units;
+    return look(WORK, resource, known, units);
 }
 
 // An agent's day so far: its minutes, what the last of them brought, what pays best now.
@@ -286,7 +426,7 @@ INLINED day_t begin_day(WORK_PARAMETERS, TREE_PARAMETERS)
     if (day.start >= P(day_length)) day.last_gain = device_gain(agent) / day.start;
 #endif
     day.time = day.start;
-    day.best = read_node(TREE, 1);
+    day.best = read_root(TREE);
     day.rng = rng_load(stream(agent, PURPOSE_EXTRACTION));
     return day;
 }
@@ -297,7 +437,8 @@ INLINED void work_on(WORK_PARAMETERS, TREE_PARAMETERS, day_t *day)
     const uint r = choose(TREE, day->best, P(near_best_band), &day->rng);
     day->time += minutes_next[r];
     day->last_gain = gain[LEAVES + r];
-    day->best = update(TREE, r, extract_unit(WORK, r));
+    const beside_t beside = look_beside(TREE, r);
+    day->best = update(TREE, r, beside, extract_unit(WORK, r));
 }
 
 INLINED void end_of_work(WORK_PARAMETERS, const day_t day)

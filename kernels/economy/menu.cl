@@ -177,45 +177,82 @@ INLINED void keep_ranks(STATE_PARAMETERS, __global menu_t *menus, const size_t s
     if (team.lane == 0) kept->known = 1;
 }
 
-// Correct the ranks after two holdings of the agent have changed, or one, if both are the same;
-// none, if the first is NONE.
-COLLECTIVE void rank_again(STATE_PARAMETERS, const size_t society, const uint agent,
-                           const uint first, const uint second, RANKS_PARAMETERS)
+// Two resources of an agent, of which the second may be the first, or both NONE: their old and new
+// keys.
+typedef struct {
+    uint first, second;
+    real first_was, second_was, first_is, second_is;
+} swapped_t;
+
+INLINED swapped_t swapped_of(STATE_PARAMETERS, const size_t society, const uint agent,
+                             const uint first, const uint second, const __local real *key)
 {
-    __local uint *counts = local_malloc(2 * TEAMS * sizeof(uint));
-    __local uint *before = counts + 2 * team.slot;
-    const bool any = first != NONE, both = any && second != first;
-    const real first_was = any ? key[first] : UNHELD, second_was = both ? key[second] : UNHELD;
-    const real first_is = any ? key_of(STATE, society, agent, first) : UNHELD;
-    const real second_is = both ? key_of(STATE, society, agent, second) : UNHELD;
-    if (team.lane == 0) before[0] = before[1] = 0;
+    swapped_t s = {first, second, UNHELD, UNHELD, UNHELD, UNHELD};
+    if (first == NONE) return s;
+    s.first_was = key[first];
+    s.first_is = key_of(STATE, society, agent, first);
+    if (second == first) return s;
+    s.second_was = key[second];
+    s.second_is = key_of(STATE, society, agent, second);
+    return s;
+}
+
+// Correct the rank of another resource, and count it if it comes before one of the two.
+INLINED void rank_beside(const swapped_t s, const uint r, __local const real *key,
+                         __local ushort *rank, __local uint *before)
+{
+    const real own = key[r];
+    uint now = rank[r] + ranks_before(s.first_is, s.first, own, r);
+    now -= ranks_before(s.first_was, s.first, own, r);
+    if (ranks_before(own, r, s.first_is, s.first)) atomic_inc(before);
+    if (s.second != s.first) {
+        now += ranks_before(s.second_is, s.second, own, r);
+        now -= ranks_before(s.second_was, s.second, own, r);
+        if (ranks_before(own, r, s.second_is, s.second)) atomic_inc(before + 1);
+    }
+    rank[r] = now;
+}
+
+// Place the two among the others, of which so many come before each.
+INLINED void rank_swapped(const swapped_t s, __local real *key, __local ushort *rank,
+                          const __local uint *before)
+{
+    const bool both = s.second != s.first;
+    const bool later = both && ranks_before(s.second_is, s.second, s.first_is, s.first);
+    rank[s.first] = before[0] + later;
+    key[s.first] = s.first_is;
+    if (both) {
+        rank[s.second] = before[1] + !later;
+        key[s.second] = s.second_is;
+    }
+}
+
+// Correct the ranks of two agents after two holdings of each have changed, or one, if both are the
+// same; none, if the first is NONE.
+COLLECTIVE void rank_again(STATE_PARAMETERS, const size_t society, const uint a, const uint b,
+                           const uint first, const uint second, const team_t team,
+                           __local real *key_a, __local ushort *rank_a, __local real *key_b,
+                           __local ushort *rank_b)
+{
+    __local uint *counts = local_malloc(4 * TEAMS * sizeof(uint));
+    __local uint *before = counts + 4 * team.slot;
+    const swapped_t of_a = swapped_of(STATE, society, a, first, second, key_a);
+    const swapped_t of_b = swapped_of(STATE, society, b, first, second, key_b);
+    if (team.lane == 0) before[0] = before[1] = before[2] = before[3] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);  // zeros, before they are counted up; keys are read
-    const uint others = any ? resources : 0;
+    const uint others = first == NONE ? 0 : resources;
     for (uint r = team.lane; r < others; r += team.lanes) {
         if (r == first || r == second) continue;
-        const real own = key[r];
-        uint now = rank[r] + ranks_before(first_is, first, own, r);
-        now -= ranks_before(first_was, first, own, r);
-        if (ranks_before(own, r, first_is, first)) atomic_inc(before);
-        if (both) {
-            now += ranks_before(second_is, second, own, r);
-            now -= ranks_before(second_was, second, own, r);
-            if (ranks_before(own, r, second_is, second)) atomic_inc(before + 1);
-        }
-        rank[r] = now;
+        rank_beside(of_a, r, key_a, rank_a, before);
+        rank_beside(of_b, r, key_b, rank_b, before + 2);
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // all others, before the two are placed among them
-    if (team.lane == 0 && any) {
-        const bool later = both && ranks_before(second_is, second, first_is, first);
-        rank[first] = before[0] + later;
-        key[first] = first_is;
-        if (both) {
-            rank[second] = before[1] + !later;
-            key[second] = second_is;
-        }
+    if (team.lane == 0 && first != NONE) {
+        rank_swapped(of_a, key_a, rank_a, before);
+        rank_swapped(of_b, key_b, rank_b, before + 2);
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // all ranks, before they are read
-    local_free(2 * TEAMS * sizeof(uint));
+    local_free(4 * TEAMS * sizeof(uint));
 }
 
 #define is_on_menu(key, rank, resource) ((rank)[resource] < menu_size && (key)[resource] < UNHELD)

@@ -5,12 +5,12 @@
 // A workgroup is a pair of agents, a work-item a resource (menus) or a candidate swap (ranking); of
 // many pairs, where the work-items of one would mostly wait, it is several pairs with a team of
 // work-items each (team.cl); on a CPU one work-item does it all (group.cl). On a GPU the work-items
-// work out all queued bargains at once and drop those that are not made. A meeting draws no random
-// numbers, and no agent is in two meetings of a round. Local memory of a pair: 4 bytes an attempt
-// (on a GPU 12, a quarter of a byte a resource more, and up to 64 resources 20 for ranks), and the
-// most of what menus, ranking and bargains need in turn: ranking takes 4 bytes a resource and 16 a
-// candidate (on a GPU 20) up to CANDIDATE_LIMIT candidates; beyond it their scores are in global
-// memory (a slice of `scores` for each pair).
+// work out both proposals of all queued bargains at once and drop what is not wanted. A meeting
+// draws no random numbers, and no agent is in two meetings of a round. Local memory of a pair: 4
+// bytes an attempt (on a GPU 20, a quarter of a byte a resource more, and up to 64 resources 20 for
+// ranks), and the most of what menus, ranking and bargains need in turn: ranking takes 4 bytes a
+// resource and 16 a candidate (on a GPU 20) up to CANDIDATE_LIMIT candidates; beyond it their
+// scores are in global memory (a slice of `scores` for each pair).
 #include "economy/bargaining.cl"
 #include "economy/bits.cl"
 #include "economy/menu.cl"
@@ -30,8 +30,7 @@ static real score(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, cons
                   const uint wanted, const uint given)
 {
     const real remembered = value(agent, wanted);
-    const real last =
-        marginal_utility(TABLES, utility_curve(agent, given), (long)held(agent, given) - 1);
+    const real last = marginal_of(TABLES, utility_curve(agent, given), held(agent, given) - 1);
     if (last == 0.0) return remembered == 0.0 ? 0.0 : (real)INFINITY;
     return remembered / last;
 }
@@ -219,16 +218,21 @@ COLLECTIVE void offer(STATE_PARAMETERS, __global menu_t *menus, const size_t soc
 #define PLACED (CANDIDATES <= CANDIDATE_LIMIT)
 
 #if PLACED
-// Candidates by falling score, the lower index first among ties.
-INLINED void place_candidates(const team_t team, const __local real *scores, const uint candidates,
-                              __local ushort *order)
+// Candidates by falling score of A, and of B, the lower index first among ties.
+INLINED void place_candidates(const team_t team, const __local real *score_a,
+                              const __local real *score_b, const uint candidates,
+                              __local ushort *by_a, __local ushort *by_b)
 {
     for (uint c = team.lane; c < candidates; c += team.lanes) {
-        const real own = scores[c];
-        uint place = 0;
-        for (uint i = 0; i < candidates; ++i)
-            place += scores[i] > own || (scores[i] == own && i < c);
-        order[place] = c;
+        const real own_a = score_a[c], own_b = score_b[c];
+        uint place_a = 0, place_b = 0;
+        for (uint i = 0; i < candidates; ++i) {
+            const real other_a = score_a[i], other_b = score_b[i];
+            place_a += other_a > own_a || (other_a == own_a && i < c);
+            place_b += other_b > own_b || (other_b == own_b && i < c);
+        }
+        by_a[place_a] = c;
+        by_b[place_b] = c;
     }
 }
 
@@ -264,8 +268,10 @@ INLINED void go_through(MEETING_PARAMETERS, __local course_t *now, const __local
 {
     now->changed = 0;
     while (now->attempt < now->queued && !now->changed && !now->undecided) {
-        const deal_t deal = ahead[now->attempt];
-        now->undecided = deal.given == UNDECIDED;
+        deal_t deal = ahead[2 * now->attempt];
+        const int proposer = deal.given == 0;
+        if (proposer == 1) deal = ahead[2 * now->attempt + 1];
+        now->undecided = deal.given == UNDECIDED ? 1 + proposer : 0;
         now->changed = deal.given > 0;
         if (deal.given > 0) settle(MEETING, give[now->attempt], take[now->attempt], deal);
         now->attempt += !now->undecided;
@@ -305,13 +311,6 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
     do {
         // A resource is for sale if one of the two offers it and the other does not.
 #if RANKED
-        // What the last swap changed. (After the loop over bargains PoCL 3.0 would compile that
-        // loop wrongly, with more than one work-item.)
-        const bool swapped = ranking.lane != NONE && now->going;
-        const uint gave = swapped ? queue_give[now->attempt - 1] : NONE;
-        const uint took = swapped ? queue_take[now->attempt - 1] : NONE;
-        rank_again(STATE, society, a, gave, took, ranking, key_a, rank_a);
-        rank_again(STATE, society, b, gave, took, ranking, key_b, rank_b);
         for (uint r = ranking.lane; r < resources; r += ranking.lanes) {
             const bool on_a = is_on_menu(key_a, rank_a, r), on_b = is_on_menu(key_b, rank_b, r);
             if (on_a && !on_b) sell(sold_a, r);
@@ -358,10 +357,11 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
         __local ushort *orders = local_malloc(2 * TEAMS * CANDIDATES * sizeof(ushort));
         __local ushort *by_a = orders + 2 * team.slot * CANDIDATES;
         __local ushort *by_b = by_a + CANDIDATES;
-        place_candidates(ranking, score_a, candidates, by_a);
-        place_candidates(ranking, score_b, candidates, by_b);
+        place_candidates(ranking, score_a, score_b, candidates, by_a, by_b);
         barrier(CLK_LOCAL_MEM_FENCE);  // both orders, before the favourites are queued
 #endif
+        const uint queued = now->queued;
+        barrier(CLK_LOCAL_MEM_FENCE);  // how many are queued is read, before there are more
         if (ranking.lane == 0) {
             // Queue the favourites of A and B alternately. No more than ATTEMPTS are ever tried.
 #if PLACED
@@ -378,13 +378,18 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
                                                             : best_candidate(score_b, candidates);
                 score_a[best] = score_b[best] = QUEUED;
 #endif
-                queue_give[now->queued] = sold_by_a[best / count_b];
-                queue_take[now->queued] = sold_by_b[best % count_b];
-                ++now->queued;
+                queue_give[now->queued++] = best;
             }
             now->going = now->undecided = 0;
             now->changed = 1;
         }
+        barrier(CLK_LOCAL_MEM_FENCE);  // the favourites, before each is taken for a swap
+        if (ranking.lane != NONE)
+            for (uint i = queued + ranking.lane; i < now->queued; i += ranking.lanes) {
+                const uint best = queue_give[i];
+                queue_give[i] = sold_by_a[best / count_b];
+                queue_take[i] = sold_by_b[best % count_b];
+            }
 #if PLACED
         local_free(2 * TEAMS * CANDIDATES * sizeof(ushort));
         local_free(2 * TEAMS * CANDIDATES * sizeof(real));
@@ -393,17 +398,18 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
 
         // Try the queued swaps in turn; `attempt` counts them. After a success the ranking is made
         // anew, unless the queue holds as many swaps as may be tried. The work-items look ahead,
-        // one bargain each. Their results count up to the first success: it changes the holdings
+        // a proposal each. Their results count up to the first success: it changes the holdings
         // from which the later ones were worked out.
-        __local deal_t *deals = local_malloc(TEAMS * ATTEMPTS * sizeof(deal_t));
-        __local deal_t *ahead = deals + team.slot * ATTEMPTS;
+        __local deal_t *deals = local_malloc(2 * TEAMS * ATTEMPTS * sizeof(deal_t));
+        __local deal_t *ahead = deals + 2 * team.slot * ATTEMPTS;
         // the queue, before it is worked on
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         team_t trying = ranking;  // rests when nothing is left to try, or the ranking is made anew
         do {
             if (trying.lane != NONE && now->changed)
-                for (uint i = now->attempt + trying.lane; i < now->queued; i += trying.lanes)
-                    ahead[i] = bargain(MEETING, queue_give[i], queue_take[i]);
+                for (uint i = 2 * now->attempt + trying.lane; i < 2 * now->queued;
+                     i += trying.lanes)
+                    ahead[i] = half_bargain(MEETING, queue_give[i / 2], queue_take[i / 2], i % 2);
             // all bargains, before one is done
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #if LADDERS_TOGETHER
@@ -421,10 +427,16 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
                               P(min_surplus), &units_taken, &units_given);
             if (trying.lane == 0) {
                 if (wanted) {
-                    now->changed = agreed(TABLES, terms, P(min_surplus), units_taken, units_given);
-                    const deal_t deal = {(int)units_taken, (int)units_given};
+                    deal_t deal = {0, 0};
+                    if (agreed(TABLES, terms, P(min_surplus), units_taken, units_given)) {
+                        deal.taken = (int)units_taken;
+                        deal.given = (int)units_given;
+                    } else if (proposer == 0) {
+                        deal = ahead[2 * now->attempt + 1];
+                    }
+                    now->undecided = deal.given == UNDECIDED ? 2 : 0;
+                    now->changed = deal.given > 0;
                     if (now->changed) settle(MEETING, give, take, deal);
-                    now->undecided = now->changed || proposer == 1 ? 0 : 2;
                     now->attempt += now->undecided == 0;
                 }
                 now->going = now->changed && now->queued < ATTEMPTS;
@@ -432,13 +444,15 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
             }
 #else
             if (trying.lane == 0) {
-                now->going = now->again = 0;
-                while (now->attempt < now->queued && !now->going && !now->again) {
-                    const deal_t deal = ahead[now->attempt];
+                now->going = now->again = now->changed = 0;
+                while (now->attempt < now->queued && !now->changed) {
+                    deal_t deal = ahead[2 * now->attempt];
+                    if (deal.given == 0) deal = ahead[2 * now->attempt + 1];
                     const uint give = queue_give[now->attempt], take = queue_take[now->attempt];
                     ++now->attempt;
                     if (deal.given > 0) {
                         settle(MEETING, give, take, deal);
+                        now->changed = 1;
                         now->going = now->queued < ATTEMPTS;
                         now->again = !now->going && now->attempt < now->queued;
                     }
@@ -447,11 +461,17 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
 #endif
             // new holdings, for new bargains or menus
             barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#if RANKED
+            const bool swapped = trying.lane != NONE && now->changed;
+            const uint gave = swapped ? queue_give[now->attempt - 1] : NONE;
+            const uint took = swapped ? queue_take[now->attempt - 1] : NONE;
+            rank_again(STATE, society, a, b, gave, took, team, key_a, rank_a, key_b, rank_b);
+#endif
             if (trying.lane != NONE && !now->again) trying = resting(trying);
             more = 0;
             for (uint slot = 0; slot < TEAMS; ++slot) more |= courses[slot].again;
         } while (more);
-        local_free(TEAMS * ATTEMPTS * sizeof(deal_t));
+        local_free(2 * TEAMS * ATTEMPTS * sizeof(deal_t));
         if (ranking.lane != NONE && !now->going) ranking = resting(ranking);
         for (uint slot = 0; slot < TEAMS; ++slot) more |= courses[slot].going;
     } while (more);
@@ -473,16 +493,16 @@ __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
 {
     const uint teams = min(min(together, (uint)TEAMS), LANES);
     const team_t team = team_of(teams);
-    size_t first = get_group_id(0) * together;
-    const size_t end = min(first + together, (size_t)all_pairs);
+    uint first = (uint)get_group_id(0) * together;
+    const uint end = min(first + together, all_pairs);
     do {
         const bool there = first + team.slot < end;
-        const size_t place = there ? first + team.slot : first;
+        const uint place = there ? first + team.slot : first;
         const size_t society = place / PAIRS;
         const uint pair = place % PAIRS;
         const uint a = partners(market_round, 2 * pair), b = partners(market_round, 2 * pair + 1);
         const bool meets = there && alive(a) && alive(b);
-        meet(MEETING, meets ? team : resting(team), SCORES_OF(place), menus);
+        meet(MEETING, meets ? team : resting(team), SCORES_OF((size_t)place), menus);
         barrier(CLK_LOCAL_MEM_FENCE);  // the memory of these meetings is read, before it is others'
         first += teams;
     } while (first < end);

@@ -82,7 +82,7 @@ def pair_slots(p: Parameters) -> int:
     count = candidates(p)
     if p.resources > RANKED_BY_COUNTING or count > CANDIDATES_IN_LOCAL_MEMORY:
         return 1
-    each = 24 * p.resources + p.resources // 4 + 20 * count + 12 * p.attempts + 40
+    each = 24 * p.resources + p.resources // 4 + 20 * count + 20 * p.attempts + 48
     slots: int = min(MOST_PAIRS, PAIRS_SPACE // each)
     return max(1, slots)
 

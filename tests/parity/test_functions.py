@@ -1,10 +1,12 @@
 """Does a function of the economy's kernels, called alone, give the bits of its twin?"""
 
+import math
 from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from gpu_form import form
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reference_py.economy import curves, trading
@@ -103,17 +105,102 @@ def test_surplus(function, p, curve, held, got, lost):
     assert found.tolist() == [curves.gain(get, held[0], g) - loss for g in got]
 
 
-@given(gains=st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 7.0]), min_size=1, max_size=30))
-def test_better_in_any_tree_is_the_best_of_all(function, gains):
-    """Structs in, structs out: the best gain, how many have it, and one that has it."""
-    better = function("better_node")
-    one = 1 << 16  # COUNT_ONE of extraction.cl: the count is above the number of a leaf
-    level = [(gain, one + i) for i, gain in enumerate(gains)]
+def best_of(better, level):
+    """Return the root of some tree over the leaves."""
     while len(level) > 1:
         left, right = level[: len(level) // 2], level[len(level) // 2 :]
         odd = [right.pop()] if len(right) > len(left) else []
         level = better(left, right).tolist() + odd
-    gain, ties = level[0]
+    return level[0]
+
+
+GAINS = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 7.0]), min_size=1, max_size=30)
+
+
+@given(gains=GAINS)
+def test_better_in_any_tree_is_the_best_of_all(function, gains):
+    """Structs in, structs out: the best gain, and who has it as bits."""
+    gain, ties = best_of(function("better_node"), [(g, 1 << i) for i, g in enumerate(gains)])
+    assert gain == max(gains)
+    assert [ties >> i & 1 for i in range(len(gains))] == [g == max(gains) for g in gains]
+
+
+@pytest.fixture(scope="module")
+def better_of_many():
+    settings = {"workload": "economy", "agents": 2, "resources": 65}
+    p = parameters(config_from_dict(settings))
+    program = Program(
+        choose_device("auto"),
+        ["economy/extraction.cl"],
+        macros=source.macros(p),
+        header=source.header(p),
+    )
+    return program.function("better_node")
+
+
+@given(gains=GAINS)
+def test_better_in_a_tree_of_more_than_64_leaves(better_of_many, gains):
+    """The best gain, how many have it, and one that has it."""
+    one = 1 << 16  # COUNT_ONE of extraction.cl: the count is above the number of a leaf
+    gain, ties = best_of(better_of_many, [(g, one + i) for i, g in enumerate(gains)])
     count, which = divmod(ties, one)
     assert (gain, count) == (max(gains), gains.count(max(gains)))
     assert gains[which] == gain
+
+
+@pytest.fixture(scope="module", params=[1, 0], ids=["CPU", "GPU"])
+def proposed(p, request):
+    """Return what a bargain's proposer offers, by the kernels' form for CPUs or for GPUs."""
+    device = choose_device("auto")
+    macros = {**source.macros(p), **form(request.param)}
+    files = kernel_files(phases.phases(p, 1))
+    program = Program(device, files, macros=macros, header=source.header(p))
+    tables = {name: device.array(values) for name, values in source.tables(p).items()}
+    called = program.function("deal_proposed")
+    wanted = {parameter.name for parameter in called.signature.parameters}
+    return partial(called, **{n: table for n, table in tables.items() if n in wanted})
+
+
+UNEVEN = [0.3, 0.7, 1.7]
+"""Rates at which some number of units and one more are not, rounded, that number and one."""
+
+
+@given(
+    curve=st.tuples(st.integers(0, 1), st.integers(0, 1)),
+    held_a=st.tuples(st.integers(0, 400), st.integers(1, 400)),
+    held_b=st.tuples(st.integers(1, 400), st.integers(0, 400)),
+    rate=st.one_of(
+        st.floats(0.003, 300.0),
+        st.integers(1, 600).map(lambda i: i / 100),
+        st.sampled_from([1e-12, 1e12, math.inf, 0.5, 1.5, *UNEVEN]),
+    ),
+    min_surplus=st.sampled_from([0.0, 1e-3, 5.0]),
+)
+@example((0, 1), (2, 187), (231, 41), 0.7, 0.0)  # such a number is the best
+@example((1, 0), (31, 63), (35, 0), 2.3, 0.0)  # such a number is the last that there is
+@settings(max_examples=200)
+def test_proposals(proposed, p, curve, held_a, held_b, rate, min_surplus):
+    """A gives from `held_a[1]`, takes from `held_b[0]`; either may propose."""
+    give, take = (p.utility_curves[c] for c in curve)
+    (a_take, a_give), (b_take, b_give) = held_a, held_b
+
+    def surplus_a(taken, given):
+        return curves.gain(take, a_take, taken) - curves.loss(give, a_give, given)
+
+    def surplus_b(taken, given):
+        return curves.gain(give, b_give, given) - curves.loss(take, b_take, taken)
+
+    def side(got, gets, lost, loses):
+        totals = curves.total_utility(got, gets), curves.total_utility(lost, loses)
+        return (p.utility_curves.index(got), p.utility_curves.index(lost), gets, loses, *totals)
+
+    sides = side(take, a_take, give, a_give), side(give, b_give, take, b_take)
+    for proposer, own in enumerate((surplus_a, surplus_b)):
+        taken, given, _ = trading.proposal(own, rate, a_give, b_take, min_surplus)
+        gains = surplus_a(taken, given), surplus_b(taken, given)
+        refused = trading.refusal((0, 1), (a_give, b_take), (given, taken), gains, min_surplus)
+        expected = (0, 0) if refused else (taken, given)
+        found = proposed(
+            s=(*sides, rate, a_give, b_take), proposer=[proposer], min_surplus=min_surplus
+        )
+        assert tuple(found.tolist()[0]) == expected

@@ -546,6 +546,8 @@ class DeviceEngine(_Base[P]):
         Those that no launch has written since are left out: a copy costs as much as a launch.
         """
         written = self.run_step.written
+        if not written:
+            return
         for name in self._copied & written:
             log = self._logs[name]
             array, rows, carried = self._state[name], self._rows[name], self._carried[name]

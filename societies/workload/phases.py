@@ -245,13 +245,18 @@ def in_rounds(
     return found
 
 
-def decided_before(phases: Mapping[str, Phase], steps: Iterable[Step]) -> bool:
+def known_before(phases: Mapping[str, Phase], steps: Iterable[Step]) -> bool:
     """Return whether all launches of some steps are known, and their sizes, before the first."""
     return all(
-        not (one.before or one.host or one.swaps)
+        not (one.before or one.host)
         and not any(launch.each or callable(launch.groups) for launch in one.launches)
         for one in (phases[step.phase] for step in steps)
     )
+
+
+def decided_before(phases: Mapping[str, Phase], steps: Iterable[Step]) -> bool:
+    """Return whether this is so, and all of them have the same arrays: none is swapped."""
+    return known_before(phases, steps) and not any(phases[step.phase].swaps for step in steps)
 
 
 def cores_of(device: Device | None, on_cpu: bool | None = None) -> int:
@@ -319,9 +324,8 @@ class BoundLaunch:
 
     @property
     def always(self) -> BoundKernel | None:
-        """The kernel if every launch has the same sizes and arrays; else None."""
-        free = self._each is None and self._size is None and self._arrangement is None
-        return self._kernel if free else None
+        """The kernel if every launch with the arrays as they are named now is the same."""
+        return self.kernel if self._each is None and self._size is None else None
 
     @property
     def changing(self) -> tuple[str, ...]:
@@ -353,28 +357,35 @@ class _Listed:
 
     Parameters
     ----------
-    launches : kernels with the steps' own arguments
+    launches : kernels, names of their arguments that change, and the steps' own arguments
     written : names of the arrays that they may write
+    swaps : pairs of arrays that exchange their names after the launches, in order
+
+    Attributes
+    ----------
+    named : kernels with the names of arguments that differ from tick to tick
     """
 
     def __init__(
-        self, launches: Iterable[tuple[BoundLaunch, Mapping[str, int]]], written: frozenset[str]
+        self,
+        launches: Iterable[tuple[BoundKernel, tuple[str, ...], Mapping[str, int]]],
+        written: frozenset[str],
+        swaps: tuple[tuple[str, str], ...],
     ) -> None:
-        self.written = written
+        self.written, self.swaps = written, swaps
         self._calls: list[tuple[BoundKernel, Any, tuple[Any, ...], list[tuple[str, int]]]] = []
-        self._named: list[tuple[BoundKernel, str]] = []
-        for launch, own in launches:
-            kernel = launch.always
-            if kernel is None or kernel.ready is None:
+        self.named: list[tuple[BoundKernel, str]] = []
+        for kernel, changing, own in launches:
+            if kernel.ready is None:
                 continue
-            fixed = [(name, own[name]) for name in launch.changing if name in own]
+            fixed = [(name, own[name]) for name in changing if name in own]
             self._calls.append((kernel, *kernel.ready, fixed))
-            named = [(kernel, name) for name in launch.changing if name not in own]
-            self._named += [one for one in named if one not in self._named]
+            named = [(kernel, name) for name in changing if name not in own]
+            self.named += [one for one in named if one not in self.named]
 
     def __call__(self, values: Mapping[str, int]) -> int:
         """Enqueue everything; return how many launches these are."""
-        for kernel, name in self._named:
+        for kernel, name in self.named:
             if name in values:
                 kernel.put(name, values[name])
         for kernel, enqueue, arguments, fixed in self._calls:
@@ -432,7 +443,8 @@ class BoundPhases:
         self._arguments, self._work_items, self._on_cpu = arguments, work_items, on_cpu
         self.numbers: dict[str, int] = {}
         self._tick, self._changing = tick, (TICK, tick, *changing)
-        self._swapping = {name for one in phases.values() for pair in one.swaps for name in pair}
+        swapped = [name for one in phases.values() for pair in one.swaps for name in pair]
+        self._swapping = tuple(dict.fromkeys(swapped))
         self.memory: dict[str, DeviceArray] = {
             name: program.device.zeros(scratch.allocated, scratch.dtype)
             for name, scratch in scratch_memory(phases).items()
@@ -451,41 +463,65 @@ class BoundPhases:
         self.parameters = frozenset(p.name for kernel in kernels for p in kernel.parameters)
         self.written: set[str] = set()
         self._writes = {name: self._written_by(name, one) for name, one in phases.items()}
-        self._listed: dict[tuple[Step, ...], _Listed | None] = {}
-        self._newest: tuple[tuple[Step, ...], _Listed | None] = (), None
+        self._listed: dict[tuple[Step, ...], dict[tuple[int, ...], _Listed | None]] = {}
+        self._newest: tuple[tuple[Step, ...], dict[tuple[int, ...], _Listed | None] | None]
+        self._newest = (), None
 
     def all(self, steps: tuple[Step, ...], tick: int) -> None:
         """Run the steps of a tick, which are known before the first of them.
 
-        The launches of a tuple that comes again are looked up once.
+        The launches of a tuple that comes again are looked up once, for each arrangement of the
+        arrays that steps swap.
         """
-        device = self._program.device
+        device, arrays = self._program.device, self.arrays
         if steps is not self._newest[0]:
             if steps not in self._listed and len(self._listed) < MOST_LISTED:
-                self._listed[steps] = self._list(steps)
+                self._listed[steps] = {}
             self._newest = steps, self._listed.get(steps)
-        listed = self._newest[1]
+        listed, of_arrangement = None, self._newest[1]
+        if of_arrangement is not None:
+            arrangement = tuple([id(arrays[name]) for name in self._swapping])
+            listed = of_arrangement.get(arrangement)
+            if listed is None and arrangement not in of_arrangement:
+                listed = of_arrangement[arrangement] = self._list(steps)
         if listed is None or device.recording is not None or device.launched is not None:
             for step in steps:
                 self(step, tick)
             return
-        device.counters.launches += listed({TICK: tick, self._tick: tick, **self.numbers})
+        values = {TICK: tick, self._tick: tick, **self.numbers} if listed.named else {}
+        device.counters.launches += listed(values)
+        self._swap(listed.swaps)
         self.written |= listed.written
 
     def _list(self, steps: tuple[Step, ...]) -> _Listed | None:
         """Return the launches of some steps; None if something decides on the way what they are."""
-        launches: list[tuple[BoundLaunch, Mapping[str, int]]] = []
-        if not decided_before(self._phases, steps):
+        if not known_before(self._phases, steps):
             return None
-        for step, count in in_rounds(self._phases, steps, self._cores):
-            if count == 1:
-                launches += [(launch, step.arguments) for launch in self.launches[step.phase]]
-            else:
+        cores = self._cores if decided_before(self._phases, steps) else 0
+        launches: list[tuple[BoundKernel, tuple[str, ...], Mapping[str, int]]] = []
+        swaps: list[tuple[str, str]] = []
+        sizes_vary = False
+        for step, count in in_rounds(self._phases, steps, cores):
+            own, bound = step.arguments, self.launches[step.phase]
+            if count > 1:
                 several, launch = self._of_rounds[step.phase]
-                launches.append((launch, {**step.arguments, several.parameter: count}))
-        if any(launch.always is None for launch, _ in launches):
-            return None
-        return _Listed(launches, frozenset().union(*(self._writes[s.phase] for s in steps)))
+                own, bound = {**own, several.parameter: count}, [launch]
+            for launch in bound:
+                kernel = launch.always
+                if kernel is None:
+                    sizes_vary = True
+                else:
+                    launches.append((kernel, launch.changing, own))
+            swaps += self._phases[step.phase].swaps
+            self._swap(self._phases[step.phase].swaps)
+        self._swap(reversed(swaps))
+        written = frozenset().union(*(self._writes[s.phase] for s in steps))
+        return None if sizes_vary else _Listed(launches, written, tuple(swaps))
+
+    def _swap(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Exchange the names of pairs of arrays, one pair after another."""
+        for a, b in pairs:
+            self.arrays[a], self.arrays[b] = self.arrays[b], self.arrays[a]
 
     def __call__(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""
@@ -497,8 +533,7 @@ class BoundPhases:
             launch(tick, values)
         if phase.host is not None:
             phase.host(self.arrays, tick, **step.arguments)
-        for a, b in phase.swaps:
-            self.arrays[a], self.arrays[b] = self.arrays[b], self.arrays[a]
+        self._swap(phase.swaps)
         self.written |= self._writes[step.phase]
 
     def _written_by(self, name: str, one: Phase) -> frozenset[str]:

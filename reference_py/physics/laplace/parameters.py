@@ -91,27 +91,29 @@ class Parameters:
         There are ``depth`` of them at most. They end before a step that is looked at, where the
         plate is recorded, and with the run.
         """
-        looks = [every for every in (self.check_every, self.series_every) if every]
-        begin = max((step - 1) // every * every for every in (*looks, self.detail_every or step))
-        end = begin - (begin - step) // self.depth * self.depth
-        next_look = min(-(-step // every) * every for every in looks)
-        ends = [end, next_look - 1]
+        done = step - 1
+        checked, noted = done - done % self.check_every, done - done % self.series_every
+        begin = max(checked, noted)
+        end = min(checked + self.check_every, noted + self.series_every) - 1
         if self.detail_every:
-            ends.append(-(-step // self.detail_every) * self.detail_every)
+            kept = done - done % self.detail_every
+            begin, end = max(begin, kept), min(end, kept + self.detail_every)
         if self.last >= step:
-            ends.append(self.last)
-        return min(ends)
+            end = min(end, self.last)
+        return min(end, done - (done - begin) % self.depth + self.depth)
 
     def span(self, step) -> int:
         """Return how many steps, ``depth`` at most, are made together at the end of this one.
 
         0 within such a span (`end_of_span`).
         """
-        if step < self.end_of_span(step):
-            return 0
-        looks = (self.check_every, self.series_every, self.detail_every)
-        since = min(step - (step - 1) // every * every for every in looks if every)
-        return (since - 1) % self.depth + 1
+        done = step - 1
+        since = min(done % self.check_every, done % self.series_every)
+        if self.detail_every:
+            since = min(since, done % self.detail_every)
+        steps = since % self.depth + 1
+        ends = steps == self.depth or step == self.last or self.is_recorded(step)
+        return steps if ends or self.is_looked_at(step + 1) else 0
 
 
 def rectangle(rows, columns, first, last, potential) -> Conductor:

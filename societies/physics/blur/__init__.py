@@ -5,7 +5,8 @@ The rules are in ``reference_py/physics/blur``, the kernels in ``kernels/physics
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,10 +103,9 @@ class Blur(Workload[BlurConfig, Parameters]):
         pixels = planes * p.height * p.width
         return used | {"rounding": phase(f"{FOLDER}/rounding.cl", global_size=pixels)}
 
-    def schedule(self, p: Parameters, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the phases of a pass; there is nothing to do before the first."""
-        if tick:
-            yield from map(Step, _phases_of(p))
+    def schedule(self, p: Parameters, tick: int, seen: Any) -> tuple[Step, ...]:
+        """Return the phases of a pass; there is nothing to do before the first."""
+        return _steps_of(*_phases_of(p)) if tick else ()
 
     def finish(self, p: Parameters) -> tuple[Step, ...]:
         """Return what makes the picture of the planes."""
@@ -154,6 +154,12 @@ class Blur(Workload[BlurConfig, Parameters]):
         from societies.physics.blur.view import BlurView
 
         return BlurView(self, config, device)
+
+
+@cache
+def _steps_of(*phases: str) -> tuple[Step, ...]:
+    """Return a step of each of some phases."""
+    return tuple(map(Step, phases))
 
 
 def _separable(p: Parameters) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import decimal
 import math
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,23 +139,16 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
             )),
         }  # fmt: skip
 
-    def schedule(self, p: Parameters, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the phases of a step; there is nothing to do before the first."""
+    def schedule(self, p: Parameters, tick: int, seen: Any) -> tuple[Step, ...]:
+        """Return the phases of a step; there is nothing to do before the first."""
         if not tick:
-            return
+            return ()
         looked = p.is_looked_at(tick)
         if p.variant in DEPTH and (p.variant == "tiled" or not looked):
             steps = p.span(tick)
-            if not steps:
-                return  # the step is one of several that are made together, later
-            yield Step("deep", arguments={"steps": steps})
-        else:
-            yield SWEEP
-            if p.method == "sor":
-                yield BLACK
-        if looked:
-            yield CHANGE
-        yield ADVANCE
+            # else the step is one of several that are made together, later
+            return _steps_of_tick(steps, False, looked) if steps else ()
+        return _steps_of_tick(0, p.method == "sor", looked)
 
     def busy(self, p: Parameters, first: int, last: int) -> Iterator[int]:
         """Yield the last step of each launch."""
@@ -221,6 +215,16 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         from societies.physics.laplace.view import PlateView
 
         return PlateView(self, config, device)
+
+
+@cache
+def _steps_of_tick(deep: int, black: bool, looked: bool) -> tuple[Step, ...]:
+    """Return the phases of so many steps at once, or of one (0), of which it may be looked at."""
+    if deep:
+        made: tuple[Step, ...] = (Step("deep", arguments={"steps": deep}),)
+    else:
+        made = (SWEEP, BLACK) if black else (SWEEP,)
+    return (*made, CHANGE, ADVANCE) if looked else (*made, ADVANCE)
 
 
 def rounded_up(value: float) -> str:

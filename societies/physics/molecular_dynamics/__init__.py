@@ -7,7 +7,8 @@ The rules are in ``reference_py/physics/molecular_dynamics``, the kernels in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -168,20 +169,9 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
             ))  # fmt: skip
         return table
 
-    def schedule(self, p: Parameters, tick: int, seen: Any) -> Iterator[Step]:
-        """Yield the phases of a step. Energies are needed, and computed, when they are recorded."""
-        recorded = int(tick % p.series_every == 0)
-        if tick == 0:
-            yield Step("start")
-        else:
-            yield Step("drift")
-        yield Step("forces", arguments={"energies": recorded})
-        if tick:
-            yield Step("kick")
-            if tick <= p.rescaled:
-                yield Step("rescale")
-        if recorded:
-            yield Step("energies")
+    def schedule(self, p: Parameters, tick: int, seen: Any) -> tuple[Step, ...]:
+        """Return the phases of a step; energies are computed when they are recorded."""
+        return _steps_of_tick(tick == 0, tick % p.series_every == 0, 0 < tick <= p.rescaled)
 
     def finish(self, p: Parameters) -> tuple[Step, ...]:
         """Return what is worked out at the end; the forces are what they were."""
@@ -263,6 +253,15 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
         from societies.physics.molecular_dynamics.view import AtomsView
 
         return AtomsView(self, config, device)
+
+
+@cache
+def _steps_of_tick(first: bool, recorded: bool, rescaled: bool) -> tuple[Step, ...]:
+    """Return the phases of the first step or another one."""
+    forces = Step("forces", arguments={"energies": int(recorded)})
+    moved = (Step("start"), forces) if first else (Step("drift"), forces, Step("kick"))
+    scaled = (Step("rescale"),) if rescaled else ()
+    return (*moved, *scaled, Step("energies")) if recorded else (*moved, *scaled)
 
 
 def _cell_blocks(p: Parameters) -> int:

@@ -39,6 +39,55 @@ static value_t mean_at(__global const value_t *plane, const int column, const in
 #endif
 }
 
+#if !DEVICE_IS_CPU
+
+#if PLANES_ARE_WHOLE
+typedef uchar4 values_t;
+typedef uint4 exacts_t;
+#define EXACTS(v) (exacts_t)((v).x, (v).y, (v).z, (v).w)
+#define MEANS(all) \
+    (values_t)((uchar)((all).x / 4u), (uchar)((all).y / 4u), (uchar)((all).z / 4u), \
+               (uchar)((all).w / 4u))
+#else
+typedef float4 values_t;
+typedef float4 exacts_t;
+#define EXACTS(v) v
+#define MEANS(all) ((all) * 0.25f)
+#endif
+
+#define TALL 4  // rows of which all are read before the first is needed
+
+// Four neighbouring columns of TALL rows, as if none were at a border.
+INLINED void four_columns(__global const value_t *restrict planes, __global value_t *restrict next,
+                          const size_t first, const uint here, const size_t lines,
+                          const uint column, const uint width)
+{
+    exacts_t rows[TALL + 2];
+    exact_t before[TALL], after[TALL];
+    const uint west = column > 0u ? column - 1u : column;
+    const uint east = column + 4u < width ? column + 4u : column;
+#pragma unroll
+    for (uint i = 0; i < TALL + 2; ++i) {
+        const size_t line = min(max(first + i, (size_t)1) - 1, lines - 1);
+        __global const value_t *row = planes + line * width;
+        rows[i] = EXACTS(*(__global const values_t *)(row + column));
+        if (i > 0 && i <= TALL) {
+            before[i - 1] = (exact_t)row[west];
+            after[i - 1] = (exact_t)row[east];
+        }
+    }
+#pragma unroll
+    for (uint i = 0; i < TALL; ++i) {
+        const exacts_t now = rows[i + 1];
+        const exacts_t right = (exacts_t)(now.y, now.z, now.w, after[i]);
+        const exacts_t left = (exacts_t)(before[i], now.x, now.y, now.z);
+        const exacts_t all = ((right + left) + rows[i]) + rows[i + 2];
+        if (i < here) *(__global values_t *)(next + (first + i) * width + column) = MEANS(all);
+    }
+}
+
+#endif
+
 __kernel void neighbours(__global const value_t *restrict planes, __global value_t *restrict next,
                          const uint width, const uint height, const uint channels,
                          const uint copies)
@@ -46,6 +95,28 @@ __kernel void neighbours(__global const value_t *restrict planes, __global value
     const size_t lines = (size_t)height * channels * copies;
     const size_t first = (size_t)get_group_id(0) * BAND, left = lines - first;
     const uint here = left < BAND ? (uint)left : BAND;
+#if !DEVICE_IS_CPU
+    if (width % 4u == 0u && width >= 8u) {
+        const uint top = (uint)(first % height);
+        for (uint x = 4u * LANE; x < width; x += 4u * LANES) {
+            for (uint i = 0; i < here; i += TALL)
+                four_columns(planes, next, first + i, here - i, lines, x, width);
+            uint row = top;
+            for (uint i = 0; i < here; ++i, row = row + 1u < height ? row + 1u : 0u) {
+                __global const value_t *restrict plane = planes + (first + i - row) * width;
+                __global value_t *updated = next + (first + i) * width;
+                if (row == 0u || row + 1u == height)
+                    for (uint k = 0; k < 4u; ++k)
+                        updated[x + k] = mean_at(plane, x + k, row, width, height);
+                else if (x == 0u)
+                    updated[0] = mean_at(plane, 0, row, width, height);
+                else if (x + 4u == width)
+                    updated[width - 1] = mean_at(plane, width - 1, row, width, height);
+            }
+        }
+        return;
+    }
+#endif
     for (uint i = 0; i < here; ++i) {
         const size_t line = first + i;
         const int row = line % height;

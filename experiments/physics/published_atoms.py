@@ -26,5 +26,5 @@ LOOP = {
 TRANSFERS = {340736: (8.6, 4.6)}
 """Seconds of the copies of 1001 steps there: OpenCL and CUDA."""
 
-FINDING = ("clear_cells", "count_atoms", "sum_cells", "sum_blocks", "place_atoms", "neighbours")
+FINDING = ("count_atoms", "sum_cells", "sum_blocks", "place_atoms", "neighbours")
 """Kernels that find out which atoms are near each other."""

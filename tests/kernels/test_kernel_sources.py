@@ -99,7 +99,7 @@ TWINS_ELSEWHERE = {
     "add_pair": "the terms that forces() makes of all pairs at once",
     **dict.fromkeys(
         (
-            *("clear_cells", "count_atoms", "sum_cells", "sum_blocks"),
+            *("count_atoms", "sum_cells", "sum_blocks"),
             *("around", "packed_place", "far_inside"),
         ),
         "a part of finding pairs; the reference tries all of them",

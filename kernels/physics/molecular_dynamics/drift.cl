@@ -89,22 +89,32 @@ __kernel void drift(__global num *restrict x, __global num *restrict v,
     bool moved = false;
     for (uint i = FIRST + LANE; i < LAST; i += LANES) {
         const size_t at = 3 * (box * ATOMS + i);
-        num place[3];
+        num speed[3], place[3];
+        long force[3];
+        for (uint k = 0; k < 3; ++k) {  // all is read before anything is written
+            speed[k] = v[at + k];
+            place[k] = x[at + k];
+            force[k] = F[at + k];
+        }
+#if PLACES_STAY
+        const num was[3] = {built[at], built[at + 1], built[at + 2]};
+        const uint own = slot[box * ATOMS + i];
+#endif
         for (uint k = 0; k < 3; ++k) {
-            const num speed = v[at + k] + fixed_value(F[at + k]) * NUM(P(half_dt));
-            v[at + k] = speed;
-            place[k] = wrapped(x[at + k] + speed * NUM(P(dt)));
+            speed[k] = speed[k] + fixed_value(force[k]) * NUM(P(half_dt));
+            place[k] = wrapped(place[k] + speed[k] * NUM(P(dt)));
+            v[at + k] = speed[k];
             x[at + k] = place[k];
         }
 #if PLACES_STAY
-        const num dx = nearest(place[0] - built[at]);
-        const num dy = nearest(place[1] - built[at + 1]);
-        const num dz = nearest(place[2] - built[at + 2]);
+        const num dx = nearest(place[0] - was[0]);
+        const num dy = nearest(place[1] - was[1]);
+        const num dz = nearest(place[2] - was[2]);
         moved |= IS_FURTHER(dx * dx, dy * dy, dz * dz);
         const num4 atom = packed_place(place[0], place[1], place[2]);
-        packed[box * PACKED + slot[box * ATOMS + i]] = atom;
+        packed[box * PACKED + own] = atom;
 #if VARIANT_IS_SORTED && DEVICE_IS_CPU
-        write_lanes(lanes, box, slot[box * ATOMS + i], atom);
+        write_lanes(lanes, box, own, atom);
 #endif
 #endif
     }

@@ -5,18 +5,9 @@
 #include "physics/molecular_dynamics/lanes.cl"
 #include "primitives/wide.cl"
 
-// A work-item is every n-th cell.
-__kernel void clear_cells(__global uint *restrict start, __global const uint *restrict valid,
-                          const uint copies, const long tick)
-{
-    const size_t all = (size_t)CELLS * copies;
-    for (size_t cell = get_global_id(0); cell < all; cell += get_global_size(0))
-        if (!IS_PLACED(cell / CELLS)) start[cell] = 0u;
-}
-
 // A workgroup is a part of the atoms (box.cl).
 __kernel void count_atoms(__global const num *restrict x, __global uint *restrict cell,
-                          __global uint *restrict start, __global const uint *restrict valid,
+                          __global uint *restrict counts, __global const uint *restrict valid,
                           const long tick)
 {
     const size_t box = BOX;
@@ -26,19 +17,27 @@ __kernel void count_atoms(__global const num *restrict x, __global uint *restric
         const uint row = cell_of(x[3 * at + 2]) * SIDE + cell_of(x[3 * at + 1]);
         const uint own = row * SIDE + cell_of(x[3 * at]);
         cell[at] = own;
-        atomic_inc(&start[box * CELLS + own]);
+        atomic_inc(&counts[box * CELLS + own]);
     }
 }
 
 // A workgroup is a block of cells.
-__kernel void sum_cells(__global uint *restrict start, __global uint *restrict totals,
-                        __global const uint *restrict valid, const long tick)
+__kernel void sum_cells(__global uint *restrict counts, __global uint *restrict start,
+                        __global uint *restrict totals, __global const uint *restrict valid,
+                        const long tick)
 {
     const size_t box = get_group_id(0) / CELL_BLOCKS;
     const uint first = (uint)(get_group_id(0) % CELL_BLOCKS) * CELL_BLOCK;
     if (IS_PLACED(box)) return;
     const uint here = min(CELLS - first, CELL_BLOCK);
-    const uint total = wide_scan_exclusive(start + box * CELLS + first, here);
+    counts += box * CELLS + first;
+    start += box * CELLS + first;
+    for (uint i = (uint)get_local_id(0); i < here; i += (uint)get_local_size(0)) {
+        start[i] = counts[i];
+        counts[i] = 0u;
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);  // the counts, before they are added up
+    const uint total = wide_scan_exclusive(start, here);
     if (get_local_id(0) == 0) totals[get_group_id(0)] = CELL_BLOCKS == 1 ? 0u : total;
 }
 

@@ -117,16 +117,16 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
             return Launch(path, groups, kernel, scratch=scratch, alone_on_cpu=True, **more)
 
         cells, finding = copies * max(p.cells, 0) ** 3, []
+        summed = ("counts", "start", "totals", "valid")
         if p.variant != "all_pairs":
             finding = [
-                launch("place", -(-cells // CELL_BLOCK), "clear_cells", "start", "valid"),
-                launch("place", parts, "count_atoms", "cell", "start", "valid"),
-                launch("place", copies * _cell_blocks(p), "sum_cells", "start", "totals", "valid"),
+                launch("place", parts, "count_atoms", "cell", "counts", "valid"),
+                launch("place", copies * _cell_blocks(p), "sum_cells", *summed),
                 launch("place", copies, "sum_blocks", "totals", "valid"),
                 launch("place", parts, "place_atoms", *memory),
             ]
             if _cell_blocks(p) == 1:
-                del finding[3]
+                del finding[2]
         if p.variant == "list":
             finding.append(launch("neighbours", parts, "neighbours", *memory))
         groups, items = (cells, CELL_ITEMS) if p.variant == "cell" else (parts, 0)
@@ -301,6 +301,7 @@ def _memory(p: Parameters, copies: int) -> dict[str, Scratch]:
     places = p.atoms + 2 * width if staying else 0
     num = np.dtype(p.num).name
     shapes: dict[str, tuple[tuple[int, ...], str]] = {
+        "counts": ((copies, max(p.cells, 0) ** 3 if atoms else 0), "uint32"),
         "start": ((copies, max(p.cells, 0) ** 3 if atoms else 0), "uint32"),
         "totals": ((copies, _cell_blocks(p)), "uint32"),
         "cell": ((copies, atoms), "uint32"),

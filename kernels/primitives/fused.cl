@@ -8,7 +8,7 @@
 // launches `probe_muladd` once for each device and sets DEVICE_CONTRACTS to 1 if no bit differs
 // from `fma` (societies/opencl/fused.py). A product that is the same in all iterations of a loop is
 // taken out of it by the compiler and is then not fused: call MULADD where one factor changes.
-// No local memory, no barriers.
+// num_inverse(b) is 1 / b, by the same means. No local memory, no barriers.
 //
 // Twin: reference_py/primitives/fused.py
 
@@ -92,6 +92,27 @@ FUSED num16 muladd(const num16 a, const num16 b, const num16 c)
 
 #define MULADD(a, b, c) fma(a, b, c)
 
+#endif
+
+// 1 / b, rounded once, for 2^-126 <= b <= 2^126. In single precision a GPU refines half_recip,
+// which is within 8192 units in the last place (OpenCL C, 7.4), so to 2^-11: the next values are
+// within 2^-22, within a unit, and correctly rounded (P. W. Markstein, "Computation of elementary
+// functions on the IBM RISC System/6000 processor", 1990) unless the digits of b are all ones. A
+// division would branch, for subnormal numbers, and nothing is read ahead over a branch.
+#if NUM_IS_DOUBLE || DEVICE_IS_CPU
+INLINED num num_inverse(const num b)
+{
+    return NUM_DIV(NUM(1.0), b);
+}
+#else
+INLINED num num_inverse(const num b)
+{
+    const uint bits = as_uint(b);
+    float y = half_recip(b);
+#pragma unroll
+    for (uint step = 0; step < 3; ++step) y = fma(fma(-b, y, 1.0f), y, y);
+    return (bits & 0x7fffffu) == 0x7fffffu ? as_float(0x7f000000u - bits) : y;
+}
 #endif
 
 #if FUSED_PROBE

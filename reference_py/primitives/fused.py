@@ -20,6 +20,11 @@ def muladd(a, b, c):
         return _of_singles(a, b, c) if a.dtype == np.float32 else _of_doubles(a, b, c)
 
 
+def num_inverse(b):
+    """Return ``1 / b``, rounded once to the type of ``b``, float32 or float64."""
+    return b.dtype.type(1) / b
+
+
 def _of_singles(a, b, c):
     product, added = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
     total = product + added

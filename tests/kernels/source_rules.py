@@ -158,7 +158,8 @@ def calls(text: str, own: Iterable[str]) -> list[str]:
         if not condition and match[2] not in _TYPES and not match[2].endswith("_t"):
             found.append((match.start(), f"({match[2]})() hides a call, write it without ( )"))
     for match in _INEXACT.finditer(code):
-        found.append((match.start(), f"{match[0]} is not exact"))
+        if match[0] not in known:
+            found.append((match.start(), f"{match[0]} is not exact"))
     for match in _WORD.finditer(code):
         if match[0] in INEXACT_BUILTINS - known:
             found.append((match.start(), f"{match[0]} is the name of a function that is not exact"))

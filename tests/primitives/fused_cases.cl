@@ -15,3 +15,10 @@ __kernel void fused_eights(__global const num8 *a, __global const num8 *b, __glo
     const uint i = get_global_id(0);
     if (8u * i < n) result[i] = MULADD(a[i], b[i], c[i]);
 }
+
+// Inverses of singles whose bits follow each other.
+__kernel void inverses(__global num *result, const uint first, const uint n)
+{
+    const uint i = get_global_id(0);
+    if (i < n) result[i] = num_inverse((num)as_float(first + i));
+}

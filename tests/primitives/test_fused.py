@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reference_py.primitives.fused import fused_of_doubles, muladd
+from reference_py.primitives.fused import fused_of_doubles, muladd, num_inverse
 from societies.opencl import Program, fused
 
 CASES = Path(__file__).parent / "fused_cases.cl"
@@ -98,6 +98,19 @@ def test_the_device(device, dtype, contracts):
         one(**given, result=result, n=n, global_size=-(-n // width // 8) * 8, local_size=8)
         bits = np.uint64 if double else np.uint32
         assert (result.get().ravel().view(bits) == expected.view(bits)).all(), kernel
+
+
+@pytest.mark.parametrize("first", ["0x1p-126", "0x1p+0", "0x1p+125"])
+def test_every_inverse_of_a_single(device, first):
+    """As a GPU finds it; all that have an exponent, of which one has no digit but ones."""
+    macros = {"NUM_IS_DOUBLE": False, fused.MACRO: False, "DEVICE_IS_CPU": False}
+    kernel = Program(device, CASES, macros).kernel("inverses")
+    begin, n = int(np.float32(float.fromhex(first)).view(np.uint32)), 1 << 23
+    result = device.zeros(n, np.float32)
+    kernel(result=result, first=begin, n=n, global_size=n, local_size=64)
+    numbers = np.arange(begin, begin + n, dtype=np.uint32).view(np.float32)
+    expected = num_inverse(numbers)
+    assert (result.get().view(np.uint32) == expected.view(np.uint32)).all()
 
 
 def test_a_compiler_that_does_not_fuse_is_found(device, tmp_path):

@@ -21,8 +21,11 @@
 
 #define FINE -1l  // `failed` of a box in which no atom is too close to another one
 
-// A position with a fourth number, which is of no importance: read at once.
-#if NUM_IS_DOUBLE
+// A position is a num4: with a fourth number, which is of no importance, it is read at once. A GPU
+// has the type from fused.cl.
+#if !DEVICE_IS_CPU
+#include "primitives/fused.cl"
+#elif NUM_IS_DOUBLE
 typedef double4 num4;
 #else
 typedef float4 num4;

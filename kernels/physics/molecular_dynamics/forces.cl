@@ -11,7 +11,7 @@
 //   list       a work-item is an atom, and tries those of its list
 //
 // On a CPU `sorted` takes several neighbours of an atom at a time (lanes.cl), `list` a neighbour
-// each of several atoms (slices.cl).
+// each of several atoms (slices.cl). On a GPU `list` reads four neighbours of an atom at once.
 // Macros: VARIANT_IS_ALL_PAIRS, VARIANT_IS_PARTICLE, VARIANT_IS_CELL, VARIANT_IS_SORTED,
 // VARIANT_IS_LIST.
 #if VARIANT_IS_ALL_PAIRS
@@ -246,10 +246,10 @@ __kernel void forces(__global const num4 *restrict packed, __global const num *r
 
 #else
 
-// Sums over the list of an atom, one neighbour after another: the first of some entries and those
-// that are a `stride` from each other. Where the list was too short, over the 27 cells.
+// Sums over the list of an atom, one neighbour after another. Where the list was too short, over
+// the 27 cells.
 static sums_t sums_one_by_one(__global const num4 *restrict packed,
-                              __global const uint *restrict entries, const size_t stride,
+                              __global const uint *restrict entries,
                               __global const uint *restrict start,
                               __global const uint *restrict totals, const uint place,
                               const uint length, const uint home)
@@ -258,7 +258,7 @@ static sums_t sums_one_by_one(__global const num4 *restrict packed,
     sums_t sums = SUMS_OF_NOTHING;
     if (length < ROOM) {
         for (uint k = 0; k < length; ++k) {
-            const num4 d = own - packed[PLACE_OF(entries[k * stride])];
+            const num4 d = own - packed[PLACE_OF(ENTRY_OF(entries, k))];
             add_pair(&sums, d.x, d.y, d.z);
         }
     } else {
@@ -320,13 +320,63 @@ forces_of_slices(__global const num4 *restrict packed, __global const uint *rest
         for (uint lane = 0; those != 0u && lane < count; ++lane)
             if ((those >> lane & 1u) != 0u) {
                 const uint at = order[place + lane];
-                const sums_t alone = sums_one_by_one(packed, slice + lane, WIDTH, start, totals,
+                const sums_t alone = sums_one_by_one(packed, slice + lane, start, totals,
                                                      place + lane, lengths[place + lane], cell[at]);
                 WRITE_SUMS(alone, at)
                 if (alone.close || outside(x + 3 * at)) atomic_min(overlap, at);
             }
         slice += (size_t)width * WIDTH;
     }
+}
+
+#else
+
+// `nearest` (pair.cl) of a difference from an atom; `around` is AROUND of its place.
+INLINED num turned(const num d, const num around)
+{
+    return fabs(d) > HALF_LENGTH ? d + around : d;
+}
+
+// A shifted force divides by distances, too, and branches for it anyway.
+#if FORM_IS_SHIFTED_FORCE
+#define INVERSE(r2) NUM_INVERT(r2)
+#else
+#define INVERSE(r2) num_inverse(r2)
+#endif
+
+// Sums over the list of an atom, four neighbours at a time: four reads are under way at once, and
+// nothing branches. `energies` is a literal at each call. Terms are multiplied by the scale of
+// whole numbers (fixed.cl) before their last product, which is the same: the scale is a power of 2.
+// `close` says that a neighbour is so close that the sums may not be right.
+INLINED sums_t sums_of_list(__global const num4 *restrict packed,
+                            __global const fours_t *restrict fours, const num4 own,
+                            const uint length, const bool energies)
+{
+    sums_t sums = SUMS_OF_NOTHING;
+    const num around_x = AROUND(own.x), around_y = AROUND(own.y), around_z = AROUND(own.z);
+    for (uint k = 0; k < length; k += 4, fours += ATOMS) {
+        const fours_t four = *fours;
+        const num4 others[4] = {packed[four.x], packed[four.y], packed[four.z], packed[four.w]};
+#pragma unroll
+        for (uint i = 0; i < 4; ++i) {
+            const num4 d = own - others[i];
+            const num dx = turned(d.x, around_x), dy = turned(d.y, around_y);
+            const num dz = turned(d.z, around_z);
+            const num r2 = (dx * dx + dy * dy) + dz * dz;
+            const bool acts = r2 < SQUARE_OF_CUTOFF;
+            sums.close |= r2 < SURELY_FITS;
+            PAIR_ENERGY_AND_FORCE(num, r2, u, w, INVERSE, NUM_DIV, NUM_SQRT)
+            const num scaled = acts ? w * NUM(FIXED_SCALE) : NUM(0.0);
+            sums.x += convert_long_rte(scaled * dx);
+            sums.y += convert_long_rte(scaled * dy);
+            sums.z += convert_long_rte(scaled * dz);
+            if (energies) {
+                sums.u += convert_long_rte((acts ? u : NUM(0.0)) * NUM(FIXED_SCALE));
+                sums.w += convert_long_rte(scaled * r2);
+            }
+        }
+    }
+    return sums;
 }
 
 #endif
@@ -361,8 +411,17 @@ __kernel void forces(__global const num4 *restrict packed, __global const uint *
 #else
     for (uint place = FIRST + LANE; place < LAST; place += LANES) {
         const uint at = order[place];
-        const sums_t sums = sums_one_by_one(packed, list + place, ATOMS, start, totals, place,
-                                            lengths[place], cell[at]);
+        const uint length = lengths[place];
+        __global const fours_t *fours = (__global const fours_t *)list + place;
+        sums_t sums = SUMS_OF_NOTHING;
+        sums.close = length >= ROOM;
+        if (!sums.close && energies)
+            sums = sums_of_list(packed, fours, packed[place], length, true);
+        else if (!sums.close)
+            sums = sums_of_list(packed, fours, packed[place], length, false);
+        if (sums.close)
+            sums =
+                sums_one_by_one(packed, list + 4 * place, start, totals, place, length, cell[at]);
         WRITE_SUMS(sums, at)
         if (sums.close || outside(x + 3 * at)) atomic_min(overlap, at);
     }

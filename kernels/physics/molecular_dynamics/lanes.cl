@@ -43,10 +43,6 @@ static uint bits_of(const mask_t mask)
     return joined_bits(mask & BIT_OF_EACH_LANE);
 }
 
-// What `nearest` (pair.cl) adds to a difference from an atom at `own` that is longer than half the
-// box: it can be too long in one direction only.
-#define AROUND(own) ((own) < HALF_LENGTH ? LENGTH : -LENGTH)
-
 // `nearest` of several differences; 0 is added where nothing is to be done, and nothing is to be
 // done for an atom so far inside the box that those near it are not on its other side.
 static wide_t nearest_of_each(const wide_t d, const num around, const bool inner)
@@ -71,6 +67,7 @@ static bool far_inside(const num4 own)
 #define DIVIDE_EACH(a, b) convert_float8(convert_double8(a) / convert_double8(b))
 #define ROOT_OF_EACH(a) convert_float8(sqrt(convert_double8(a)))
 #endif
+#define INVERT_EACH(a) DIVIDE_EACH((wide_t)NUM(1.0), a)
 
 // Sums over lanes, of whole numbers of units and the bits of FIXED_ROUNDS for each term.
 typedef struct {
@@ -111,7 +108,7 @@ INLINED void add_pairs(wide_sums_t *sums, const wide_t dx, const wide_t dy, cons
     const wide_t counted = counts ? square : (wide_t)(LENGTH * LENGTH);
     sums->nearest = counted < sums->nearest ? counted : sums->nearest;
     const mask_t acts = counted < (wide_t)SQUARE_OF_CUTOFF;
-    PAIR_ENERGY_AND_FORCE(wide_t, square, u, w, DIVIDE_EACH, ROOT_OF_EACH)
+    PAIR_ENERGY_AND_FORCE(wide_t, square, u, w, INVERT_EACH, DIVIDE_EACH, ROOT_OF_EACH)
     w = acts ? w : (wide_t)NUM(0.0);
     sums->x += ROUNDED(w * dx);
     sums->y += ROUNDED(w * dy);

@@ -4,7 +4,7 @@
 // A list has the places (in the order of the cells) of the atoms that are nearer than cutoff and
 // skin; its order is free. Where more are near than a list has room for, its length says so, and
 // the atom's partners are looked for in the cells instead.
-// On a CPU lists are slices (slices.cl).
+// On a CPU lists are slices (slices.cl), on a GPU fours of entries.
 // A CPU looks at several places at once, those that follow each other in a row of cells (`lanes`
 // has each axis of them by itself), and writes down those that are near by a table: `closed_up`
 // has, for each set of lanes, the set's lanes in front. An entry is then the number of bytes to the
@@ -18,6 +18,13 @@
 #include "physics/molecular_dynamics/slices.cl"
 
 #define SQUARE_OF_REACH NUM(P(square_of_reach))
+
+// What is added to a difference along an axis for the cell next to another one (`beside`).
+static num added_beside(const uint cell, const int further)
+{
+    const int to = (int)cell + further;
+    return to < 0 ? LENGTH : to >= SIDE ? -LENGTH : NUM(0.0);
+}
 
 #if DEVICE_IS_CPU
 
@@ -33,13 +40,6 @@ typedef struct {
     num x[RUNS], y[RUNS], z[RUNS];
     uint count;
 } runs_t;
-
-// What is added to a difference along an axis for the cell next to another one (`beside`).
-static num added_beside(const uint cell, const int further)
-{
-    const int to = (int)cell + further;
-    return to < 0 ? LENGTH : to >= SIDE ? -LENGTH : NUM(0.0);
-}
 
 // Find the runs around a cell: in each of nine rows the three cells beside each other, or those at
 // one end of the row and that at the other.
@@ -193,31 +193,108 @@ listed_slices(__global const num4 *restrict packed, __global const num *restrict
 
 #else
 
-// Where neighbour k of the atom at a place is: the neighbours of neighbouring work-items follow
-// each other.
-#define LISTED(place, k) ((size_t)(k) * ATOMS + (place))
+// Lists of a GPU are fours of entries: those of neighbouring places follow each other, so
+// work-items read them side by side. The last four of a list ends with a place that is far from all
+// atoms.
+typedef uint4 fours_t;
 #define PLACE_OF(entry) entry
+#define ENTRY_OF(entries, k) (entries)[(size_t)((k) / 4u) * (4u * ATOMS) + (k) % 4u]
 
-// List the neighbours of a place; returns how many there are.
-static uint listed_around(__global const num4 *restrict packed, __global const uint *restrict start,
-                          __global const uint *restrict totals, __global uint *restrict list,
-                          const uint place, const uint home)
+// A list while it is made: the last entries, how many there are in all, and where the next four is
+// written. One at a time would be written in pieces of 4 bytes, each of which costs as much as 32.
+typedef struct {
+    fours_t last;
+    uint found;
+    __global fours_t *next;
+} making_t;
+
+INLINED void append(making_t *list, const uint entry)
 {
-    const num4 own = packed[place];
-    uint found = 0;
-    for (int number = 0; number < 27; ++number) {
-        const uint one = around(home, number);
-        const uint end = CELL_END(start, totals, one);
-        for (uint other = CELL_BEGIN(start, totals, one); other < end; ++other) {
-            const num4 d = own - packed[other];
-            const num dx = nearest(d.x), dy = nearest(d.y), dz = nearest(d.z);
-            const num r2 = (dx * dx + dy * dy) + dz * dz;
-            // Written in any case, which is cheaper than a branch; the last entry has no other
-            // use.
-            list[LISTED(place, min(found, ROOM - 1u))] = other;
-            found += r2 < SQUARE_OF_REACH && other != place ? 1u : 0u;
+    list->last = (fours_t)(list->last.y, list->last.z, list->last.w, entry);
+    ++list->found;
+    if (list->found % 4u == 0u && list->found <= ROOM) {
+        *list->next = list->last;
+        list->next += ATOMS;
+    }
+}
+
+// The sign of a number, as a bit.
+#if NUM_IS_DOUBLE
+#define SIGN_OF(x) ((uint)(as_ulong(x) >> 63))
+#else
+#define SIGN_OF(x) (as_uint(x) >> 31)
+#endif
+
+// Which of `count` places are near, a multiple of 4 and 32 at most: a bit each, the lowest for the
+// last. `across` is a literal at each call: whether something is to be added to the differences, as
+// the others are on the other side of the box.
+INLINED uint near_ones(__global const num4 *restrict others, const num4 own, const uint count,
+                       const num4 added, const bool across)
+{
+    uint near = 0u;
+    for (uint k = 0u; k < count; k += 4u, others += 4) {
+#pragma unroll
+        for (uint i = 0u; i < 4u; ++i) {
+            num4 d = own - others[i];
+            if (across) d = d + added;
+            const num r2 = (d.x * d.x + d.y * d.y) + d.z * d.z;
+            near = near << 1 | SIGN_OF(r2 - SQUARE_OF_REACH);
         }
     }
+    return near;
+}
+
+// List those of the places begin .. end - 1 that are near, but the place itself. Tests come first
+// and then all that were near, as a few of many are: each work-item has others, and all wait for
+// the one with the most. Places may be read that are behind the end.
+INLINED void list_run(making_t *list, __global const num4 *restrict packed, const num4 own,
+                      const uint place, const uint begin, const uint end, const num4 added,
+                      const bool across)
+{
+    for (uint other = begin; other < end; other += 32u) {
+        const uint count = min(end - other, 32u), tested = (count + 3u) / 4u * 4u;
+        uint near = near_ones(packed + other, own, tested, added, across);
+        near &= 0xffffffffu << (tested - count);
+        if (place - other < count) near &= ~(1u << (tested - 1u - (place - other)));
+        while (near != 0u) {
+            const uint before = clz(near);
+            near ^= 0x80000000u >> before;
+            append(list, other + (before - (32u - tested)));
+        }
+    }
+}
+
+// List the neighbours of a place; returns how many there are. Cells beside each other in a row
+// follow each other: a row of three is one run of places, or two at an end of the box.
+INLINED uint listed_around(__global const num4 *restrict packed,
+                           __global const uint *restrict start,
+                           __global const uint *restrict totals, __global fours_t *restrict list,
+                           const uint place, const uint home)
+{
+    const num4 own = packed[place];
+    const uint column = home % SIDE, y = home / SIDE % SIDE, z = home / (SIDE * SIDE);
+    const bool at_end = column == 0u || column == SIDE - 1u;
+    const uint beyond = column == 0u ? SIDE - 1u : 0u;
+    const uint from = column > 0u ? column - 1u : 0u, to = min(column + 1u, SIDE - 1u);
+    making_t made = {(fours_t)(ATOMS), 0u, list};
+    for (int row = 0; row < 9; ++row) {
+        const int up = row % 3 - 1, deep = row / 3 - 1;
+        const uint cells = (beside(z, deep) * SIDE + beside(y, up)) * SIDE;
+        num4 added = (num4)(NUM(0.0), added_beside(y, up), added_beside(z, deep), NUM(0.0));
+        for (uint part = 0u; part < (at_end ? 2u : 1u); ++part) {
+            if (part == 1u) added.x = column == 0u ? LENGTH : -LENGTH;
+            const uint first = cells + (part == 0u ? from : beyond);
+            const uint last = cells + (part == 0u ? to : beyond);
+            const uint begin = CELL_BEGIN(start, totals, first);
+            const uint end = CELL_END(start, totals, last);
+            if (added.x != NUM(0.0) || added.y != NUM(0.0) || added.z != NUM(0.0))
+                list_run(&made, packed, own, place, begin, end, added, true);
+            else
+                list_run(&made, packed, own, place, begin, end, added, false);
+        }
+    }
+    const uint found = made.found;
+    while (made.found % 4u != 0u) append(&made, ATOMS);
     return found;
 }
 
@@ -246,7 +323,8 @@ __kernel void neighbours(__global const num4 *restrict packed, __global const nu
                   list + FIRST / PART * LIST_OF_PART, lengths, widths + box * SLICES, FIRST, LAST);
 #else
     for (uint place = FIRST + LANE; place < LAST; place += LANES)
-        lengths[place] = listed_around(packed, start, totals, list, place, cell[order[place]]);
+        lengths[place] = listed_around(packed, start, totals, (__global fours_t *)list + place,
+                                       place, cell[order[place]]);
 #endif
 }
 

@@ -18,12 +18,16 @@ static num nearest(const num d)
     return d > HALF_LENGTH ? d - LENGTH : d < -HALF_LENGTH ? d + LENGTH : d;
 }
 
+// What it adds to a difference from an atom at `own` that is longer than half the box: it can be
+// too long in one direction only.
+#define AROUND(own) ((own) < HALF_LENGTH ? LENGTH : -LENGTH)
+
 // Energy of a pair and its force over its distance, for the square of the distance. Written once
 // for one pair and for several at once: `type` is num or a vector of it. What must be divided comes
 // first and apart, as `inverse`, `r` and `slope`: a CPU that takes pair after pair goes on with one
 // while it divides for the next (slices.cl).
-#define PAIR_ENERGY_AND_FORCE(type, r2, u, w, DIVIDE, ROOT) \
-    PAIR_DIVISIONS(type, r2, inverse, r, slope, DIVIDE, ROOT) \
+#define PAIR_ENERGY_AND_FORCE(type, r2, u, w, INVERT, DIVIDE, ROOT) \
+    PAIR_DIVISIONS(type, r2, inverse, r, slope, INVERT, DIVIDE, ROOT) \
     PAIR_AFTER_DIVISIONS(type, inverse, r, slope, u, w)
 
 #define PAIR_AFTER_DIVISIONS(type, inverse, r, slope, u, w) \
@@ -33,16 +37,16 @@ static num nearest(const num d)
     PAIR_SHIFT(r, slope, u, w)
 
 #if FORM_IS_SHIFTED_FORCE
-#define PAIR_DIVISIONS(type, r2, inverse, r, slope, DIVIDE, ROOT) \
-    const type inverse = DIVIDE((type)NUM(1.0), r2); \
+#define PAIR_DIVISIONS(type, r2, inverse, r, slope, INVERT, DIVIDE, ROOT) \
+    const type inverse = INVERT(r2); \
     const type r = ROOT(r2); \
     const type slope = DIVIDE((type)NUM(P(slope_at_cutoff)), r);
 #define PAIR_SHIFT(r, slope, u, w) \
     u = (u - NUM(P(energy_at_cutoff))) - (r - NUM(P(cutoff))) * NUM(P(slope_at_cutoff)); \
     w = w + slope;
 #else
-#define PAIR_DIVISIONS(type, r2, inverse, r, slope, DIVIDE, ROOT) \
-    const type inverse = DIVIDE((type)NUM(1.0), r2); \
+#define PAIR_DIVISIONS(type, r2, inverse, r, slope, INVERT, DIVIDE, ROOT) \
+    const type inverse = INVERT(r2); \
     const type r = r2, slope = r2;  // not used
 #if FORM_IS_SHIFTED
 #define PAIR_SHIFT(r, slope, u, w) u = u - NUM(P(energy_at_cutoff));
@@ -50,6 +54,9 @@ static num nearest(const num d)
 #define PAIR_SHIFT(r, slope, u, w)
 #endif
 #endif
+
+// 1 / a, also where it is subnormal.
+#define NUM_INVERT(a) NUM_DIV(NUM(1.0), a)
 
 // Sums over the pairs of an atom, in units of 2^-36, and whether one of them is too close.
 typedef struct {
@@ -68,7 +75,7 @@ static void add_pair(sums_t *sums, const num x, const num y, const num z)
     const num dx = nearest(x), dy = nearest(y), dz = nearest(z);
     const num r2 = (dx * dx + dy * dy) + dz * dz;
     if (r2 < SQUARE_OF_CUTOFF) {
-        PAIR_ENERGY_AND_FORCE(num, r2, u, w, NUM_DIV, NUM_SQRT)
+        PAIR_ENERGY_AND_FORCE(num, r2, u, w, NUM_INVERT, NUM_DIV, NUM_SQRT)
         const num fx = w * dx, fy = w * dy, fz = w * dz, virial = w * r2;
         const bool fits = fixed_fits(fx) && fixed_fits(fy) && fixed_fits(fz) && fixed_fits(u) &&
                           fixed_fits(virial);

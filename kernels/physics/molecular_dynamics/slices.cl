@@ -31,6 +31,7 @@
 
 #define ENTRY(place) ((place) * (uint)sizeof(num4))
 #define PLACE_OF(entry) ((entry) / (uint)sizeof(num4))
+#define ENTRY_OF(entries, k) (entries)[(size_t)(k) * WIDTH]
 
 // Slices of a box, and what is known of one: how many entries its lists have, and whether one of
 // its atoms has no list, because that would have been too long.
@@ -142,7 +143,7 @@ INLINED wide_t turned(const wide_t d, const wide_t around)
 #define PAIRS_OF_ENTRIES(slice) \
     DISTANCES_OF_ENTRIES(slice) \
     const mask_t acts = square < (wide_t)SQUARE_OF_CUTOFF; \
-    PAIR_ENERGY_AND_FORCE(wide_t, square, u, w, DIVIDE_EACH, ROOT_OF_EACH) \
+    PAIR_ENERGY_AND_FORCE(wide_t, square, u, w, INVERT_EACH, DIVIDE_EACH, ROOT_OF_EACH) \
     w = acts ? w : (wide_t)NUM(0.0);
 
 // Sums over the lists of a slice; `energies` is a literal at each call. They are right for atoms
@@ -221,7 +222,7 @@ INLINED void sum_slice_quickly(slice_sums_t *sums, const slice_t *slice,
     }
     for (uint k = 0; k < width; ++k, entries += WIDTH) {
         DISTANCES_OF_ENTRIES(slice)
-        PAIR_DIVISIONS(wide_t, square, inverse, r, slope, DIVIDE_EACH, ROOT_OF_EACH)
+        PAIR_DIVISIONS(wide_t, square, inverse, r, slope, INVERT_EACH, DIVIDE_EACH, ROOT_OF_EACH)
         ADD_THE_ONE_BEFORE
         before_x = dx;
         before_y = dy;

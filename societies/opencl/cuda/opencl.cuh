@@ -412,6 +412,12 @@ CL_REAL(cl_trunc, truncf, trunc)
 CL_REAL(cl_rint, rintf, rint)
 CL_REAL(cl_round, roundf, round)
 
+CL_FN float half_recip(const float x)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
 CL_FN float cl_fma(const float a, const float b, const float c)
 {
     return __fmaf_rn(a, b, c);

@@ -212,6 +212,7 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
                 "ROOM": _room(p),
                 "WIDTH": WIDTH[p.precision],
                 "NUM_IS_DOUBLE": p.precision == "double",
+                "DEVICE_CONTRACTS": False,  # not to be found out: no MULADD is called
                 **word_macros("VARIANT", p.variant, variants),
                 **word_macros("FORM", p.form, ["shifted", "shifted_force"]),
                 "VELOCITIES_ARE_NORMAL": p.velocities == "normal",

@@ -84,19 +84,20 @@ def test_atoms_anywhere(device, number, precision):
         assert different(expected, after(one, 3, device)) == [], variant
 
 
-def test_a_crowd_in_one_cell(device):
+@pytest.mark.parametrize("gpu", [False, True], ids=["as on a CPU", "as on a GPU"])
+def test_a_crowd_in_one_cell(device, gpu):
     """More atoms near each other than a list has room for; all others are far away."""
     side = np.arange(6) * 0.68
     x = np.stack(np.meshgrid(side, side, side), -1).reshape(-1, 3) + 4.0
     p = placed(x, 40.0, precision="single", variant="list", dt=1e-5)
     expected = after(replace(p, variant="all_pairs"), 2)
-    made = engine(p, device)
+    made = engine(p, device, gpu=gpu)
     room = made.run_step.memory["list"].shape[-1]
     assert made.run_step.memory["lengths"].get().max() >= room
     made.run_ticks(1, 2)
     made.finish()
     assert different(expected, made.state()) == []
-    assert different(expected, after(replace(p, variant="cell"), 2, device)) == []
+    assert different(expected, after(replace(p, variant="cell"), 2, device, gpu=gpu)) == []
 
 
 def listed_at(memory, place):
@@ -109,38 +110,46 @@ def listed_at(memory, place):
     return own.reshape(-1, width)[:, place % width]
 
 
-def stepped(p, steps, device=None):
+def stepped(p, steps, device=None, **more):
     """Return the state after some steps of which no energies were computed."""
-    made = engine(replace(p, series_every=1000), device)
+    made = engine(replace(p, series_every=1000), device, **more)
     made.run_ticks(1, steps)
     state = made.state()
     return {name: state[name] for name in ("x", "v", "F", "overlap")}
 
 
 @pytest.mark.parametrize("form", ["plain", "shifted_force"])
-@pytest.mark.parametrize("precision", ["single", "double"])
-def test_forces_without_energies(device, precision, form):
-    """A CPU takes these another way; terms that are ties of rounding are among them."""
+@pytest.mark.parametrize(
+    ("precision", "gpu"),
+    [("single", False), ("double", False), ("single", True)],
+    ids=["single", "double", "single, as on a GPU"],
+)
+def test_forces_without_energies(device, precision, gpu, form):
+    """They are taken another way; terms that are ties of rounding are among them."""
     p = crystal(4, 0.4, cutoff=2.0, skin=0.2, dt=0.005, precision=precision, form=form)
     expected = stepped(p, 8)
     assert (expected["overlap"] == NONE).all()
-    assert different(expected, stepped(replace(p, variant="list"), 8, device)) == []
+    assert different(expected, stepped(replace(p, variant="list"), 8, device, gpu=gpu)) == []
 
 
-@pytest.mark.parametrize("precision", ["single", "double"])
-def test_pairs_at_all_distances(device, precision):
+@pytest.mark.parametrize(
+    ("precision", "nearest", "gpu"),
+    [("single", 0.57, False), ("double", 0.57, False), ("single", 0.48, True)],
+    ids=["single", "double", "single, as on a GPU"],
+)
+def test_pairs_at_all_distances(device, precision, nearest, gpu):
     """From a force of more than 2^51 units on; every slice of lists has pairs that are close."""
     rng = np.random.default_rng(5)
     grid = np.stack(np.meshgrid(*[np.arange(1.0, 16.0, 3.5)] * 3), -1).reshape(-1, 3)
     way = rng.normal(size=grid.shape)
     way /= np.sqrt((way**2).sum(axis=1, keepdims=True))
-    apart = np.linspace(0.57, 1.1, len(grid))[:, None]
+    apart = np.linspace(nearest, 1.1, len(grid))[:, None]
     x = np.concatenate([grid, grid + apart * way])[rng.permutation(2 * len(grid))]
     p = placed(x, 18.0, precision=precision, dt=1e-5, speeds=rng.normal(size=x.shape))
     expected = stepped(p, 3)
     assert (expected["overlap"] == NONE).all()
     assert np.abs(expected["F"]).max() > 2**51
-    assert different(expected, stepped(replace(p, variant="list"), 3, device)) == []
+    assert different(expected, stepped(replace(p, variant="list"), 3, device, gpu=gpu)) == []
 
 
 def test_cells_and_lists_hold_what_they_should(device):

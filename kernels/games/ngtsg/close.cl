@@ -30,9 +30,9 @@ __kernel void close_batch(__global const uint *moves, __global const uint *paren
                           __global long *ended, __global const uint *batch_first,
                           __global const uint *batch_end, __global const uint *batch_leaves,
                           __global long *leaves, __global int *value, __global uint *move,
-                          __global uint *as_good, __global uint *perhaps_as_good, const uint tick,
-                          const uint nodes, const uint depth, const int prune,
-                          const uint round_count)
+                          __global uint *as_good, __global uint *perhaps_as_good,
+                          __global const uint *last_rounds, const uint tick, const uint nodes,
+                          const uint depth, const int prune)
 {
     const size_t game = get_group_id(0), whole = game * nodes, rows = game * (depth + 1u);
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
@@ -62,6 +62,6 @@ __kernel void close_batch(__global const uint *moves, __global const uint *paren
     if (lid == 0u)
         compact_levels(moves + whole, best, states, first_child + whole, child_count + whole,
                        counts + rows, taken + rows, round + rows, horizon, low, high, level, ended,
-                       batch_leaves, leaves, value, move, as_good, perhaps_as_good, game, tick,
-                       depth, round_count);
+                       batch_leaves, leaves, value, move, as_good, perhaps_as_good,
+                       last_rounds, game, tick, depth);
 }

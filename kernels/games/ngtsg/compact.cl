@@ -16,8 +16,8 @@ static void compact_levels(__global const uint *moves, __global const int *best,
                            __global long *ended, __global const uint *batch_leaves,
                            __global long *leaves, __global int *value, __global uint *move,
                            __global uint *as_good, __global uint *perhaps_as_good,
-                           const size_t game, const uint tick, const uint depth,
-                           const uint round_count)
+                           __global const uint *last_rounds, const size_t game, const uint tick,
+                           const uint depth)
 {
     if (batch_level(level, game) > depth) return;
     leaves[game] += batch_leaves[game];
@@ -26,7 +26,7 @@ static void compact_levels(__global const uint *moves, __global const int *best,
         bool again = false;
         while (at > 0u && taken[at] == counts[at] && !again) {
             taken[at] = 0u;
-            again = counts[at] > 0u && round[at] + 1u < round_count;
+            again = counts[at] > 0u && round[at] < last_rounds[at];
             if (again) {
                 ++round[at];
             } else {

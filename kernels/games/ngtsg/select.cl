@@ -4,11 +4,18 @@
 // A search of several depths begins the next one here, so that this costs no launch of its own.
 // A workgroup is a game, a work-item every so many-th parent of a strip. Local memory: 5 bytes for
 // each parent of a strip. Round r of a level is for children number `ranks[r]` to `ranks[r + 1]`,
-// the latter left out, of every parent.
+// the latter left out, of every parent, and the last round of a level for all that are left.
 #include "games/ngtsg/deepening.cl"
 #include "primitives/scan.cl"
 
 #define STRIP 1024u
+#define MOST_CHILDREN 0xffffffffu
+
+// The number of the first child that a round leaves out.
+static uint rank_end(__global const uint *ranks, const uint round, const uint last_round)
+{
+    return round < last_round ? ranks[round + 1u] : MOST_CHILDREN;
+}
 
 // Where the children of a parent that are pending in a round begin: none of them is before `first`.
 static uint pending_from(__global const uint *first_child, const uint first, const uint rank,
@@ -43,9 +50,10 @@ select_batch(__global const uint *moves, __global const uint *parents, __global 
              __global int *low, __global int *high, __global long *repeated, __global uint *level,
              __global uint *batch, __global uint *batch_size, __global uint *batch_first,
              __global uint *batch_end, __global const uint *level_starts,
-             __global const uint *level_most, __global const uint *ranks, const uint nodes,
+             __global const uint *level_most, __global const uint *last_rounds,
+             __global const uint *ranks, const uint nodes,
              const uint slots, const uint width, const uint depth, const int prune,
-             const uint most_leaves, const uint round_count, const int principal_variation,
+             const uint most_leaves, const int principal_variation,
              const uint deepening, const int aspiration)
 {
     const size_t game = get_group_id(0), whole = game * nodes;
@@ -57,7 +65,7 @@ select_batch(__global const uint *moves, __global const uint *parents, __global 
     const bool over = at > depth, inner = !over && at > 0u;
     const size_t row = game * (depth + 1u) + (over ? 0u : at);
     const uint start = level_starts[over ? 0u : at];
-    const uint end = start + counts[row], last_round = round_count - 1u;
+    const uint end = start + counts[row], last_round = last_rounds[over ? 0u : at];
     const bool line = !over && principal_variation && is_first_line(taken + row - at, at);
     const uint usual = at == horizon[game] ? most_leaves : level_most[over ? 0u : at];
     const uint most = line ? 1u : usual;
@@ -78,7 +86,7 @@ select_batch(__global const uint *moves, __global const uint *parents, __global 
         const uint here = opaque(min(left, STRIP));
         for (uint i = lid; i < here; i += lanes) {
             const uint own = pending_count(first_child, child_count, states, first, ranks[now],
-                                           ranks[now + 1u], parent + i);
+                                           rank_end(ranks, now, last_round), parent + i);
             const bool useless =
                 own > 0u && is_dead(parents, best, states, prune, root_low, root_high, parent + i);
             dead[i] = useless;
@@ -92,7 +100,7 @@ select_batch(__global const uint *moves, __global const uint *parents, __global 
             if (dead[i] && place < most) states[parent + i] = DOOMED;
             if (!dead[i]) {
                 const uint own = pending_count(first_child, child_count, states, first, ranks[now],
-                                               ranks[now + 1u], parent + i);
+                                               rank_end(ranks, now, last_round), parent + i);
                 const uint from = pending_from(first_child, first, ranks[now], parent + i);
                 for (uint k = 0; k < own && place + k < most; ++k) batch[place + k] = from + k;
             }

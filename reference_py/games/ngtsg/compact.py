@@ -35,7 +35,7 @@ def compact_levels(p, game, tick):
 
 def _next_round(p, game, level):
     """Have a level gone through once more, if it has rounds left."""
-    if not p.rounds or game.round[level] == len(p.rounds):
+    if not p.rounds or game.round[level] == p.last_rounds[level]:
         return False
     game.round[level] += 1
     return True

@@ -54,6 +54,7 @@ class Refinements:
     deepening: int = 0
     aspiration: int = 0
     near_root: tuple[int, ...] = ()
+    rounds_at: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class SearchParameters:
     principal_variation : whether the leftmost line is searched before anything else
     rounds : how many children of a node are looked at before its window is looked at again, in
         ascending numbers; after the last of them all others; none: all at once
+    rounds_at : levels that are gone through in rounds, the root's being 0; none: all are
     deepening : plies from one depth to the next where several are searched one after the other,
         the last of which is `depth`; 0: that one alone
     aspiration : how far the value of a depth may be from that of the one before it; where it is
@@ -95,6 +97,7 @@ class SearchParameters:
     near_root: tuple[int, ...] = ()
     principal_variation: bool = False
     rounds: tuple[int, ...] = ()
+    rounds_at: tuple[int, ...] = ()
     deepening: int = 0
     aspiration: int = 0
 
@@ -121,6 +124,12 @@ class SearchParameters:
         """Most nodes of a batch of each level that are no leaves."""
         near = (*self.near_root, *[self.most_branches] * (self.depth + 1))
         return tuple(min(most, self.most_branches) for most in near[: self.depth + 1])
+
+    @property
+    def last_rounds(self) -> tuple[int, ...]:
+        """Number of the last round of each level, from 0 on."""
+        at = self.rounds_at or range(self.depth + 1)
+        return tuple(len(self.rounds) if level in at else 0 for level in range(self.depth + 1))
 
     @property
     def ranks(self) -> tuple[int, ...]:

@@ -3,11 +3,13 @@
 A node of which nothing is known is of use if its parent is, so parents are asked: those that are
 of none are marked, and all their children are left out. With rounds a level is gone through several
 times: first for the first children of its parents, then for their next ones, so that parents are
-asked again in between. A search of several depths begins the next one here.
+asked again in between; `last_rounds` says of which levels. A search of several depths begins the
+next one here.
 Device twin: ``kernels/games/ngtsg/select.cl``.
 """
 
 from reference_py.games.ngtsg.deepening import next_depth
+from reference_py.games.ngtsg.parameters import MOST_CHILDREN
 from reference_py.games.ngtsg.tree import DOOMED, batch_level, horizon, is_dead, is_done
 
 
@@ -22,7 +24,7 @@ def select_batch(p, game, tick):
     start = p.starts[level]
     first, end = start + int(game.taken[level]), start + int(game.counts[level])
     chosen = [first] if level == 0 else _of_parents(p, game, level, first, end, most)
-    while not chosen and p.rounds and game.round[level] < len(p.rounds):
+    while not chosen and p.rounds and game.round[level] < p.last_rounds[level]:
         game.round[level] += 1
         first = start
         chosen = _of_parents(p, game, level, first, end, most)
@@ -43,7 +45,9 @@ def _of_parents(p, game, level, first, end, most):
     """Return the first nodes of use among some consecutive ones, at most so many."""
     chosen = []
     at = int(game.round[level]) if p.rounds else 0
-    low, high = p.ranks[at : at + 2]
+    low, high = p.ranks[at], MOST_CHILDREN
+    if at < p.last_rounds[level]:
+        high = p.ranks[at + 1]
     parent = int(game.parents[first])
     last = int(game.parents[end - 1])
     while parent <= last and len(chosen) < most:

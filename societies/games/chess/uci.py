@@ -19,7 +19,7 @@ from reference_py.games.ngtsg.parameters import Refinements
 from societies.errors import SocietiesError
 from societies.games.chess.game import UNDECIDED, Game, replayed
 from societies.games.chess.searcher import MOST_DEPTH, PREPARED, Found, Searcher
-from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILDREN
+from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILDREN, MOST_LEVEL
 from societies.games.ngtsg.refinements import contradictions
 from societies.workload.engines import DeviceEngine, ReferenceEngine
 from societies.workload.registry import config_from_dict
@@ -113,7 +113,11 @@ class Uci:
         self.say(f"option name Batch type spin default {self._batch} min 1 max {MOST_BATCH}")
         keys = self._searcher.config.refinements
         first = str(keys.principal_variation).lower()
-        for name, numbers in (("Rounds", keys.rounds), ("Near Root", keys.near_root)):
+        for name, numbers in (
+            ("Rounds", keys.rounds),
+            ("Rounds At", keys.rounds_at),
+            ("Near Root", keys.near_root),
+        ):
             value = " ".join(map(str, numbers)) or "<empty>"
             self.say(f"option name {name} type string default {value}")
         self.say(f"option name Principal Variation type check default {first}")
@@ -186,7 +190,11 @@ class Uci:
         if not all(word.isdecimal() and len(word) < 11 for word in numbers):
             return None
         values = tuple(int(word) for word in numbers)
-        lists = {"rounds": ("rounds", MOST_CHILDREN), "near root": ("near_root", MOST_BATCH)}
+        lists = {
+            "rounds": ("rounds", MOST_CHILDREN),
+            "rounds at": ("rounds_at", MOST_LEVEL),
+            "near root": ("near_root", MOST_BATCH),
+        }
         single = {"deepening": MOST_DEPTH - 1, "aspiration": MOST_ASPIRATION}
         found: dict[str, Any] = {}
         if name in lists and all(1 <= value <= lists[name][1] for value in values):

@@ -28,6 +28,7 @@ MOST_FEW = 2**16
 
 MOST_CHILDREN = 1000
 MOST_DEEPENING = 32
+MOST_LEVEL = 32
 MOST_ASPIRATION = 10**9
 MOST_POOL = 2**31 - 1
 USUAL_POOL = 2**22
@@ -37,6 +38,7 @@ of nodes may change where batches have to become smaller."""
 Pool = Annotated[int, Field(ge=1, le=MOST_POOL)]
 BatchSize = Annotated[int, Field(ge=1, le=MOST_BATCH)]
 Children = Annotated[int, Field(ge=1, le=MOST_CHILDREN)]
+Level = Annotated[int, Field(ge=1, le=MOST_LEVEL)]
 
 
 ROUNDS: Any = key(
@@ -45,6 +47,12 @@ ROUNDS: Any = key(
     "are looked at; ascending. 1: the first child before its brothers; none: all at once, as "
     "published",
     "nodes",
+)
+ROUNDS_AT: Any = key(
+    (),
+    "Levels that are gone through in rounds, from 1, the moves of the root, on; none: all. Rounds "
+    "save nodes and cost supersteps, on deep levels more of them",
+    "levels",
 )
 PRINCIPAL_VARIATION: Any = key(
     False, "Whether the leftmost line is searched, a node at a time, before anything else"
@@ -120,6 +128,7 @@ class SearchConfig(WorkloadConfig):
         "alpha_beta", "Whether nodes are left out whose value cannot change that of the root"
     )
     rounds: ListOf[Children] = ROUNDS
+    rounds_at: ListOf[Level] = ROUNDS_AT
     principal_variation: bool = PRINCIPAL_VARIATION
     deepening: int = DEEPENING
     aspiration: int = ASPIRATION
@@ -185,6 +194,7 @@ class SearchConfig(WorkloadConfig):
             "near_root": near,
             "principal_variation": self.principal_variation,
             "rounds": tuple(self.rounds),
+            "rounds_at": tuple(self.rounds_at),
             "deepening": self.deepening,
             "aspiration": self.aspiration,
         }

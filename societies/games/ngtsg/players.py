@@ -12,8 +12,10 @@ from societies.games.ngtsg.config import (
     NEAR_ROOT,
     PRINCIPAL_VARIATION,
     ROUNDS,
+    ROUNDS_AT,
     BatchSize,
     Children,
+    Level,
 )
 from societies.games.ngtsg.refinements import contradictions, idle, refinements_of
 from societies.words import counted
@@ -22,7 +24,7 @@ DEPTH, DEPTH_IN_TIME = 2, 32
 """How far a player looks ahead unless it is said: without a time, and at most with one."""
 
 SEARCH = "search"
-NO_KEYS = "no rounds, principal_variation, deepening, aspiration, near_root"
+NO_KEYS = "no rounds, rounds_at, principal_variation, deepening, aspiration, near_root"
 
 
 class SearchingPlayer(Section):
@@ -32,6 +34,7 @@ class SearchingPlayer(Section):
     depth: int | None
     seconds: float
     rounds: ListOf[Children] = ROUNDS
+    rounds_at: ListOf[Level] = ROUNDS_AT
     principal_variation: bool = PRINCIPAL_VARIATION
     deepening: int = DEEPENING
     aspiration: int = ASPIRATION

@@ -19,7 +19,7 @@ def refinements_of(section: Any, near_root: Sequence[int]) -> Refinements:
 
     Parameters
     ----------
-    section : with the keys rounds, principal_variation, deepening and aspiration
+    section : with the keys rounds, rounds_at, principal_variation, deepening and aspiration
     near_root : the key of that name, which stands in another place in some configurations
     """
     return Refinements(
@@ -28,6 +28,7 @@ def refinements_of(section: Any, near_root: Sequence[int]) -> Refinements:
         section.deepening,
         section.aspiration,
         tuple(near_root),
+        tuple(section.rounds_at),
     )
 
 
@@ -54,6 +55,13 @@ def contradictions(
         if number <= before:
             yield Conflict((*at, "rounds", i), f"{number} after {before}; the numbers ascend")
             break
+    for i, (before, level) in enumerate(pairwise(keys.rounds_at), 1):
+        if level <= before:
+            yield Conflict((*at, "rounds_at", i), f"{level} after {before}; the levels ascend")
+            break
+    if keys.rounds_at and keys.rounds_at[-1] > depth:
+        message = f"level {keys.rounds_at[-1]}; the last one, of the leaves, is {depth}"
+        yield Conflict((*at, "rounds_at"), message, ((*at, "depth"),))
     for i, most in enumerate(keys.near_root):
         if most > branches:
             message = f"{most} nodes; batch.branches allows {branches}"
@@ -72,16 +80,21 @@ def contradictions(
 
 def idle(keys: Refinements, at: Path = ()) -> Iterator[Conflict]:
     """Yield keys that do nothing because of others."""
-    if keys.principal_variation and keys.rounds[:1] == (1,):
+    if keys.rounds_at and not keys.rounds:
+        yield Conflict((*at, "rounds_at"), "no level is gone through in rounds: there are none")
+    if keys.principal_variation and keys.rounds[:1] == (1,) and not keys.rounds_at:
         message = "rounds that begin with 1 search the leftmost line first, too"
         yield Conflict((*at, "principal_variation"), message)
 
 
 def worded(keys: Refinements, ply: str) -> list[str]:
     """Return the keys that are not off, in words; ``ply`` is what a level of the tree is called."""
-    rounds, near = (" ".join(map(str, numbers)) for numbers in (keys.rounds, keys.near_root))
+    rounds, levels, near = (
+        " ".join(map(str, numbers)) for numbers in (keys.rounds, keys.rounds_at, keys.near_root)
+    )
     return [
         *([f"rounds {rounds}"] if rounds else []),
+        *([f"at levels {levels}"] if levels else []),
         *(["leftmost line first"] if keys.principal_variation else []),
         *([f"deepening by {counted(keys.deepening, ply)}"] if keys.deepening else []),
         *([f"aspiration {keys.aspiration}"] if keys.aspiration else []),

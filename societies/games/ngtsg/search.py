@@ -122,6 +122,7 @@ class SearchWorkload(Workload[C, P]):
             "min_leaves": 0,
             "min_branches": 0,
             "rounds": (),
+            "rounds_at": (),
             "deepening": 0,
             "aspiration": 0,
         }
@@ -326,7 +327,7 @@ class SearchWorkload(Workload[C, P]):
             "level_rooms": np.array(p.capacities, np.uint32),
             "level_most": np.array(p.most_by_level, np.uint32),
             "ranks": np.array(p.ranks, np.uint32),
-            "round_count": len(p.rounds) + 1,
+            "last_rounds": np.array(p.last_rounds, np.uint32),
             "least_depth": p.depths[0],
             "sharing": _sharing(p),
             **self.game_arguments(p),

@@ -242,6 +242,7 @@ def player_keys(player: Any, leaves: int, branches: int) -> dict[str, Any]:
         "depth": player.depth,
         "batch": BatchConfig(leaves=leaves, branches=branches, near_root=keys.near_root),
         "rounds": keys.rounds,
+        "rounds_at": keys.rounds_at,
         "principal_variation": keys.principal_variation,
         "deepening": keys.deepening,
         "aspiration": keys.aspiration,

@@ -33,6 +33,8 @@ LONG = ("trade", "5x70", "3x300", "2x1024", "tools", "all devices", "devices, gr
 TREE = "benchmarks/ngtsg.py --device {device} --set pool=16000000 --append {out}/ngtsg.csv"
 CHESS = f"{TREE} --config games/chess/search --set record.checkpoint=never --serial 222446"
 CONNECT6 = f"{TREE} --set depth=5 --core depth=4 --serial 340622 --whole 0"
+CHESS6 = f"{CHESS.replace(' 222446', ' 3270984')} --set depth=6 --core depth=5"
+WHOLE = f"{TREE} --set depth=5 --set full_width=true --serial 340622 --whole 1048576"
 SEARCH = "-m societies run games/{game}/search --device {device} --set pool=16000000 --profile"
 
 
@@ -142,11 +144,18 @@ def trees() -> Iterator[Job]:
     yield Job("chess, whole tree and alpha-beta", 120, f"{CHESS} --whole 262144 {batches}")
     keys = '--pruned "rounds=[1]" --pruned deepening=2'
     yield Job("chess, fewer nodes", 90, f"{CHESS} --whole 0 {keys} {batches}")
+    few = '--pruned "rounds=[1]" --pruned "rounds_at=[1,2,4]" --pruned deepening=4'
+    yield Job("chess, fewer supersteps", 90, f"{CHESS} --whole 10750 {few} --batches 65536 262144")
+    few = '--pruned "rounds=[1]" --pruned "rounds_at=[1,2,3,4,5]" --pruned deepening=2'
+    yield Job("six plies", 90, f"{CHESS6} --whole 0 {few} --batches 65536 262144")
     yield Job(
         "Connect6, fewer nodes",
         90,
         f'{CONNECT6} --pruned "rounds=[1,8]" --batches 7680 16384 65536',
     )
+    few = '--pruned "rounds=[5]" --pruned deepening=2 --pruned aspiration=60'
+    yield Job("Connect6, fewer supersteps", 90, f"{CONNECT6} {few} --batches 65536 262144")
+    yield Job("Connect6, all 260 M nodes", 60, f"{WHOLE} --rate 650000 --batches")
 
 
 def games() -> Iterator[Job]:

@@ -54,6 +54,18 @@ def test_every_node_of_the_published_tree(device):
     assert int(found["visited"].sum()) == 5_421_361
 
 
+@pytest.mark.thorough
+def test_every_node_of_the_published_tree_of_five_turns(device):
+    """An H100 needs a second and 3 GiB; a core of a CPU, ten minutes."""
+    if device is None or device.kind != "gpu":
+        pytest.skip("260 million nodes are for a GPU")
+    case = {"black": "J10", "white": "", "depth": 5, "w": 48}
+    batch = {"leaves": 2**20, "branches": 2**16}
+    found = searched(device, case, pruning="none", full_width=True, batch=batch, pool=16_000_000)
+    assert int(found["visited"].sum()) == 260_225_329
+    assert int(found["value"]) == 2021
+
+
 def some_searches(number):
     """Yield sizes of batches, drawn at random."""
     drawn = random.Random(7)

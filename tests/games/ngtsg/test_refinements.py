@@ -25,6 +25,7 @@ def drawn_keys(drawn):
     keys = {}
     if drawn.random() < 0.6:
         keys["rounds"] = tuple(sorted(drawn.sample(range(1, 7), drawn.randint(1, 4))))
+        keys["rounds_at"] = tuple(sorted(drawn.sample(range(1, 7), drawn.randint(0, 4))))
     if drawn.random() < 0.3:
         keys["principal_variation"] = True
     if drawn.random() < 0.6:
@@ -87,6 +88,7 @@ def test_rounds_that_no_node_reaches_change_nothing():
     "keys",
     [
         {"rounds": [1]},
+        {"rounds": [1, 3], "rounds_at": [2, 4], "deepening": 2},
         {"rounds": [2, 3, 5], "principal_variation": True},
         {"deepening": 1},
         {"deepening": 2, "aspiration": 1},
@@ -121,6 +123,7 @@ CHESS_COUNTS = [  # three plies: keys, nodes visited, batches of branches and of
     ({"rounds": ROUNDS}, (2890, 18, 60, 941)),
     ({"deepening": 2}, (8410, 4, 9, 9323)),
     ({"rounds": [1], "deepening": 2}, (4392, 8, 12, 5286)),
+    ({"rounds": [1], "rounds_at": [1, 2], "deepening": 2}, (4225, 8, 8, 5286)),
     ({"batch": {**BATCH, "near_root": [1, 8]}}, (8558, 7, 9, 3802)),
 ]
 """Found by the reference."""
@@ -136,6 +139,7 @@ FIVE_PLIES = [  # of docs/games.md: keys, nodes visited, supersteps, most kept
     ({"rounds": [1]}, (1_234_756, 209, 422_489)),
     ({"rounds": [1], "deepening": 2}, (591_967, 149, 275_558)),
     ({"rounds": [1], "deepening": 2, "aspiration": 60_000}, (578_801, 144, 275_558)),
+    ({"rounds": [1], "rounds_at": [1, 2, 4], "deepening": 4}, (668_648, 113, 284_151)),
     ({"rounds": ROUNDS}, (492_696, 1560, 31_541)),
     ({"rounds": ROUNDS, "deepening": 2}, (296_345, 1492, 24_796)),
     ({"batch": SMALL}, (1_208_478, 2369, 4498)),
@@ -243,6 +247,12 @@ def test_a_plan_says_which_depths_and_how_much_room():
         ({"pruning": "none", "principal_variation": True}, "principal_variation: it only changes"),
         ({"rounds": [2, 5, 5]}, r"5 after 5; the numbers ascend"),
         ({"rounds": [0]}, "rounds"),
+        ({"rounds": [1], "rounds_at": [2, 1]}, "1 after 2; the levels ascend"),
+        (
+            {"depth": 4, "rounds": [1], "rounds_at": [2, 9]},
+            "level 9; the last one, of the leaves, is 4",
+        ),
+        ({"rounds": [1], "rounds_at": [0]}, "rounds_at"),
         ({"deepening": 4, "depth": 4}, "4 plies less than 4 is no depth"),
         ({"aspiration": 5}, "the window is laid around the value of the depth before; deepening"),
         ({"batch": {"branches": 8, "near_root": [4, 9]}}, "9 nodes; batch.branches allows 8"),
@@ -258,3 +268,5 @@ def test_a_key_without_effect_is_said():
     given = {"workload": "tictactoe", "rounds": [1, 4], "principal_variation": True}
     (warning,) = config_from_dict(given).warnings()
     assert "search the leftmost line first" in warning.message
+    (warning,) = config_from_dict({"workload": "tictactoe", "rounds_at": [1]}).warnings()
+    assert "no level is gone through in rounds" in warning.message

@@ -69,6 +69,10 @@ WITH_TWIN = [name for name in FILES if name not in WITHOUT_TWIN]
 TWINS_ELSEWHERE = {
     "look_at_menu": "the order in which menu() of trading.py chooses, kept while nothing changes",
     "look_again": "the same after a swap",
+    "line_score": "what single_score() of moves.py adds for a line",
+    "pair_of": "the pairs by which Shapes of shapes.py counts",
+    "branch_together": "branch() of moves.py, by many work-items",
+    "evaluate_together": "evaluate() of evaluate.py, by many work-items",
     "menu_length": "how many menu() of trading.py returns",
     "choose_menu": "menu() of trading.py, by many work-items",
     "load_ranks": "the order in which menu() of trading.py chooses, kept while nothing changes",
@@ -313,6 +317,8 @@ TWINS_OF_ANOTHER_NAME = {
     "kernels/economy/menu.cl": "a part of trading.py",
     "kernels/economy/bargaining.cl": "a part of trading.py",
     "kernels/economy/order.cl": "a part of statistics.py",
+    "kernels/games/connect6/together.cl": "moves.py by many work-items",
+    "kernels/games/connect6/weigh.cl": "evaluate.py by many work-items",
 }
 
 

@@ -114,6 +114,28 @@ static void candidates(const uint *taken, uint *near)
         }
 }
 
+// What a stone on a place of a line adds to the score of its point.
+static int line_score(const line_t line, const uint own, const uint other,
+                      __global const uchar *classes)
+{
+    int score = 0;
+    const segment_t here = segment_at(own, other, line.length, line.place);
+    if (here.length >= SHORTEST) {
+        const uint after = here.mask | 1u << (line.place - here.first);
+        score += attack(kind_of(classes, here.length, after)) -
+                 attack(kind_of(classes, here.length, here.mask));
+    }
+    const segment_t there = segment_at(other, own, line.length, line.place);
+    if (there.length >= SHORTEST) {
+        const uint left = line.place - there.first;
+        const uint before = there.mask & ((1u << left) - 1u), past = there.mask >> (left + 1u);
+        const int pieces = max(defence(kind_of(classes, left, before)),
+                               defence(kind_of(classes, there.length - left - 1u, past)));
+        score += defence(kind_of(classes, there.length, there.mask)) - pieces;
+    }
+    return score;
+}
+
 // The score of a single stone on an empty point.
 static int single_score(const uint *mine, const uint *others, const uint point,
                         __global const uchar *classes)
@@ -121,21 +143,7 @@ static int single_score(const uint *mine, const uint *others, const uint point,
     int score = (int)edge_distance(point) + 1;
     for (uint direction = 0; direction < DIRECTIONS; ++direction) {
         const line_t line = line_of(point, direction);
-        const uint own = mine[line.number], other = others[line.number];
-        const segment_t here = segment_at(own, other, line.length, line.place);
-        if (here.length >= SHORTEST) {
-            const uint after = here.mask | 1u << (line.place - here.first);
-            score += attack(kind_of(classes, here.length, after)) -
-                     attack(kind_of(classes, here.length, here.mask));
-        }
-        const segment_t there = segment_at(other, own, line.length, line.place);
-        if (there.length >= SHORTEST) {
-            const uint left = line.place - there.first;
-            const uint before = there.mask & ((1u << left) - 1u), past = there.mask >> (left + 1u);
-            const int pieces = max(defence(kind_of(classes, left, before)),
-                                   defence(kind_of(classes, there.length - left - 1u, past)));
-            score += defence(kind_of(classes, there.length, there.mask)) - pieces;
-        }
+        score += line_score(line, mine[line.number], others[line.number], classes);
     }
     return score;
 }

@@ -9,9 +9,16 @@
 #define GAME_PARAMETERS , __global const uchar *classes
 #define GAME_ARGUMENTS , classes
 
+// A CPU takes work-items in turns, so one of them lists the turns of a position.
+#define TOGETHER (!DEVICE_IS_CPU)
+
 #include "games/connect6/evaluate.cl"
 #include "games/connect6/make.cl"
 #include "games/connect6/moves.cl"
+#if TOGETHER
+#include "games/connect6/together.cl"
+#include "games/connect6/weigh.cl"
+#endif
 #include "games/ngtsg/branch.cl"
 #include "games/ngtsg/evaluate.cl"
 #include "games/ngtsg/make.cl"

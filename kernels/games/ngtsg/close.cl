@@ -62,6 +62,6 @@ __kernel void close_batch(__global const uint *moves, __global const uint *paren
     if (lid == 0u)
         compact_levels(moves + whole, best, states, first_child + whole, child_count + whole,
                        counts + rows, taken + rows, round + rows, horizon, low, high, level, ended,
-                       batch_leaves, leaves, value, move, as_good, perhaps_as_good,
-                       last_rounds, game, tick, depth);
+                       batch_leaves, leaves, value, move, as_good, perhaps_as_good, last_rounds,
+                       game, tick, depth);
 }

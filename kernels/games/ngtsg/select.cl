@@ -2,13 +2,21 @@
 // Twin: reference_py/games/ngtsg/select.py.
 //
 // A search of several depths begins the next one here, so that this costs no launch of its own.
-// A workgroup is a game, a work-item every so many-th parent of a strip. Local memory: 5 bytes for
+// A workgroup is a game, a work-item every so many-th parent of a strip. Local memory: 9 bytes for
 // each parent of a strip. Round r of a level is for children number `ranks[r]` to `ranks[r + 1]`,
 // the latter left out, of every parent, and the last round of a level for all that are left.
 #include "games/ngtsg/deepening.cl"
 #include "primitives/scan.cl"
 
 #define STRIP 1024u
+
+// So many work-items write the children of a parent side by side: a GPU stores neighbouring words
+// at once, a CPU takes work-items in turns.
+#if DEVICE_IS_CPU
+#define SHARING 1u
+#else
+#define SHARING 16u
+#endif
 #define MOST_CHILDREN 0xffffffffu
 
 // The number of the first child that a round leaves out.
@@ -42,25 +50,26 @@ static bool is_first_line(__global const uint *taken, const uint at)
     return found;
 }
 
-__kernel void
-select_batch(__global const uint *moves, __global const uint *parents, __global int *best,
-             __global uchar *states, __global uint *first_child, __global uint *child_count,
-             __global uint *open_children, __global uint *counts, __global uint *taken,
-             __global uint *round, __global uint *horizon, __global uint *root_moves,
-             __global int *low, __global int *high, __global long *repeated, __global uint *level,
-             __global uint *batch, __global uint *batch_size, __global uint *batch_first,
-             __global uint *batch_end, __global const uint *level_starts,
-             __global const uint *level_most, __global const uint *last_rounds,
-             __global const uint *ranks, const uint nodes,
-             const uint slots, const uint width, const uint depth, const int prune,
-             const uint most_leaves, const int principal_variation,
-             const uint deepening, const int aspiration)
+__kernel void select_batch(__global const uint *moves, __global const uint *parents,
+                           __global int *best, __global uchar *states, __global uint *first_child,
+                           __global uint *child_count, __global uint *open_children,
+                           __global uint *counts, __global uint *taken, __global uint *round,
+                           __global uint *horizon, __global uint *root_moves, __global int *low,
+                           __global int *high, __global long *repeated, __global uint *level,
+                           __global uint *batch, __global uint *batch_size,
+                           __global uint *batch_first, __global uint *batch_end,
+                           __global const uint *level_starts, __global const uint *level_most,
+                           __global const uint *last_rounds, __global const uint *ranks,
+                           const uint nodes, const uint slots, const uint width, const uint depth,
+                           const int prune, const uint most_leaves, const int principal_variation,
+                           const uint deepening, const int aspiration)
 {
     const size_t game = get_group_id(0), whole = game * nodes;
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     next_depth(moves, best, states, first_child, child_count, open_children, counts, taken, level,
                horizon, root_moves, low, high, repeated, nodes, width, depth, deepening,
                aspiration);
+    const uint sharing = lanes % SHARING == 0u ? SHARING : 1u, mine = lid % sharing;
     const uint at = batch_level(level, game);
     const bool over = at > depth, inner = !over && at > 0u;
     const size_t row = game * (depth + 1u) + (over ? 0u : at);
@@ -78,6 +87,7 @@ select_batch(__global const uint *moves, __global const uint *parents, __global 
     child_count += whole;
     batch += game * slots;
     __local uint *before = local_malloc(STRIP * sizeof(uint));
+    __local uint *from = local_malloc(STRIP * sizeof(uint));
     __local uchar *dead = local_malloc(STRIP * sizeof(uchar));
     uint parent = inner ? parents[first] : 0u;
     uint left = inner ? parents[end - 1u] + 1u - parent : 0u;
@@ -91,19 +101,17 @@ select_batch(__global const uint *moves, __global const uint *parents, __global 
                 own > 0u && is_dead(parents, best, states, prune, root_low, root_high, parent + i);
             dead[i] = useless;
             before[i] = useless ? 0u : own;
+            from[i] = pending_from(first_child, first, ranks[now], parent + i);
         }
         barrier(CLK_LOCAL_MEM_FENCE |
                 CLK_GLOBAL_MEM_FENCE);  // all were judged, before one is marked
         const uint sum = scan_exclusive(before, here);
-        for (uint i = lid; i < here; i += lanes) {
-            const uint place = chosen + before[i];
-            if (dead[i] && place < most) states[parent + i] = DOOMED;
-            if (!dead[i]) {
-                const uint own = pending_count(first_child, child_count, states, first, ranks[now],
-                                               rank_end(ranks, now, last_round), parent + i);
-                const uint from = pending_from(first_child, first, ranks[now], parent + i);
-                for (uint k = 0; k < own && place + k < most; ++k) batch[place + k] = from + k;
-            }
+        for (uint i = lid / sharing; i < here; i += lanes / sharing) {
+            const uint place = chosen + before[i], after = i + 1u < here ? before[i + 1u] : sum;
+            const uint own = after - before[i];
+            if (dead[i] && place < most && mine == 0u) states[parent + i] = DOOMED;
+            for (uint k = mine; k < own && place + k < most; k += sharing)
+                batch[place + k] = from[i] + k;
         }
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the list, and the strip is read
         chosen = min(chosen + sum, most);
@@ -127,5 +135,6 @@ select_batch(__global const uint *moves, __global const uint *parents, __global 
         batch_end[game] = chosen == most ? batch[chosen - 1u] + 1u : end;
     }
     local_free(STRIP * sizeof(uchar));
+    local_free(STRIP * sizeof(uint));
     local_free(STRIP * sizeof(uint));
 }

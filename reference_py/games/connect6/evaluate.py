@@ -1,6 +1,7 @@
 """What is a position worth to its side to move, which is about to place two stones?
 
-C6-E1. Device twin: ``kernels/games/connect6/evaluate.cl``.
+C6-E1. Device twins: ``kernels/games/connect6/evaluate.cl``, and by many work-items
+``kernels/games/connect6/weigh.cl``.
 """
 
 from reference_py.games.connect6.classes import D3, L2, L3, SIX, T1, T2, T3

@@ -1,7 +1,8 @@
 """Which turns are tried, in which order?
 
 C6-M1. A turn is a word: its first point, and in the upper half the second one.
-Device twin: ``kernels/games/connect6/moves.cl``.
+Device twins: ``kernels/games/connect6/moves.cl``, and by many work-items
+``kernels/games/connect6/together.cl``.
 """
 
 from reference_py.games.connect6.classes import SHORTEST, SIX, WINDOW, kind_of

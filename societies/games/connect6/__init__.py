@@ -33,6 +33,7 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
     summary = "game-tree search of Connect6, node by node (NGTS-G)"
     config = Connect6Config
     rules, file = GAME, FILE
+    together = True
 
     def fields(self, p: Connect6Parameters) -> Mapping[str, Field]:
         """Return the arrays of a search; a search that is resumed makes the table again."""

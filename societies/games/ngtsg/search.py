@@ -93,6 +93,7 @@ class SearchWorkload(Workload[C, P]):
     ----------
     rules : the game's functions in the reference
     file : kernel file with their twins, which includes those of the search
+    together : whether a GPU has a workgroup for the moves of a position
     """
 
     clock, copies, work = "superstep", "game", "node"
@@ -100,6 +101,7 @@ class SearchWorkload(Workload[C, P]):
     numpy = True
     rules: ClassVar[Game]
     file: ClassVar[str]
+    together: ClassVar[bool] = False
 
     def game_macros(self, p: P) -> dict[str, int | float | str | bool]:
         """Return the macros of the game's kernels."""
@@ -230,7 +232,11 @@ class SearchWorkload(Workload[C, P]):
     def phases(self, p: P, copies: int) -> Mapping[str, Phase]:
         """Return the kernels of every phase, or its function on the host."""
         nodes: dict[str, Any] = {"items": ITEMS, "scratch": self.game_scratch(p)}
-        branches, most = copies * p.most_branches, max(1, MOST_GROUPS // copies)
+        most = max(1, MOST_GROUPS // copies)
+        listing = copies * (
+            min(p.most_branches, most) if self.together else -(-p.most_branches // ITEMS)
+        )
+        weighing = copies * (min(p.batch, 4 * most) if self.together else -(-p.batch // ITEMS))
         making = copies * min(-(-p.most_branches * _sharing(p) // ITEMS), most)
         without = self._without(p, copies)
         tree = {
@@ -252,12 +258,10 @@ class SearchWorkload(Workload[C, P]):
             "begin": phase(f"{FOLDER}/begin.cl", kernel="begin_search", global_size=copies),
             **(first if p.deepening else {}),
             "select": tree["select"],
-            "branch": phase(self.file, kernel="branch_batch", global_size=branches, **nodes),
+            "branch": phase(self.file, listing, kernel="branch_batch", **nodes),
             "append": tree["append"],
             "make": phase(self.file, making, kernel="make_children", **nodes),
-            "evaluate": phase(
-                self.file, kernel="evaluate_batch", global_size=copies * p.batch, **nodes
-            ),
+            "evaluate": phase(self.file, weighing, kernel="evaluate_batch", **nodes),
             "close": tree["close"],
         }
 

@@ -12,18 +12,25 @@ from reference_py.games.connect6.parameters import Connect6Parameters
 from reference_py.games.connect6.search import GAME
 from reference_py.games.connect6.text import text_of, words_of
 from societies import config_from_dict
-from societies.games.connect6 import WORKLOAD
+from societies.games.connect6 import WORKLOAD, Connect6
 from societies.workload.engines import DeviceEngine
 
 NAMES = ("none", "D2", "L2", "D3", "L3", "T1", "T2", "T3", "SIX")
 WIDE = Connect6Parameters(width=48)
 
 
-def engine(device, roots, **settings):
+class OnGpu(Connect6):
+    """The search as a GPU has it: a workgroup lists the turns of a position, or weighs it."""
+
+    def game_macros(self, p):
+        return {**super().game_macros(p), "DEVICE_IS_CPU": False}
+
+
+def engine(device, roots, chosen=WORKLOAD, **settings):
     """Return an engine that has searched all roots."""
     config = config_from_dict({"workload": "connect6", **settings})
     p = replace(WORKLOAD.parameters(config), roots=tuple(roots))
-    made = DeviceEngine(WORKLOAD, p, device, copies=len(roots))
+    made = DeviceEngine(chosen, p, device, copies=len(roots))
     made.start()
     while made.ended() is None:
         made.run_ticks(1, 1)
@@ -101,11 +108,11 @@ def random_positions(number, seed):
     return found
 
 
-def compare(device, number, seed):
+def compare(device, number, seed, chosen=WORKLOAD):
     """Compare values and turns of positions, all at once."""
     positions = random_positions(number, seed)
     settings = {"width": 12, "batch": {"leaves": 12, "branches": 1}}
-    made = engine(device, positions, depth=1, **settings)
+    made = engine(device, positions, chosen, depth=1, **settings)
     p, state = made.parameters, made.state()
     for game, position in enumerate(positions):
         turns = GAME.branch(p, list(position))
@@ -124,10 +131,15 @@ def test_random_positions(device):
     compare(device, 75, 1)
 
 
+def test_random_positions_by_workgroups(device):
+    compare(device, 75, 1, OnGpu())
+
+
 @pytest.mark.thorough
 def test_ten_thousand_random_positions(device):
     for seed in range(2, 12):
         compare(device, 1000, seed)
+        compare(device, 1000, seed, OnGpu())
 
 
 TURNED = tuple(

@@ -57,6 +57,8 @@ class Table:
         for row in self.rows:
             key = tuple(row[name] for name in ("device", "work", "variant", "size", "quantity"))
             self.by[key].append(row)
+        two = folder / "two_gpus.csv"
+        self.two_gpus = list(csv.DictReader(two.open(newline=""))) if two.exists() else []
         found = dict.fromkeys(row["device"] for row in self.rows)
         self.devices = [name for name in found if name not in ("", "numba")]
         self.pair = tuple(self.devices[:2]) if len(self.devices) > 1 else ()
@@ -112,7 +114,10 @@ class Table:
 
 def written(table):
     """Return the text."""
-    parts = (machine, builds, launches, kernels, workloads, ptx_classes, host_lines, claims, left)
+    parts = (
+        machine, builds, launches, kernels, workloads, ptx_classes, host_lines, two_gpus, claims,
+        left,
+    )  # fmt: skip
     lines = ["# OpenCL and CUDA from one source: what was measured", ""]
     lines += ["Written by `run.py` from `measurements.csv`; README.md says how.", ""]
     for part in parts:
@@ -310,6 +315,30 @@ def host_lines(table):
     return [*lines, "The lines of a workload are the same for both devices."]
 
 
+def two_gpus(table):
+    """Return what two GPUs bring over one: figure 8."""
+    lines = ["## Two GPUs", ""]
+    if not table.two_gpus:
+        return [*lines, "Figure 8 was not run."]
+    seconds = {(r["work"], r["size"], r["devices"]): float(r["seconds"]) for r in table.two_gpus}
+    said = defaultdict(list)
+    for work, size, devices in seconds:
+        if devices == "2":
+            one, two = seconds[work, size, "1"], seconds[work, size, "2"]
+            name = f"n = {size}" if work == "product" else f"{size} societies"
+            said[work].append(f"{name}: {one / two:.2f} ({1e3 * one:.4g} and {1e3 * two:.4g} ms)")
+    first = table.two_gpus[0]
+    lines += [
+        f"Figure 8, of two_gpus.csv ({first['device']}, driver {first['driver']}): how many times "
+        "as fast two are as one, and what one and two take.",
+        "",
+        *(f"- {work}: {', '.join(each)}" for work, each in said.items()),
+        "",
+    ]
+    same = all(row["same"] == "1" for row in table.two_gpus)
+    return [*lines, f"The bits are {'the same' if same else 'NOT all the same'} with one and two."]
+
+
 def claims(table):
     """Return each claim of the report, and each of its future considerations, with a number."""
     lines = ["## The report's claims, and what it leaves to others", ""]
@@ -325,7 +354,8 @@ def left(table):
     """Return what was not measured."""
     rows = [row for row in table.rows if row["quantity"] in ("left out", "failed")]
     lines = ["## Not measured", ""]
-    lines += ["- Figure 8, two GPUs: a workload runs on one device; not run."]
+    if not table.two_gpus:
+        lines.append("- Figure 8, two GPUs: not run.")
     return lines + [
         f"- {row['work']} {row['variant']} {row['size']}: {row['quantity']}, {row['value']}"
         for row in rows
@@ -558,7 +588,9 @@ def figures(table, folder):
         if draw(table, axes):
             axes.set(title=f"Figure {number}: {title}", xlabel=x, ylabel=y, xscale="log")
             axes.set_yscale("log")
-            axes.legend(fontsize=7, ncols=2)
+            low, high = axes.get_ylim()
+            axes.set_ylim(low, high * (high / low) ** 0.35)  # room for the legend above all lines
+            axes.legend(fontsize=7, ncols=2, loc="upper left")
             axes.grid(alpha=0.3)
             one.tight_layout()
             one.savefig(folder / f"figure_{number}.png", dpi=110)

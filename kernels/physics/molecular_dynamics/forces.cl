@@ -1,5 +1,6 @@
 // Which force acts on each atom, and which energy has it?
 // Twin: reference_py/physics/molecular_dynamics/forces.py.
+// The file is long because each variant has its own way to an atom's neighbours.
 //
 // Terms are whole numbers (fixed.cl), so that all variants give the same bits, whatever the order:
 //

@@ -233,7 +233,8 @@ def test_options_of_the_search():
         settings=settings,
     )
     options = [line.removeprefix("option name ") for line in told if line.startswith("option")]
-    of = [[line for line in options if line.startswith(name)] for name in ("Rounds", "Near Root")]
+    names = ("Rounds", "Near Root")
+    of = [[line for line in options if line.startswith(f"{name} type")] for name in names]
     assert [line.split("default ")[1] for line in of[0]] == ["1", "1 5", "<empty>"]
     assert [line.split("default ")[1] for line in of[1]] == ["1", "1 4", "<empty>"]
     assert "Principal Variation type check default true" in options

@@ -160,11 +160,9 @@ def main():
         for n in options.sizes:
             measure(table, devices, "product", n, products(Path(folder), n), 1, "C", -2)
             file.flush()
-        for scenario in ("trade",):
-            for copies in options.societies:
-                settings = ensembles(scenario, copies)
-                measure(table, devices, scenario, copies, settings, DAYS, "held", 0)
-                file.flush()
+        for copies in options.societies:
+            measure(table, devices, "trade", copies, ensembles("trade", copies), DAYS, "held", 0)
+            file.flush()
     return 0
 
 

@@ -44,6 +44,7 @@ static value_t mean_at(__global const value_t *plane, const int column, const in
 #if PLANES_ARE_WHOLE
 typedef uchar4 values_t;
 typedef uint4 exacts_t;
+#define MEAN(all) (value_t)((all) / 4u)
 #define EXACTS(v) (exacts_t)((v).x, (v).y, (v).z, (v).w)
 #define MEANS(all) \
     (values_t)((uchar)((all).x / 4u), (uchar)((all).y / 4u), (uchar)((all).z / 4u), \
@@ -51,16 +52,28 @@ typedef uint4 exacts_t;
 #else
 typedef float4 values_t;
 typedef float4 exacts_t;
+#define MEAN(all) ((all) * 0.25f)
 #define EXACTS(v) v
 #define MEANS(all) ((all) * 0.25f)
 #endif
 
 #define TALL 4  // rows of which all are read before the first is needed
 
-// Four neighbouring columns of TALL rows, as if none were at a border.
+// Four neighbouring pixels of a row; those beyond its end are the last one.
+INLINED values_t four_of(__global const value_t *row, const uint column, const uint width,
+                         const bool aligned)
+{
+    if (aligned) return *(__global const values_t *)(row + column);
+    const uint last = width - 1u;
+    return (values_t)(row[column], row[min(column + 1u, last)], row[min(column + 2u, last)],
+                      row[min(column + 3u, last)]);
+}
+
+// Four neighbouring columns of TALL rows, as if none were at a border. Where rows are not aligned,
+// pixels are read and written one by one.
 INLINED void four_columns(__global const value_t *restrict planes, __global value_t *restrict next,
                           const size_t first, const uint here, const size_t lines,
-                          const uint column, const uint width)
+                          const uint column, const uint width, const bool aligned)
 {
     exacts_t rows[TALL + 2];
     exact_t before[TALL], after[TALL];
@@ -70,7 +83,8 @@ INLINED void four_columns(__global const value_t *restrict planes, __global valu
     for (uint i = 0; i < TALL + 2; ++i) {
         const size_t line = min(max(first + i, (size_t)1) - 1, lines - 1);
         __global const value_t *row = planes + line * width;
-        rows[i] = EXACTS(*(__global const values_t *)(row + column));
+        const values_t four = four_of(row, column, width, aligned);
+        rows[i] = EXACTS(four);
         if (i > 0 && i <= TALL) {
             before[i - 1] = (exact_t)row[west];
             after[i - 1] = (exact_t)row[east];
@@ -82,7 +96,69 @@ INLINED void four_columns(__global const value_t *restrict planes, __global valu
         const exacts_t right = (exacts_t)(now.y, now.z, now.w, after[i]);
         const exacts_t left = (exacts_t)(before[i], now.x, now.y, now.z);
         const exacts_t all = ((right + left) + rows[i]) + rows[i + 2];
-        if (i < here) *(__global values_t *)(next + (first + i) * width + column) = MEANS(all);
+        const values_t means = MEANS(all);
+        __global value_t *into = next + (first + i) * width + column;
+        if (i < here && aligned) {
+            *(__global values_t *)into = means;
+        } else if (i < here) {
+            into[0] = means.x;
+            if (column + 1u < width) into[1] = means.y;
+            if (column + 2u < width) into[2] = means.z;
+            if (column + 3u < width) into[3] = means.w;
+        }
+    }
+}
+
+// A column of TALL rows, as if none were at a border: for rows that are not aligned.
+INLINED void one_column(__global const value_t *restrict planes, __global value_t *restrict next,
+                        const size_t first, const uint here, const size_t lines, const uint column,
+                        const uint width)
+{
+    exact_t rows[TALL + 2], before[TALL], after[TALL];
+    const uint west = column > 0u ? column - 1u : column;
+    const uint east = column + 1u < width ? column + 1u : column;
+#pragma unroll
+    for (uint i = 0; i < TALL + 2; ++i) {
+        const size_t line = min(max(first + i, (size_t)1) - 1, lines - 1);
+        __global const value_t *row = planes + line * width;
+        rows[i] = (exact_t)row[column];
+        if (i > 0 && i <= TALL) {
+            before[i - 1] = (exact_t)row[west];
+            after[i - 1] = (exact_t)row[east];
+        }
+    }
+#pragma unroll
+    for (uint i = 0; i < TALL; ++i) {
+        const exact_t all = ((after[i] + before[i]) + rows[i]) + rows[i + 2];
+        if (i < here) next[(first + i) * width + column] = MEAN(all);
+    }
+}
+
+// A band of rows, each of its pixels by columns of TALL, and those at a border once more.
+INLINED void whole_band(__global const value_t *restrict planes, __global value_t *restrict next,
+                        const size_t first, const uint here, const size_t lines, const uint width,
+                        const uint height, const bool aligned)
+{
+    const uint top = (uint)(first % height), wide = aligned || PLANES_ARE_WHOLE ? 4u : 1u;
+    for (uint x = wide * LANE; x < width; x += wide * LANES) {
+        for (uint i = 0; i < here; i += TALL) {
+            if (wide == 4u)
+                four_columns(planes, next, first + i, here - i, lines, x, width, aligned);
+            else
+                one_column(planes, next, first + i, here - i, lines, x, width);
+        }
+        uint row = top;
+        for (uint i = 0; i < here; ++i, row = row + 1u < height ? row + 1u : 0u) {
+            __global const value_t *restrict plane = planes + (first + i - row) * width;
+            __global value_t *updated = next + (first + i) * width;
+            if (row == 0u || row + 1u == height)
+                for (uint k = 0; k < wide && (aligned || x + k < width); ++k)
+                    updated[x + k] = mean_at(plane, x + k, row, width, height);
+            else if (x == 0u)
+                updated[0] = mean_at(plane, 0, row, width, height);
+            else if (x + wide >= width)
+                updated[width - 1] = mean_at(plane, width - 1, row, width, height);
+        }
     }
 }
 
@@ -96,24 +172,11 @@ __kernel void neighbours(__global const value_t *restrict planes, __global value
     const size_t first = (size_t)get_group_id(0) * BAND, left = lines - first;
     const uint here = left < BAND ? (uint)left : BAND;
 #if !DEVICE_IS_CPU
-    if (width % 4u == 0u && width >= 8u) {
-        const uint top = (uint)(first % height);
-        for (uint x = 4u * LANE; x < width; x += 4u * LANES) {
-            for (uint i = 0; i < here; i += TALL)
-                four_columns(planes, next, first + i, here - i, lines, x, width);
-            uint row = top;
-            for (uint i = 0; i < here; ++i, row = row + 1u < height ? row + 1u : 0u) {
-                __global const value_t *restrict plane = planes + (first + i - row) * width;
-                __global value_t *updated = next + (first + i) * width;
-                if (row == 0u || row + 1u == height)
-                    for (uint k = 0; k < 4u; ++k)
-                        updated[x + k] = mean_at(plane, x + k, row, width, height);
-                else if (x == 0u)
-                    updated[0] = mean_at(plane, 0, row, width, height);
-                else if (x + 4u == width)
-                    updated[width - 1] = mean_at(plane, width - 1, row, width, height);
-            }
-        }
+    if (width >= 8u) {
+        if (width % 4u == 0u)
+            whole_band(planes, next, first, here, lines, width, height, true);
+        else
+            whole_band(planes, next, first, here, lines, width, height, false);
         return;
     }
 #endif

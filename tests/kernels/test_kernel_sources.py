@@ -94,6 +94,7 @@ TWINS_ELSEWHERE = {
     "compare_agents": "society_measures() of measures.py, without prices",
     "market_prices": "prices() of measures.py",
     "forget_uses": "the reference works out every use anew, and remembers none",
+    "written": "mean_of() of window.py, for the sums that a CPU has side by side",
     "block_change": "a part of the largest change, which change() takes at once",
     "block_totals": "a part of the sums, which totals() takes at once",
     "block_energies": "a part of the sums, which energies() takes at once",

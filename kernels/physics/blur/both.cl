@@ -65,11 +65,7 @@ __kernel void both(__global const float *restrict planes, __global float *restri
                 for (int v = 0; v < 4; ++v)
                     sum[v] = ADDED(sum[v], weight, *(const __local floats_t *)(of + 16 * v));
             }
-            const int some = min(here - x, WIDE);
-            for (int j = 0; j < some; ++j) {
-                const float one = ((const float *)sum)[j];
-                updated[x + j] = mean_of(one, left + x + j, top + i, width, height);
-            }
+            written(sum, updated + x, min(here - x, WIDE), left + x, top + i, width, height);
         }
     }
 #else

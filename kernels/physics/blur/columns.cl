@@ -32,10 +32,7 @@ __kernel void columns(__global const float *restrict across, __global float *res
                         sum[v] = ADDED(sum[v], weight, *(__global const floats_t *)(old + 16 * v));
                 }
             }
-            for (int j = 0; j < WIDE; ++j) {
-                const float one = ((const float *)sum)[j];
-                updated[x + j] = mean_of(one, x + j, row, width, height);
-            }
+            written(sum, updated + x, WIDE, x, row, width, height);
         }
 #endif
         for (; x < (int)width; x += (int)LANES) {

@@ -31,6 +31,22 @@ static float mean_of(const float sum, const int column, const int row, const int
 #endif
 }
 
+// Writes the first `some` of WIDE finished sums. They are copied before one is asked for by its
+// number, so that those that are still added up can stay in registers.
+static void written(const floats_t *sum, __global float *restrict into, const int some,
+                    const int column, const int row, const int width, const int height)
+{
+    if (KIND_IS_GAUSSIAN && some == WIDE) {
+#pragma unroll
+        for (int v = 0; v < 4; ++v) *(__global floats_t *)(into + 16 * v) = sum[v];
+        return;
+    }
+    float copied[WIDE];
+#pragma unroll
+    for (int v = 0; v < 4; ++v) *(floats_t *)(copied + 16 * v) = sum[v];
+    for (int j = 0; j < some; ++j) into[j] = mean_of(copied[j], column + j, row, width, height);
+}
+
 // The sum along a row at any of its pixels.
 static float row_sum(__global const float *restrict row, const int column, const int width,
                      __global const float *restrict weights)

@@ -111,6 +111,23 @@ GROUPS_A_CORE = 4
 
 
 @dataclass(frozen=True)
+class Joined:
+    """How a GPU takes a step and those after it in one launch.
+
+    Between two launches a GPU waits some microseconds. Where a workgroup of one step needs nothing
+    that other workgroups did in the one before, one kernel therefore carries out both.
+
+    Attributes
+    ----------
+    followers : phases of the steps that follow, in order
+    launch : what is launched for all of them
+    """
+
+    followers: tuple[str, ...]
+    launch: Launch
+
+
+@dataclass(frozen=True)
 class Launch:
     """One kernel of a phase.
 
@@ -136,6 +153,7 @@ class Launch:
         launched once for each of them
     slices : how it is divided where it takes long; needs ``groups`` that are a function
     rounds : how a CPU takes several steps in one launch, if it may; results do not depend on it
+    on_cpu : whether it is launched on CPUs alone, or alone on other devices; None: on all
     """
 
     file: str
@@ -149,6 +167,7 @@ class Launch:
     each: tuple[str, Callable[[int], Sequence[int]]] | None = None
     slices: Slices | None = None
     rounds: Rounds | None = None
+    on_cpu: bool | None = None
 
     def count(self, tick: int, arguments: Mapping[str, int] | None = None) -> int:
         """Return how often the kernel is launched by a step of this tick with these arguments."""
@@ -172,12 +191,20 @@ class Phase:
     before : called before the launches with the arrays on the device by name, the tick and the
         step's arguments
     host : called after them with the same
+    joined : how a GPU takes this step and those after it in one launch, if it may; results do not
+        depend on it
     """
 
     launches: tuple[Launch, ...] = ()
     swaps: tuple[tuple[str, str], ...] = ()
     before: Callable[..., None] | None = None
     host: Callable[..., None] | None = None
+    joined: Joined | None = None
+
+    def on(self, on_cpu: bool) -> Phase:
+        """Return what there is of it on CPUs, or on other devices."""
+        launches = tuple(one for one in self.launches if one.on_cpu in (None, on_cpu))
+        return replace(self, launches=launches, joined=None if on_cpu else self.joined)
 
     @property
     def rounds(self) -> Rounds | None:
@@ -192,8 +219,9 @@ def phase(file: str, groups: Groups = 0, **more: Any) -> Phase:
 
 def kernel_files(phases: Mapping[str, Phase]) -> list[str]:
     """Return the files of all launches, each once, in the order of the table."""
-    files = (launch.file for one in phases.values() for launch in one.launches)
-    return list(dict.fromkeys(files))
+    files = [launch.file for one in phases.values() for launch in one.launches]
+    joined = [one.joined.launch.file for one in phases.values() if one.joined is not None]
+    return list(dict.fromkeys(files + joined))
 
 
 def scratch_bytes(phases: Mapping[str, Phase]) -> int:
@@ -245,6 +273,15 @@ def in_rounds(
     return found
 
 
+def are_joined(phases: Mapping[str, Phase], steps: Sequence[Step], place: int) -> Joined | None:
+    """Return how the step at a place and those after it are taken in one launch, if they are."""
+    joined = phases[steps[place].phase].joined
+    if joined is None:
+        return None
+    following = steps[place + 1 : place + 1 + len(joined.followers)]
+    return joined if tuple(step.phase for step in following) == joined.followers else None
+
+
 def known_before(phases: Mapping[str, Phase], steps: Iterable[Step]) -> bool:
     """Return whether all launches of some steps are known, and their sizes, before the first."""
     return all(
@@ -276,13 +313,17 @@ def launches_of(
     phases: Mapping[str, Phase], steps: Sequence[Step], tick: int, device: Device | None = None
 ) -> int:
     """Return how many kernels some steps of a tick launch on a device, by default on no CPU."""
-    cores = cores_of(device) if decided_before(phases, steps) else 0
-    taken = in_rounds(phases, steps, cores)
-    return sum(
-        launch.count(tick, step.arguments)
-        for step, _ in taken
-        for launch in phases[step.phase].launches
-    )
+    on_cpu = device is not None and device.kind == "cpu"
+    phases = {name: one.on(on_cpu) for name, one in phases.items()}
+    decided = decided_before(phases, steps)
+    taken = [one for one, _ in in_rounds(phases, steps, cores_of(device) if decided else 0)]
+    launches, place = 0, 0
+    while place < len(taken):
+        step, joined = taken[place], are_joined(phases, taken, place) if decided else None
+        for launch in phases[step.phase].launches if joined is None else [joined.launch]:
+            launches += launch.count(tick, step.arguments)
+        place += 1 if joined is None else 1 + len(joined.followers)
+    return launches
 
 
 def workgroup_size(device: Device, items: int) -> int:
@@ -439,6 +480,7 @@ class BoundPhases:
         on_cpu: bool,
         tick: str = TICK,
     ) -> None:
+        phases = {name: one.on(on_cpu) for name, one in phases.items()}
         self._phases, self._program, self.arrays = phases, program, arrays
         self._arguments, self._work_items, self._on_cpu = arguments, work_items, on_cpu
         self.numbers: dict[str, int] = {}
@@ -458,6 +500,11 @@ class BoundPhases:
             name: self._bound_rounds(name, one.launches[0], several)
             for name, one in phases.items()
             if (several := one.rounds) is not None and several.pay(self._cores)
+        }
+        self._joined = {
+            name: self._bound(name, one.joined.launch)
+            for name, one in phases.items()
+            if one.joined is not None
         }
         kernels = [one.kernel.kernel for several in self.launches.values() for one in several]
         self.parameters = frozenset(p.name for kernel in kernels for p in kernel.parameters)
@@ -497,13 +544,21 @@ class BoundPhases:
         """Return the launches of some steps; None if something decides on the way what they are."""
         if not known_before(self._phases, steps):
             return None
-        cores = self._cores if decided_before(self._phases, steps) else 0
+        decided = decided_before(self._phases, steps)
         launches: list[tuple[BoundKernel, tuple[str, ...], Mapping[str, int]]] = []
         swaps: list[tuple[str, str]] = []
         sizes_vary = False
-        for step, count in in_rounds(self._phases, steps, cores):
+        rounds = in_rounds(self._phases, steps, self._cores if decided else 0)
+        taken = [step for step, _ in rounds]
+        done = 0  # steps that a joined launch carried out
+        for place, (step, count) in enumerate(rounds):
+            if place < done:
+                continue
             own, bound = step.arguments, self.launches[step.phase]
-            if count > 1:
+            joined = are_joined(self._phases, taken, place) if decided else None
+            if joined is not None:
+                bound, done = [self._joined[step.phase]], place + 1 + len(joined.followers)
+            elif count > 1:
                 several, launch = self._of_rounds[step.phase]
                 own, bound = {**own, several.parameter: count}, [launch]
             for launch in bound:

@@ -10,6 +10,7 @@ from societies.errors import DeviceError
 from societies.opencl import Program, choose_device
 from societies.workload.phases import (
     BoundPhases,
+    Joined,
     Launch,
     Phase,
     Rounds,
@@ -132,6 +133,36 @@ def test_several_rounds_are_one_launch_on_a_cpu_of_few_cores_alone():
     )
     assert [launches_of(table, steps, 1, one) for one in (few, many, gpu, None)] == [1, 5, 5, 5]
     assert [cores_of(gpu, on_cpu) for on_cpu in (None, False, True)] == [0, 0, 3]
+
+
+@pytest.mark.parametrize("on_cpu", [False, True])
+def test_a_launch_for_some_devices_and_steps_that_are_joined_on_a_gpu(bound, on_cpu):
+    whole = Launch(FILE, 5, "note")
+    table = {
+        "note": Phase(
+            (Launch(FILE, 1, on_cpu=True), Launch(FILE, 2, on_cpu=False), Launch(FILE, 3)),
+            joined=Joined(("second", "third"), whole),
+        ),
+        "second": phase(FILE, 6, kernel="note"),
+        "third": phase(FILE, 7, kernel="note"),
+    }
+    alone = [1, 3] if on_cpu else [2, 3]
+    kind = SimpleNamespace(kind="cpu" if on_cpu else "gpu", compute_units=1)
+    for names, groups in (
+        (("second", "note", "second", "third"), [6, *([*alone, 6, 7] if on_cpu else [5])]),
+        (("note", "third", "note"), [*alone, 7, *alone]),  # others follow
+    ):
+        run, arrays = bound(table, on_cpu)
+        steps = tuple(Step(name) for name in names)
+        before = run._program.device.counters.launches
+        run.all(steps, 2)
+        assert [row[3] for row in noted(arrays)] == groups
+        assert run._program.device.counters.launches - before == len(groups)
+        assert launches_of(table, steps, 2, kind) == len(groups)
+        assert "notes" in run.written
+    run, arrays = bound(table, on_cpu)
+    run(Step("note"), 1)  # a step that is looked at is carried out by itself
+    assert [row[3] for row in noted(arrays)] == alone
 
 
 @pytest.mark.parametrize("on_cpu", [False, True])

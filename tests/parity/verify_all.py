@@ -1,6 +1,7 @@
 """Verify the whole economy at full length on a device: every array after every phase of every day.
 
-    python tests/parity/verify_all.py [--device auto] [--jobs 2] [--only TEXT] [--csv FILE]
+    python tests/parity/verify_all.py [--device auto] [--jobs 2] [--only TEXT] [--days N]
+                                      [--csv FILE]
     python tests/parity/verify_all.py --by-day [--device auto] [--update]
 
 What the test suite has no time for: the paper's four scenarios in full size, from the start and
@@ -121,9 +122,10 @@ def cases():
     return found
 
 
-def verified(name, device):
+def verified(name, device, most=None):
     """Verify one case; return the report's line, the device, whether all was equal, seconds."""
     settings, before, days = cases()[name]
+    days = days if most is None else min(days, most)
     began = time.perf_counter()
     if isinstance(settings, str):
         config = societies.load_config(ROOT / "configs" / "economy" / f"{settings}.yaml")
@@ -214,6 +216,7 @@ def main():
     parser.add_argument("--device", default="auto")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="cases whose name has this in it")
+    parser.add_argument("--days", type=int, help="most days compared of a case")
     parser.add_argument("--csv", type=Path)
     parser.add_argument("--by-day", action="store_true", help="compare with by_day.json")
     parser.add_argument("--update", action="store_true", help="write by_day.json")
@@ -225,7 +228,9 @@ def main():
     names.sort(key=lambda name: "24x24" not in name)  # the longest first
     rows = []
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
-        waiting = {pool.submit(verified, name, options.device): name for name in names}
+        waiting = {
+            pool.submit(verified, name, options.device, options.days): name for name in names
+        }
         if options.only in "24x24, five in one launch":
             waiting[pool.submit(ensemble, options.device)] = "24x24, five in one launch"
         for done in as_completed(waiting):

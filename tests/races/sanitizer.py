@@ -52,6 +52,7 @@ device: {{resources_in_tool: 4, components: 3}}
 invention: {{tool_probability: 0.005, device_probability: 0.05}}
 """
 MISTAKES = {"memcheck": "beyond", "racecheck": "race"}
+NOTHING_SEEN = "terminated before first instrumented API call"
 CHECKS = ("memcheck", "racecheck", "synccheck", "initcheck")
 SUMMARY = re.compile(r"(?:ERROR SUMMARY: |RACECHECK SUMMARY: )(\d+)")
 
@@ -59,7 +60,8 @@ SUMMARY = re.compile(r"(?:ERROR SUMMARY: |RACECHECK SUMMARY: )(\d+)")
 def under(check: str, command: list[str], limit: float, folder: Path) -> tuple[int | None, str]:
     """Return the errors that a check counts while a command runs, None if it does not say."""
     tool = ["compute-sanitizer", "--tool", check, "--target-processes", "all"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "SOCIETIES_CACHE_DIR": str(folder)}
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = os.environ | {"PYTHONPATH": path, "SOCIETIES_CACHE_DIR": str(folder)}
     with subprocess.Popen(
         [*tool, *command],
         stdout=subprocess.PIPE,
@@ -104,7 +106,8 @@ def main() -> int:
             command = [sys.executable, "-m", "societies", "run", "small.yaml"]
             command += ["--device", options.device, "--out", f"{check}.h5"]
             errors, said = under(check, command, options.limit, folder)
-            wrong += errors != 0
+            blind += NOTHING_SEEN in said
+            wrong += errors != 0 and NOTHING_SEEN not in said
             print(f"{check}: {'no count' if errors is None else errors} of errors\n{said}")
     return 1 if wrong else 3 if blind else 0
 

@@ -226,6 +226,7 @@ FORMS = {
             "groups": [{"name": name, "share": 0.5} for name in "ab"],
             "record": {"measures": True, "agent": 1, "network": [5]},
         },
+        {"devices": "none", "trade": False},
     ),
     "havannah": (
         {"winner": "offline", "find": "plain"},

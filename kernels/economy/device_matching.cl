@@ -20,6 +20,14 @@
 #define GROUP_MOST 256
 #endif
 
+#if !DEVICE_IS_CPU && MEMORIES_FIT
+#define MEETINGS_AT_ONCE 1
+#define LOOKING 32  // work-items that look for a partner: the list is short
+#else
+#define MEETINGS_AT_ONCE 0
+#define LOOKING GROUP_MOST
+#endif
+
 // The free agents: a bit each, and the tree. Node i, from 1 on, counts the free agents of the
 // blocks i - (the lowest bit of i) to i - 1.
 #define FREE_PARAMETERS __local uint *free_set, __local uint *free_count
@@ -75,16 +83,63 @@ static bool has_met(STATE_PARAMETERS, const size_t society, const uint market_ro
     return found;
 }
 
+#if MEETINGS_AT_ONCE
+// What is known in local memory: for each agent and each partner that it remembers, the partner
+// (FORGOTTEN: the list has ended) and the gain with it; and the agents that it has met, as bits.
+#define FORGOTTEN 0xffffu
+#define KNOWN_PARAMETERS __local ushort *known, __local real *gain_with, __local uint *met_set
+#define KNOWN known, gain_with, met_set
+
+INLINED void learn_memories(STATE_PARAMETERS, const size_t society, const uint device_type,
+                            const uint market_round, KNOWN_PARAMETERS)
+{
+    for (uint i = LANE; i < agents * PARTNERS_REMEMBERED; i += LANES) {
+        const uint a = i / PARTNERS_REMEMBERED, place = i % PARTNERS_REMEMBERED;
+        const int b = remembered_partner(a, device_type, place);
+        real gain = 0.0;
+        for (uint day = 0; day < PARTNER_MEMORY; ++day)  // newest first
+            gain += partner_memory(a, device_type, place, day);
+        known[i] = b == NOBODY ? FORGOTTEN : (ushort)b;
+        gain_with[i] = gain;
+    }
+    for (uint a = LANE; a < agents; a += LANES) {
+        __local uint *set = met_set + a * FREE_WORDS;
+        for (uint word = 0; word < FREE_WORDS; ++word) set[word] = 0;
+        for (uint round = 0; round < market_round; ++round) {
+            const int b = met(a, round);
+            if (b >= 0) set[b / 32] |= 1u << (b % 32);
+        }
+    }
+}
+#else
+#define KNOWN_PARAMETERS const uint unused
+#define KNOWN 0
+#endif
+
 // Put into picks[0] the partner whom the agent prefers among those that it remembers, that are free
 // and that it has not met, NONE if there is none. The largest gain wins, the lower number among
 // equals.
 COLLECTIVE void best_remembered(STATE_PARAMETERS, const size_t society, const uint device_type,
                                 const uint market_round, const uint agent, FREE_PARAMETERS,
-                                __local real *gains, __local uint *picks)
+                                KNOWN_PARAMETERS, __local real *gains, __local uint *picks)
 {
     const uint lid = LANE, lanes = LANES;
+    const uint width = min(lanes, (uint)LOOKING);
     real best = -1.0;
     uint pick = NONE;
+#if MEETINGS_AT_ONCE
+    for (uint i = lid; lid < width && i < PARTNERS_REMEMBERED; i += width) {
+        const uint place = agent * PARTNERS_REMEMBERED + i, b = known[place];
+        if (b == FORGOTTEN) break;  // the list ends
+        const uint word = met_set[agent * FREE_WORDS + b / 32];
+        if (!is_free(FREE, b) || (word >> (b % 32) & 1u)) continue;
+        const real gain = gain_with[place];
+        if (gain > best || (gain == best && b < pick)) {
+            best = gain;
+            pick = b;
+        }
+    }
+#else
     for (uint i = lid; i < PARTNERS_REMEMBERED; i += lanes) {
         const int b = remembered_partner(agent, device_type, i);
         if (b == NOBODY) break;  // the list ends
@@ -97,12 +152,15 @@ COLLECTIVE void best_remembered(STATE_PARAMETERS, const size_t society, const ui
             pick = b;
         }
     }
-    gains[lid] = best;
-    picks[lid] = pick;
+#endif
+    if (lid < width) {
+        gains[lid] = best;
+        picks[lid] = pick;
+    }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // the best of every work-item, before they are compared
     uint stride = 1;
     do {
-        for (uint i = lid * 2 * stride; i + stride < lanes; i += lanes * 2 * stride) {
+        for (uint i = lid * 2 * stride; i + stride < width; i += lanes * 2 * stride) {
             const uint other = picks[i + stride];
             if (gains[i + stride] > gains[i] ||
                 (gains[i + stride] == gains[i] && other < picks[i])) {
@@ -112,18 +170,25 @@ COLLECTIVE void best_remembered(STATE_PARAMETERS, const size_t society, const ui
         }
         group_barrier(CLK_LOCAL_MEM_FENCE);  // the winners of this level, before the one above
         stride *= 2;
-    } while (stride < lanes);
+    } while (stride < width);
 }
 
 // The first free agent that the agent has not met, NONE if it has met all `left` that are free. It
 // has met one agent in a round, so at most one more than there were rounds is looked at.
 INLINED uint first_unmet(STATE_PARAMETERS, const size_t society, const uint market_round,
-                         const uint agent, FREE_PARAMETERS, const uint left)
+                         const uint agent, FREE_PARAMETERS, KNOWN_PARAMETERS, const uint left)
 {
+#if MEETINGS_AT_ONCE
+    for (uint word = 0; word < FREE_WORDS; ++word) {
+        const uint bits = free_set[word] & ~met_set[agent * FREE_WORDS + word];
+        if (bits != 0) return word * 32 + 31 - clz(bits & (0u - bits));
+    }
+#else
     for (uint rank = 0; rank < left; ++rank) {
         const uint b = nth_free(FREE, rank);
         if (!has_met(STATE, society, market_round, agent, b)) return b;
     }
+#endif
     return NONE;
 }
 
@@ -137,6 +202,12 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS, const size_t society, const 
     __local real *gains = local_malloc(GROUP_MOST * sizeof(real));
     __local uint *picks = local_malloc(GROUP_MOST * sizeof(uint));
     __local uint *drawn = local_malloc(sizeof(uint));
+#if MEETINGS_AT_ONCE
+    __local real *gain_with = local_malloc(AGENTS * PARTNERS_REMEMBERED * sizeof(real));
+    __local uint *met_set = local_malloc(AGENTS * FREE_WORDS * sizeof(uint));
+    __local ushort *known = local_malloc(AGENTS * PARTNERS_REMEMBERED * sizeof(ushort));
+    learn_memories(STATE, society, device_type, market_round, KNOWN);
+#endif
 
     for (uint i = lid; i < agents * resources; i += lanes) bought(i / RESOURCES, i % RESOURCES) = 0;
     mark_all_free(FREE, agents);
@@ -151,10 +222,12 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS, const size_t society, const 
             device_partners(placed) = *drawn;
         }
         group_barrier(CLK_LOCAL_MEM_FENCE);  // who is drawn, before its partner is looked for
-        best_remembered(STATE, society, device_type, market_round, *drawn, FREE, gains, picks);
+        best_remembered(STATE, society, device_type, market_round, *drawn, FREE, KNOWN, gains,
+                        picks);
         if (lid == 0 && left > 1) {
             uint b = picks[0];
-            if (b == NONE) b = first_unmet(STATE, society, market_round, *drawn, FREE, left - 1);
+            if (b == NONE)
+                b = first_unmet(STATE, society, market_round, *drawn, FREE, KNOWN, left - 1);
             if (b == NONE) b = nth_free(FREE, rng_below(&rng, left - 1));
             mark_taken(FREE, b);
             device_partners(placed + 1) = b;
@@ -170,6 +243,11 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS, const size_t society, const 
         met(b, market_round) = a;
     }
     if (lid == 0) stream(AGENTS, PURPOSE_DEVICE_MATCHING) = rng_pack(rng);
+#if MEETINGS_AT_ONCE
+    local_free(AGENTS * PARTNERS_REMEMBERED * sizeof(ushort));
+    local_free(AGENTS * FREE_WORDS * sizeof(uint));
+    local_free(AGENTS * PARTNERS_REMEMBERED * sizeof(real));
+#endif
     local_free(sizeof(uint));
     local_free(GROUP_MOST * sizeof(uint));
     local_free(GROUP_MOST * sizeof(real));

@@ -4,15 +4,52 @@
 // A workgroup is a society; one work-item draws, since the draws of a stream have an order.
 // Local memory: 4 bytes an agent up to ORDER_LIMIT agents, beyond it the permutation is made in
 // global memory.
+//
+// On a GPU that work-item draws for all rounds, and then each round's agents are put in order by a
+// work-item of its own. Local memory: 8 bytes an agent and round, up to ROUNDS_LIMIT.
 #include "economy/streams.cl"
 #include "primitives/permute.cl"
 
 #define ORDER_LIMIT 4096
+#define ROUNDS_LIMIT 2048
+#define ROUNDS_AT_ONCE (!DEVICE_IS_CPU && ROUNDS > 0 && AGENTS * ROUNDS <= ROUNDS_LIMIT)
+
+// Entries from one round to the next: the same places of two are not in the same bank.
+#define ORDER_ROW (AGENTS | 1)
 
 __kernel void matching(STATE_PARAMETERS)
 {
     const size_t society = get_group_id(0);
     const uint lid = get_local_id(0), lanes = get_local_size(0);
+#if ROUNDS_AT_ONCE
+    __local uint *orders = local_malloc(ROUNDS * ORDER_ROW * sizeof(uint));
+    __local uint *places = local_malloc(ROUNDS * ORDER_ROW * sizeof(uint));
+    const uint all = ROUNDS * agents;
+
+    for (uint i = lid; i < all; i += lanes)
+        orders[i / AGENTS * ORDER_ROW + i % AGENTS] = i % AGENTS;
+    if (lid == 0) {
+        rng_t rng = rng_load(stream(AGENTS, PURPOSE_RESOURCE_MATCHING));
+        for (uint round = 0; round < ROUNDS; ++round)
+            for (uint last = agents; last > 1u; --last)
+                places[round * ORDER_ROW + last - 1u] = rng_below(&rng, last);
+        stream(AGENTS, PURPOSE_RESOURCE_MATCHING) = rng_pack(rng);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);  // agents in place and all draws, before they are shuffled
+    // the steps of random_permutation(), of a round each
+    for (uint i = lid * agents; i < all; i += lanes * agents) {
+        __local uint *order = orders + i / AGENTS * ORDER_ROW;
+        for (uint last = agents; last > 1u; --last) {
+            const uint place = places[i / AGENTS * ORDER_ROW + last - 1u];
+            const uint taken = order[place];
+            order[place] = order[last - 1u];
+            order[last - 1u] = taken;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);  // all rounds, before they are stored
+    for (uint i = lid; i < all; i += lanes)
+        partners(i / AGENTS, i % AGENTS) = orders[i / AGENTS * ORDER_ROW + i % AGENTS];
+#else
 #if AGENTS <= ORDER_LIMIT
     __local uint *order = local_malloc(AGENTS * sizeof(uint));
 #endif
@@ -28,4 +65,5 @@ __kernel void matching(STATE_PARAMETERS)
 #endif
     }
     if (lid == 0) stream(AGENTS, PURPOSE_RESOURCE_MATCHING) = rng_pack(rng);
+#endif
 }

@@ -2,7 +2,7 @@
 
 Source: docs/model.md, "Extraction". Agents do not see each other here. With devices an agent
 extracts a resource with the best device that it owns for it, as long as a minute of use is left.
-Device twin: ``kernels/economy/extraction.cl``.
+Device twins: ``kernels/economy/extraction.cl`` and ``kernels/economy/own_day.cl``.
 """
 
 from reference_py.economy.curves import effort, effort_curve, marginal_utility, utility_curve

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from reference_py.economy.devices import SOURCES
 from reference_py.economy.parameters import Parameters
+from reference_py.economy.state import partners_remembered
+from societies.economy.ensemble import Ensemble
 
 
 def leaves(p: Parameters) -> int:
@@ -55,6 +57,51 @@ MOST_TOGETHER = 8
 
 GROUPS_BEFORE_TOGETHER = 1024
 """Workgroups that keep a large GPU busy: with more agents, a workgroup takes several."""
+
+AGENTS_AT_ONCE = 1024
+"""Agents up to which each has a workgroup of many work-items for its extraction."""
+
+UNITS_AHEAD = 7
+"""Units of each resource that extraction puts in order at once: one less than a power of two."""
+
+ITEMS_AT_ONCE = 256
+"""Work-items of a workgroup that does at once what else follows step by step."""
+
+MEMORIES_SPACE = 24 * 1024
+"""Bytes of local memory for what all agents of a society remember of a type of device."""
+
+PORTABLE_SPACE = 32 * 1024 - 64
+"""Bytes of local memory that a kernel may take on any device."""
+
+
+def statistics_at_once(p: Parameters) -> bool:
+    """Return whether a workgroup of a GPU has room for all statistics of a society."""
+    rows = 16  # kernels/economy/society_at_once.cl
+    needed: int = 8 * p.agents * p.resources + (8 * rows + 4) * p.agents + 24 * p.resources + 64
+    return needed <= PORTABLE_SPACE
+
+
+def memories_fit(p: Parameters) -> bool:
+    """Return whether a workgroup has room for what all agents remember of a type of device."""
+    sets = p.agents * -(-p.agents // 32)  # kernels/economy/device_matching.cl
+    needed: int = 10 * p.agents * partners_remembered(p) + 4 * sets
+    return needed <= MEMORIES_SPACE and p.agents < 2**16 - 1
+
+
+def extraction_ahead(p: Parameters) -> bool:
+    """Return whether a workgroup of a GPU may put an agent's units of a day in order at once."""
+    marked: bool = p.resources <= 64  # as bits of a word
+    return marked and p.devices is None and not has_band(p)
+
+
+def has_band(p: Parameters) -> bool:
+    """Return whether agents may take what pays nearly best."""
+    return isinstance(p, Ensemble) or p.near_best_band > 0.0
+
+
+def extraction_at_once(p: Parameters, societies: int) -> bool:
+    """Return whether it does: not where there are agents enough to keep a GPU busy otherwise."""
+    return extraction_ahead(p) and societies * p.agents <= AGENTS_AT_ONCE
 
 
 def extraction_slots(p: Parameters) -> int:

@@ -19,7 +19,7 @@ from reference_py.economy.measures import measured
 from reference_py.economy.parameters import Parameters
 from reference_py.economy.streams import PURPOSE_COUNT
 from societies.economy import memory, source
-from societies.workload.phases import Launch, Phase, Rounds, Scratch, phase
+from societies.workload.phases import Joined, Launch, Phase, Rounds, Scratch, phase
 
 CLOCK = "day"
 """Parameter of kernels and of the reference's functions that is handed the number of the day."""
@@ -90,6 +90,8 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
         "society_statistics": Phase(_of_societies(p, societies)),
         "consumption": phase("economy/consumption.cl", agents),
     }
+    if memory.extraction_at_once(p, societies):
+        found["extraction"] = _at_once(p, societies, found["extraction"])
     if p.measures:
         found |= {
             "agent_measures": Phase(_of_agents_measures(p, societies)),
@@ -106,7 +108,11 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
         found |= {
             "start_day": phase("economy/start_day.cl", agents),
             "open_device_market": phase("economy/open_device_market.cl", societies),
-            "device_matching": phase("economy/device_matching.cl", societies),
+            "device_matching": phase(
+                "economy/device_matching.cl",
+                societies,
+                items=memory.ITEMS_AT_ONCE if memory.memories_fit(p) else 0,
+            ),
             "device_trading": phase("economy/device_trading.cl", pairs, scratch=uses | menus),
             "own_use": phase("economy/own_use.cl", agents, scratch=uses),
             "production": phase("economy/production.cl", agents),
@@ -119,6 +125,25 @@ def _launched(p: Parameters, societies: int) -> dict[str, Phase]:
             ),
         }
     return found
+
+
+def _at_once(p: Parameters, societies: int, usual: Phase) -> Phase:
+    """Return extraction in the form that a GPU takes where it has few agents.
+
+    Where nobody trades, an agent's day ends with it, and its statistics follow in the same launch.
+    """
+    (launch,) = usual.launches
+    own = Launch(
+        "economy/own_day.cl",
+        societies * p.agents,
+        "extraction_at_once",
+        memory.ITEMS_AT_ONCE,
+        on_cpu=False,
+    )
+    return Phase(
+        (replace(launch, on_cpu=True), own),
+        joined=Joined(("end_day", "agent_statistics"), replace(own, kernel="own_day")),
+    )
 
 
 def _of_agents(p: Parameters, societies: int) -> tuple[Launch, ...]:
@@ -135,11 +160,13 @@ def _of_societies(p: Parameters, societies: int) -> tuple[Launch, ...]:
     compared = len(source.DISTRIBUTIONS)
     rows = Scratch((societies, compared, p.agents))
     moments = Scratch((societies, compared, len(source.MOMENTS)), shared="moments")
+    usual = True if memory.statistics_at_once(p) else None  # on CPUs alone, or everywhere
     launches = [
         kernel(
             societies * compared,
             "distributions",
             scratch={"samples": rows, "works": rows, "moments": moments},
+            on_cpu=usual,
         )
     ]
     if p.devices is not None:
@@ -154,7 +181,12 @@ def _of_societies(p: Parameters, societies: int) -> tuple[Launch, ...]:
         launches.append(
             kernel(societies * p.groups, "group_statistics", scratch={"utilities": utilities})
         )
-    launches.append(kernel(societies, "society_statistics", scratch={"moments": moments}))
+    launches.append(
+        kernel(societies, "society_statistics", scratch={"moments": moments}, on_cpu=usual)
+    )
+    if usual:
+        file, items = "economy/society_at_once.cl", memory.ITEMS_AT_ONCE
+        launches.append(Launch(file, societies, "society_at_once", items, on_cpu=False))
     return tuple(launches)
 
 

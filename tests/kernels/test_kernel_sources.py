@@ -87,6 +87,12 @@ TWINS_ELSEWHERE = {
     "proposal_together": "proposal() of trading.py, by many work-items",
     "settle": "the end of bargain() of trading.py",
     "distributions": "the sums, gini() and median() of statistics.py, for all quantities at once",
+    "society_at_once": "society_statistics() of statistics.py, by many work-items",
+    "extraction_at_once": "extraction() of extraction.py, by many work-items",
+    "remember": "a part of end_day() and of refresh_values()",
+    "add_up_day": "agent_statistics() of statistics.py, of one agent",
+    "sample_of": "the fields that society_statistics() of statistics.py compares",
+    "own_day": "extraction(), end_day() and agent_statistics(), one after the other",
     "put_in_order": "sorted",
     "gather_living": "of_living() of statistics.py, which leaves the removed ones out",
     "making_effort": "effort() of curves.py, from a table",
@@ -190,6 +196,8 @@ COMPILED = {
     },
     "economy without devices on a CPU": ("economy", _PLAIN, "CPU"),
     "large economy without devices on a GPU": ("economy", {**_PLAIN, **_LARGE}, "GPU"),
+    "economy without devices on a GPU": ("economy", _PLAIN, "GPU"),
+    "large economy on a GPU": ("economy", {**_ECONOMY, "agents": 500, "groups": []}, "GPU"),
     "economy on a GPU": ("economy", _ECONOMY, "GPU"),
     **{
         f"{name} on a GPU, form {number}": (name, small(name, **settings), "GPU")
@@ -318,6 +326,8 @@ TWINS_OF_ANOTHER_NAME = {
     "kernels/economy/menu.cl": "a part of trading.py",
     "kernels/economy/bargaining.cl": "a part of trading.py",
     "kernels/economy/order.cl": "a part of statistics.py",
+    "kernels/economy/own_day.cl": "extraction.py by many work-items, and what follows it",
+    "kernels/economy/society_at_once.cl": "statistics.py by many work-items",
     "kernels/games/connect6/together.cl": "moves.py by many work-items",
     "kernels/games/connect6/weigh.cl": "evaluate.py by many work-items",
 }
@@ -351,7 +361,9 @@ def launches(name):
         steps = [step for tick in ticks for step in one.schedule(p, tick, state)]
         assert {step.phase for step in (*steps, *one.finish(p))} == set(table), "never run"
         assert set(one.reference(p)) == set(table)
-        found += [(phase, declared.launches) for phase, declared in table.items()]
+        for phase, declared in table.items():
+            joined = [] if declared.joined is None else [declared.joined.launch]
+            found.append((phase, (*declared.launches, *joined)))
     return found
 
 

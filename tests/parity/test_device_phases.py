@@ -106,6 +106,8 @@ def device_engine(name, on_cpu=None, workgroup=None, phases=PHASES):
     with pytest.MonkeyPatch.context() as patch:
         if on_cpu is not None:
             patch.setattr(source, "macros", lambda p: {**original(p), **form(on_cpu)})
+        if workgroup is not None:
+            patch.setattr(memory, "ITEMS_AT_ONCE", workgroup)
         return DeviceEngine(choose_device("auto"), of_case(name), workgroup, phases)
 
 

@@ -2,8 +2,10 @@
 
 import gc
 import weakref
+from types import SimpleNamespace
 
 import pytest
+from gpu_form import form
 from marks import thorough_but
 
 from societies import config_from_dict, verify
@@ -191,6 +193,44 @@ def test_pairs_that_share_a_workgroup_change_nothing(monkeypatch, pairs, workgro
     original = source.macros
     monkeypatch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": 0})
     assert six_days(DeviceEngine(choose_device("auto"), p, workgroup)) == expected
+
+
+DAYS_ALONE = 40
+ALONE = {
+    "shocks": {"agents": 7, "resources": 9, "replicates": 2, "trade": False, "shocks": SHOCKS},
+    "groups": {"agents": 8, "resources": 5, "trade": False, "groups": GROUPS},
+    "all bits": {"agents": 1, "resources": 64, "trade": False},
+    "trade": {"agents": 6, "resources": 11},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "items"),
+    thorough_but(
+        {("shocks", 5), ("trade", 31)},
+        [(name, items) for name in ALONE for items in (1, 5, 31)],
+        names=2,
+    ),
+)
+def test_what_a_gpu_does_at_once_changes_nothing(monkeypatch, name, items):
+    """Units are put in order, statistics are one launch, and phases of an agent are joined."""
+    p = parameters(config_from_dict({"workload": "economy", "days": DAYS_ALONE, **ALONE[name]}))
+    expected = ReferenceEngine(p)
+    original = source.macros
+    monkeypatch.setattr(memory, "ITEMS_AT_ONCE", items)
+    monkeypatch.setattr(source, "macros", lambda p: {**original(p), **form(0)})
+    engine = DeviceEngine(choose_device("auto"), p, items)
+    for one in (engine, expected):
+        one.start()
+        one.run_days(1, DAYS_ALONE)
+    assert engine.hash() == expected.hash()
+    table = phases(p, p.societies)
+    assert source.macros(p)["STATISTICS_AT_ONCE"] and source.macros(p)["EXTRACTION_AHEAD"]
+    gpu = SimpleNamespace(kind="gpu", compute_units=1)
+    quiet = len(day_schedule(p, DAYS_ALONE)) + (p.groups > 1)
+    assert core.launches_of(table, day_schedule(p, DAYS_ALONE), DAYS_ALONE, gpu) == quiet - (
+        0 if name == "trade" else 2
+    )
 
 
 @pytest.mark.parametrize(

@@ -134,6 +134,11 @@ ALL_DEVICES = {
 # name: settings, days, workgroup sizes (the first one only with --quick)
 SMALL_MENU = {"menu_size": 1, "rounds": 3}  # somebody then has what the other has not: trade
 SOCIETIES: dict[str, tuple[dict[str, Any], int, tuple[int, ...]]] = {
+    "nobody trades": (
+        {"agents": 3, "resources": 5, "trade": False, "groups": GROUPS, "shocks": SHOCKS[:3]},
+        3,
+        (5, 1, 3, 8, 31),
+    ),
     "3 agents, 5 resources": (
         {"agents": 3, "resources": 5, "trading": SMALL_MENU},
         3,
@@ -268,7 +273,7 @@ def compare_society(checks: Checks, name: str, kinds: tuple[str, ...], *, quick:
         # on a CPU every workgroup has one work-item
         for workgroup in (1,) if kind == "cpu" else workgroups[:1] if quick else workgroups:
             title = f"economy, {kind}, {name}, workgroup {workgroup}"
-            with checks.case(title):
+            with checks.case(title), mock.patch.object(memory, "ITEMS_AT_ONCE", workgroup):
                 engine = DeviceEngine(choose_device(kind), p, workgroup)
                 engine.start()
                 checks.same(title, engine.run_days(1, days), series)

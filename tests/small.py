@@ -257,6 +257,13 @@ FORMS = {
         {"method": "heat", "precision": "double"},
         {"variant": "deep", "check_every": 6, "record": {"series": 6, "detail": 8}},
         {"variant": "tiled", "steps": 3, "precision": "double"},
+        {
+            "variant": "deep",
+            "steps": 6,
+            "precision": "double",
+            "check_every": 6,
+            "record": {"series": 6},
+        },
         {"method": "sor", "tolerance": 1e-3},
     ),
     "matmul": (

@@ -96,6 +96,7 @@ ENDLESS = 120.0
 
 NEEDLESS = {
     "// the root, before its children take it": "the work-item that writes the root reads it",
+    "// the last edges are read, before the next tile's": "launches have a workgroup for each tile",
     "// numbers of moves, before they are added up": "wide.cl reads each by who wrote it",
 }
 """Barriers that can be left out, by their comment: no case can miss them."""

@@ -204,6 +204,9 @@ SMALL = {
 ORDERED = "XO. XO. ..."
 """Of tic-tac-toe: the best move is not the first one, so that the order of a depth differs."""
 
+MANY_BRANCHES = {"leaves": 300, "branches": 300}
+"""With room for so many nodes a GPU has many workgroups select and close."""
+
 FORMS = {
     "chess": (
         {
@@ -285,6 +288,7 @@ FORMS = {
         {"form": "host", "pruning": "none", "depth": 2},
         {"position": ORDERED, "rounds": [1, 3], "deepening": 2, "aspiration": 1},
         {"form": "host", "position": ORDERED, "rounds": [2], "deepening": 1, "aspiration": 2},
+        {"rounds": [2], "deepening": 2, "batch": MANY_BRANCHES, "pool": 5000},
     ),
 }
 """Changes of the small configuration that compile and launch other text; else `words` says them."""

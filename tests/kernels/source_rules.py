@@ -31,7 +31,8 @@ BUILTINS = frozenset(
     ]
 )
 ATOMICS = frozenset(
-    f"atomic_{what}" for what in ("add", "sub", "inc", "dec", "min", "max", "and", "or", "xor")
+    f"atomic_{what}"
+    for what in ("add", "sub", "inc", "dec", "min", "max", "and", "or", "xor", "xchg")
 )
 # what kernels do not even name, for a macro may call it: rounded as each device likes
 INEXACT_BUILTINS = frozenset(

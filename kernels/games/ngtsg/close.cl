@@ -4,20 +4,24 @@
 // A workgroup is a game, a work-item every so many-th node of a level. The ancestors of a batch are
 // few: a level has as many of them as that below it, divided by the moves of a node. One work-item
 // drops levels that are done with. No local memory.
+#ifndef GAMES_NGTSG_CLOSE_CL
+#define GAMES_NGTSG_CLOSE_CL
+
 #include "games/ngtsg/compact.cl"
 
 #define PASSES 2u
 #define NEWLY 8  // added to the state of a node that its parent does not know of yet
 
-// The state of a node, with `NEWLY` if it is done with now.
+// The state of a node, with `NEWLY` if it is done with now. What is known of it is handed over,
+// and of its ancestors it is in arrays.
 static uchar judged(__global const uint *parents, __global const int *best,
-                    __global const uchar *states, __global const uint *open_children,
-                    const int prune, const int root_low, const int root_high, const uint node)
+                    __global const uchar *states, const int prune, const int root_low,
+                    const int root_high, const uint node, const uchar state, const int known,
+                    const bool open)
 {
-    const uchar state = states[node];
-    const bool asked = state == EXPANDED, open = open_children[node] > 0u;
-    const bool cut = state == DOOMED ||
-                     (asked && is_dead(parents, best, states, prune, root_low, root_high, node));
+    const bool asked = state == EXPANDED;
+    const bool cut = state == DOOMED || (asked && is_dead_with(parents, best, states, prune,
+                                                               root_low, root_high, node, known));
     return cut ? CUT + NEWLY : asked && !open ? CLOSED + NEWLY : state;
 }
 
@@ -48,8 +52,8 @@ __kernel void close_batch(__global const uint *moves, __global const uint *paren
         last = parents[begins ? max(batch_end[game], 1u) - 1u : last];
         const uint end = opaque(levels > 0u ? last + 1u : first);
         for (uint node = first + lid; node < end; node += lanes)
-            states[node] =
-                judged(parents, best, states, open_children, prune, low[game], high[game], node);
+            states[node] = judged(parents, best, states, prune, low[game], high[game], node,
+                                  states[node], best[node], open_children[node] > 0u);
         barrier(CLK_GLOBAL_MEM_FENCE);  // all nodes were judged, before one value changes
         for (uint node = first + lid; node < end; node += lanes)
             if (states[node] >= NEWLY) {
@@ -59,9 +63,11 @@ __kernel void close_batch(__global const uint *moves, __global const uint *paren
         barrier(CLK_GLOBAL_MEM_FENCE);  // values and states of the level, before those above it
         ++pass;
     } while (pass < PASSES * levels);
-    if (lid == 0u)
+    if (lid == 0u && at <= depth)
         compact_levels(moves + whole, best, states, first_child + whole, child_count + whole,
                        counts + rows, taken + rows, round + rows, horizon, low, high, level, ended,
                        batch_leaves, leaves, value, move, as_good, perhaps_as_good, last_rounds,
                        game, tick, depth);
 }
+
+#endif

@@ -1,7 +1,8 @@
 // Which levels are done with, which one is next, and what is the answer once the root is closed?
 // Twin: reference_py/games/ngtsg/compact.py.
 //
-// One work-item does a game. No local memory, no barriers.
+// One work-item does a game whose search is not over. No local memory, no barriers. Workgroups of
+// close_by_groups.cl may still read the level, so it is written as an atomic.
 #ifndef GAMES_NGTSG_COMPACT_CL
 #define GAMES_NGTSG_COMPACT_CL
 
@@ -19,7 +20,6 @@ static void compact_levels(__global const uint *moves, __global const int *best,
                            __global const uint *last_rounds, const size_t game, const uint tick,
                            const uint depth)
 {
-    if (batch_level(level, game) > depth) return;
     leaves[game] += batch_leaves[game];
     if (!is_done(states[0])) {
         uint at = depth;
@@ -34,15 +34,15 @@ static void compact_levels(__global const uint *moves, __global const int *best,
                 --at;
             }
         }
-        level[game] = at;
+        atomic_xchg(&level[game], at);
         return;
     }
     if (horizon[game] < depth || is_missed(low[game], high[game], best[0])) {
-        level[game] = NEXT_DEPTH;
+        atomic_xchg(&level[game], NEXT_DEPTH);
         return;
     }
     ended[game] = tick;
-    level[game] = NO_LEVEL;
+    atomic_xchg(&level[game], NO_LEVEL);
     const int known = best[0];
     uint good = 0u, perhaps = 0u, chosen = NO_MOVE;
     for (uint i = 0; i < child_count[0]; ++i) {

@@ -44,18 +44,19 @@ static int worth_to_root(__global const int *best, const uint child)
     return best[child] == NOTHING ? NOTHING : -best[child];
 }
 
-// Begin with the root again, once it is closed and the search is not over.
+// Begin with the root again, once it is closed and the search is not over: the caller knows. Other
+// workgroups may read the level meanwhile, so it is written as an atomic.
 COLLECTIVE void next_depth(__global const uint *moves, __global int *best, __global uchar *states,
                            __global uint *first_child, __global uint *child_count,
                            __global uint *open_children, __global uint *counts,
                            __global uint *taken, __global uint *level, __global uint *horizon,
                            __global uint *root_moves, __global int *low, __global int *high,
                            __global long *repeated, const uint nodes, const uint width,
-                           const uint depth, const uint deepening, const int aspiration)
+                           const uint depth, const uint deepening, const int aspiration,
+                           const size_t game, const bool again)
 {
-    const size_t game = get_group_id(0), rows = game * (depth + 1u);
+    const size_t rows = game * (depth + 1u);
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
-    const bool again = level[game] == NEXT_DEPTH;
     moves += game * nodes;
     best += game * nodes;
     states += game * nodes;
@@ -95,7 +96,7 @@ COLLECTIVE void next_depth(__global const uint *moves, __global int *best, __glo
             counts[rows + i] = i == 0u;
             taken[rows + i] = 0u;
         }
-        level[game] = 0u;
+        atomic_xchg(&level[game], 0u);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);  // the root as it is now, before it is searched
 }

@@ -5,6 +5,9 @@
 // A workgroup is a game, a work-item every so many-th parent of a strip. Local memory: 9 bytes for
 // each parent of a strip. Round r of a level is for children number `ranks[r]` to `ranks[r + 1]`,
 // the latter left out, of every parent, and the last round of a level for all that are left.
+#ifndef GAMES_NGTSG_SELECT_CL
+#define GAMES_NGTSG_SELECT_CL
+
 #include "games/ngtsg/deepening.cl"
 #include "primitives/scan.cl"
 
@@ -32,14 +35,22 @@ static uint pending_from(__global const uint *first_child, const uint first, con
     return max(first_child[parent] + rank, first);
 }
 
+// How many children of a parent a round is for, of those that are not taken yet.
+static uint round_count(__global const uint *first_child, __global const uint *child_count,
+                        const uint first, const uint rank, const uint rank_end, const uint parent)
+{
+    const uint end = first_child[parent] + min(child_count[parent], rank_end);
+    const uint from = pending_from(first_child, first, rank, parent);
+    return end <= from ? 0u : end - from;
+}
+
 // How many children of a parent are pending in a round: none if it is done with.
 static uint pending_count(__global const uint *first_child, __global const uint *child_count,
                           __global const uchar *states, const uint first, const uint rank,
                           const uint rank_end, const uint parent)
 {
-    const uint end = first_child[parent] + min(child_count[parent], rank_end);
-    const uint from = pending_from(first_child, first, rank, parent);
-    return is_done(states[parent]) || end <= from ? 0u : end - from;
+    const uint own = round_count(first_child, child_count, first, rank, rank_end, parent);
+    return own == 0u || is_done(states[parent]) ? 0u : own;
 }
 
 // Whether the leftmost line is not searched yet, and the level is the deepest that it has reached.
@@ -67,8 +78,8 @@ __kernel void select_batch(__global const uint *moves, __global const uint *pare
     const size_t game = get_group_id(0), whole = game * nodes;
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     next_depth(moves, best, states, first_child, child_count, open_children, counts, taken, level,
-               horizon, root_moves, low, high, repeated, nodes, width, depth, deepening,
-               aspiration);
+               horizon, root_moves, low, high, repeated, nodes, width, depth, deepening, aspiration,
+               game, level[game] == NEXT_DEPTH);
     const uint sharing = lanes % SHARING == 0u ? SHARING : 1u, mine = lid % sharing;
     const uint at = batch_level(level, game);
     const bool over = at > depth, inner = !over && at > 0u;
@@ -138,3 +149,5 @@ __kernel void select_batch(__global const uint *moves, __global const uint *pare
     local_free(STRIP * sizeof(uint));
     local_free(STRIP * sizeof(uint));
 }
+
+#endif

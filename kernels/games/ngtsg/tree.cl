@@ -33,28 +33,36 @@ static bool is_done(const uchar state)
     return state >= DOOMED;
 }
 
-// Whether no value of a node can change the root's: its window is empty, or an ancestor is done.
-// Above the root is the window that the search was given.
-static bool is_dead(__global const uint *parents, __global const int *best,
-                    __global const uchar *states, const int prune, const int root_low,
-                    const int root_high, const uint node)
+// Whether no value of a node can change the root's, if the best that it has is `known`: its window
+// is empty, or an ancestor is done. Above the root is the window that the search was given. What is
+// read of `best` and `states` is the ancestors'.
+static bool is_dead_with(__global const uint *parents, __global const int *best,
+                         __global const uchar *states, const int prune, const int root_low,
+                         const int root_high, const uint node, const int known)
 {
-    int low = best[node], high = -NOTHING;
+    int low = known, high = -NOTHING;
     uint at = node;
     bool own = false, done = false;  // whether the node at hand has the same side to move
     while (prune && !is_root(at) && !done) {
         at = parents[at];
         done = is_done(states[at]);
-        const int known = best[at];
+        const int value = best[at];
         if (own)
-            low = max(low, known);
+            low = max(low, value);
         else
-            high = min(high, -known);
+            high = min(high, -value);
         own = !own;
     }
     low = max(low, own ? -root_high : root_low);  // own: the root's side is the other one
     high = min(high, own ? -root_low : root_high);
     return prune && (done || low >= high);
+}
+
+static bool is_dead(__global const uint *parents, __global const int *best,
+                    __global const uchar *states, const int prune, const int root_low,
+                    const int root_high, const uint node)
+{
+    return is_dead_with(parents, best, states, prune, root_low, root_high, node, best[node]);
 }
 
 // Whether the value of a root that is done with is outside of the window.

@@ -6,7 +6,8 @@ nodes are judged by the same values, whatever their order; so what becomes known
 the way counts for the others in a second pass. Every node but the last of each level is then as if
 the nodes of the batch had been closed one after the other (docs/write-a-search.md says why). Levels
 that are done with are dropped at the end.
-Device twin: ``kernels/games/ngtsg/close.cl``.
+Device twins: ``kernels/games/ngtsg/close.cl`` and, by many workgroups,
+``kernels/games/ngtsg/close_by_groups.cl``.
 """
 
 from reference_py.games.ngtsg.compact import compact_levels

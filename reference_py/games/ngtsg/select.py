@@ -5,7 +5,8 @@ of none are marked, and all their children are left out. With rounds a level is 
 times: first for the first children of its parents, then for their next ones, so that parents are
 asked again in between; `last_rounds` says of which levels. A search of several depths begins the
 next one here.
-Device twin: ``kernels/games/ngtsg/select.cl``.
+Device twins: ``kernels/games/ngtsg/select.cl`` and, by many workgroups,
+``kernels/games/ngtsg/select_by_groups.cl``.
 """
 
 from reference_py.games.ngtsg.deepening import next_depth

@@ -27,6 +27,7 @@ from reference_py.games.ngtsg import (
 )
 from reference_py.games.ngtsg.parameters import NO_LEVEL, NOTHING, Game, SearchParameters
 from societies.games.ngtsg.few import Few
+from societies.games.ngtsg.groups import FOLDER, by_groups
 from societies.games.ngtsg.host import on_host
 from societies.workload import Field, Phase, Scratch, Source, Step, Workload, phase
 from societies.workload.engines import LOG_TICKS
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from societies.games.ngtsg.config import SearchConfig
     from societies.workload.protocol import Contents
     from societies.workload.report import RunReport
-
-FOLDER = "games/ngtsg"
 
 BEGIN = Step("begin"), Step("first_depth")
 """What happens before the first superstep; the latter in a search of several depths alone."""
@@ -249,6 +248,7 @@ class SearchWorkload(Workload[C, P]):
             )
             for name, twin in _TREE.items()
         }
+        tree |= by_groups(p, copies, tree)
         if p.form == "host":
             tree = {name: Phase(host=on_host(name, _TREE[name], p)) for name in tree}
         few = {name: Phase(host=function) for name, function in Few(self, p).phases().items()}

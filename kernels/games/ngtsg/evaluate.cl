@@ -2,9 +2,9 @@
 // Twin: reference_py/games/ngtsg/evaluate.py.
 //
 // A work-item is a node of the batch, and goes on with further ones. The game's file has defined
-// evaluate() and GAME_PARAMETERS, GAME_ARGUMENTS. With TOGETHER a workgroup is a node, and
-// all of its work-items call the game's evaluate_together(); otherwise there is no local memory,
-// and there are no barriers.
+// evaluate() and GAME_PARAMETERS, GAME_ARGUMENTS. With TOGETHER, but for LEAVES_ALONE, a workgroup
+// is a node, and all of its work-items call the game's evaluate_together(); otherwise there is no
+// local memory, and there are no barriers.
 #include "games/ngtsg/tree.cl"
 
 // Close a node whose value is known, and let its parent know.
@@ -33,7 +33,7 @@ __kernel void evaluate_batch(__global const uint *positions, __global const uint
     if (size == 0u || (at == depth && size < min_leaves)) return;  // nobody's, or the CPU's
     const size_t whole = game * nodes;
     batch += game * slots;
-#if TOGETHER
+#if TOGETHER && !LEAVES_ALONE
     const uint step = (uint)groups;
     uint slot = (uint)(get_group_id(0) % groups);
     if (slot >= size) return;

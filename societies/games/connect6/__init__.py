@@ -25,6 +25,10 @@ from societies.workload import Field, Launch, Phase, Scratch, Step
 FILE = "games/connect6/search.cl"
 CLASSES = "games/connect6/classes.cl"
 
+LEAVES_ALONE = 2**19
+"""Leaves of a batch from which a GPU has a work-item, no workgroup, for each: then its memory waits
+behind that of so many others (benchmarks/README.md)."""
+
 
 class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
     """Positions of Connect6 whose trees are searched side by side."""
@@ -80,6 +84,7 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
             "SINGLES": f"{p.singles}u",
             "WIDTH": f"{p.width}u",
             "FULL_WIDTH": p.full_width,
+            "LEAVES_ALONE": p.most_leaves >= LEAVES_ALONE,
         }
 
     def small(self, p: Connect6Parameters, nodes: int) -> Connect6Parameters:

@@ -31,8 +31,7 @@ BUILTINS = frozenset(
     ]
 )
 ATOMICS = frozenset(
-    f"atomic_{what}"
-    for what in ("add", "sub", "inc", "dec", "min", "max", "and", "or", "xor", "xchg")
+    f"atomic_{what}" for what in ("add", "sub", "inc", "dec", "min", "max", "and", "or", "xor")
 )
 # what kernels do not even name, for a macro may call it: rounded as each device likes
 INEXACT_BUILTINS = frozenset(

@@ -75,6 +75,7 @@ TWINS_ELSEWHERE = {
     "close_by_groups": "close_batch() of close.py, by many workgroups",
     "is_dead_with": "is_dead() of tree.py, where a node's value is known before it is written",
     "judged": "_done() of close.py",
+    "set_word": "an assignment, in Python",
     "is_first_line": "a part of _most() of select.py",
     **dict.fromkeys(
         ("rank_end", "pending_from", "round_count", "pending_count"),

@@ -63,6 +63,7 @@ NOT_EXECUTED = {
     "python benchmarks/curves.py": "takes ten minutes and the C++ program",
     "python benchmarks/two_cores.py": "takes ten minutes and the C++ program",
     "python experiments/physics/opencl_cuda/run.py": "needs an NVIDIA GPU and CuPy",
+    "python experiments/physics/opencl_cuda/crossed.py": "needs an NVIDIA GPU and CuPy",
     "python experiments/physics/opencl_cuda/two_gpus.py": "needs two GPUs",
     "python benchmarks/kalah.py --games": "needs OpenSpiel, which is no dependency",
     "python tests/races/check.py": "takes minutes; .ci/run executes it, tests/races its options",

@@ -88,14 +88,14 @@ __kernel void close_by_groups(
         place[0] = shared && works && !over ? atomic_add(&arrived[game], place[1]) + 1u : workers;
     barrier(CLK_LOCAL_MEM_FENCE);  // how many have finished
     const bool ends = place[0] >= workers && works && !over;
-    if (lid == 0u && shared && ends) atomic_xchg(&arrived[game], 0u);
+    if (lid == 0u && shared && ends) atomic_and(&arrived[game], 0u);
     uint left = at > 1u && ends ? at - 1u : 0u;
     do {
         first = left > 0u ? parents[first] : 0u;
         last = left > 0u ? parents[last] : 0u;
         const uint end = opaque(left > 0u ? last + 1u : 0u);
         for (uint node = first + lid; node < end; node += lanes) {
-            const int told = as_int(atomic_xchg(&raised[node], 0u) - LIFT);
+            const int told = as_int(atomic_and(&raised[node], 0u) - LIFT);
             const int known = max(best_then[node], told);
             const bool open = atomic_or(&open_children[node], 0u) > 0u;
             const uchar found = judged(parents, best_then, states_then, prune, root_low, root_high,

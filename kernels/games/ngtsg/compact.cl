@@ -34,15 +34,15 @@ static void compact_levels(__global const uint *moves, __global const int *best,
                 --at;
             }
         }
-        atomic_xchg(&level[game], at);
+        set_word(&level[game], at);
         return;
     }
     if (horizon[game] < depth || is_missed(low[game], high[game], best[0])) {
-        atomic_xchg(&level[game], NEXT_DEPTH);
+        set_word(&level[game], NEXT_DEPTH);
         return;
     }
     ended[game] = tick;
-    atomic_xchg(&level[game], NO_LEVEL);
+    set_word(&level[game], NO_LEVEL);
     const int known = best[0];
     uint good = 0u, perhaps = 0u, chosen = NO_MOVE;
     for (uint i = 0; i < child_count[0]; ++i) {

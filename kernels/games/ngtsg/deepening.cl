@@ -96,7 +96,7 @@ COLLECTIVE void next_depth(__global const uint *moves, __global int *best, __glo
             counts[rows + i] = i == 0u;
             taken[rows + i] = 0u;
         }
-        atomic_xchg(&level[game], 0u);
+        set_word(&level[game], 0u);
     }
     barrier(CLK_GLOBAL_MEM_FENCE);  // the root as it is now, before it is searched
 }

@@ -115,7 +115,7 @@ __kernel void select_by_groups(
         }
         barrier(CLK_LOCAL_MEM_FENCE);  // numbers of children, before they are added up
         const uint sum = scan_exclusive(before, here);
-        if (lid == 0u && any && !alone) atomic_xchg(&sums[strip], sum + 1u);
+        if (lid == 0u && any && !alone) atomic_add(&sums[strip], sum + 1u);
         const uint until = any && !alone ? strip : known;
         uint earlier = 0u;
         for (uint i = known + lid; i < until; i += lanes) earlier += told_sum(sums, i);
@@ -136,7 +136,7 @@ __kernel void select_by_groups(
         const bool nothing = asked && last && all == 0u && now < last_round;
         const bool ends = asked && !nothing && (last || all >= most);
         if (lid == 0u && ends) {
-            if (now != usual_round) atomic_xchg(&round[row], now);
+            if (now != usual_round) atomic_max(&round[row], now);
             batch_size[game] = min(all, most);
             batch_first[game] = first;
             batch_end[game] = all >= most ? batch[most - 1u] + 1u : end;
@@ -166,10 +166,10 @@ __kernel void select_by_groups(
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // how many numbers there are, if all others are through
     const uint used = opaque(told[0]);
-    for (uint i = lid; i < used; i += lanes) atomic_xchg(&sums[i], 0u);
+    for (uint i = lid; i < used; i += lanes) atomic_and(&sums[i], 0u);
     if (lid == 0u && used > 0u) {
-        atomic_xchg(&turns[0], 0u);
-        atomic_xchg(&turns[1], 0u);
+        atomic_and(&turns[0], 0u);
+        atomic_and(&turns[1], 0u);
     }
     local_free(STRIP * sizeof(uchar));
     local_free(STRIP * sizeof(uint));

@@ -83,6 +83,13 @@ static void pass_on(__global const uint *parents, __global int *best, __global u
     atomic_dec(&open_children[parent]);
 }
 
+// Writes a word that other workgroups may read meanwhile, by operations on whole numbers alone. No
+// other work-item writes it.
+static void set_word(__global uint *word, const uint value)
+{
+    atomic_add(word, value - atomic_or(word, 0u));
+}
+
 // The level of the batch; beyond the last one of a search that is over or has not begun again.
 static uint batch_level(__global const uint *level, const size_t game)
 {

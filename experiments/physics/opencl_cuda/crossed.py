@@ -41,13 +41,13 @@ ENVIRONMENT = {
 """What OpenCL's driver tells a kernel: where its workgroups and work-items begin, how many
 workgroups there are. CUDA's driver does not."""
 
-VERSION = re.compile(r"^\.target .*$", re.MULTILINE)
+TARGET = re.compile(r"^\.target .*$", re.MULTILINE)
 REGISTER = re.compile(r"mov\.[bu]32(\s+%r\d+), %(envreg\d+);")
 
 
 def for_cuda(ptx):
     """Return OpenCL's PTX as CUDA's driver takes it."""
-    ptx = VERSION.sub(lambda line: line[0].replace(", texmode_independent", ""), ptx)
+    ptx = TARGET.sub(lambda line: line[0].replace(", texmode_independent", ""), ptx)
     ptx = REGISTER.sub(lambda m: f"mov.u32{m[1]}, {ENVIRONMENT[m[2]]};", ptx)
     return re.sub(r"^\.entry", ".visible .entry", ptx, flags=re.MULTILINE)
 

@@ -19,6 +19,7 @@
 // resource.
 #include "economy/bits.cl"
 #include "economy/curves.cl"
+#include "economy/practice.cl"
 #include "economy/streams.cl"
 #include "primitives/group.cl"
 #include "primitives/reduce.cl"
@@ -449,23 +450,11 @@ INLINED void end_of_work(WORK_PARAMETERS, const day_t day)
     gain_per_minute(agent) = day.last_gain;
 }
 
-// Store the units, and the experience: with every resource that was not extracted today it fades,
-// and no more of it is kept than the most there is to know.
 INLINED void practise(WORK_PARAMETERS)
 {
     if (!alive(agent)) return;
-    for (uint r = LANE; r < resources; r += LANES) {
-        const int today = holding[r] - held(agent, r);
-        real known = experienced[r];
-        if (today == 0) {
-            known -= P(daily_experience_penalty);
-            known = known > 0.0 ? known : 0.0;
-        }
-        const real most = max_experience_table[effort_curve(agent, r)];
-        experience(agent, r) = known < most ? known : most;
-        extracted(agent, r) = today;
-        held(agent, r) = holding[r];
-    }
+    for (uint r = LANE; r < resources; r += LANES)
+        keep_practice(STATE, TABLES, society, agent, r, holding[r], experienced[r]);
 }
 
 #if DEVICES

@@ -20,6 +20,7 @@
 #include "economy/bits.cl"
 #include "economy/curves.cl"
 #include "economy/end_day.cl"
+#include "economy/practice.cl"
 #include "economy/statistics.cl"
 #include "economy/streams.cl"
 #include "primitives/group.cl"
@@ -255,18 +256,8 @@ COLLECTIVE void extract_at_once(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t
         minutes(agent) = day.time - 0.0;
         gain_per_minute(agent) = day.last_gain;
     }
-    for (uint r = LANE; r < resources; r += LANES) {
-        const int today = holding[r] - held(agent, r);
-        real known = experienced[r];
-        if (today == 0) {
-            known -= P(daily_experience_penalty);
-            known = known > 0.0 ? known : 0.0;
-        }
-        const real most = max_experience_table[effort_curve(agent, r)];
-        experience(agent, r) = known < most ? known : most;
-        extracted(agent, r) = today;
-        held(agent, r) = holding[r];
-    }
+    for (uint r = LANE; r < resources; r += LANES)
+        keep_practice(STATE, TABLES, society, agent, r, holding[r], experienced[r]);
     local_free(2 * sizeof(uint));
     local_free(RESOURCES * sizeof(int));
     local_free(RESOURCES * sizeof(uint));

@@ -170,24 +170,15 @@ __kernel void society_at_once(STATE_PARAMETERS, const uint day)
         if (series_of_row(i) != NONE) series(series_of_row(i)) = row[i * AGENTS] / count;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // coefficients, before two of them are read again
 
-    for (uint quarter = lanes - 1 - lid; quarter < 5; quarter += lanes) {
-        const uint place = quarter * (RESOURCES - 1);
-        const uint below = place / 4;
-        const real beyond = (real)(place % 4) / 4.0;
-        real v = ordered[below];
-        if (beyond > 0.0) v += beyond * (ordered[below + 1] - ordered[below]);
-        series(series_of_hhi[quarter]) = v;
-    }
+    for (uint quarter = lanes - 1 - lid; quarter < 5; quarter += lanes)
+        series(series_of_hhi[quarter]) = quartile(ordered, quarter);
     if (lid == 0) {
         const real around = row[OF_THREE_DAYS * AGENTS];
         const real so_far = row[OF_TOTAL_BEFORE * AGENTS];
         const real gini_around = gini_of[OF_THREE_DAYS];
         series(SERIES_units_held_max) = (real)counts[1];
         series(SERIES_agents_alive) = count;
-        series(SERIES_gini_3day) = day < 3 ? UNDEFINED : gini_around;
-        series(SERIES_gini_paper) = day < 3         ? UNDEFINED
-                                    : so_far == 0.0 ? 0.0
-                                                    : gini_around * (around / so_far);
+        describe_three_days(STATE, society, day, around, so_far, gini_around);
     }
     local_free(2 * sizeof(int));
     local_free(DISTRIBUTIONS * sizeof(real));

@@ -355,6 +355,28 @@ __kernel void distributions(STATE_PARAMETERS, __global real *samples, __global r
                  works + row * AGENTS, moments + row * MOMENTS);
 }
 
+// The quartile of this number, from 0, of the resources' indices.
+INLINED real quartile(const __local real *ordered, const uint quarter)
+{
+    const uint place = quarter * (RESOURCES - 1);
+    const uint below = place / 4;
+    const real part = (real)(place % 4) / 4.0;
+    real v = ordered[below];
+    if (part > 0.0) v += part * (ordered[below + 1] - ordered[below]);
+    return v;
+}
+
+// Record how unequal the utility of three days is, whose sum is `around`, and what the paper makes
+// of that and of all utility `so_far`.
+static void describe_three_days(STATE_PARAMETERS, const size_t society, const uint day,
+                                const real around, const real so_far, const real gini_around)
+{
+    series(SERIES_gini_3day) = day < 3 ? UNDEFINED : gini_around;
+    series(SERIES_gini_paper) = day < 3         ? UNDEFINED
+                                : so_far == 0.0 ? 0.0
+                                                : gini_around * (around / so_far);
+}
+
 // `of` are the society's moments.
 COLLECTIVE_WHOLE void describe(STATE_PARAMETERS, const size_t society, __global const real *of,
                                const uint day)
@@ -419,18 +441,9 @@ COLLECTIVE_WHOLE void describe(STATE_PARAMETERS, const size_t society, __global 
         series(SERIES_gini) = of[OF_UTILITY * MOMENTS + MOMENT_GINI];
         series(SERIES_gini_cumulative) = of[OF_TOTAL * MOMENTS + MOMENT_GINI];
         series(SERIES_gini_extracted) = of[OF_EXTRACTED * MOMENTS + MOMENT_GINI];
-        series(SERIES_gini_3day) = day < 3 ? UNDEFINED : gini_around;
-        series(SERIES_gini_paper) = day < 3         ? UNDEFINED
-                                    : so_far == 0.0 ? 0.0
-                                                    : gini_around * (around / so_far);
-        for (uint quarter = 0; quarter < 5; ++quarter) {
-            const uint place = quarter * (RESOURCES - 1);
-            const uint below = place / 4;
-            const real part = (real)(place % 4) / 4.0;
-            real v = ordered[below];
-            if (part > 0.0) v += part * (ordered[below + 1] - ordered[below]);
-            series(series_of_hhi[quarter]) = v;
-        }
+        describe_three_days(STATE, society, day, around, so_far, gini_around);
+        for (uint quarter = 0; quarter < 5; ++quarter)
+            series(series_of_hhi[quarter]) = quartile(ordered, quarter);
     }
     local_free(RESOURCES * sizeof(real));
     local_free(RESOURCES * sizeof(real));

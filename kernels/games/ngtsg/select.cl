@@ -61,6 +61,24 @@ static bool is_first_line(__global const uint *taken, const uint at)
     return found;
 }
 
+// Writes the children of a strip of parents, the first of which is `parent`, into the batch, behind
+// the `chosen` of the strips before, as far as there is room; marks the dead among those parents.
+INLINED void list_children(const __local uint *before, const __local uint *from,
+                           const __local uchar *dead, const uint here, const uint sum,
+                           const uint chosen, const uint most, const uint parent,
+                           __global uchar *states, __global uint *batch)
+{
+    const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
+    const uint sharing = lanes % SHARING == 0u ? SHARING : 1u, mine = lid % sharing;
+    for (uint i = lid / sharing; i < here; i += lanes / sharing) {
+        const uint place = chosen + before[i], after = i + 1u < here ? before[i + 1u] : sum;
+        const uint own = after - before[i];
+        if (dead[i] && place < most && mine == 0u) states[parent + i] = DOOMED;
+        for (uint k = mine; k < own && place + k < most; k += sharing)
+            batch[place + k] = from[i] + k;
+    }
+}
+
 __kernel void select_batch(__global const uint *moves, __global const uint *parents,
                            __global int *best, __global uchar *states, __global uint *first_child,
                            __global uint *child_count, __global uint *open_children,
@@ -80,7 +98,6 @@ __kernel void select_batch(__global const uint *moves, __global const uint *pare
     next_depth(moves, best, states, first_child, child_count, open_children, counts, taken, level,
                horizon, root_moves, low, high, repeated, nodes, width, depth, deepening, aspiration,
                game, level[game] == NEXT_DEPTH);
-    const uint sharing = lanes % SHARING == 0u ? SHARING : 1u, mine = lid % sharing;
     const uint at = batch_level(level, game);
     const bool over = at > depth, inner = !over && at > 0u;
     const size_t row = game * (depth + 1u) + (over ? 0u : at);
@@ -117,13 +134,7 @@ __kernel void select_batch(__global const uint *moves, __global const uint *pare
         barrier(CLK_LOCAL_MEM_FENCE |
                 CLK_GLOBAL_MEM_FENCE);  // all were judged, before one is marked
         const uint sum = scan_exclusive(before, here);
-        for (uint i = lid / sharing; i < here; i += lanes / sharing) {
-            const uint place = chosen + before[i], after = i + 1u < here ? before[i + 1u] : sum;
-            const uint own = after - before[i];
-            if (dead[i] && place < most && mine == 0u) states[parent + i] = DOOMED;
-            for (uint k = mine; k < own && place + k < most; k += sharing)
-                batch[place + k] = from[i] + k;
-        }
+        list_children(before, from, dead, here, sum, chosen, most, parent, states, batch);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the list, and the strip is read
         chosen = min(chosen + sum, most);
         parent += here;

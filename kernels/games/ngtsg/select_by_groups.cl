@@ -59,7 +59,6 @@ __kernel void select_by_groups(
     next_depth(moves, best, states, first_child, child_count, open_children, counts, taken, level,
                horizon, root_moves, low, high, repeated, nodes, width, depth, deepening, aspiration,
                game, found == NEXT_DEPTH);
-    const uint sharing = lanes % SHARING == 0u ? SHARING : 1u, mine = lid % sharing;
     const uint at = found == NEXT_DEPTH ? 0u : found;
     const bool over = at > depth, inner = !over && at > 0u;
     const size_t row = game * (depth + 1u) + (over ? 0u : at), whole = game * nodes;
@@ -123,13 +122,7 @@ __kernel void select_by_groups(
         barrier(CLK_LOCAL_MEM_FENCE);  // the nodes of all strips before this one
         if (!alone) chosen = told[1];
         known = until;
-        for (uint i = lid / sharing; i < here; i += lanes / sharing) {
-            const uint place = chosen + before[i], after = i + 1u < here ? before[i + 1u] : sum;
-            const uint own = after - before[i];
-            if (dead[i] && place < most && mine == 0u) states[begin + i] = DOOMED;
-            for (uint k = mine; k < own && place + k < most; k += sharing)
-                batch[place + k] = from[i] + k;
-        }
+        list_children(before, from, dead, here, sum, chosen, most, begin, states, batch);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the list, and the strip is read
         const uint all = chosen + sum;
         const bool asked = any && chosen < most, last = strip + 1u == strips;

@@ -8,7 +8,7 @@ module is long because it has both, what is declared and what is bound to a devi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -273,13 +273,26 @@ def in_rounds(
     return found
 
 
-def are_joined(phases: Mapping[str, Phase], steps: Sequence[Step], place: int) -> Joined | None:
-    """Return how the step at a place and those after it are taken in one launch, if they are."""
-    joined = phases[steps[place].phase].joined
-    if joined is None:
-        return None
-    following = steps[place + 1 : place + 1 + len(joined.followers)]
-    return joined if tuple(step.phase for step in following) == joined.followers else None
+def taken_together(
+    phases: Mapping[str, Phase], steps: Sequence[Step], cores: int
+) -> Iterator[tuple[Step, int, Joined | None]]:
+    """Yield the steps that are launched, those that are taken with another left out.
+
+    With each the number of rounds that so many cores of a CPU take in one launch, and how those
+    after it are joined to it. Neither is done where something decides on the way what they are.
+    """
+    decided = decided_before(phases, steps)
+    rounds = in_rounds(phases, steps, cores if decided else 0)
+    names = [step.phase for step, _ in rounds]
+    place = 0
+    while place < len(rounds):
+        step, count = rounds[place]
+        joined, place = phases[step.phase].joined if decided else None, place + 1
+        if joined is not None:
+            end = place + len(joined.followers)
+            joined = joined if tuple(names[place:end]) == joined.followers else None
+        yield step, count, joined
+        place += 0 if joined is None else len(joined.followers)
 
 
 def known_before(phases: Mapping[str, Phase], steps: Iterable[Step]) -> bool:
@@ -315,15 +328,11 @@ def launches_of(
     """Return how many kernels some steps of a tick launch on a device, by default on no CPU."""
     on_cpu = device is not None and device.kind == "cpu"
     phases = {name: one.on(on_cpu) for name, one in phases.items()}
-    decided = decided_before(phases, steps)
-    taken = [one for one, _ in in_rounds(phases, steps, cores_of(device) if decided else 0)]
-    launches, place = 0, 0
-    while place < len(taken):
-        step, joined = taken[place], are_joined(phases, taken, place) if decided else None
-        for launch in phases[step.phase].launches if joined is None else [joined.launch]:
-            launches += launch.count(tick, step.arguments)
-        place += 1 if joined is None else 1 + len(joined.followers)
-    return launches
+    return sum(
+        launch.count(tick, step.arguments)
+        for step, _, joined in taken_together(phases, steps, cores_of(device))
+        for launch in (phases[step.phase].launches if joined is None else [joined.launch])
+    )
 
 
 def workgroup_size(device: Device, items: int) -> int:
@@ -544,20 +553,13 @@ class BoundPhases:
         """Return the launches of some steps; None if something decides on the way what they are."""
         if not known_before(self._phases, steps):
             return None
-        decided = decided_before(self._phases, steps)
         launches: list[tuple[BoundKernel, tuple[str, ...], Mapping[str, int]]] = []
         swaps: list[tuple[str, str]] = []
         sizes_vary = False
-        rounds = in_rounds(self._phases, steps, self._cores if decided else 0)
-        taken = [step for step, _ in rounds]
-        done = 0  # steps that a joined launch carried out
-        for place, (step, count) in enumerate(rounds):
-            if place < done:
-                continue
+        for step, count, joined in taken_together(self._phases, steps, self._cores):
             own, bound = step.arguments, self.launches[step.phase]
-            joined = are_joined(self._phases, taken, place) if decided else None
             if joined is not None:
-                bound, done = [self._joined[step.phase]], place + 1 + len(joined.followers)
+                bound = [self._joined[step.phase]]
             elif count > 1:
                 several, launch = self._of_rounds[step.phase]
                 own, bound = {**own, several.parameter: count}, [launch]

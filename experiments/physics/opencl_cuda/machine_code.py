@@ -14,6 +14,8 @@ import re
 import sys
 from pathlib import Path
 
+from ptx import without_loops
+
 TURNS = 20
 REGISTER = re.compile(r"\bR(\d+)(\.64)?")
 READ = re.compile(r"LD[GS]\S*")
@@ -40,11 +42,7 @@ def innermost(rows):
         first = places.get(int(to[1], 16), place + 1) if to else place + 1
         if first <= place:
             back.append((first, place))
-    return [
-        rows[first : last + 1]
-        for first, last in back
-        if not any((a, b) != (first, last) and first <= a and b <= last for a, b in back)
-    ]
+    return [rows[first : last + 1] for first, last in without_loops(back)]
 
 
 def registers(instruction):

@@ -62,8 +62,16 @@ def innermost(ptx):
     ]
     return [
         Counter(opcode for opcode, _ in body[first : last + 1])
-        for first, last in sorted(back)
-        if not any((a, b) != (first, last) and first <= a and b <= last for a, b in back)
+        for first, last in without_loops(back)
+    ]
+
+
+def without_loops(loops):
+    """Return the loops, by their first and last line, within which no other one is; in order."""
+    return [
+        (first, last)
+        for first, last in sorted(loops)
+        if not any((a, b) != (first, last) and first <= a and b <= last for a, b in loops)
     ]
 
 

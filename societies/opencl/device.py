@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from functools import cache, cached_property
 from typing import Any
 
@@ -199,7 +200,12 @@ class Device:
 
 
 def _context(cl_device: Any) -> Any:
-    return opencl().Context([cl_device])
+    cl = opencl()
+    try:
+        return cl.Context([cl_device])
+    except cl.Error:  # for want of memory, perhaps: contexts that nobody needs may be in cycles
+        gc.collect()
+        return cl.Context([cl_device])
 
 
 @cache

@@ -6,7 +6,8 @@ It is long because a kernel and its launches with fixed arguments check and enqu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,15 +22,23 @@ from societies.opencl.launch import Launch
 Size = int | Sequence[int]
 
 
-class Compiled(Protocol):
-    """What a kernel knows of the program that it belongs to (`societies.opencl.Program`)."""
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """What a kernel knows of the program that it belongs to (`societies.opencl.Program`).
+
+    Attributes
+    ----------
+    amalgamated : Source
+        The text as it was given.
+    options : tuple of str
+        Of the build.
+    source : str
+        The text that was compiled.
+    """
 
     amalgamated: Source
     options: tuple[str, ...]
-
-    @property
-    def source(self) -> str:
-        """The text that was compiled."""
+    source: str
 
 
 class Kernel:
@@ -42,8 +51,8 @@ class Kernel:
     size is rounded up to a multiple of the local size, so kernels guard the tail.
 
     ``static_local_memory`` is what the implementation reports for the kernel's own ``__local``
-    arrays, in bytes (PoCL 5 reports 0); ``program`` is the program that it is of; ``label`` is
-    what errors call it.
+    arrays, in bytes (PoCL 5 reports 0); ``program`` is what was compiled, one for all kernels of a
+    program; ``label`` is what errors call it.
     """
 
     def __init__(

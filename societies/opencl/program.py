@@ -16,7 +16,7 @@ from societies.localmem import KernelPlan, plan
 from societies.opencl.argtypes import Kind, Parameter, StructType
 from societies.opencl.build import RawParameter, compile_program
 from societies.opencl.device import Device
-from societies.opencl.kernel import Kernel
+from societies.opencl.kernel import Compiled, Kernel
 from societies.opencl.race import race_mode
 from societies.opencl.signature import TypeNames, declarations
 from societies.opencl.structs import PROBE, laid_out, layouts, probe
@@ -115,19 +115,18 @@ class Program:
         self._cl_program: Any = None
         self._signatures: dict[str, list[RawParameter]] = {}
 
+        self._structs = _Structs(device, source, self._extra_options)
+
         self._planned = plan(source, predefined(device, self.options))
         self._planned.check(device.local_memory_limit, device.limits_name)
         if self._planned.kernels or _KERNEL_WORD.search(without_comments(source.text)):
             text = self._planned.source
             self._cl_program, self._signatures = compile_program(device, text, self.options)
+        self._compiled = Compiled(source, self.options, self.source)
 
     def extended(self, name: str, text: str) -> Program:
         """Return a program with generated OpenCL text appended; ``name`` names it in errors."""
-        source = self.amalgamated.copy()
-        source.append(name, text)
-        other = Program.__new__(Program)
-        other._set_up(self.device, source, self._extra_options)
-        return other
+        return _extended(self.device, self.amalgamated, self._extra_options, name, text)
 
     @property
     def source(self) -> str:
@@ -178,8 +177,16 @@ class Program:
                 Parameter(r.name, r.space, r.type_name, r.pointer, r.const, self._kind(r))
                 for r in self._signatures[name]
             ]
-            struct = self.struct_type
-            kernel = Kernel(self.device, self._cl_program, name, parameters, struct, self)
+            # A kernel knows what it is of, but not the program, which knows the kernel: without a
+            # cycle a program that is let go frees its device and its memory at once.
+            kernel = Kernel(
+                self.device,
+                self._cl_program,
+                name,
+                parameters,
+                self._structs.struct_type,
+                self._compiled,
+            )
             if name in self.local_memory:  # some implementations report 0
                 planned = self.local_memory[name].total
                 kernel.static_local_memory = max(kernel.static_local_memory, planned)
@@ -223,24 +230,49 @@ class Program:
 
     def struct_type(self, name: str) -> StructType:
         """Return a struct with its members; raises what `struct` does."""
-        declared = declarations(self.amalgamated.text).struct(name)
-        return laid_out(declared, self.struct_layouts[declared.name])
+        return self._structs.struct_type(name)
 
     def laid_out(self, kind: Kind) -> Kind:
         """Return the type with the device's layout, if it is a struct."""
         return self.struct_type(kind.name) if isinstance(kind, StructType) else kind
 
-    @cached_property
+    @property
     def struct_layouts(self) -> dict[str, np.dtype[Any]]:
         """The dtype of every struct by its name: one build and one launch for all of them."""
-        structs = list(declarations(self.amalgamated.text).structs())
+        return self._structs.layouts
+
+
+class _Structs:
+    """The structs of a text, as a device lays them out."""
+
+    def __init__(self, device: Device, source: Source, options: tuple[str, ...]) -> None:
+        self._device, self._source, self._options = device, source, options
+
+    def struct_type(self, name: str) -> StructType:
+        declared = declarations(self._source.text).struct(name)
+        return laid_out(declared, self.layouts[declared.name])
+
+    @cached_property
+    def layouts(self) -> dict[str, np.dtype[Any]]:
+        structs = list(declarations(self._source.text).structs())
         if not structs:
             return {}
         text, count = probe(structs)
-        out = self.device.empty((count,), np.uint64)
-        kernel = self.extended("<layout of structs>", text).kernel(PROBE)
-        kernel(global_size=1, local_size=1, societies_out=out)
+        out = self._device.empty((count,), np.uint64)
+        program = _extended(self._device, self._source, self._options, "<layout of structs>", text)
+        program.kernel(PROBE)(global_size=1, local_size=1, societies_out=out)
         return layouts(structs, out.get().tolist())
+
+
+def _extended(
+    device: Device, source: Source, options: tuple[str, ...], name: str, text: str
+) -> Program:
+    """Return the program of a text and another one after it, which errors call by the name."""
+    source = source.copy()
+    source.append(name, text)
+    other = Program.__new__(Program)
+    other._set_up(device, source, options)
+    return other
 
 
 def predefined(device: Device, options: Sequence[str]) -> dict[str, str | None]:

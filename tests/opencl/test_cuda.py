@@ -55,7 +55,7 @@ __kernel void take(const char c, const ulong u, const float3 v, const row r, con
 def test_arguments_lie_where_the_compiled_kernel_reads_them(paper, tmp_path):
     program = built(paper, tmp_path, ARGUMENTS)
     by_opencl = Program(choose_device("auto"), tmp_path / "kernels.cl")
-    program.__dict__["struct_layouts"] = by_opencl.struct_layouts  # a GPU would answer by a kernel
+    program._structs.layouts = by_opencl.struct_layouts  # a GPU would answer by a kernel
     gpu = program.device
     out, given = gpu.zeros(64), gpu.array(np.arange(3, dtype=np.int32))
     scratch = {"first": Local(program.kernel("take").parameters[6].kind.dtype, 4 * 33)}

@@ -8,14 +8,20 @@ import numpy as np
 
 from reference_py.primitives.fused import muladd
 
+BAND = 64
+"""Rows that are computed at a time, so that what is needed of them stays in a processor's cache."""
+
 
 def multiply(p, product, tick):
     """Set C to A B."""
     step = muladd if p.arithmetic == "fused" else separate
-    sums = np.zeros((p.rows, p.columns), p.num)
-    for k in range(p.inner):
-        sums = step(product.A[:, k, None], product.B[None, k, :], sums)
-    product.C = sums
+    product.C = np.zeros((p.rows, p.columns), p.num)
+    for first in range(0, p.rows, BAND):
+        band = slice(first, first + BAND)
+        sums = product.C[band]
+        for k in range(p.inner):
+            sums = step(product.A[band, k, None], product.B[None, k, :], sums)
+        product.C[band] = sums
 
 
 def separate(a, b, c):

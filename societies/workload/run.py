@@ -21,6 +21,7 @@ from societies.workload.contents import contents_of
 from societies.workload.devices import chosen_device
 from societies.workload.engines import (
     BLOCK_SECONDS,
+    ENDED,
     LOG_TICKS,
     Built,
     DeviceEngine,
@@ -200,6 +201,7 @@ class Simulation:
         self.keep = kept_ticks(config)
         self.p = workload.parameters(config)
         self.fields = workload.arrays(self.p)
+        self.stops = {*contents.stops(), *self.keep}
         self.stop = stop
         self.tick = 0
         self.means: dict[str, float] | None = None
@@ -208,14 +210,14 @@ class Simulation:
     def blocks(self, tick: int, last: int) -> Iterator[int]:
         """Run from after a tick to the last one, or until all copies have ended.
 
-        Yields the tick reached after every block, at first the one begun with.
+        A block is written while the next one is computed, unless the state at its end is needed.
+        Yields the tick up to which the file is written, at first the one begun with.
 
         Raises
         ------
         KeyboardInterrupt
             After Ctrl-C; the state is saved.
         """
-        stops = {*self.contents.stops(), *self.keep}
         length, self.tick = 1, tick
         self.contents.begin(self.file, tick, self.engine.state)
         self.file.rewind(tick)
@@ -225,37 +227,70 @@ class Simulation:
             self._commit(ended, last, ended, cache(self.engine.state))
         elif not last:  # a run without ticks: what it finds is there after its start
             self._commit(0, last, ended, cache(self.engine.state))
-        while self.tick < last and ended is None and not self.stop.is_set():
+        computed, behind = self.tick, None
+        while computed < last and ended is None and not self.stop.is_set():
             began = time.perf_counter()
-            end = block_end(self.tick, length, last, stops, self.every)
-            with self.stop.at_once():
-                self.engine.run_ticks(self.tick + 1, end)
-                ended = self.engine.ended()
+            end = block_end(computed, length, last, self.stops, self.every)
             try:
-                self._write(end if ended is None else ended, last, ended)
-            except LeftOut as left:
-                self._save(self.tick, left.state)
-                raise KeyboardInterrupt from None
+                with self.stop.at_once():
+                    self.engine.run_ticks(computed + 1, end)
+                    ended = self.engine.ended()
+            except BaseException:
+                if behind:
+                    self._write(behind, last, None)
+                raise
+            if behind:
+                self._write(behind, last, None)
+                yield self.tick
+            block = self._read(computed + 1, end if ended is None else ended)
+            behind = block if self._can_wait(end, last) else None
+            if behind is None:
+                try:
+                    self._write(block, last, ended)
+                except LeftOut as left:
+                    self._save(self.tick, left.state)
+                    raise KeyboardInterrupt from None
+                yield self.tick
             took = (time.perf_counter() - began) / self.engine.block_seconds
-            length = _next_length(end - self.tick, took * BLOCK_SECONDS)
-            self.tick = end if ended is None else ended
+            length = _next_length(end - computed, took * BLOCK_SECONDS)
+            computed = block.last
+        if behind:
+            self._write(behind, last, None)
             yield self.tick
         if self.tick < last and ended is None:
             self._save(self.tick, self.engine.state())
             raise KeyboardInterrupt
 
-    def _write(self, end: int, last: int, ended: int | None) -> None:
-        """Write and commit the block up to ``end``."""
-        ticks = end - self.tick
+    def _can_wait(self, end: int, last: int) -> bool:
+        """Return whether the block up to ``end`` may be written when the engine has gone on.
+
+        Runs that may end at any tick are asked after each block whether they did, which waits.
+        """
+        there = end == last or end in self.stops or ENDED in self.fields
+        return not there and not self.workload.timed
+
+    def _read(self, first: int, last: int) -> Block:
+        """Return what happened in the ticks that the engine has just been through."""
+        ticks = last - first + 1
         state = cache(self.engine.state)
         logs = {name: log[:, :ticks] for name, log in self.engine.logs().items()}
         measured = {name: values[:ticks] for name, values in self.engine.measured().items()}
-        events = self.engine.events()
-        block = Block(self.tick + 1, end, logs, events, state, self.stop, measured)
+        block = Block(first, last, logs, self.engine.events(), state, self.stop, measured)
         self.workload.check(block, self.p)
+        if self._saves(last):
+            state()  # before the engine goes on
+        return block
+
+    def _saves(self, tick: int) -> bool:
+        """Return whether a checkpoint is due after a tick that is not the last."""
+        return bool(self.every) and tick % self.every == 0
+
+    def _write(self, block: Block, last: int, ended: int | None) -> None:
+        """Write and commit a block."""
         self.contents.write(self.file, block)
         self.means = self.contents.means(block)
-        self._commit(end, last, ended, state)
+        self._commit(block.last, last, ended, block.state)
+        self.tick = block.last
 
     def _commit(self, end: int, last: int, ended: int | None, state: Callable[[], State]) -> None:
         """Commit the ticks up to ``end``; write the end of a run that is over, and checkpoints."""
@@ -273,7 +308,7 @@ class Simulation:
             saved = kept(self.fields, state())
             self.file.checkpoint(end, saved, keep=self.keep.index(end))
         # This is done last: with the checkpoint of the last tick a file counts as complete.
-        if over or (self.every and end % self.every == 0):
+        if over or self._saves(end):
             self._save(end, state())
 
     def _save(self, tick: int, state: Mapping[str, NDArray[Any]]) -> None:

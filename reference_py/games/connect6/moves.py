@@ -5,6 +5,8 @@ Device twins: ``kernels/games/connect6/moves.cl``, and by many work-items
 ``kernels/games/connect6/together.cl``.
 """
 
+from functools import lru_cache
+
 from reference_py.games.connect6.classes import SHORTEST, SIX, WINDOW, kind_of
 from reference_py.games.connect6.evaluate import sides
 from reference_py.games.connect6.geometry import (
@@ -30,6 +32,9 @@ REACH = 3
 
 IMMEDIATE = 30000
 """Score of a turn that completes six."""
+
+NEAR = 4
+"""Stones in a window of six that can be completed in a turn."""
 
 CENTRE = POINTS // 2
 RAYS = tuple((r, c) for r in (-1, 0, 1) for c in (-1, 0, 1) if r or c)
@@ -68,26 +73,34 @@ def any_six(stones, own, other):
     )
 
 
+@lru_cache(maxsize=1)
+def all_windows():
+    """Return all windows of six points, as sets of bits."""
+    found = []
+    for rows, columns in DIRECTIONS:
+        for point in range(POINTS):
+            row, column = divmod(point, SIDE)
+            far = column + (WINDOW - 1) * columns
+            if row + (WINDOW - 1) * rows < SIDE and 0 <= far < SIDE:
+                step = rows * SIDE + columns
+                found.append(sum(1 << (point + i * step) for i in range(WINDOW)))
+    return tuple(found)
+
+
 def immediate_win(own, other):
     """Return the first two points that complete six, or None.
 
     Windows are tried by direction, then by their first point.
     """
-    for rows, columns in DIRECTIONS:
-        for point in range(POINTS):
-            row, column = divmod(point, SIDE)
-            reach = (WINDOW - 1) * columns
-            if row + (WINDOW - 1) * rows >= SIDE or not 0 <= column + reach < SIDE:
-                continue
-            window = [point + i * (rows * SIDE + columns) for i in range(WINDOW)]
-            if any(other >> at & 1 for at in window):
-                continue
-            empty = [at for at in window if not own >> at & 1]
-            if len(empty) == 2:
-                return tuple(empty)
-            if len(empty) == 1:
-                free = (at for at in range(POINTS) if not (own | other) >> at & 1)
-                return empty[0], next((at for at in free if at != empty[0]), NONE)
+    for window in all_windows():
+        if window & other or (window & own).bit_count() < NEAR:
+            continue
+        empty = points_of(window & ~own)
+        if len(empty) == 2:
+            return tuple(empty)
+        if len(empty) == 1:
+            free = (at for at in range(POINTS) if not (own | other) >> at & 1)
+            return empty[0], next((at for at in free if at != empty[0]), NONE)
     return None
 
 

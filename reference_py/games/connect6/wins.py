@@ -6,31 +6,12 @@ pair that meets them all; no other answer helps it, as it never has a window to 
 What is found is a proof. That nothing is found says only that threats alone do not win so soon.
 """
 
-from functools import lru_cache
 from itertools import combinations
 
-from reference_py.games.connect6.classes import WINDOW
 from reference_py.games.connect6.evaluate import sides
-from reference_py.games.connect6.geometry import DIRECTIONS, POINTS, SIDE, points_of
-from reference_py.games.connect6.moves import turn_of
+from reference_py.games.connect6.geometry import points_of
+from reference_py.games.connect6.moves import NEAR, all_windows, turn_of
 from reference_py.games.ngtsg.parameters import NO_MOVE
-
-NEAR = 4
-"""Stones in a window of six that can be completed in a turn."""
-
-
-@lru_cache(maxsize=1)
-def all_windows():
-    """Return all windows of six points, as sets of bits."""
-    found = []
-    for rows, columns in DIRECTIONS:
-        for point in range(POINTS):
-            row, column = divmod(point, SIDE)
-            far = column + (WINDOW - 1) * columns
-            if row + (WINDOW - 1) * rows < SIDE and 0 <= far < SIDE:
-                step = rows * SIDE + columns
-                found.append(sum(1 << (point + i * step) for i in range(WINDOW)))
-    return tuple(found)
 
 
 def threatened(own, other):

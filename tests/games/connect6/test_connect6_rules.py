@@ -108,38 +108,35 @@ def random_positions(number, seed):
     return found
 
 
-def compare(device, number, seed, chosen=WORKLOAD):
-    """Compare values and turns of positions, all at once."""
+def compare(device, number, seed, *forms):
+    """Compare values and turns of positions, all at once, by every form of the kernels."""
     positions = random_positions(number, seed)
     settings = {"width": 12, "batch": {"leaves": 12, "branches": 1}}
-    made = engine(device, positions, chosen, depth=1, **settings)
-    p, state = made.parameters, made.state()
+    found = [engine(device, positions, form, depth=1, **settings) for form in forms]
+    p, states = found[0].parameters, [made.state() for made in found]
     for game, position in enumerate(positions):
         turns = GAME.branch(p, list(position))
-        assert state["child_count"][game, 0] == len(turns), position
-        assert state["moves"][game, 1 : 1 + len(turns)].tolist() == turns, position
         children = [GAME.make(p, position, turn) for turn in turns] or [position]
         at = range(1, 1 + len(turns)) if turns else [0]
-        for child, node in zip(children, at, strict=True):
-            assert state["positions"][game, node].tolist() == list(child)
         last = len(children) - 1
         value = GAME.evaluate(p, children[last], 1)
-        assert state["best"][game, at[last]] == value, position
+        for state in states:
+            assert state["child_count"][game, 0] == len(turns), position
+            assert state["moves"][game, 1 : 1 + len(turns)].tolist() == turns, position
+            for child, node in zip(children, at, strict=True):
+                assert state["positions"][game, node].tolist() == list(child)
+            assert state["best"][game, at[last]] == value, position
 
 
 def test_random_positions(device):
-    compare(device, 75, 1)
-
-
-def test_random_positions_by_workgroups(device):
-    compare(device, 75, 1, OnGpu())
+    """By one work-item each, and by workgroups."""
+    compare(device, 75, 1, WORKLOAD, OnGpu())
 
 
 @pytest.mark.thorough
 def test_ten_thousand_random_positions(device):
     for seed in range(2, 12):
-        compare(device, 1000, seed)
-        compare(device, 1000, seed, OnGpu())
+        compare(device, 1000, seed, WORKLOAD, OnGpu())
 
 
 TURNED = tuple(

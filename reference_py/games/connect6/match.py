@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from reference_py.games.connect6.evaluate import sides
 from reference_py.games.connect6.geometry import NONE, POINTS
 from reference_py.games.connect6.make import make
-from reference_py.games.connect6.moves import CENTRE, candidates, turn_of
+from reference_py.games.connect6.moves import CENTRE, all_windows, candidates, turn_of
 from reference_py.games.connect6.text import turn_text, words_of
-from reference_py.games.connect6.wins import all_windows
 from reference_py.games.ngtsg.parameters import Refinements
 from reference_py.primitives.rng import Rng
 

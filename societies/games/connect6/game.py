@@ -5,9 +5,8 @@ from __future__ import annotations
 from reference_py.games.connect6.evaluate import sides
 from reference_py.games.connect6.geometry import NONE, POINTS, SIDE
 from reference_py.games.connect6.make import make
-from reference_py.games.connect6.moves import turn_of
+from reference_py.games.connect6.moves import all_windows, turn_of
 from reference_py.games.connect6.text import point_of, text_of, turn_text
-from reference_py.games.connect6.wins import all_windows
 from societies.errors import ConfigError
 from societies.games.connect6.config import PositionConfig
 

@@ -105,7 +105,7 @@ CHANGES = (
     Change(
         "benchmarks/README.md",
         "--societies 1 16",
-        "--societies 1 2 --days 12",
+        "--societies 2 --days 12",
         "500 days of 16 societies with devices take many minutes",
     ),
     Change(
@@ -117,7 +117,7 @@ CHANGES = (
     Change(
         "benchmarks/README.md",
         "--agents 48 1000 10000 --days 50",
-        "--agents 12 48 --days 3",
+        "--agents 48 --days 3",
         "ten thousand agents take minutes; 48 have their kernels from another block",
     ),
     Change(

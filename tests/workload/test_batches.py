@@ -34,16 +34,20 @@ def ensemble(**more):
     return small("economy", groups=GROUPS, **more)
 
 
-def test_batches_change_nothing(tmp_path):
-    """Seven societies at once, one by one, and three at a time, where the last batch has two."""
-    config = ensemble(replicates=7)
-    straight = tmp_path / "straight.h5"
-    at_once = societies.run(config, table=TABLE, out=straight).state_sha256
+@pytest.fixture(scope="module")
+def at_once(tmp_path_factory):
+    """Return the report of seven societies at once."""
+    out = tmp_path_factory.mktemp("at once") / "straight.h5"
+    return societies.run(ensemble(replicates=7), table=TABLE, out=out)
+
+
+def test_batches_change_nothing(at_once, tmp_path):
+    """Seven societies at once, one by one, and three at a time, where the last batch has fewer."""
     for batch in (1, 3):
         out = tmp_path / f"{batch}.h5"
-        report = societies.run(config, table=TABLE, out=out, batch=batch)
-        assert report.state_sha256 == at_once
-        same_files(out, straight)
+        report = societies.run(ensemble(replicates=7), table=TABLE, out=out, batch=batch)
+        assert report.state_sha256 == at_once.state_sha256
+        same_files(out, at_once.path)
 
 
 def test_batches_of_the_reference_change_nothing():
@@ -77,9 +81,8 @@ def test_sixty_four_societies_in_batches_of_seven():
         assert np.array_equal(engine.events()[name], events)
 
 
-def test_a_run_in_batches_is_resumed_in_others(tmp_path):
+def test_a_run_in_batches_is_resumed_in_others(at_once, tmp_path):
     config, out = ensemble(replicates=7), tmp_path / "run.h5"
-    straight = societies.run(config, table=TABLE, out=tmp_path / "all.h5").state_sha256
 
     def stop(day, days):
         if day >= 6:
@@ -88,8 +91,8 @@ def test_a_run_in_batches_is_resumed_in_others(tmp_path):
     with pytest.raises(SocietiesError):
         societies.run(config, table=TABLE, out=out, batch=2, progress=stop)
     resumed = societies.run(config, table=TABLE, out=out, batch=4, resume=True)
-    assert resumed.state_sha256 == straight
-    same_files(out, tmp_path / "all.h5")
+    assert resumed.state_sha256 == at_once.state_sha256
+    same_files(out, at_once.path)
 
 
 @pytest.mark.parametrize("name", [name for name in names() if name != "economy"])

@@ -5,7 +5,7 @@ from itertools import product
 import h5py
 import numpy as np
 import pytest
-from marks import in_turn
+from marks import in_turn, thorough_but
 from small import names, small
 
 import societies
@@ -192,10 +192,14 @@ MOMENTS = [*product(("commit", "end", "checkpoint"), (False, True))]
 """What is written last, and whether the kill comes after it."""
 
 KILLED = dict.fromkeys([*in_turn(names(), MOMENTS, 2), *product(("blur", "laplace"), MOMENTS)])
-"""Workloads take turns; one that has all its ticks and one that ends before are killed in each."""
+ONCE = [*in_turn(names(), MOMENTS, 1), *product(("laplace",), MOMENTS)]
+"""Workloads take turns; one that has all its ticks and one that ends before are killed in each.
+
+Every run of the tests kills each workload once, and the one that ends before in each moment.
+"""
 
 
-@pytest.mark.parametrize(("name", "moment"), KILLED)
+@pytest.mark.parametrize(("name", "moment"), thorough_but(ONCE, dict.fromkeys([*ONCE, *KILLED]), 2))
 def test_a_kill_while_the_end_is_written(name, moment, straight, tmp_path, monkeypatch):
     """Whatever of the end was not written yet is made again: file, counter, last checkpoint."""
     from societies.output import ResultFile

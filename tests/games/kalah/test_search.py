@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 from boards import RESULTS, config, fuzz, given, searched, splits
+from marks import thorough_but
 from oracles import FUZZ, RULES, START, initial
 
 from reference_py.games.kalah.descend import minimax
@@ -28,7 +29,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", thorough_but(("expanded", "layers", "few plies alone"), FORMS))
 def test_the_start_position(device, name):
     depth = 8
     found = searched(config(depth, **FORMS[name]), device)
@@ -53,7 +54,13 @@ def test_ten_plies(device):
     assert [int(found[name][0, 0]) for name in RESULTS] == [expected[name] for name in told]
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize(
+    "name",
+    thorough_but(
+        ("small batches", "one ply at the end", "all plies at the end", "layers in small batches"),
+        FORMS,
+    ),
+)
 def test_boards_of_others(device, name):
     boards = given([(case["board"], case["to_move"]) for case in FUZZ])
     found = searched(config(6, positions=boards, **FORMS[name]), device)

@@ -118,12 +118,17 @@ def stepped(p, steps, device=None, **more):
     return {name: state[name] for name in ("x", "v", "F", "overlap")}
 
 
-@pytest.mark.parametrize("form", ["plain", "shifted_force"])
-@pytest.mark.parametrize(
-    ("precision", "gpu"),
-    [("single", False), ("double", False), ("single", True)],
-    ids=["single", "double", "single, as on a GPU"],
-)
+FORMS = [
+    ("single", False, "plain"),
+    ("double", False, "shifted_force"),
+    ("single", True, "plain"),
+    ("single", False, "shifted_force"),
+    ("double", False, "plain"),
+    ("single", True, "shifted_force"),
+]
+
+
+@pytest.mark.parametrize(("precision", "gpu", "form"), thorough_but(FORMS[:3], FORMS, 3))
 def test_forces_without_energies(device, precision, gpu, form):
     """They are taken another way; terms that are ties of rounding are among them."""
     p = crystal(4, 0.4, cutoff=2.0, skin=0.2, dt=0.005, precision=precision, form=form)

@@ -39,8 +39,8 @@ def test_device(name):
     thorough_but(
         QUICK,
         [
-            *(*QUICK, "groups", "shocks", "1x2"),
-            *("all devices", "devices, groups, shocks", "devices without trade"),
+            *(*QUICK, "groups", "1x2"),
+            *("devices, groups, shocks", "devices without trade"),
             *("laplace in double", "heat", "kalah in layers", "kalah match", "kalah solved"),
             *("raytracer glass", "raytracer mirrors in double"),
         ],

@@ -153,25 +153,25 @@ CHANGES = (
     Change(
         "tests/faults/README.md",
         "--flips 1000 --seed 1",
-        "--flips 10 --seed 1",
+        "--flips 5 --seed 1",
         "minutes to hours; tests/faults/test_faults.py runs a few of each as well",
     ),
     Change(
         "tests/faults/README.md",
         "--kills 200 --seed 101",
-        "--kills 5 --seed 101",
+        "--kills 2 --seed 101",
         "minutes to hours; tests/faults/test_faults.py runs a few of each as well",
     ),
     Change(
         "tests/faults/README.md",
         "--kills 20 --seed 1",
-        "--kills 2 --seed 1",
+        "--kills 1 --seed 1",
         "minutes to hours; tests/faults/test_faults.py runs a few of each as well",
     ),
     Change(
         "tests/faults/README.md",
         "--configurations 2500 --seed 1",
-        "--configurations 50 --seed 1",
+        "--configurations 20 --seed 1",
         "minutes to hours; tests/faults/test_faults.py runs a few of each as well",
     ),
     Change(

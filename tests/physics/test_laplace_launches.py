@@ -95,7 +95,11 @@ RULES = [
 OVER = [{"method": "sor", "precision": precision} for precision in ("single", "double")]
 SOME = [(RULES[1 + VARIANTS.index(form[0]) % 3], form) for form in QUICK[1::2]]
 SOME += [(OVER[0], ("rows", LAUNCHES[2]))]
-ALL = [(rule, form) for form, rule in in_turn(FORMS, RULES, 2)]
+ALL = [
+    (RULES[(place + number) % 4], (variant, launch))  # each variant has every rule
+    for place, variant in enumerate(VARIANTS)
+    for number, launch in enumerate(LAUNCHES)
+]
 ALL += [(rule, ("rows", launch)) for rule in OVER for launch in LAUNCHES]
 ALL += [one for one in SOME if one not in ALL]
 

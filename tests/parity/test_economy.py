@@ -238,7 +238,10 @@ def test_what_a_gpu_does_at_once_changes_nothing(monkeypatch, name, items):
     [
         {"agents": 7, "resources": 9, "shocks": SHOCKS},
         {"agents": 1, "resources": 3},
-        {"agents": 4, "resources": 40, "trading": {"menu_size": 24}},  # scores in global memory
+        pytest.param(  # scores in global memory
+            {"agents": 4, "resources": 40, "trading": {"menu_size": 24}},
+            marks=pytest.mark.thorough,
+        ),
     ],
     ids=["shocks", "nobody to meet", "long menus"],
 )

@@ -61,7 +61,7 @@ def shown(form):
 
 
 CASES = [*ORACLE, *SEED["phi"]]
-SHORT = in_turn(QUICK, [case for case in CASES if fields(case)["n"] in (8, 16, 32)], 3)
+SHORT = in_turn(QUICK, [case for case in CASES if fields(case)["n"] in (8, 16, 32)], 2)
 HASHES = [*SHORT, *(pair for pair in in_turn(FORMS, CASES, 2) if pair not in SHORT)]
 
 

@@ -175,8 +175,8 @@ def test_boards_in_flight_follow_from_the_memory(device):
         assert nbytes(boards, 13) <= memory // 4 < nbytes(2 * boards, 13)
     assert fitted(1 << 10) == 64 and fitted(1 << 36) == 2**20 and fitted(1 << 20, boards=77) == 77
     assert WORKLOAD.fitted(config(13), None).boards == 2**18
-    few = searched(config(9, boards=fitted(1 << 16), plies=2), device, [9])
-    expected = searched(config(9), device, [9])
+    few = searched(config(8, boards=fitted(1 << 16), plies=2), device, [8])
+    expected = searched(config(8), device, [8])
     assert all((few[name] == expected[name]).all() for name in RESULTS)
 
 

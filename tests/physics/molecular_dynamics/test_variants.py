@@ -139,7 +139,11 @@ def test_forces_without_energies(device, precision, gpu, form):
 
 @pytest.mark.parametrize(
     ("precision", "nearest", "gpu"),
-    [("single", 0.57, False), ("double", 0.57, False), ("single", 0.48, True)],
+    [
+        ("single", 0.57, False),
+        pytest.param("double", 0.57, False, marks=pytest.mark.thorough),
+        ("single", 0.48, True),
+    ],
     ids=["single", "double", "single, as on a GPU"],
 )
 def test_pairs_at_all_distances(device, precision, nearest, gpu):

@@ -20,7 +20,7 @@ from societies.workload.engines import DeviceEngine
 
 @pytest.mark.parametrize(
     "number",
-    [pytest.param(i, marks=[] if i < 12 else [pytest.mark.thorough]) for i in range(200)],
+    [pytest.param(i, marks=[] if i < 8 else [pytest.mark.thorough]) for i in range(200)],
 )
 def test_random_scenes(device, number):
     """Scattered, touching, nested, equal and huge spheres; rays that follow the axes."""

@@ -1,6 +1,7 @@
 """Are matches played by the rules, by the players asked for, the same on every device?"""
 
 import pytest
+from marks import in_turn
 
 from reference_py.games.kalah import rules
 from reference_py.games.kalah.descend import minimax
@@ -107,8 +108,7 @@ def test_random_games_side_by_side_are_the_reference_s(tmp_path):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("pits", range(1, 9))
-@pytest.mark.parametrize("empty_capture", [False, True])
+@pytest.mark.parametrize(("pits", "empty_capture"), in_turn(range(1, 9), [False, True], 1))
 def test_random_games_of_every_size_are_the_reference_s(pits, empty_capture):
     more = {"pits": pits, "stones": 12, "empty_capture": empty_capture}
     report = verify(config(RANDOM, RANDOM, games=4, opening=pits, replicates=37, **more))

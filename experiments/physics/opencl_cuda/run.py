@@ -34,11 +34,12 @@ os.environ.setdefault("MPLBACKEND", "agg")
 
 import numpy as np
 from ptx import class_of, opcodes
+from report import ON_CPU
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 COLUMNS = ("device", "work", "variant", "size", "quantity", "detail", "run", "value", "unit")
-PARTS = ("launches", "matmul", "laplace", "blur", "atoms", "future", "more")
+PARTS = ("launches", "matmul", "laplace", "blur", "atoms", "future", "threads", "more")
 RUNS = 10
 LAPLACE_STEPS, BLUR_PASSES, ATOM_STEPS = 500, 100, 20
 BLOCK = 50
@@ -381,10 +382,17 @@ class Bench:
             self.attempt("future", variant, side, self._plane)
         for variant in ("window_plain", "window_restrict", "window_constant"):
             self.attempt("future", variant, count, self._window)
-        if any(device.kind == "cpu" for device in self.devices.values()):
-            for side in (200, 400) if self.small else (200, 1000, 2000):
-                self.attempt("laplace", "rows", side, self._laplace)
-                self.attempt("laplace", "numba", side, self._numba)
+
+    def threads(self):
+        """Measure OpenCL on the CPU of this machine beside numba's threads."""
+        import societies
+
+        others, self.devices = self.devices, {ON_CPU: societies.choose_device("cpu")}
+        for side in (200, 400) if self.small else (200, 1000, 2000):
+            for variant in ("rows", "deep"):
+                self.attempt("laplace", variant, side, self._laplace)
+            self.attempt("laplace", "numba", side, self._numba)
+        self.devices = others
 
     def _small(self, work, variant, size, arrays, sizes, result, **numbers):
         """Measure a kernel of future.cl; note the bits of one of its arrays."""

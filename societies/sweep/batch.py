@@ -21,12 +21,13 @@ from societies.output.study_layout import RUN
 from societies.sweep.kept import KEPT, Loan
 from societies.sweep.points import launch_config
 from societies.version import package_version
+from societies.workload.blocks import Simulation
 from societies.workload.contents import contents_of
 from societies.workload.fields import Field
 from societies.workload.interrupts import interrupts
 from societies.workload.protocol import Contents, Workload
 from societies.workload.registry import workload
-from societies.workload.run import Simulation, engine_of
+from societies.workload.run import engine_of
 
 FINAL = "final_{}"
 """Name of an array of the state as it is after the last tick."""

@@ -137,7 +137,7 @@ def write(path: Path) -> None:
 def write_model(path: Path, what: str) -> None:
     """Run one of the models, or continue its run, a commit for every tick."""
     import societies
-    from societies.workload import run as core
+    from societies.workload import blocks as core
 
     core._next_length = lambda ticks, seconds: 1
     config = societies.config_from_dict(MODELS[what])

@@ -11,7 +11,7 @@ from small import names, small
 import societies
 from societies.errors import DeviceError, DeviceFailed, Interrupted
 from societies.output import inspect
-from societies.workload import run as core
+from societies.workload import blocks as core
 from societies.workload.config import recorded
 from societies.workload.engines import ReferenceEngine
 from societies.workload.measured import MEASURED, MEASURED_TABLE

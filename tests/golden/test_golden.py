@@ -4,6 +4,7 @@ Results change only on purpose, with a new model_version and an entry in the CHA
 """
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,17 @@ def test_every_configuration_has_a_hash():
 def test_every_workload_of_ours_has_one():
     ours = {name for name, one in workloads().items() if type(one).__module__[:10] == "societies."}
     assert {golden.configuration(name).workload for name in golden.CONFIGS} == ours
+
+
+def test_each_long_one_is_left_to_one_runtime():
+    """Two lists of .ci/run: a run in both would be nobody's, a wrong name would leave out none."""
+    text = (golden.ROOT / ".ci/run").read_text()
+    lists = dict(re.findall(r"^only_(\w+)=\((.*)\)$", text, re.M))
+    pocl, intel = (set(re.findall('"(.*?)"', lists[name])) for name in ("pocl", "intel"))
+    assert pocl | intel <= set(golden.CONFIGS) - set(QUICK) and not pocl & intel
+    for name, other in (("pocl", "intel"), ("intel", "pocl")):
+        (step,) = re.findall(rf"^step .*without .*only_{name}\[@\].*$", text, re.M)
+        assert ("Intel(R)" in step) == (name == "pocl") and f"only_{other}" not in step
 
 
 QUICK = tuple(golden.QUICKSTARTS)

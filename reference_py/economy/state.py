@@ -506,9 +506,10 @@ def partners_remembered(p):
 
 def filled(array, lengths):
     """Return nested lists of these lengths, full of the array's initial value."""
-    if lengths:
+    if len(lengths) > 1:
         return [filled(array, lengths[1:]) for _ in range(lengths[0])]
-    return float(array.initial) if array.dtype == "float64" else array.initial
+    initial = float(array.initial) if array.dtype == "float64" else array.initial
+    return [initial] * lengths[0] if lengths else initial
 
 
 def links(p):

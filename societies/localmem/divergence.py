@@ -127,6 +127,7 @@ class Divergence:
     def __init__(self, collective: Set[str]):
         self.collective = collective
         self._known: dict[_Context, _Summary] = {}
+        self._led: dict[tuple[str, bool], tuple[set[int], dict[int, set[int]]]] = {}
 
     def findings(self, kernel: Function) -> list[Finding]:
         """Return the collective calls of a kernel, and below, that not all may reach."""
@@ -140,6 +141,15 @@ class Divergence:
             known = self._known[context] = _Walk(self, function, context).run()
         return known
 
+    def led(self, function: Function, shared: bool) -> tuple[set[int], dict[int, set[int]]]:
+        """Return a function's escaped variables, and to which its variables may lead."""
+        known = self._led.get((function.usr, shared))
+        if known is None:
+            escaped = escaped_variables(function)
+            known = escaped, targets_of(function, escaped, shared)
+            self._led[function.usr, shared] = known
+        return known
+
 
 class _Walk(Flow[_State]):
     def __init__(self, whole: Divergence, function: Function, context: _Context):
@@ -149,8 +159,7 @@ class _Walk(Flow[_State]):
         self._varying_result = False
         self._ends: list[_State] = []
         self._findings: dict[tuple[int, ...], Finding] = {}
-        self._escaped = escaped_variables(function)
-        self._targets = targets_of(function, self._escaped, context.shared)
+        self._escaped, self._targets = whole.led(function, context.shared)
 
     def run(self) -> _Summary:
         state = _State(set())

@@ -15,6 +15,9 @@ from societies.workload.registry import workload
 
 FORMS = [(name, form) for name in names() for form in range(len(forms(name)))]
 
+ALONE = ("kalah", "laplace", "molecular_dynamics")
+"""Workloads whose phases are compared with one copy, too. Most golden runs have no more."""
+
 
 def configured(name, form):
     return small(name, **forms(name)[form])
@@ -23,7 +26,8 @@ def configured(name, form):
 def cases():
     """Yield a workload, which of its forms, a phase of that and how many copies there are.
 
-    Every form is compared with several copies, the first one also alone, in the thorough tests.
+    Every form is compared with several copies, the first one of some also alone, in the thorough
+    tests.
     """
     for name, form in FORMS:
         config = configured(name, form)
@@ -31,7 +35,7 @@ def cases():
         for phase in workload(name).phases(workload(name).parameters(config), 1):
             one = f"{name}-{phase}" + f"-form{form}" * (form > 0)
             yield pytest.param(name, form, phase, 5, id=f"{one}-5", marks=share_a_run)
-            if form == 0:
+            if form == 0 and name in ALONE:
                 marks = (share_a_run, pytest.mark.thorough)
                 yield pytest.param(name, form, phase, 1, id=f"{one}-1", marks=marks)
 

@@ -36,7 +36,7 @@ def named(pair):
 
 
 @pytest.mark.parametrize(
-    "pair", launched([one for one in FORMS if one[0] in QUICK], FORMS, 2), ids=named
+    "pair", launched([one for one in FORMS if one[0] in QUICK], FORMS, 1), ids=named
 )
 def test_every_hash_of_a_window(device, pair):
     (name, variant), launch = pair

@@ -2,6 +2,7 @@
 
 import itertools
 from collections import Counter
+from functools import cache
 
 import pytest
 from boards import RESULTS, config, fuzz, given, searched, splits
@@ -71,15 +72,21 @@ def test_boards_of_others(device, name):
             assert one == [expected["score"], expected["move"], expected["nodes"]]
 
 
+@cache
+def plain(game, depth):
+    """Return what the plain search finds of a board of others."""
+    return minimax(RULES, FUZZ[game]["board"], FUZZ[game]["to_move"], depth)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("split", splits(5), ids=str)
 def test_every_split(device, split):
     boards = given([(case["board"], case["to_move"]) for case in FUZZ[:3]])
     settings = config(5, positions=boards, form="layers", split=list(split))
     found = searched(settings, device)
-    for game, case in enumerate(FUZZ[:3]):
+    for game in range(3):
         for depth in (1, 2, 3, 4, 5):
-            expected = minimax(RULES, case["board"], case["to_move"], depth)
+            expected = plain(game, depth)
             assert found["score"][game, depth - 1] == expected.score
             assert found["pit"][game, depth - 1] == expected.pit
             assert found["nodes"][game, depth - 1] == expected.nodes
@@ -104,7 +111,7 @@ def test_random_boards(device, form, empty_capture):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("pits", [1, 2, 3, 5, 7, 8])
+@pytest.mark.parametrize("pits", [1, 3, 5, 8])
 def test_boards_of_other_sizes(device, pits):
     p = Parameters(pits=pits, stones=12)
     boards = fuzz(pits, 30, p)

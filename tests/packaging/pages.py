@@ -105,7 +105,7 @@ CHANGES = (
     Change(
         "benchmarks/README.md",
         "--societies 1 16",
-        "--societies 2 --days 12",
+        "--societies 2 --days 12 --scenarios no_trade devices",
         "500 days of 16 societies with devices take many minutes",
     ),
     Change(

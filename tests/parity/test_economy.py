@@ -37,6 +37,8 @@ SHOCKS = [
     {"day": 12, "remove": "resource", "index": "random", "holdings": "lose"},
 ]
 
+# Other tests have societies of these sizes and days where theirs do not matter: kernels, and what
+# is planned of them, depend on both, and are built once.
 CASES = {
     "6x9": {"agents": 6, "resources": 9},
     "13x7, odd agent rests": {"agents": 13, "resources": 7},
@@ -236,8 +238,8 @@ def test_what_a_gpu_does_at_once_changes_nothing(monkeypatch, name, items):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"agents": 7, "resources": 9, "shocks": SHOCKS},
-        {"agents": 1, "resources": 3},
+        {"agents": 8, "resources": 11, "shocks": SHOCKS},
+        {"agents": 1, "resources": 2},
         pytest.param(  # scores in global memory
             {"agents": 4, "resources": 40, "trading": {"menu_size": 24}},
             marks=pytest.mark.thorough,
@@ -246,7 +248,8 @@ def test_what_a_gpu_does_at_once_changes_nothing(monkeypatch, name, items):
     ids=["shocks", "nobody to meet", "long menus"],
 )
 def test_rounds_of_many_societies_in_one_launch_change_nothing(monkeypatch, settings):
-    p = parameters(config_from_dict({"workload": "economy", "replicates": 3, **settings}))
+    base = {"workload": "economy", "days": 15, "replicates": 3}
+    p = parameters(config_from_dict({**base, **settings}))
     found = {}
     for groups in (0, 10**9):  # always, never
         monkeypatch.setattr(core, "GROUPS_A_CORE", groups)
@@ -328,8 +331,8 @@ def test_a_difference_is_found_and_named(monkeypatch):
             self._state["held"].set(held)
 
     monkeypatch.setattr(engines.DeviceEngine, "step", wrong)
-    config = config_from_dict({"workload": "economy", "agents": 5, "resources": 6, "days": 4})
-    report = verify(config)
+    config = config_from_dict({"workload": "economy", "agents": 6, "resources": 9, "days": 40})
+    report = verify(config, days=4)
     assert not report.identical
     found = report.difference
     assert (found.tick, found.phase, found.array) == (2, "consumption", "held")

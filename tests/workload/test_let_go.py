@@ -64,7 +64,7 @@ def opened(monkeypatch):
 
 
 def test_a_run_leaves_no_device(opened, tmp_path):
-    config = {"workload": "economy", "agents": 6, "resources": 5, "days": 3}
+    config = {"workload": "economy", "agents": 6, "resources": 5, "days": 60}
     societies.run(societies.config_from_dict(config), out=tmp_path / "run.h5")
     assert len(opened.contexts) == 1
     assert opened.none_is_left()

@@ -19,8 +19,8 @@ from societies.workload.sufficiency import byte_count
 GROUPS = [{"name": "one", "count": 2}, {"name": "other", "count": 3}]
 SHOCKS = [{"day": 1, "remove": "resource", "index": 2}, {"day": 1, "remove": "agent", "index": 1}]
 CASES = {
-    "plain": {"agents": 6, "resources": 9},
-    "one agent": {"agents": 1, "resources": 3, "replicates": 2},
+    "plain": {"agents": 6, "resources": 9, "days": 40},
+    "one agent": {"agents": 1, "resources": 2, "days": 15, "replicates": 2},
     "groups and shocks": {"agents": 5, "resources": 7, "groups": GROUPS, "shocks": SHOCKS},
     "devices of groups": {
         **{"agents": 5, "resources": 30, "devices": "all", "groups": GROUPS, "replicates": 3}

@@ -28,7 +28,7 @@ from societies.output import ResultFile
 from societies.workload import run
 from societies.workload.engines import DeviceEngine
 
-KILLS, CHAINS = 12, 2
+KILLS, CHAINS = 20, 2
 LONG, SHORT, CHECKPOINT = 80, 20, 7
 SEED = int(os.environ.get("SOCIETIES_TEST_SEED", "20240611"))
 RUN = f"""
@@ -108,7 +108,7 @@ def stop_at(day):
 
 @pytest.mark.thorough
 def test_killed_at_random_moments_and_resumed(folder):
-    """SIGKILL, at least twelve times in all; a resumed run is killed again."""
+    """SIGKILL, at least twenty times in all; a resumed run is killed again."""
     words = ["run", "run.yaml", "--days", str(LONG), "-q", "--out"]
     with process(*words, "whole.h5") as child:
         assert child.wait() == 0

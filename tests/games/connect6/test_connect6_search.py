@@ -89,8 +89,8 @@ def test_batches_do_not_change_the_value(device):
 
 
 @pytest.mark.thorough
-def test_twenty_batches_do_not_change_the_value(device):
-    check_sizes(device, 20)
+def test_fifty_batches_do_not_change_the_value(device):
+    check_sizes(device, 50)
 
 
 @pytest.mark.parametrize("batch", [{"leaves": 1, "branches": 1}, {"leaves": 40, "branches": 3}])

@@ -65,7 +65,9 @@ def run(
         Replace an existing file, which is otherwise never touched.
     table : xarray.Dataset, dict of arrays or path of a CSV file, optional
         Parameters that differ from society to society: a variable, (society,) or (society,
-        resource), named like its key (``trading.min_surplus``), with a number for each society.
+        resource), named like its key (``trading.min_surplus``), with a number for each society. A
+        dataset says by its dimension names which axis is which, and by its coordinate ``society``,
+        if it has one, which row is whose.
         Without ``replicates`` there are as many societies as rows. Shapes cannot differ.
     batch : int, optional
         At most so many societies are in the device's memory at a time. Default: as many as fit.

@@ -195,9 +195,10 @@ class Room:
         self.fixed += sum(scratch.nbytes for scratch in one.values()) - sum(of_scratch)
         self.of_copy, self.largest = sum(parts), max(parts)
         free = available_memory() if device.kind == "cpu" else None
-        self.has = int(
-            SHARE_OF_GPU * device.global_memory if free is None else SHARE_OF_FREE * free
-        )
+        if free is None:
+            self.has = int(SHARE_OF_GPU * device.global_memory)
+        else:
+            self.has = min(int(SHARE_OF_FREE * free), device.global_memory or free)
         self.in_one = device.max_alloc or self.has
         self._device, self._copies = device, workload.copies
 

@@ -64,7 +64,8 @@ def with_table(config: Any, source: Any) -> Any:
     ConfigError
         If a key cannot vary, a value is not allowed or the number of rows is not that of copies.
     """
-    table = table_of(source)
+    chosen = workload(config.workload)
+    table = table_of(source, chosen.copies, chosen.first(config))
     if "replicates" not in type(config).model_fields:
         raise ConfigError(f"{table.name}: {config.workload} has no replicates that could differ")
     if "replicates" not in config.model_fields_set:
@@ -75,7 +76,7 @@ def with_table(config: Any, source: Any) -> Any:
             first = error.errors(include_url=False)[0]
             raise ConfigError(f"{table.name}: {plain_words(first)}") from None
     if config.replicates != table.rows:
-        copy = workload(config.workload).copies
+        copy = chosen.copies
         there, asked = counted(table.rows, "row"), counted(config.replicates, copy)
         raise ConfigError(
             f"{table.name}: has {there} for {asked} (replicates); each {copy} needs one\n"

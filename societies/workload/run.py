@@ -11,6 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from societies.config.model import LARGEST_INTEGER, WorkloadConfig
+from societies.errors import OutputError
 from societies.opencl import Device
 from societies.output import open_results
 from societies.workload.batches import Batches, Room, batch_size, require_fit
@@ -87,6 +88,14 @@ def _fit(workload: Workload[Any, Any], p: Any, device: Device | None) -> int:
     return room.copies
 
 
+def _require_memory(
+    workload: Workload[Any, Any], config: WorkloadConfig, device: str | Device
+) -> None:
+    """Raise DeviceError if not even one copy fits a device."""
+    chosen, _, _ = chosen_device(device)
+    _fit(workload, workload.parameters(workload.fitted(config, chosen)), chosen)
+
+
 def run(
     workload: Workload[Any, Any],
     config: WorkloadConfig,
@@ -122,7 +131,11 @@ def run(
                 require_other(path, Path(parent))
                 branch = stack.enter_context(parent_of(workload, config, Path(parent), tick))
                 start = (branch.begin, branch.state) if branch.state is not None else None
-            require_room(workload, config, contents, path, overwrite=overwrite)
+            try:
+                require_room(workload, config, contents, path, overwrite=overwrite)
+            except OutputError:
+                _require_memory(workload, config, device)  # what fits no device needs no disk
+                raise
         first = start[0] + 1 if start else 1
         try:
             if file and start and start[0] >= (file.ticks_committed if file.ended else last):

@@ -52,8 +52,11 @@ class Table:
         return f"{self.name}, row {row}" if self.lines is None else f"{self.name}:{self.lines[row]}"
 
 
-def table_of(source: Any) -> Table:
+def table_of(source: Any, copies: str = "society", first: int = 0) -> Table:
     """Return a table from a dataset of xarray, a dictionary of arrays or the name of a CSV file.
+
+    A dataset says by its dimension named ``copies`` which axis is that of the copies, and by the
+    coordinate of this name, if it has one, which row is that of which copy, from ``first`` on.
 
     Raises
     ------
@@ -65,13 +68,36 @@ def table_of(source: Any) -> Table:
     if isinstance(source, str | PathLike):
         return _from_file(Path(source))
     if hasattr(source, "data_vars"):
-        source = {str(name): one.values for name, one in source.data_vars.items()}
+        source = _of_dataset(source, copies, first)
     if not isinstance(source, Mapping):
         raise ConfigError(
             "table: expected a dataset of xarray, a dictionary of arrays or the name of a CSV "
             f"file, got {type(source).__name__}"
         )
     return _checked({str(key): column for key, column in source.items()}, "table", None)
+
+
+def _of_dataset(dataset: Any, copies: str, first: int) -> dict[str, NDArray[Any]]:
+    """Return the variables of a dataset, copies along the first axis and in their order."""
+    if not dataset.data_vars:
+        raise ConfigError(
+            "table: has no columns; each is named by the key that it varies (reset_coords makes "
+            "columns of coordinates)"
+        )
+    for name, one in dataset.data_vars.items():
+        if copies not in one.dims:
+            there = ", ".join(map(str, one.dims)) or "none"
+            raise ConfigError(f"table: {name}: needs a dimension {copies}; it has {there}")
+    if copies in dataset.indexes:
+        dataset = dataset.sortby(copies)
+        labels = dataset[copies].values.tolist()
+        wrong = [one for i, one in enumerate(labels) if one != first + i]
+        if wrong:
+            raise ConfigError(
+                f"table: coordinate {copies} has {wrong[0]}; it numbers the rows from {first} to "
+                f"{first + len(labels) - 1}, each once, or is left out"
+            )
+    return {str(name): one.transpose(copies, ...).values for name, one in dataset.data_vars.items()}
 
 
 def _from_file(path: Path) -> Table:

@@ -190,3 +190,43 @@ def test_every_value_may_vary_and_no_shape():
     for key in ("agents", "days", "devices", "record.agent", "groups.0.share", "device.components"):
         with pytest.raises(NotVarying):
             varying(EconomyConfig, data, key)
+
+
+@pytest.fixture
+def from_fifth():
+    return economy(resources=3, first_society=5)
+
+
+def scales(config):
+    """Return the columns of a configuration's table by key, as lists."""
+    return {key: column.tolist() for key, column in config.table.columns.items()}
+
+
+def test_a_dataset_says_which_axis_is_that_of_the_societies(from_fifth):
+    rows = np.arange(9.0).reshape(3, 3) + 600
+    dataset = xr.Dataset({"utility.scale": (("society", "resource"), rows)})
+    for one in (dataset, dataset.transpose("resource", "society")):
+        assert scales(with_table(from_fifth, one)) == {"utility.scale": rows.tolist()}
+    values = xr.Dataset({"day_length": ("resource", [600.0, 601.0, 602.0])})
+    with pytest.raises(
+        SocietiesError, match="day_length: needs a dimension society; it has resource"
+    ):
+        with_table(from_fifth, values)
+
+
+def test_a_dataset_says_which_row_is_whose(from_fifth):
+    column = ("society", [1.0, 2.0, 3.0])
+    for labels, wanted in ([5, 6, 7], [1.0, 2.0, 3.0]), ([7, 5, 6], [2.0, 3.0, 1.0]):
+        dataset = xr.Dataset({"trading.min_surplus": column}, coords={"society": labels})
+        assert scales(with_table(from_fifth, dataset)) == {"trading.min_surplus": wanted}
+    for labels, wrong in ([0, 1, 2], 0), ([5, 6, 6], 6), ([5, 6, 8], 8), (["a", "b", "c"], "a"):
+        dataset = xr.Dataset({"trading.min_surplus": column}, coords={"society": labels})
+        with pytest.raises(SocietiesError, match=f"coordinate society has {wrong}; it numbers"):
+            with_table(from_fifth, dataset)
+
+
+def test_coordinates_are_no_columns(from_fifth):
+    dataset = xr.Dataset(coords={"trading.min_surplus": ("society", [1.0, 2.0])})
+    with pytest.raises(SocietiesError, match=r"has no columns; .*reset_coords"):
+        with_table(from_fifth, dataset)
+    assert with_table(from_fifth, dataset.reset_coords()).replicates == 2

@@ -9,6 +9,7 @@ from small import GROUPS, names, small
 
 import societies
 from societies import SocietiesError
+from societies.errors import OutputError
 from societies.opencl import choose_device
 from societies.workload import batches
 from societies.workload.batches import Batches, Room, batch_size
@@ -147,6 +148,26 @@ def test_a_society_that_does_not_fit_is_refused_before_anything_is_built(tmp_pat
     with pytest.raises(SocietiesError, match=message):
         societies.run(small("economy"), device="cpu", out=tmp_path / "run.h5")
     assert not (tmp_path / "run.h5").exists()
+
+    def full(*_, **__):
+        raise OutputError("run.h5: the disk is full")
+
+    monkeypatch.setattr("societies.workload.run.require_room", full)
+    with pytest.raises(SocietiesError, match=message):
+        societies.run(small("economy"), device="cpu", out=tmp_path / "run.h5")
+    monkeypatch.setattr(batches, "available_memory", lambda: 2**40)
+    with pytest.raises(OutputError, match="the disk is full"):
+        societies.run(small("economy"), device="cpu", out=tmp_path / "run.h5")
+
+
+def test_no_more_copies_at_once_than_a_cpus_device_takes(monkeypatch):
+    """Its memory may be less than the half of what is free."""
+    monkeypatch.setattr(batches, "available_memory", lambda: 2**50)
+    device, chosen = choose_device("cpu"), workload("economy")
+    room = Room(chosen, chosen.parameters(small("economy")), device)
+    assert room.has == device.global_memory
+    plan = societies.plan(small("economy", replicates=10**6), device="cpu")
+    assert not [one for one in plan.warnings if one.startswith("memory")]
 
 
 def test_the_room_is_what_is_allocated():

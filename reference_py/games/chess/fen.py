@@ -21,6 +21,8 @@ FIELDS = (
     *("halfmove clock", "fullmove number"),
 )
 PIECES = "pnbrqk"
+MOST_CLOCK = 9999
+"""The largest halfmove clock and number of a move."""
 AT_START = {"n": 2, "b": 2, "r": 2, "q": 1}
 HOMES = {"K": (4, 7), "Q": (4, 0), "k": (60, 63), "q": (60, 56)}
 """Squares of king and rook for each castling."""
@@ -86,8 +88,10 @@ def _placement(text):
         raise FenError(f"{name}: {len(ranks)} ranks; a board has 8, with / between them")
     for i, row in enumerate(ranks):
         rank, file = 7 - i, 0
-        for letter in row:
+        for before, letter in zip(f" {row}", row, strict=False):
             if letter in "12345678":
+                if before in "12345678":
+                    raise FenError(f"{name}: {before}{letter} in {row}: no digit follows another")
                 file += int(letter)
                 continue
             if letter.lower() not in PIECES:
@@ -156,9 +160,12 @@ def _counted(words, place, least):
     """Return one of the numbers at the end of a line."""
     if not words:
         return least
-    if not words[place].isdecimal() or not least <= int(words[place]) <= 9999:
-        raise FenError(f"{FIELDS[4 + place]}: {words[place]}: a whole number from {least} on")
-    return int(words[place])
+    word = words[place]
+    digits = word.isascii() and word.isdecimal() and len(word) < 9
+    if not digits or not least <= int(word) <= MOST_CLOCK:
+        expected = f"a whole number from {least} to {MOST_CLOCK}"
+        raise FenError(f"{FIELDS[4 + place]}: {word}: {expected}")
+    return int(word)
 
 
 def piece_on(board, number):

@@ -87,8 +87,12 @@ WRONG = {
     "behind": ("4k3/3p4/8/3pP3/8/8/8/4K3 w - d6", "en passant: d6: the pawn cannot have"),
     "rank": (f"{BOARD} w K d3", "en passant: d3: it is on rank 6"),
     "square": (f"{BOARD} w K d9", "en passant: d9: a square such as e3"),
-    "clock": (f"{BOARD} w K d6 -1 1", "halfmove clock: -1: a whole number from 0 on"),
-    "number": (f"{BOARD} w K d6 0 0", "fullmove number: 0: a whole number from 1 on"),
+    "digits": ("4k3/44/8/8/8/8/8/4K3 w - -", "piece placement: 44 in 44: no digit follows another"),
+    "clock": (f"{BOARD} w K d6 -1 1", "halfmove clock: -1: a whole number from 0 to 9999"),
+    "number": (f"{BOARD} w K d6 0 0", "fullmove number: 0: a whole number from 1 to 9999"),
+    "high clock": (f"{BOARD} w K d6 10000 1", "halfmove clock: 10000: a whole number from 0 to"),
+    "long number": (f"{BOARD} w K d6 0 {'9' * 5000}", "fullmove number: 99999"),
+    "other digits": (f"{BOARD} w K d6 ٣ 1", "halfmove clock: ٣: a whole number from 0 to 9999"),
 }
 
 

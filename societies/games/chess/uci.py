@@ -222,6 +222,11 @@ class Uci:
         seconds, self._stopped = self._seconds(numbers), False
         self._most_nodes = numbers.get("nodes", 0)
         self._endless = not seconds and not {"depth", "nodes", "mate"} & set(numbers)
+        if self._endless:  # what came during a search before may be about this one
+            kept, self._later = self._later, deque()
+            while kept and not self._stopped:
+                self._note(kept.popleft())
+            self._later += kept
         found = self._searcher.find(
             self._game.board,
             max(1, min(MOST_DEPTH, depth)),
@@ -258,7 +263,7 @@ class Uci:
 
     def _asked(self) -> bool:
         """Return whether the search is to end, having answered what cannot wait."""
-        while not self._read.empty():
+        while not self._stopped and not self._read.empty():
             self._note(self._read.get())
         return self._stopped
 

@@ -3,6 +3,7 @@
 import io
 import random
 import sys
+import threading
 
 import chess
 import chess.engine
@@ -190,6 +191,23 @@ def test_a_file_of_commands_is_done_to_its_quit():
     assert told.count("bestmove b1c3") == 2 and "Nodes searched: 20" in told
     assert "Nodes searched: 400" not in told
     assert not any("Nodes" in line for line in spoken("go infinite", "go perft 1", "quit"))
+
+
+@pytest.mark.parametrize("endless", ["go infinite", "go"])
+@pytest.mark.parametrize(
+    ("after", "number"),
+    [(("stop", "quit"), 2), (("stop", "go depth 1", "d", "quit"), 3), ((), 2), (("quit",), 2)],
+)
+def test_an_endless_search_after_another_one_ends(endless, after, number):
+    """What stops it is read while the search before is under way."""
+    told = []
+    lines = ("go depth 1", endless, *after)
+    thread = threading.Thread(target=lambda: told.extend(spoken(*lines)), daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert sum(line.startswith("bestmove ") for line in told) == number
+    assert ("   a b c d e f g h" in told) == ("d" in after)
 
 
 def test_scores():

@@ -32,7 +32,15 @@ if TYPE_CHECKING:
 MOVES_LEFT, RESERVE = 30, 0.05
 """For so many moves a clock has to last unless it is said, and seconds that are kept of it."""
 
-TIMES = ("depth", "movetime", "wtime", "btime", "winc", "binc", "movestogo", "nodes", "mate")
+LEAST = {
+    **dict.fromkeys(("depth", "movetime", "movestogo", "nodes", "mate"), 1),
+    **dict.fromkeys(("winc", "binc"), 0),
+    **dict.fromkeys(("wtime", "btime"), None),
+}
+"""Words of ``go`` that a number follows, and the least one; clocks may be overdrawn."""
+ALONE = ("infinite", "ponder")
+"""Words of ``go`` that nothing follows."""
+MOST_DIGITS = 15
 END = None
 """What is read after the last line."""
 
@@ -142,6 +150,9 @@ class Uci:
     def _position(self, words: Sequence[str]) -> None:
         at = words.index("moves") if "moves" in words else len(words)
         kind, moves = words[:1], words[at + 1 :]
+        if kind == ["startpos"] and at > 1:
+            self.say(f"info string position: {words[1]}: moves is expected")
+            return
         if kind == ["startpos"]:
             fen = START
         elif kind == ["fen"]:
@@ -207,15 +218,13 @@ class Uci:
         if words[:1] == ["perft"]:
             self._perft(words[1:])
             return
-        numbers = {
-            name: int(words[i + 1])
-            for i, name in enumerate(words[:-1])
-            if name in TIMES and words[i + 1].lstrip("-").isdecimal()
-        }
+        numbers, refused = self._numbers(words)
         if not self._game.legal():
             self.say(f"info depth 0 score {'mate 0' if self._mated() else 'cp 0'}")
             self.say("bestmove (none)")
             return
+        if refused and not numbers and "infinite" not in words:
+            numbers["depth"] = 1  # never a search without an end by mistake
         depth = numbers.get("depth", MOST_DEPTH)
         if "mate" in numbers:
             depth = min(depth, 2 * numbers["mate"] - 1)
@@ -237,6 +246,28 @@ class Uci:
         while self._endless and not self._stopped:
             self._note(self._read.get())
         self.say(f"bestmove {found.move.name(self._game.side)}")
+
+    def _numbers(self, words: Sequence[str]) -> tuple[dict[str, int], bool]:
+        """Return the numbers of ``go``, and whether a word was told to be wrong and is ignored."""
+        found: dict[str, int] = {}
+        told, left = [], deque(words)
+        while left:
+            name = left.popleft()
+            if name in LEAST:
+                given = left[0] if left and left[0] not in (*LEAST, *ALONE) else ""
+                number, least = _whole(given), LEAST[name]
+                if given:
+                    left.popleft()
+                if number is None or (least is not None and number < least):
+                    start = "" if least is None else f" from {least} on"
+                    told.append(f"{name}: {given or 'nothing'}: a whole number{start}")
+                else:
+                    found[name] = number
+            elif name not in ALONE:
+                told.append(f"{name}: no such word")
+        for one in told:
+            self.say(f"info string go: {one}; ignored")
+        return found, bool(told)
 
     def _mated(self) -> bool:
         return self._game.result()[0] not in (UNDECIDED, "1/2-1/2")
@@ -284,7 +315,12 @@ class Uci:
                 self._stopped = True
 
     def _perft(self, words: Sequence[str]) -> None:
-        depth = int(words[0]) if words and words[0].isdecimal() and int(words[0]) else 1
+        depth, word = 1, " ".join(words)
+        if (number := _whole(word)) is not None and number > 0:
+            depth = number
+        else:
+            wrong = f"{word or 'nothing'}: a whole number from 1 on"
+            self.say(f"info string go: perft: {wrong}; 1 is taken")
         from societies.games.chess.perft import WORKLOAD
         from societies.games.chess.perft_report import move_of
 
@@ -302,3 +338,11 @@ class Uci:
             if code:
                 self.say(f"{move_of(int(code)).name(self._game.side)}: {int(nodes)}")
         self.say(f"\nNodes searched: {int(found['nodes'][0])}\n")
+
+
+def _whole(word: str) -> int | None:
+    """Return the number that a word is, in digits from 0 to 9; None if it is none."""
+    digits = word.removeprefix("-")
+    if digits.isascii() and digits.isdecimal() and len(digits) <= MOST_DIGITS:
+        return int(word)
+    return None

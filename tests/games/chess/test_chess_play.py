@@ -50,6 +50,16 @@ def played(answers="", settings=SMALL, **options):
     return out.getvalue(), end
 
 
+def ended(*lines):
+    """Return the answers to some lines of the protocol, which must not go on for ever."""
+    told = []
+    thread = threading.Thread(target=lambda: told.extend(spoken(*lines)), daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive()
+    return told
+
+
 def spoken(*lines, settings=SMALL, device="reference"):
     """Return the answers to some lines of the protocol."""
     out = io.StringIO()
@@ -200,14 +210,53 @@ def test_a_file_of_commands_is_done_to_its_quit():
 )
 def test_an_endless_search_after_another_one_ends(endless, after, number):
     """What stops it is read while the search before is under way."""
-    told = []
-    lines = ("go depth 1", endless, *after)
-    thread = threading.Thread(target=lambda: told.extend(spoken(*lines)), daemon=True)
-    thread.start()
-    thread.join(60)
-    assert not thread.is_alive()
+    told = ended("go depth 1", endless, *after)
     assert sum(line.startswith("bestmove ") for line in told) == number
     assert ("   a b c d e f g h" in told) == ("d" in after)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("depth abc", "depth: abc: a whole number from 1 on"),
+        ("depth 0", "depth: 0: a whole number from 1 on"),
+        ("depth", "depth: nothing: a whole number from 1 on"),
+        ("depth ٣", "depth: ٣: a whole number"),
+        (f"depth {'9' * 5000}", "depth: 99999"),
+        ("movetime -5", "movetime: -5: a whole number from 1 on"),
+        ("movetime depth 1", "movetime: nothing: a whole number"),
+        ("nodes -1 wtime x", "wtime: x: a whole number; ignored"),
+        ("deep", "deep: no such word"),
+    ],
+)
+def test_wrong_words_of_go(words, said):
+    """They are told and ignored; if nothing else says how far, one ply is searched."""
+    told = ended(f"go {words}", "go depth 1", "quit")
+    assert any(line.startswith(f"info string go: {said}") for line in told)
+    depths = [line for line in told if line.startswith("info depth")]
+    assert len(depths) == 2 and all(line.startswith("info depth 1 ") for line in depths)
+    assert sum(line.startswith("bestmove ") for line in told) == 2
+
+
+def test_what_is_right_beside_a_wrong_word_is_obeyed():
+    told = ended("go depth 2 movetime -5", "go wtime -50 btime 1000 winc 0 depth 2", "quit")
+    assert [line for line in told if "ignored" in line] == [
+        "info string go: movetime: -5: a whole number from 1 on; ignored"
+    ]
+    assert any(line.startswith("info depth 2 ") for line in told)
+
+
+@pytest.mark.parametrize("word", ["x", "-1", "0", "", "2 3"])
+def test_wrong_depths_of_perft(word):
+    told = spoken(f"go perft {word}")
+    said = f"info string go: perft: {word or 'nothing'}: a whole number from 1 on; 1 is taken"
+    assert told[0] == said and "Nodes searched: 20" in told
+
+
+def test_a_position_with_a_wrong_word_is_not_taken():
+    told = spoken("position startpos move e2e4", "d", "position startpos moves e2e4", "d")
+    assert told[0] == "info string position: move: moves is expected"
+    assert [line.split()[1] for line in told if line.startswith("rnbq")] == ["w", "b"]
 
 
 def test_scores():

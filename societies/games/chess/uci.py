@@ -15,8 +15,9 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from reference_py.games.chess.fen import START, FenError, write_fen
+from reference_py.games.chess.rules import Move
 from reference_py.games.ngtsg.parameters import Refinements
-from societies.errors import SocietiesError
+from societies.errors import ConfigError, SocietiesError
 from societies.games.chess.game import UNDECIDED, Game, replayed
 from societies.games.chess.searcher import MOST_DEPTH, PREPARED, Found, Searcher
 from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILDREN, MOST_LEVEL
@@ -38,8 +39,8 @@ LEAST = {
     **dict.fromkeys(("wtime", "btime"), None),
 }
 """Words of ``go`` that a number follows, and the least one; clocks may be overdrawn."""
-ALONE = ("infinite", "ponder")
-"""Words of ``go`` that nothing follows."""
+ALONE, LISTED = ("infinite", "ponder"), "searchmoves"
+"""Words of ``go`` that nothing follows, and the one that moves follow."""
 MOST_DIGITS = 15
 END = None
 """What is read after the last line."""
@@ -218,7 +219,7 @@ class Uci:
         if words[:1] == ["perft"]:
             self._perft(words[1:])
             return
-        numbers, refused = self._numbers(words)
+        numbers, among, refused = self._told(words)
         if not self._game.legal():
             self.say(f"info depth 0 score {'mate 0' if self._mated() else 'cp 0'}")
             self.say("bestmove (none)")
@@ -236,25 +237,26 @@ class Uci:
             while kept and not self._stopped:
                 self._note(kept.popleft())
             self._later += kept
-        found = self._searcher.find(
-            self._game.board,
-            max(1, min(MOST_DEPTH, depth)),
-            seconds=seconds,
-            each=self._report,
-            stop=self._asked,
-        )
+        depth, board = max(1, min(MOST_DEPTH, depth)), self._game.board
+        keys: dict[str, Any] = {"seconds": seconds, "each": self._report, "stop": self._asked}
+        if among:
+            found = self._searcher.find_among(board, among, depth, **keys)
+        else:
+            found = self._searcher.find(board, depth, **keys)
         while self._endless and not self._stopped:
             self._note(self._read.get())
         self.say(f"bestmove {found.move.name(self._game.side)}")
 
-    def _numbers(self, words: Sequence[str]) -> tuple[dict[str, int], bool]:
-        """Return the numbers of ``go``, and whether a word was told to be wrong and is ignored."""
+    def _told(self, words: Sequence[str]) -> tuple[dict[str, int], list[Move], bool]:
+        """Return numbers and moves of ``go``, and whether a wrong word was told and is ignored."""
         found: dict[str, int] = {}
+        among: list[Move] = []
         told, left = [], deque(words)
+        known = (*LEAST, *ALONE, LISTED)
         while left:
             name = left.popleft()
             if name in LEAST:
-                given = left[0] if left and left[0] not in (*LEAST, *ALONE) else ""
+                given = left[0] if left and left[0] not in known else ""
                 number, least = _whole(given), LEAST[name]
                 if given:
                     left.popleft()
@@ -263,11 +265,19 @@ class Uci:
                     told.append(f"{name}: {given or 'nothing'}: a whole number{start}")
                 else:
                     found[name] = number
+            elif name == LISTED:
+                if not left or left[0] in known:
+                    told.append(f"{LISTED}: nothing: moves are expected")
+                while left and left[0] not in known:
+                    try:
+                        among.append(self._game.read(left.popleft()))
+                    except ConfigError as error:
+                        told.append(f"{LISTED}: {error}")
             elif name not in ALONE:
                 told.append(f"{name}: no such word")
         for one in told:
             self.say(f"info string go: {one}; ignored")
-        return found, bool(told)
+        return found, among, bool(told)
 
     def _mated(self) -> bool:
         return self._game.result()[0] not in (UNDECIDED, "1/2-1/2")

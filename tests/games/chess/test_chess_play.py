@@ -222,7 +222,7 @@ def test_an_endless_search_after_another_one_ends(endless, after, number):
         ("depth 0", "depth: 0: a whole number from 1 on"),
         ("depth", "depth: nothing: a whole number from 1 on"),
         ("depth ٣", "depth: ٣: a whole number"),
-        (f"depth {'9' * 5000}", "depth: 99999"),
+        pytest.param(f"depth {'9' * 5000}", "depth: 99999", id="many digits"),
         ("movetime -5", "movetime: -5: a whole number from 1 on"),
         ("movetime depth 1", "movetime: nothing: a whole number"),
         ("nodes -1 wtime x", "wtime: x: a whole number; ignored"),
@@ -244,6 +244,34 @@ def test_what_is_right_beside_a_wrong_word_is_obeyed():
         "info string go: movetime: -5: a whole number from 1 on; ignored"
     ]
     assert any(line.startswith("info depth 2 ") for line in told)
+
+
+def test_moves_that_are_to_be_searched():
+    """Alone, among others, with a wrong one, until a stop; a mate is as far away as it is."""
+    told = ended(
+        *("go depth 2 searchmoves a2a3", "go searchmoves h2h4 e2e5 a2a3 depth 2"),
+        *("go searchmoves e2e5", "go movetime 1 searchmoves h2h4", "go searchmoves g1h3", "stop"),
+        *(f"position fen {MATE_IN_ONE}", "go depth 2 searchmoves a1a7 a1a8", "quit"),
+    )
+    best = [line.split()[1] for line in told if line.startswith("bestmove ")]
+    assert best[0] == "a2a3" and best[1] in ("h2h4", "a2a3")
+    assert best[3:] == ["h2h4", "g1h3", "a1a8"] and len(best) == 6
+    wrong = "info string go: searchmoves: e2e5 is no legal move of White; ignored"
+    assert told.count(wrong) == 2 and any(" score mate 1 " in line for line in told)
+
+
+@pytest.mark.parametrize("deepening", [0, 2])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_the_best_among_all_moves_is_the_best_move(depth, deepening):
+    config = config_from_dict({**SMALL, "depth": 3, "deepening": deepening})
+    searcher = Searcher(WORKLOAD, config, "reference")
+    for fen in ("6k1/5ppp/8/8/8/8/1R6/R5K1 b - - 0 1", "k7/8/2K5/8/8/8/8/1R6 w - - 0 1"):
+        game = Game(fen)
+        one = searcher.find(game.board, depth)
+        among = searcher.find_among(game.board, game.legal(), depth)
+        assert (among.value, among.depth) == (one.value, one.depth)
+        worse = [move for move in game.legal() if move != among.move]
+        assert searcher.find_among(game.board, worse, depth).value <= one.value
 
 
 @pytest.mark.parametrize("word", ["x", "-1", "0", "", "2 3"])

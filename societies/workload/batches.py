@@ -214,10 +214,11 @@ class Room:
         """Say what a copy needs and the device has, if not even one fits; else nothing."""
         if self.copies:
             return ""
-        if self.largest > self.in_one:
+        most = self._device.max_alloc
+        if most and self.largest > most:
             return (
                 f"memory: one {self._copies} has an array of {byte_count(self.largest)}, "
-                f"{self._device.name} takes at most {byte_count(self.in_one)} in one"
+                f"{self._device.name} takes at most {byte_count(most)} in one"
             )
         return (
             f"memory: one {self._copies} needs {byte_count(self.fixed + self.of_copy)}, "

@@ -42,8 +42,8 @@ def test_too_little_memory_of_the_device(monkeypatch):
     monkeypatch.setattr(device, "global_memory", 1000)
     monkeypatch.setattr(device, "max_alloc", 0)
     (line,) = societies.plan("small.yaml", device=device).warnings
-    assert line.startswith("memory: ")
-    assert line.endswith(f" are needed, {device.name} has 1000 B: run fewer societies at once")
+    assert line.startswith("memory: one society needs ")
+    assert line.endswith(f", {device.name} has 1000 B for it")
     monkeypatch.setattr(device, "max_alloc", 100)
     (line,) = societies.plan("small.yaml", device=device).warnings
     assert "one society has an array of" in line

@@ -46,11 +46,16 @@ SYSTEMS = {
 }
 
 
+def parameters(system, cells, **keys):
+    """Return what decides about the atoms of a system."""
+    settings = {"workload": "molecular_dynamics", "cells": cells, **SYSTEMS[system], **keys}
+    return WORKLOAD.parameters(societies.config_from_dict(settings))
+
+
 def ours(system, cells, steps, device, variant, precision):
     """Return a function that makes the steps, after some others; the engine stays."""
-    settings = {"workload": "molecular_dynamics", "cells": cells, **SYSTEMS[system]}
-    settings |= {"variant": variant, "precision": precision, "record": {"series": 1_000_000}}
-    p = WORKLOAD.parameters(societies.config_from_dict(settings))
+    keys = {"variant": variant, "precision": precision, "record": {"series": 1_000_000}}
+    p = parameters(system, cells, **keys)
     engine = DeviceEngine(WORKLOAD, p, device)
     engine.start()
     done = 0
@@ -102,11 +107,7 @@ def openmm(system, cells, steps, on_gpu):
     import numpy as np
     import openmm as mm
 
-    p = WORKLOAD.parameters(
-        societies.config_from_dict(
-            {"workload": "molecular_dynamics", "cells": cells, **SYSTEMS[system]}
-        )
-    )
+    p = parameters(system, cells)
     from reference_py.physics.molecular_dynamics.box import positions
 
     box, force = mm.System(), mm.NonbondedForce()
@@ -144,11 +145,7 @@ def jax_md(system, cells, steps, on_gpu):
 
     if on_gpu and jax.default_backend() != "gpu":
         raise RuntimeError(f"JAX has {jax.default_backend()} only")
-    p = WORKLOAD.parameters(
-        societies.config_from_dict(
-            {"workload": "molecular_dynamics", "cells": cells, **SYSTEMS[system]}
-        )
-    )
+    p = parameters(system, cells)
     displacement, shift = space.periodic(p.length)
     lists, energies = energy.lennard_jones_neighbor_list(
         displacement, p.length, r_onset=2.0, r_cutoff=p.cutoff, dr_threshold=0.3

@@ -78,12 +78,10 @@ class Simulation:
                 with self.stop.at_once():
                     self.engine.run_ticks(computed + 1, end)
                     ended = self.engine.ended()
-            except BaseException:
+            finally:  # also if this block fails
                 if behind:
                     self._write(behind, last, None)
-                raise
             if behind:
-                self._write(behind, last, None)
                 yield self.tick
             block = self._read(computed + 1, end if ended is None else ended)
             behind = block if self._can_wait(end, last) else None

@@ -19,12 +19,7 @@ from societies.workload.blocks import Simulation
 from societies.workload.branch import Parent, copy_history, parent_of, require_other
 from societies.workload.contents import contents_of
 from societies.workload.devices import chosen_device
-from societies.workload.engines import (
-    Built,
-    DeviceEngine,
-    Engine,
-    ReferenceEngine,
-)
+from societies.workload.engines import Built, DeviceEngine, Engine, ReferenceEngine
 from societies.workload.fields import SERIES, state_hash
 from societies.workload.file import create, require_checkpoint, require_room
 from societies.workload.interrupts import device_failures, interrupted, interrupts

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from reference_py.games.chess.fen import Board
 from reference_py.games.chess.rules import Move, moves, play
-from reference_py.games.chess.search import MATE, decoded, evaluate, ordered, words_of
+from reference_py.games.chess.search import MATE, coded, decoded, evaluate, ordered, words_of
 from societies.games.chess.config import ChessConfig
 from societies.games.ngtsg import searcher
 from societies.games.ngtsg.searcher import Searched, Stopped
@@ -97,37 +96,22 @@ class Searcher(searcher.Searcher[ChessConfig]):
         among : the moves, at least one
         depth, seconds, each, stop : as for `find`
         """
-        began, nodes = time.perf_counter(), 0
         tried = [move for move in ordered(board.position, moves(board.position)) if move in among]
-        known: Found | None = None
 
-        def asked() -> bool:
-            late = seconds > 0 and time.perf_counter() - began >= seconds
-            return known is not None and (late or stop())
+        def one(plies: int, asked: Callable[[], bool]) -> tuple[int, int, int]:
+            found: list[tuple[int, int]] = []
+            for move in tried:
+                if asked():
+                    raise Stopped
+                found.append(self._after(board, move, plies - 1, asked))
+            values = [value for value, _ in found]
+            best = values.index(max(values))
+            return values[best], coded(tried[best]), sum(visited for _, visited in found)
 
-        planned = self.depths(depth)
-        for plies, following in zip(planned, [*planned[1:], depth], strict=True):
-            before, best = time.perf_counter(), None
-            try:
-                for move in tried:
-                    if asked():
-                        raise Stopped
-                    value, visited = self._after(board, move, plies - 1, asked)
-                    nodes += visited
-                    if best is None or value > best[0]:
-                        best = value, move
-            except Stopped:
-                break
-            assert best is not None
-            now = time.perf_counter()
-            known = Found(best[1], best[0], plies, nodes, now - began)
-            each(known)
-            needed = self.growth ** (following - plies) * (now - before)
-            late = seconds > 0 and now - began + needed > seconds
-            if late or stop() or self.is_decided(best[0], plies):
-                break
-        assert known is not None
-        return known
+        found = self.deepened(
+            one, depth, seconds=seconds, each=lambda one: each(_found(one)), stop=stop
+        )
+        return _found(found)
 
     def _after(
         self, board: Board, move: Move, plies: int, stop: Callable[[], bool]

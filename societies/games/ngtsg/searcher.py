@@ -122,9 +122,40 @@ class Searcher(Generic[C]):
         stop : asked now and then whether to end with what is known
         alone : whether there is one search, to that depth, and none before it
         """
+        carried: dict[str, NDArray[Any]] = {}
+        before: tuple[AnyEngine, int, int] | None = None
+
+        def one(plies: int, asked: Callable[[], bool]) -> tuple[int, int, int]:
+            nonlocal carried, before
+            if before and self.config.deepening:
+                carried = self._carried(*before)
+            engine = self._engine(plies, alone)
+            value, move, visited = self._searched(engine, root, carried, asked)
+            before = engine, move, value
+            return value, move, visited
+
+        return self.deepened(one, depth, seconds=seconds, each=each, stop=stop, alone=alone)
+
+    def deepened(
+        self,
+        one: Callable[[int, Callable[[], bool]], tuple[int, int, int]],
+        depth: int,
+        *,
+        seconds: float,
+        each: Callable[[Searched], None],
+        stop: Callable[[], bool],
+        alone: bool = False,
+    ) -> Searched:
+        """Search depth after depth as long as there is time, and return what the last one found.
+
+        Parameters
+        ----------
+        one : searches so many plies, asking whether to end with `Stopped`; returns value, move and
+            nodes
+        depth, seconds, each, stop, alone : as for `search`
+        """
         began, nodes = time.perf_counter(), 0
         known: Searched | None = None
-        carried: dict[str, NDArray[Any]] = {}
         planned = [depth] if alone else self.depths(depth)
         for plies, following in zip(planned, [*planned[1:], depth], strict=True):
             before = time.perf_counter()
@@ -133,9 +164,8 @@ class Searcher(Generic[C]):
                 late = seconds > 0 and time.perf_counter() - began >= seconds
                 return known is not None and (late or stop())
 
-            engine = self._engine(plies, alone)
             try:
-                value, move, visited = self._searched(engine, root, carried, asked)
+                value, move, visited = one(plies, asked)
             except Stopped:
                 break
             now = time.perf_counter()
@@ -146,8 +176,6 @@ class Searcher(Generic[C]):
             late = seconds > 0 and now - began + needed > seconds
             if late or stop() or self.is_decided(value, plies):
                 break
-            if self.config.deepening and plies < depth:
-                carried = self._carried(engine, move, value)
         assert known is not None
         return known
 

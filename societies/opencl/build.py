@@ -98,7 +98,13 @@ def _kernel_names(program: Any) -> list[str]:
     Not by ``all_kernels``: pyopencl 2026.1 never releases these, and with them the program, its
     context and the device's memory.
     """
-    names = program.get_info(opencl().program_info.KERNEL_NAMES).strip("\0 ")
+    cl = opencl()
+    try:
+        names = program.get_info(cl.program_info.KERNEL_NAMES).strip("\0 ")
+    except cl.Error as error:
+        if error.code != cl.status_code.INVALID_PROGRAM_EXECUTABLE:
+            raise
+        return []  # Intel's runtime calls a program not built if it is, but has no kernels
     return [name for name in names.split(";") if name]
 
 

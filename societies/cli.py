@@ -613,7 +613,8 @@ def bench(
         typer.Option(
             metavar="N,N,...",
             parser=several_from_1,
-            help="How many copies (replicates) run side by side: 1,8,64; default: CONFIG's.",
+            help="How many copies (replicates) run side by side: 1,8,64; "
+            "default: 1, 4, 16 and so on, while more of them pay.",
         ),
     ] = None,
     ticks: Annotated[

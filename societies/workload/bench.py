@@ -5,15 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from statistics import median
 from typing import Any
 
 from societies.config.model import WorkloadConfig
 from societies.errors import ConfigError
 from societies.opencl import Device
 from societies.words import counted
+from societies.workload.batches import Room, require_fit
 from societies.workload.devices import chosen_device
 from societies.workload.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
 from societies.workload.protocol import Workload
+
+PAYS = 1.1
+"""Where four times the copies do not multiply the work a second by this, no more are tried."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,8 @@ def bench(
 
     Parameters
     ----------
-    copies : numbers of copies; default: that of the configuration
+    copies : numbers of copies; default: 1, 4, 16 and so on, as long as they fit the device and
+        the last made the work a second grow by a tenth; with a table, as many as it has rows
     ticks : how many ticks a measurement takes, from the first on; default: as many as the
         configuration has, at most `LOG_TICKS`
     repeats : measurements of each number of copies
@@ -67,7 +73,7 @@ def bench(
         If the configuration has no ticks or fewer than are asked for, or if no copies or
         measurements are asked for.
     DeviceError
-        As `societies.errors` says.
+        If not even one copy fits the device, and as `societies.errors` says.
     """
     most = workload.ticks(config)
     if not most:
@@ -92,42 +98,77 @@ def bench(
         raise ConfigError(
             f"bench: the table has {config.table.rows} rows, so there are as many copies"
         )
-    for count in copies or (workload.count(config),):
-        one = config if config.table else config.model_copy(update={"replicates": count})
-        p = workload.parameters(workload.fitted(one, chosen))
-        began = time.perf_counter()
-        engine: DeviceEngine[Any] | ReferenceEngine[Any]
-        if chosen is None:
-            engine = ReferenceEngine(workload, p, first=workload.first(one), copies=count)
-        else:
-            engine = DeviceEngine(workload, p, chosen, first=workload.first(one), copies=count)
+    if config.table is not None:
+        copies = (config.table.rows,)
+
+    def timings(count: int) -> Iterator[Timing]:
+        return _timings(workload, config, chosen, name, count, wanted, repeats)
+
+    for count in copies:
+        yield from timings(count)
+    if copies:
+        return
+    fit = 2**31
+    if chosen is not None:
+        room = Room(workload, workload.parameters(workload.fitted(config, chosen)), chosen)
+        require_fit(room)
+        fit = room.copies
+    count, before = 1, 0.0
+    while count <= fit:
+        rates = []
+        for timing in timings(count):
+            rates.append(timing.work_per_second)
+            yield timing
+        if median(rates) < PAYS * before:
+            return
+        count, before = 4 * count, median(rates)
+
+
+def _timings(
+    workload: Workload[Any, Any],
+    config: WorkloadConfig,
+    device: Device | None,
+    name: str,
+    count: int,
+    ticks: int,
+    repeats: int,
+) -> Iterator[Timing]:
+    """Yield the measurements of a number of copies."""
+    one = config if config.table else config.model_copy(update={"replicates": count})
+    p = workload.parameters(workload.fitted(one, device))
+    began = time.perf_counter()
+    engine: DeviceEngine[Any] | ReferenceEngine[Any]
+    if device is None:
+        engine = ReferenceEngine(workload, p, first=workload.first(one), copies=count)
+    else:
+        engine = DeviceEngine(workload, p, device, first=workload.first(one), copies=count)
+    engine.start()
+    engine.run_ticks(1, 1)
+    engine.wait()
+    built = time.perf_counter() - began
+    logged = workload.counted_by
+    for repeat in range(repeats + 1):
         engine.start()
-        engine.run_ticks(1, 1)
         engine.wait()
-        built = time.perf_counter() - began
-        ticks, logged = wanted, workload.counted_by
-        for repeat in range(repeats + 1):
-            engine.start()
-            engine.wait()
-            began, work, counting = time.perf_counter(), 0.0, 0.0
-            for first in range(1, ticks + 1, LOG_TICKS):
-                engine.run_ticks(first, min(first + LOG_TICKS - 1, ticks))
-                if logged:
-                    engine.wait()
-                    paused = time.perf_counter()
-                    work += float(engine.logs()[logged].sum())
-                    counting += time.perf_counter() - paused
-            engine.wait()
-            seconds = time.perf_counter() - began - counting
-            if not repeat:  # some phases come late, and are finished when first launched
-                ended = engine.ended()
-                ticks = ticks if ended is None else ended  # nothing is done after the end
-                continue
-            if not logged:
-                work = workload.work_done(one, ticks)
-            yield Timing(
-                workload.name, name, count, ticks, seconds, workload.work, work / seconds, built
-            )
+        began, work, counting = time.perf_counter(), 0.0, 0.0
+        for first in range(1, ticks + 1, LOG_TICKS):
+            engine.run_ticks(first, min(first + LOG_TICKS - 1, ticks))
+            if logged:
+                engine.wait()
+                paused = time.perf_counter()
+                work += float(engine.logs()[logged].sum())
+                counting += time.perf_counter() - paused
+        engine.wait()
+        seconds = time.perf_counter() - began - counting
+        if not repeat:  # some phases come late, and are finished when first launched
+            ended = engine.ended()
+            ticks = ticks if ended is None else ended  # nothing is done after the end
+            continue
+        if not logged:
+            work = workload.work_done(one, ticks)
+        yield Timing(
+            workload.name, name, count, ticks, seconds, workload.work, work / seconds, built
+        )
 
 
 def _numbers(copies: object) -> bool:

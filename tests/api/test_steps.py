@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from statistics import median
+
 import numpy as np
 import pytest
 import xarray as xr
 
 import societies
 from societies import config_from_dict
-from societies.errors import ConfigError
+from societies.errors import ConfigError, DeviceError
+from societies.workload.batches import Room
+from societies.workload.bench import PAYS
 
 SMALL = {"workload": "economy", "agents": 5, "resources": 4, "days": 4, "replicates": 2}
 PLATE = {"workload": "laplace", "side": 8, "steps": 40, "tolerance": 0.02, "check_every": 4}
@@ -83,11 +88,34 @@ def test_measurements_have_copies_ticks_and_rates():
 
 
 @pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_copies_are_four_times_as_many_as_long_as_they_pay(device):
+    config = config_from_dict(PLATE)
+    rates = {}
+    for one in societies.bench(config, device=device, steps=2):
+        rates.setdefault(one.copies, []).append(one.work_per_second)
+    assert list(rates) == [4**power for power in range(len(rates))]
+    medians = [median(found) for found in rates.values()]
+    pays = [later >= PAYS * earlier for earlier, later in pairwise(medians)]
+    assert all(pays[:-1]) and not pays[-1]
+
+
+def test_copies_that_do_not_fit_are_not_tried(monkeypatch):
+    monkeypatch.setattr(Room, "copies", 3)
+    config = config_from_dict(PLATE)
+    found = list(societies.bench(config, device="cpu", steps=2))
+    assert [one.copies for one in found] == [1, 1, 1]
+    monkeypatch.setattr(Room, "copies", 0)
+    with pytest.raises(DeviceError, match=r"^memory: one plate needs"):
+        list(societies.bench(config, device="cpu", steps=2))
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
 def test_ticks_after_the_end_of_a_run_are_no_work(device):
     config = config_from_dict(PLATE)
     ended = societies.run(config, device=device, out="run.h5").last_tick
     assert ended < config.steps
-    for one in societies.bench(config, device=device, steps=config.steps, repeats=2):
+    timings = societies.bench(config, device=device, copies=(1,), steps=config.steps, repeats=2)
+    for one in timings:
         assert one.ticks == ended
         assert one.work_per_second * one.seconds == pytest.approx(64 * ended)
 

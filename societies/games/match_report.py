@@ -18,7 +18,10 @@ class MatchReport(RunReport):
         if self.last_tick < 2:
             return rows
         with open_results(self.path) as results:
-            found = self.workload.standing(results.margin.values[:, : self.last_tick // 2 * 2])
+            games = results.isel(game=slice(self.last_tick // 2 * 2))
+            margins = games.margin.values
+            ended = self.workload.endings(games.end, margins) if self.workload.ends else ""
+        found = self.workload.standing(margins)
         first, second = self.workload.names(self.config)
         low, high = found.points_interval
         least, most = found.margin_interval
@@ -33,5 +36,6 @@ class MatchReport(RunReport):
                 f"{100 * found.points:.1f} %, 95 % interval {100 * low:.1f} to {100 * high:.1f}",
             ),
             ("margin", f"{found.margin:+.2f} a game{interval}"),
+            *([("games ended by", ended)] if ended else []),
             *rows,
         ]

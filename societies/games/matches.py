@@ -9,6 +9,7 @@ player won each game.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -239,12 +240,14 @@ class MatchWorkload(Workload[Any, Any]):
     ----------
     time_for : what the time of a player is for
     within_time : what differs from run to run if a player has a time
+    ends : how games may end, as the variable `end` numbers them; empty if there is none
     """
 
     clock: ClassVar[str] = "game"
     copies: ClassVar[str] = "match"
     time_for: ClassVar[str] = "move"
     within_time: ClassVar[str] = "how far a search looks ahead in it"
+    ends: Sequence[str] = ()
 
     def names(self, config: Any) -> Sequence[str]:
         """Return what the two players are called."""
@@ -269,6 +272,16 @@ class MatchWorkload(Workload[Any, Any]):
     def standing(self, margins: ArrayLike) -> Standing:
         """Return what the games of a run say of the first player."""
         return standing(margins)
+
+    def endings(self, ends: ArrayLike, margins: ArrayLike) -> str:
+        """Say how games ended, the most frequent first, and how many so each player won."""
+        margins, found = np.ravel(margins), Counter(np.ravel(ends).tolist())
+        told = []
+        for end, count in sorted(found.items(), key=lambda one: (-one[1], one[0])):
+            won = margins[np.ravel(ends) == end]
+            shares = f" ({(won > 0).sum()} to {(won < 0).sum()})" if won.any() else ""
+            told.append(f"{self.ends[end]} {count}{shares}")
+        return ", ".join(told)
 
     def figure(self, results: xr.Dataset, *, match: int = 0) -> Any:
         """Draw the points of the first player, game after game, and the margins.

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from societies.games.chess.match import WORKLOAD as CHESS
 from societies.games.matches import beginner, described, standing, student, wilson
 
 
@@ -43,6 +44,11 @@ def test_one_pair_of_games_has_no_interval():
 def test_several_matches_are_one_table():
     found = standing([[2, 0], [-4, 6]])
     assert (found.games, found.wins, found.ties, found.wins_beginning) == (4, 2, 1, 1)
+
+
+def test_the_ends_of_games_are_told_with_the_most_frequent_first():
+    ends, margins = [[4, 0, 0], [0, 3, 4]], [[0, 1, -1], [1, 0, 0]]
+    assert CHESS.endings(ends, margins) == "mate 3 (2 to 1), no pieces to mate 2, third time 1"
 
 
 def test_players_are_named_by_what_they_do():

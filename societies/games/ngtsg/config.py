@@ -174,11 +174,19 @@ class SearchConfig(WorkloadConfig):
         """Keys by which the search visits fewer nodes."""
         return refinements_of(self, self.batch.near_root)
 
+    @property
+    def _near_root(self) -> tuple[int, ...]:
+        """Most nodes of a batch of the first levels, where these are fewer."""
+        return tuple(min(one, self.batch.branches) for one in self.batch.near_root[: self.depth])
+
+    def rooms(self, pool: int) -> tuple[int, ...]:
+        """Return for how many nodes each level has room, with so many in all."""
+        near = self._near_root
+        most = (*near, *[self.batch.branches] * (self.depth - len(near)))
+        return capacities(most, self.most_moves, pool)
+
     def search_values(self) -> dict[str, Any]:
         """Return what `SearchParameters` are made of."""
-        pool = USUAL_POOL if self.pool == "auto" else self.pool
-        near = tuple(min(one, self.batch.branches) for one in self.batch.near_root[: self.depth])
-        most = (*near, *[self.batch.branches] * (self.depth - len(near)))
         return {
             "depth": self.depth,
             "prune": self.pruning == "alpha_beta",
@@ -186,12 +194,12 @@ class SearchConfig(WorkloadConfig):
             "most_branches": self.batch.branches,
             "min_leaves": self.batch.min_leaves,
             "min_branches": self.batch.min_branches,
-            "capacities": capacities(most, self.most_moves, pool),
+            "capacities": self.rooms(USUAL_POOL if self.pool == "auto" else self.pool),
             "width": self.most_moves,
             "words": self.words,
             "roots": self.roots(),
             "form": self.form,
-            "near_root": near,
+            "near_root": self._near_root,
             "principal_variation": self.principal_variation,
             "rounds": tuple(self.rounds),
             "rounds_at": tuple(self.rounds_at),

@@ -36,6 +36,11 @@ class SearchedMatch(MatchWorkload):
     most_moves: ClassVar[int]
     moves: ClassVar[str]
 
+    @property
+    def ends(self) -> Sequence[str]:  # type: ignore[override]
+        """How games may end, as the field `end` numbers them."""
+        return tuple(self.rules.ENDS)
+
     def parameters(self, config: Any) -> Any:
         """Return what the reference is handed of a match."""
         return config.parameters()
@@ -58,7 +63,7 @@ class SearchedMatch(MatchWorkload):
 
     def fields(self, p: Any) -> Mapping[str, Field]:
         """Return what is recorded of a game."""
-        ends = ", ".join(f"{i} {end}" for i, end in enumerate(self.rules.ENDS))
+        ends = ", ".join(f"{i} {end}" for i, end in enumerate(self.ends))
         moves = f"{self.moves}, -1 after the end"
         return {
             "number": Field((), "uint32", "index", "number of the match", kept=False),

@@ -43,6 +43,9 @@ BEGIN = Step("begin"), Step("first_depth")
 ITEMS = 64
 """Work-items of a workgroup where each calculates a node."""
 
+UNBOUNDED = 2**63
+"""Nodes of a pool in which no batch has to become smaller."""
+
 SHARING = 32
 """Most work-items that share the moves of a node (kernels/games/ngtsg/make.cl)."""
 
@@ -385,12 +388,14 @@ class SearchWorkload(Workload[C, P]):
 
     def plan_rows(self, config: C, p: P) -> list[tuple[str, str]]:
         """Return for how many nodes there is room, and how large the whole tree is."""
-        needed = config.search_values()["capacities"]
-        room, depths = (", ".join(f"{one:,}" for one in of) for of in (needed, p.depths))
+        given = config.search_values()["capacities"]
+        room, depths = (", ".join(f"{one:,}" for one in of) for of in (given, p.depths))
+        full = sum(config.rooms(UNBOUNDED))
+        smaller = f"; full batches need {full:,}, so a full level takes smaller ones"
         return [
             *([("depths searched one after the other", depths)] if p.deepening else []),
             ("nodes of each level", room),
-            ("nodes kept", f"at most {p.nodes:,} of a game"),
+            ("nodes kept", f"at most {p.nodes:,} of a game{smaller if full > sum(given) else ''}"),
             ("nodes of the whole tree, roughly", f"{config.nodes_estimate():.1g}"),
         ]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import chess.pgn
 import pytest
 
-from reference_py.games.chess.match import CRASHED, HUNG, ILLEGAL, MATE_END
+from reference_py.games.chess.match import CRASHED, ENDS, HUNG, ILLEGAL, MATE_END
 from societies import config_from_dict, open_results, run, verify
 from societies.errors import ConfigError
 from societies.games.chess import external
@@ -64,7 +64,8 @@ def test_a_program_that_breaks_the_rules_loses_and_the_match_goes_on(
 ):
     # The program loads python-chess first, for which a busy machine needs seconds.
     monkeypatch.setattr(external.Program.__init__, "__defaults__", (1.5, 60.0))
-    run(config(program(what), RANDOM, games=2), out=tmp_path / "match.h5")
+    report = run(config(program(what), RANDOM, games=2), out=tmp_path / "match.h5")
+    assert dict(report.rows)["games ended by"] == f"{ENDS[end]} 2 (0 to 2)"
     with open_results(tmp_path / "match.h5") as results:
         assert results.end.values[0].tolist() == [end, end]
         assert results.margin.values[0].tolist() == [-1, -1]

@@ -111,6 +111,16 @@ def test_the_smallest_pool_is_enough(device):
     assert int(found["peak"]) <= 25
 
 
+@pytest.mark.parametrize("pool", [2353, 2352])
+def test_the_plan_says_if_the_pool_is_smaller_than_full_batches_need(pool):
+    """Which are 1, 48 and 48 * 48 nodes."""
+    tree = {"black": "J10", "depth": 2, "width": 48, "batch": {"branches": 48}, "pool": pool}
+    config = config_from_dict({"workload": "connect6", **tree})
+    kept = dict(WORKLOAD.plan_rows(config, WORKLOAD.parameters(config)))["nodes kept"]
+    said = "; full batches need 2,353, so a full level takes smaller ones" if pool < 2353 else ""
+    assert kept == f"at most {pool:,} of a game{said}"
+
+
 def test_a_game_that_is_over(device):
     won = {"black": "A1 B1 C1 D1 E1 F1 S19", "white": "A3 A5 A7 C3 C5 C7", "depth": 2, "w": 8}
     found = searched(device, won)

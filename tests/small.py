@@ -275,7 +275,14 @@ FORMS = {
         {"repeats": 1, "variant": "vector", "arithmetic": "separate"},
     ),
     "molecular_dynamics": (
-        {"variant": "cell", "form": "plain", "precision": "double", "velocities": "pairs"},
+        {
+            "variant": "cell",
+            "form": "plain",
+            "precision": "double",
+            "velocities": "pairs",
+            "steps": 4,
+            "equilibrate": 2,
+        },
         {"variant": "particle", "form": "shifted", "cells": 5, "density": 0.18, "steps": 2},
         {"variant": "all_pairs", "thermostat": "none"},
     ),

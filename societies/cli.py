@@ -835,6 +835,9 @@ def info(
     check: Annotated[
         bool, typer.Option("--check", help="Compare everything recorded with its checksums.")
     ] = False,
+    config: Annotated[
+        bool, typer.Option("--config", help="Print the configuration alone, as YAML.")
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Say what FILE is, how it was made, whether it is complete, and whether it is damaged.
@@ -842,9 +845,13 @@ def info(
     A damaged file ends with exit code 4.
     """
     from societies.output import inspect
+    from societies.output.inspection import configuration
 
     found = inspect(file, check=check)
-    print_rows(found.rows, Console())
+    if config:
+        print(configuration(file).rstrip())
+    else:
+        print_rows(found.rows, Console())
     if found.damages:
         damages = [f"{file}: damaged: {one}." for one in found.damages]
         raise OutputError("\n".join([*damages, f"Still good: {found.good}."]))

@@ -198,8 +198,8 @@ def _text(name: str) -> str:
         raise ConfigError(f"{name!s}: cannot be read ({reason})") from None
     if content.startswith(HDF5):
         raise ConfigError(
-            f"{name}: is an HDF5 file, not a configuration; name the YAML file that a result was "
-            "made with"
+            f"{name}: is an HDF5 file, not a configuration\n"
+            f"`societies info {name} --config` prints the one that a result was made with"
         )
     if len(content) > LARGEST_FILE:
         raise ConfigError(f"{name}: is larger than {LARGEST_FILE >> 20} MiB, no configuration is")

@@ -92,6 +92,25 @@ def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
             os.close(descriptor)
 
 
+def configuration(path: str | os.PathLike[str]) -> str:
+    """Return the configuration that the run of a file had in the end, as YAML, with every key.
+
+    Raises
+    ------
+    OutputError
+        If it is no result file of societies, or cannot be read.
+    """
+    path = Path(path)
+    with explained(path, READING), opened(path) as file:
+        require_ours(file, path)
+        text, varied = file.attrs.get("configuration"), file.attrs.get("varied")
+    if not isinstance(text, str):
+        raise OutputError(f"{path}: its configuration is missing or damaged")
+    if varied is None:
+        return text
+    return f"# Besides, a table gave each copy its own {varied}: {option('table')}\n{text}"
+
+
 def _of_study(path: Path, *, check: bool) -> Inspection:
     """Describe a study; with ``check`` every run that is done is compared with its checksum."""
     rows, status = study_rows(path)

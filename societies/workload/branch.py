@@ -103,8 +103,7 @@ def parent_of(
                 f"{override(f'{workload.ticks_key}={2 * max(1, tick)}')}"
             )
         but = (workload.ticks_key, "record", "interventions")
-        advice = "branch off it with the configuration and options that made it"
-        require_origin(path, layout.attributes, config, workload.version, but, advice)
+        require_origin(path, layout.attributes, config, workload.version, but, "branch off it")
         _require_same_past(path, layout.attributes, config, tick, clock)
         begin, state = _begin(workload, config, path, tick, disk, seal, layout)
         yield Parent(path, tick, begin, state, disk, layout)

@@ -149,7 +149,7 @@ def require_origin(
     config: WorkloadConfig,
     model_version: str,
     but: tuple[str, ...] = (),
-    advice: str = "resume it with the configuration and options that made it",
+    going_on: str = "resume it",
 ) -> None:
     """Raise OutputError unless a file was made with this configuration, some keys aside."""
     version = str(attributes.get("model_version"))
@@ -167,6 +167,8 @@ def require_origin(
             f"run it anew into another file, with {option('out')}"
         ) from error
     different = [found for found in different if found[0].split(".")[0] not in but]
+    shown = f"`societies info {path} --config` prints it"
+    advice = f"{going_on} with the configuration that made it; {shown}"
     for key, old, new in different:
         if key == "workload":  # no other key means the same in both
             raise OutputError(
@@ -181,7 +183,7 @@ def require_origin(
             f"{new} here{more}\n{advice}"
         )
 
-    _require_table(path, attributes.get(TABLE), config.table, advice)
+    _require_table(path, attributes.get(TABLE), config.table, going_on)
     for key, digest in _digests(config).items():
         if key not in but and str(attributes.get(f"{key}_sha256")) != digest:
             raise OutputError(
@@ -191,7 +193,7 @@ def require_origin(
             )
 
 
-def _require_table(path: Path, there: Any, table: Any, advice: str) -> None:
+def _require_table(path: Path, there: Any, table: Any, going_on: str) -> None:
     """Raise OutputError unless a file was made with this table of parameters."""
     digest = None if table is None else table.sha256
     if there == digest:
@@ -201,7 +203,9 @@ def _require_table(path: Path, there: Any, table: Any, advice: str) -> None:
         why = f"{one} a table of parameters, this is {other} one"
     else:
         why = "with another table of parameters: some keys or numbers differ"
-    raise OutputError(f"{path} was made {why}\n{advice} ({option('table')})")
+    raise OutputError(
+        f"{path} was made {why}\n{going_on} with what made it, table included ({option('table')})"
+    )
 
 
 def _digests(config: WorkloadConfig) -> dict[str, str]:

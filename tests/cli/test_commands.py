@@ -141,8 +141,8 @@ def test_a_result_or_a_sweep_is_no_configuration_of_a_run(shell, small):
     assert shell("run", "small.h5") == (
         2,
         "",
-        "small.h5: is an HDF5 file, not a configuration; name the YAML file that a result was made "
-        "with\n",
+        "small.h5: is an HDF5 file, not a configuration\n"
+        "`societies info small.h5 --config` prints the one that a result was made with\n",
     )
     (small / "sweep.yaml").write_text("base: economy/quickstart\nvary: {}\n")
     code, _, err = shell("run", "sweep.yaml")
@@ -152,6 +152,28 @@ def test_a_result_or_a_sweep_is_no_configuration_of_a_run(shell, small):
     )
     (small / "sweep.yaml").write_text("workload: sweep\n")
     assert "'sweep' is no workload; give a sweep to" in shell("check", "sweep.yaml")[2]
+
+
+def test_a_run_made_with_set_is_extended_by_the_configuration_that_its_file_has(shell, small):
+    set_ = ["--set", "trading.min_surplus=2"]
+    for out, days in (("short.h5", "2"), ("long.h5", "4")):
+        assert shell("run", "small.yaml", *set_, "--days", days, "--out", out, "-q")[0] == 0
+    code, text, _ = shell("info", "short.h5", "--config")
+    assert code == 0
+    (small / "short.yaml").write_text(text)
+    more = ["--from", "short.h5", "--days", "4", "--out", "more.h5", "-q"]
+    assert shell("run", "small.yaml", *more)[0] == 4  # which lacks what was set
+    assert shell("run", "short.yaml", *more) == (0, "more.h5\n", "")
+    with xr.open_dataset("more.h5") as found, xr.open_dataset("long.h5") as expected:
+        assert found.equals(expected)
+
+
+def test_the_configuration_of_a_run_with_a_table_says_that_there_was_one(shell, small):
+    (small / "table.csv").write_text("trading.min_surplus\n1\n2\n")
+    assert shell("run", "small.yaml", "--table", "table.csv", "-q")[0] == 0
+    first, _, rest = shell("info", "small.h5", "--config")[1].partition("\n")
+    assert first == "# Besides, a table gave each copy its own trading.min_surplus: --table"
+    assert rest.startswith("workload: economy\n")
 
 
 def test_a_study_is_told_from_a_result(shell, small):

@@ -8,6 +8,12 @@ scenario is measured in turn on one core of PoCL and on two (`benchmarks/economy
 them the C++ program of Haney et al., where it is given. At last the first day of devices.yaml is
 timed as a user starts it, with empty caches and with warm ones. Rows are written to FOLDER: those
 of economy.py to `economy-*-of-2-cores.csv`, the C++ program's and the first days to `beside.csv`.
+
+    python benchmarks/two_cores.py --out FOLDER --machine
+
+Measures what no program can be better than: how much two programs, which share nothing and wait for
+nothing, get done at a time on two cores, relative to one of them alone. It is 2 only if each core
+is as fast beside the other. Rows are written to `machine.csv`.
 """
 
 from __future__ import annotations
@@ -26,6 +32,55 @@ ROOT = Path(__file__).parents[1]
 SCENARIOS = {"no_trade": "s1", "trade": "s2", "tools": "s3", "devices": "s4"}
 GOALS = {"no_trade": (0.19, 0.12), "trade": (0.7, 0.4), "tools": (3.55, 2.0), "devices": (9.5, 5.0)}
 """Processor seconds of a society: the better half of the way, the goal."""
+
+ALONE = {
+    "whole numbers": "import hashlib; work = lambda: "
+    "hashlib.pbkdf2_hmac('sha512', b'a', b'b', 100_000)",
+    "vectors": "import numpy as np; a = np.ones((64, 64)); work = lambda: [a @ a for _ in "
+    "range(4000)]",
+    "memory": "import numpy as np; a = np.ones(2**23); work = lambda: [a.sum() for _ in range(8)]",
+}
+"""Programs of one thread by what they keep busy: registers alone, a core's own cache, memory."""
+
+TIMED = """
+import os, sys, time
+os.sched_setaffinity(0, {int(sys.argv[1])})
+work()
+done, began = 0, time.perf_counter()
+while time.perf_counter() - began < 3.0:
+    work()
+    done += 1
+print(done / (time.perf_counter() - began))
+"""
+"""Prints the work a second of a program on a core."""
+
+
+def machine(options: argparse.Namespace) -> None:
+    """Measure how much two programs do at a time, relative to one alone."""
+    file, cores = options.out / "machine.csv", sorted(os.sched_getaffinity(0))[:2]
+    with file.open("w", newline="") as lines:
+        table = csv.writer(lines, lineterminator="\n")
+        table.writerow(("program", "repeat", "alone", "beside", "times"))
+        for name, program in ALONE.items():
+            found = []
+            for repeat in range(5):
+                alone = sum(rates(program, [core])[0] for core in cores) / 2
+                beside = sum(rates(program, cores))
+                found.append(beside / alone)
+                row = (f"{number:.4g}" for number in (alone, beside, found[-1]))
+                table.writerow((name, repeat, *row))
+            print(f"{name:14s}", " ".join(f"{times:.2f}" for times in found), flush=True)
+
+
+def rates(program: str, cores: list[int]) -> list[float]:
+    """Return the work a second of a program that runs on some cores at the same time."""
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-c", program + TIMED]
+    running = [
+        subprocess.Popen([*command, str(core)], env=environment, stdout=subprocess.PIPE, text=True)
+        for core in cores
+    ]
+    return [float(one.communicate()[0]) for one in running]
 
 
 def economy(scenario: str, options: argparse.Namespace, cores: int) -> dict[str, str]:
@@ -84,9 +139,13 @@ def main() -> None:
     parser.add_argument("--days", type=int, default=500)
     parser.add_argument("--scenarios", nargs="+", choices=SCENARIOS, default=list(SCENARIOS))
     parser.add_argument("--peer", metavar="PROGRAM")
+    parser.add_argument("--machine", action="store_true", help="measure the machine alone")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     print(f"load of the last minute: {os.getloadavg()[0]:.2f}", flush=True)
+    if options.machine:
+        machine(options)
+        return
     heads = [
         "processor s each",
         "half, goal",

@@ -185,6 +185,11 @@ class SearchConfig(WorkloadConfig):
         most = (*near, *[self.batch.branches] * (self.depth - len(near)))
         return capacities(most, self.most_moves, pool)
 
+    @property
+    def full_pool(self) -> int:
+        """Nodes of a pool in which no batch has to become smaller."""
+        return sum(self.rooms(2**63))
+
     def search_values(self) -> dict[str, Any]:
         """Return what `SearchParameters` are made of."""
         return {

@@ -43,9 +43,6 @@ BEGIN = Step("begin"), Step("first_depth")
 ITEMS = 64
 """Work-items of a workgroup where each calculates a node."""
 
-UNBOUNDED = 2**63
-"""Nodes of a pool in which no batch has to become smaller."""
-
 SHARING = 32
 """Most work-items that share the moves of a node (kernels/games/ngtsg/make.cl)."""
 
@@ -390,7 +387,7 @@ class SearchWorkload(Workload[C, P]):
         """Return for how many nodes there is room, and how large the whole tree is."""
         given = config.search_values()["capacities"]
         room, depths = (", ".join(f"{one:,}" for one in of) for of in (given, p.depths))
-        full = sum(config.rooms(UNBOUNDED))
+        full = config.full_pool
         smaller = f"; full batches need {full:,}, so a full level takes smaller ones"
         return [
             *([("depths searched one after the other", depths)] if p.deepening else []),

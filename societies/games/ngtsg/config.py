@@ -185,10 +185,11 @@ class SearchConfig(WorkloadConfig):
         most = (*near, *[self.batch.branches] * (self.depth - len(near)))
         return capacities(most, self.most_moves, pool)
 
-    @property
-    def full_pool(self) -> int:
-        """Nodes of a pool in which no batch has to become smaller."""
-        return sum(self.rooms(2**63))
+    def kept(self, nodes: int) -> str:
+        """Say how many nodes of a game there is room for, and if full batches would need more."""
+        full = sum(self.rooms(2**63))
+        smaller = f"; full batches need {full:,}, so a full level takes smaller ones"
+        return f"at most {nodes:,} of a game{smaller if full > nodes else ''}"
 
     def search_values(self) -> dict[str, Any]:
         """Return what `SearchParameters` are made of."""

@@ -385,14 +385,12 @@ class SearchWorkload(Workload[C, P]):
 
     def plan_rows(self, config: C, p: P) -> list[tuple[str, str]]:
         """Return for how many nodes there is room, and how large the whole tree is."""
-        given = config.search_values()["capacities"]
-        room, depths = (", ".join(f"{one:,}" for one in of) for of in (given, p.depths))
-        full = config.full_pool
-        smaller = f"; full batches need {full:,}, so a full level takes smaller ones"
+        needed = config.search_values()["capacities"]
+        room, depths = (", ".join(f"{one:,}" for one in of) for of in (needed, p.depths))
         return [
             *([("depths searched one after the other", depths)] if p.deepening else []),
             ("nodes of each level", room),
-            ("nodes kept", f"at most {p.nodes:,} of a game{smaller if full > sum(given) else ''}"),
+            ("nodes kept", config.kept(p.nodes)),
             ("nodes of the whole tree, roughly", f"{config.nodes_estimate():.1g}"),
         ]
 

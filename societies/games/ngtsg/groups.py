@@ -1,9 +1,10 @@
-"""By how many workgroups of a GPU are the nodes of a level selected and closed?"""
+"""By how many workgroups are nodes listed and weighed, and those of a level selected and closed?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from reference_py.games.ngtsg.parameters import SearchParameters
 from societies.workload import Launch, Phase, Scratch
@@ -19,6 +20,28 @@ MOST_SELECTING, MOST_CLOSING = 256, 512
 
 LEAST_STRIP = 8
 """Least parents of a strip that one of them takes (kernels/games/ngtsg/select_by_groups.cl)."""
+
+ITEMS, ITEMS_ON_CPU = 64, 16
+"""Work-items of a workgroup where each calculates a node; on a CPU small batches have several."""
+
+
+def over_nodes(
+    file: str, kernel: str, copies: int, nodes: int, together: int, **more: Any
+) -> Phase:
+    """Return the phase of a kernel of which a work-item is a node, of so many in each copy.
+
+    Where a GPU has a workgroup for a node, ``together`` is how many at most; else 0. A CPU has no
+    more workgroups than its nodes need: a core takes up to 512 at a time, and if most had nothing
+    to do, all work would be in those that the first core takes.
+    """
+    groups, on_cpu = (copies * -(-nodes // items) for items in (ITEMS, ITEMS_ON_CPU))
+    several = copies * min(nodes, together) or groups
+    return Phase(
+        (
+            Launch(file, several, kernel, items=ITEMS, on_cpu=False, **more),
+            Launch(file, on_cpu, kernel, items=ITEMS_ON_CPU, on_cpu=True, **more),
+        )
+    )
 
 
 def by_groups(p: SearchParameters, copies: int, tree: Mapping[str, Phase]) -> dict[str, Phase]:

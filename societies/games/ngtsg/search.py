@@ -27,7 +27,7 @@ from reference_py.games.ngtsg import (
 )
 from reference_py.games.ngtsg.parameters import NO_LEVEL, NOTHING, Game, SearchParameters
 from societies.games.ngtsg.few import Few
-from societies.games.ngtsg.groups import FOLDER, by_groups
+from societies.games.ngtsg.groups import FOLDER, ITEMS, by_groups, over_nodes
 from societies.games.ngtsg.host import on_host
 from societies.workload import Field, Phase, Scratch, Source, Step, Workload, phase
 from societies.workload.engines import LOG_TICKS
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 BEGIN = Step("begin"), Step("first_depth")
 """What happens before the first superstep; the latter in a search of several depths alone."""
-
-ITEMS = 64
-"""Work-items of a workgroup where each calculates a node."""
 
 SHARING = 32
 """Most work-items that share the moves of a node (kernels/games/ngtsg/make.cl)."""
@@ -230,12 +227,8 @@ class SearchWorkload(Workload[C, P]):
 
     def phases(self, p: P, copies: int) -> Mapping[str, Phase]:
         """Return the kernels of every phase, or its function on the host."""
-        nodes: dict[str, Any] = {"items": ITEMS, "scratch": self.game_scratch(p)}
-        most = max(1, MOST_GROUPS // copies)
-        listing = copies * (
-            min(p.most_branches, most) if self.together else -(-p.most_branches // ITEMS)
-        )
-        weighing = copies * (min(p.batch, 4 * most) if self.together else -(-p.batch // ITEMS))
+        scratch, most = self.game_scratch(p), max(1, MOST_GROUPS // copies)
+        many, nodes = most * self.together, partial(over_nodes, self.file, scratch=scratch)
         making = copies * min(-(-p.most_branches * _sharing(p) // ITEMS), most)
         without = self._without(p, copies)
         tree = {
@@ -258,10 +251,10 @@ class SearchWorkload(Workload[C, P]):
             "begin": phase(f"{FOLDER}/begin.cl", kernel="begin_search", global_size=copies),
             **(first if p.deepening else {}),
             "select": tree["select"],
-            "branch": phase(self.file, listing, kernel="branch_batch", **nodes),
+            "branch": nodes("branch_batch", copies, p.most_branches, many),
             "append": tree["append"],
-            "make": phase(self.file, making, kernel="make_children", **nodes),
-            "evaluate": phase(self.file, weighing, kernel="evaluate_batch", **nodes),
+            "make": phase(self.file, making, kernel="make_children", items=ITEMS, scratch=scratch),
+            "evaluate": nodes("evaluate_batch", copies, p.batch, 4 * many),
             "close": tree["close"],
         }
 

@@ -199,7 +199,7 @@ def _text(name: str) -> str:
     if content.startswith(HDF5):
         raise ConfigError(
             f"{name}: is an HDF5 file, not a configuration\n"
-            f"`societies info {name} --config` prints the one that a result was made with"
+            f"`societies info --config {name}` prints the one that a result was made with"
         )
     if len(content) > LARGEST_FILE:
         raise ConfigError(f"{name}: is larger than {LARGEST_FILE >> 20} MiB, no configuration is")

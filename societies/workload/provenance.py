@@ -167,7 +167,7 @@ def require_origin(
             f"run it anew into another file, with {option('out')}"
         ) from error
     different = [found for found in different if found[0].split(".")[0] not in but]
-    shown = f"`societies info {path} --config` prints it"
+    shown = f"`societies info --config {path}` prints it"
     advice = f"{going_on} with the configuration that made it; {shown}"
     for key, old, new in different:
         if key == "workload":  # no other key means the same in both

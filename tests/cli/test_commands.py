@@ -142,7 +142,7 @@ def test_a_result_or_a_sweep_is_no_configuration_of_a_run(shell, small):
         2,
         "",
         "small.h5: is an HDF5 file, not a configuration\n"
-        "`societies info small.h5 --config` prints the one that a result was made with\n",
+        "`societies info --config small.h5` prints the one that a result was made with\n",
     )
     (small / "sweep.yaml").write_text("base: economy/quickstart\nvary: {}\n")
     code, _, err = shell("run", "sweep.yaml")

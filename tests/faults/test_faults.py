@@ -17,6 +17,7 @@ SMALL = (18,)
 """Seeds of societies that are quickly compared; in them people trade and sell devices."""
 
 
+@pytest.mark.thorough
 def test_no_flipped_byte_is_silently_wrong(tmp_path):
     for number, path in enumerate(make_files(tmp_path)):
         outcomes, wrong = flip_bytes(path, 12, SEED + number)

@@ -105,6 +105,7 @@ def test_a_finished_run_is_extended(tmp_path, parent):
     same(out, other)
 
 
+@pytest.mark.thorough
 def test_a_run_whose_interventions_remove_and_set_is_extended(tmp_path):
     """Its checkpoint names what is removed, which points of values know nothing of."""
     removals = [

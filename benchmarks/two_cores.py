@@ -11,7 +11,7 @@ of economy.py to `economy-*-of-2-cores.csv`, the C++ program's and the first day
 
     python benchmarks/two_cores.py --out FOLDER --machine
 
-Measures what no program can be better than: how much two programs, which share nothing and wait for
+Measures about what can be expected at most: how much two programs, which share nothing and wait for
 nothing, get done at a time on two cores, relative to one of them alone. It is 2 only if each core
 is as fast beside the other. Rows are written to `machine.csv`.
 """

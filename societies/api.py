@@ -239,7 +239,8 @@ def bench(
     ----------
     copies : sequence of int
         Numbers of copies (societies, plates); default: 1, 4, 16 and so on, as long as they fit
-        the device and more of them do more work a second; with a table, as many as it has rows.
+        the device and more of them do more work a second; with a table, as many as it has rows, and
+        where copies are frames or positions as many as the configuration has.
     ticks : int, optional
         How many ticks a measurement takes; the clock's own word does as well. Default: those of
         the configuration, at most 64.

@@ -849,7 +849,7 @@ def info(
 
     found = inspect(file, check=check)
     if config:
-        print(configuration(file).rstrip())
+        print(printable(configuration(file).rstrip()))
     else:
         print_rows(found.rows, Console())
     if found.damages:

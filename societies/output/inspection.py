@@ -108,7 +108,8 @@ def configuration(path: str | os.PathLike[str]) -> str:
         raise OutputError(f"{path}: its configuration is missing or damaged")
     if varied is None:
         return text
-    return f"# Besides, a table gave each copy its own {varied}: {option('table')}\n{text}"
+    keys = " ".join(str(varied).split())
+    return f"# Besides, a table gave each copy its own {keys}: {option('table')}\n{text}"
 
 
 def _of_study(path: Path, *, check: bool) -> Inspection:

@@ -62,7 +62,8 @@ def bench(
     Parameters
     ----------
     copies : numbers of copies; default: 1, 4, 16 and so on, as long as they fit the device and
-        the last made the work a second grow by a tenth; with a table, as many as it has rows
+        the last made the work a second grow by a tenth; with a table, as many as it has rows,
+        and where copies are frames or positions as many as the configuration has
     ticks : how many ticks a measurement takes, from the first on; default: as many as the
         configuration has, at most `LOG_TICKS`
     repeats : measurements of each number of copies
@@ -100,6 +101,8 @@ def bench(
         )
     if config.table is not None:
         copies = (config.table.rows,)
+    elif not copies and type(workload).count is not Workload.count:
+        copies = (workload.count(config),)  # frames or positions, of which there are so many
 
     def timings(count: int) -> Iterator[Timing]:
         return _timings(workload, config, chosen, name, count, wanted, repeats)
@@ -113,14 +116,14 @@ def bench(
         room = Room(workload, workload.parameters(workload.fitted(config, chosen)), chosen)
         require_fit(room)
         fit = room.copies
-    count, before = 1, 0.0
+    count, before = 1, None
     while count <= fit:
         rates = []
         for timing in timings(count):
             rates.append(timing.work_per_second)
             yield timing
-        if median(rates) < PAYS * before:
-            return
+        if before is not None and not median(rates) >= PAYS * before > 0.0:
+            return  # nothing is counted at all where nobody searches, in a match of chance
         count, before = 4 * count, median(rates)
 
 

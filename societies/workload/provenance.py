@@ -203,9 +203,8 @@ def _require_table(path: Path, there: Any, table: Any, going_on: str) -> None:
         why = f"{one} a table of parameters, this is {other} one"
     else:
         why = "with another table of parameters: some keys or numbers differ"
-    raise OutputError(
-        f"{path} was made {why}\n{going_on} with what made it, table included ({option('table')})"
-    )
+    how = f"without {option('table')}" if there is None else f"with its table ({option('table')})"
+    raise OutputError(f"{path} was made {why}\n{going_on} {how}")
 
 
 def _digests(config: WorkloadConfig) -> dict[str, str]:

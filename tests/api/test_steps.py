@@ -99,6 +99,18 @@ def test_copies_are_four_times_as_many_as_long_as_they_pay(device):
     assert all(pays[:-1]) and not pays[-1]
 
 
+def test_where_no_work_is_counted_no_more_copies_are_tried():
+    players = [{"kind": "random"}, {"kind": "bonzo"}]
+    config = config_from_dict({"workload": "kalah_match", "games": 2, "players": players})
+    found = list(societies.bench(config, device="reference", ticks=2, repeats=1))
+    assert [(one.copies, one.work_per_second) for one in found] == [(1, 0.0), (4, 0.0)]
+
+
+def test_frames_of_a_picture_are_as_many_as_there_are():
+    config = config_from_dict({"workload": "blur", "width": 8, "height": 6})
+    assert [one.copies for one in societies.bench(config, device="cpu", repeats=2)] == [1, 1]
+
+
 def test_copies_that_do_not_fit_are_not_tried(monkeypatch):
     monkeypatch.setattr(Room, "copies", 3)
     config = config_from_dict(PLATE)

@@ -64,7 +64,7 @@ def machine(options: argparse.Namespace) -> None:
         for name, program in ALONE.items():
             found = []
             for repeat in range(5):
-                alone = sum(rates(program, [core])[0] for core in cores) / 2
+                alone = sum(rates(program, [core])[0] for core in cores) / len(cores)
                 beside = sum(rates(program, cores))
                 found.append(beside / alone)
                 row = (f"{number:.4g}" for number in (alone, beside, found[-1]))

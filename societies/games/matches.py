@@ -240,14 +240,17 @@ class MatchWorkload(Workload[Any, Any]):
     ----------
     time_for : what the time of a player is for
     within_time : what differs from run to run if a player has a time
-    ends : how games may end, as the variable `end` numbers them; empty if there is none
     """
 
     clock: ClassVar[str] = "game"
     copies: ClassVar[str] = "match"
     time_for: ClassVar[str] = "move"
     within_time: ClassVar[str] = "how far a search looks ahead in it"
-    ends: Sequence[str] = ()
+
+    @property
+    def ends(self) -> Sequence[str]:
+        """How games may end, as the variable `end` numbers them; empty if there is none."""
+        return ()
 
     def names(self, config: Any) -> Sequence[str]:
         """Return what the two players are called."""
@@ -275,10 +278,9 @@ class MatchWorkload(Workload[Any, Any]):
 
     def endings(self, ends: ArrayLike, margins: ArrayLike) -> str:
         """Say how games ended, the most frequent first, and how many so each player won."""
-        margins, found = np.ravel(margins), Counter(np.ravel(ends).tolist())
-        told = []
-        for end, count in sorted(found.items(), key=lambda one: (-one[1], one[0])):
-            won = margins[np.ravel(ends) == end]
+        ends, margins, told = np.ravel(ends), np.ravel(margins), []
+        for end, count in Counter(np.sort(ends).tolist()).most_common():
+            won = margins[ends == end]
             shares = f" ({(won > 0).sum()} to {(won < 0).sum()})" if won.any() else ""
             told.append(f"{self.ends[end]} {count}{shares}")
         return ", ".join(told)

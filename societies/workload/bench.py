@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -104,18 +105,21 @@ def bench(
     elif not copies and type(workload).count is not Workload.count:
         copies = (workload.count(config),)  # frames or positions, of which there are so many
 
-    def timings(count: int) -> Iterator[Timing]:
-        return _timings(workload, config, chosen, name, count, wanted, repeats)
-
-    for count in copies:
-        yield from timings(count)
+    timings = partial(_timings, workload, config, chosen, name, wanted, repeats)
     if copies:
+        for count in copies:
+            yield from timings(count)
         return
     fit = 2**31
     if chosen is not None:
         room = Room(workload, workload.parameters(workload.fitted(config, chosen)), chosen)
         require_fit(room)
         fit = room.copies
+    yield from _while_they_pay(timings, fit)
+
+
+def _while_they_pay(timings: Callable[[int], Iterator[Timing]], fit: int) -> Iterator[Timing]:
+    """Yield the measurements of 1, 4, 16 copies and so on, of which so many fit."""
     count, before = 1, None
     while count <= fit:
         rates = []
@@ -132,9 +136,9 @@ def _timings(
     config: WorkloadConfig,
     device: Device | None,
     name: str,
-    count: int,
     ticks: int,
     repeats: int,
+    count: int,
 ) -> Iterator[Timing]:
     """Yield the measurements of a number of copies."""
     one = config if config.table else config.model_copy(update={"replicates": count})

@@ -167,8 +167,6 @@ def require_origin(
             f"run it anew into another file, with {option('out')}"
         ) from error
     different = [found for found in different if found[0].split(".")[0] not in but]
-    shown = f"`societies info --config {path}` prints it"
-    advice = f"{going_on} with the configuration that made it; {shown}"
     for key, old, new in different:
         if key == "workload":  # no other key means the same in both
             raise OutputError(
@@ -180,7 +178,8 @@ def require_origin(
         more = f" (and {len(different) - 1} more)" if different[1:] else ""
         raise OutputError(
             f"{path} was made with another configuration: {key} is {old} in the file and "
-            f"{new} here{more}\n{advice}"
+            f"{new} here{more}\n{going_on} with the configuration that made it; "
+            f"`societies info --config {path}` prints it"
         )
 
     _require_table(path, attributes.get(TABLE), config.table, going_on)

@@ -6,12 +6,13 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from societies.kerneltext import cache
-from societies.opencl import Program, list_devices
+from societies.opencl import Program, build, list_devices
 from societies.paths import data_directory
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -186,12 +187,11 @@ def our_cache(tmp_path, monkeypatch):
 def test_a_second_program_comes_from_the_cache(device, kernel_file, our_cache, monkeypatch):
     path = kernel_file(TEXT)
     assert climbed(device, path) == 30
-    from societies.opencl import build as module
 
-    def build(*args):
+    def built(*args):
         raise AssertionError("built although the cache has it")
 
-    monkeypatch.setattr(module, "_build", build)
+    monkeypatch.setattr(build, "_build", built)
     assert climbed(device, path) == 30
     with pytest.raises(AssertionError, match="built although"):
         climbed(device, path, step=4)
@@ -280,3 +280,24 @@ def test_debug_mode_builds_with_symbols(kernel_file, tmp_path):
 
 def test_the_kernels_folder_is_there():
     assert (data_directory("kernels") / "primitives").is_dir()
+
+
+def test_a_program_without_kernels_may_be_called_not_built(monkeypatch):
+    """As Intel's runtime does; other failures stay failures."""
+
+    class Failure(Exception):
+        def __init__(self, code):
+            self.code = code
+
+    def failing(code):
+        def get_info(_):
+            raise Failure(code)
+
+        return SimpleNamespace(get_info=get_info)
+
+    codes, names = build.opencl().status_code, SimpleNamespace(KERNEL_NAMES=0)
+    runtime = SimpleNamespace(Error=Failure, program_info=names, status_code=codes)
+    monkeypatch.setattr(build, "opencl", lambda: runtime)
+    assert build._kernel_names(failing(codes.INVALID_PROGRAM_EXECUTABLE)) == []
+    with pytest.raises(Failure):
+        build._kernel_names(failing(codes.OUT_OF_HOST_MEMORY))

@@ -37,7 +37,7 @@ class SearchedMatch(MatchWorkload):
     moves: ClassVar[str]
 
     @property
-    def ends(self) -> Sequence[str]:  # type: ignore[override]
+    def ends(self) -> Sequence[str]:
         """How games may end, as the field `end` numbers them."""
         return tuple(self.rules.ENDS)
 

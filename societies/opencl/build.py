@@ -100,6 +100,8 @@ def _kernel_names(program: Any) -> list[str]:
     """
     cl = opencl()
     try:
+        if not program.get_info(cl.program_info.NUM_KERNELS):
+            return []  # NVIDIA's runtime ends the process that asks for the names of none
         names = program.get_info(cl.program_info.KERNEL_NAMES).strip("\0 ")
     except cl.Error as error:
         if error.code != cl.status_code.INVALID_PROGRAM_EXECUTABLE:

@@ -282,22 +282,48 @@ def test_the_kernels_folder_is_there():
     assert (data_directory("kernels") / "primitives").is_dir()
 
 
-def test_a_program_without_kernels_may_be_called_not_built(monkeypatch):
+class Failure(Exception):
+    def __init__(self, code):
+        self.code = code
+
+
+def answering(count, names):
+    """A program with these answers to both questions; an answer that is a failure is raised."""
+    answers = {"count": count, "names": names}
+
+    def get_info(question):
+        answer = answers[question]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    return SimpleNamespace(get_info=get_info)
+
+
+@pytest.fixture
+def codes(monkeypatch):
+    """The runtime's status codes, where its questions are those of ``answering``."""
+    codes = build.opencl().status_code
+    questions = SimpleNamespace(NUM_KERNELS="count", KERNEL_NAMES="names")
+    runtime = SimpleNamespace(Error=Failure, program_info=questions, status_code=codes)
+    monkeypatch.setattr(build, "opencl", lambda: runtime)
+    return codes
+
+
+@pytest.mark.parametrize("question", ["count", "names"])
+def test_a_program_without_kernels_may_be_called_not_built(codes, question):
     """As Intel's runtime does; other failures stay failures."""
 
-    class Failure(Exception):
-        def __init__(self, code):
-            self.code = code
-
     def failing(code):
-        def get_info(_):
-            raise Failure(code)
+        failure = Failure(code)
+        return answering(failure if question == "count" else 1, failure)
 
-        return SimpleNamespace(get_info=get_info)
-
-    codes, names = build.opencl().status_code, SimpleNamespace(KERNEL_NAMES=0)
-    runtime = SimpleNamespace(Error=Failure, program_info=names, status_code=codes)
-    monkeypatch.setattr(build, "opencl", lambda: runtime)
     assert build._kernel_names(failing(codes.INVALID_PROGRAM_EXECUTABLE)) == []
     with pytest.raises(Failure):
         build._kernel_names(failing(codes.OUT_OF_HOST_MEMORY))
+
+
+def test_names_of_no_kernels_are_not_asked_for(codes):
+    """NVIDIA's runtime ends the process that does."""
+    assert build._kernel_names(answering(0, AssertionError("asked"))) == []
+    assert build._kernel_names(answering(2, "climb;fall\0")) == ["climb", "fall"]

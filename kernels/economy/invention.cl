@@ -213,7 +213,8 @@ INLINED void attempt(AGENT_PARAMETERS, const __local uchar *known, rng_t *rng, i
 // Make the invention the recipe of the society and log it. It replaces a recipe that nobody knows.
 static void establish(STATE_PARAMETERS, const size_t society, const uint agent, const uint day,
                       const invention_t *found, __global int *inventions_log,
-                      __global uint *inventions_count, const uint inventions_rows)
+                      __global uint *inventions_count, const uint inventions_rows,
+                      const uint copies)
 {
     const uint device_type = found->device_type, resource = found->resource;
     for (uint slot = 0; slot < COMPONENT_SLOTS; ++slot)
@@ -224,7 +225,7 @@ static void establish(STATE_PARAMETERS, const size_t society, const uint agent, 
     const uint number = inventions_count[society];
     if (number == inventions_rows) return;
     __global int *row =
-        inventions_log + (society * inventions_rows + number) * (4 + (size_t)COMPONENT_SLOTS);
+        inventions_log + (number * (size_t)copies + society) * (4 + (size_t)COMPONENT_SLOTS);
     row[0] = day;
     row[1] = agent;
     row[2] = device_type;
@@ -266,7 +267,7 @@ INLINED void random_order(rng_t *rng, ORDER *order, const uint agents)
 COLLECTIVE_WHOLE void invent(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society,
                              const uint day, __global int *inventions_log,
                              __global uint *inventions_count, const uint inventions_rows,
-                             __global uint *orders)
+                             const uint copies, __global uint *orders)
 {
     __local uint *winner = local_malloc(sizeof(uint));
     __local uint *new_type = local_malloc(sizeof(uint));
@@ -311,7 +312,7 @@ COLLECTIVE_WHOLE void invent(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t so
         if (tries && mine <= first) stream(agent, PURPOSE_INVENTION) = rng_pack(rng);
         if (mine == first) {
             establish(STATE, society, agent, day, &found, inventions_log, inventions_count,
-                      inventions_rows);
+                      inventions_rows, copies);
             *new_type = found.device_type;
             *new_resource = found.resource;
         }
@@ -340,8 +341,8 @@ COLLECTIVE_WHOLE void invent(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t so
 
 __kernel void invention(STATE_PARAMETERS, TABLE_PARAMETERS, const uint day,
                         __global int *inventions_log, __global uint *inventions_count,
-                        const uint inventions_rows, __global uint *orders)
+                        const uint inventions_rows, const uint copies, __global uint *orders)
 {
     invent(STATE, TABLES, get_group_id(0), day, inventions_log, inventions_count, inventions_rows,
-           orders);
+           copies, orders);
 }

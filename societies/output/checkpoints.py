@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.beside import beside
 from societies.output.disk import Disk
 from societies.output.layout import NO_TICK
 from societies.output.seal import Damage, stretch
@@ -103,9 +104,10 @@ def store(disk: Disk, slot: int, tick: int, state: Mapping[str, NDArray[Any]]) -
     place = f"checkpoint/{slot}"
     disk.write(f"{place}/tick", NO_TICK)
     disk.sync()
+    value = beside(checksum, tick, state)
     for name, array in state.items():
         disk.write(f"{place}/state/{name}", array)
-    disk.write(f"{place}/checksum", checksum(tick, state))
+    disk.write(f"{place}/checksum", value.result())
     disk.sync()
     disk.write(f"{place}/tick", tick)
     disk.sync()

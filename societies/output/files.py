@@ -158,6 +158,10 @@ def temporary_name(path: Path) -> Path:
     return path.with_name(f"{path.stem[:60]}.{secrets.token_hex(4)}.partial")
 
 
+CLAIMS = hasattr(os, "posix_fallocate")
+"""Whether space can be set aside, which then reads as zeros; not on macOS."""
+
+
 def claim(descriptor: int, nbytes: int) -> None:
     """Have the system set the disk space aside, so that HDF5 itself never meets a full disk.
 
@@ -169,7 +173,7 @@ def claim(descriptor: int, nbytes: int) -> None:
     OSError
         If there is not that much space, or files must not become that large.
     """
-    if hasattr(os, "posix_fallocate"):  # not on macOS
+    if CLAIMS:
         os.posix_fallocate(descriptor, 0, nbytes)
 
 

@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from societies.beside import beside
 from societies.config.model import WorkloadConfig
 from societies.output import ResultFile
+from societies.output.checkpoints import ROTATING
 from societies.workload.config import kept_ticks, recorded
 from societies.workload.engines import BLOCK_SECONDS, ENDED, LOG_TICKS, Engine
-from societies.workload.fields import State, kept
+from societies.workload.fields import State, kept, state_hash
 from societies.workload.interrupts import Interruption
 from societies.workload.protocol import Block, Contents, LeftOut, Workload
 from societies.workload.slices import paced
+
+COMMIT_SECONDS = 1.0
+"""Blocks that took less than this wait for the next ones, to be written and committed together.
+
+A variable has all ticks of a copy together, so to write a few ticks of many copies touches every
+page of it, and a commit hands all these pages to the disk.
+"""
+
+WAITING_BYTES = 1 << 28
+"""So many bytes of logs and of states to be saved do not wait any longer."""
+
+SAVE_SECONDS = 2.0
+"""Checkpoints whose number is left to us (``auto``) do not follow each other faster than this: they
+would cost more than the ticks that they save. The last two of a run are always made."""
 
 
 class Simulation:
@@ -27,6 +46,7 @@ class Simulation:
     tick : the last tick that is committed
     means : means over copies of the last tick's series, by variable; None before the first block
     why : why the run ended before its last tick, if it did
+    state_sha256 : hash of the kept state after the last tick
     """
 
     def __init__(
@@ -40,20 +60,32 @@ class Simulation:
     ) -> None:
         self.workload, self.config, self.engine = workload, config, engine
         self.file, self.contents = file, contents
-        self.every = file.checkpoint_interval(recorded(config, "checkpoint", "auto"))
+        asked = recorded(config, "checkpoint", "auto")
+        self.every = file.checkpoint_interval(asked)
         self.keep = kept_ticks(config)
         self.p = workload.parameters(config)
         self.fields = workload.arrays(self.p)
         self.stops = {*contents.stops(), *self.keep}
+        # A run that may end at any tick does not know which checkpoints are its last two.
+        self.sparing = asked == "auto" and ENDED not in self.fields
         self.stop = stop
         self.tick = 0
         self.means: dict[str, float] | None = None
         self.why = ""
+        self._waiting: list[Block] = []
+        self._due: dict[int, State] = {}
+        self._saved = self._committed = time.perf_counter()
+        self._hashing: Future[str] | None = None
+
+    @property
+    def state_sha256(self) -> str:
+        """Hash of the kept state after the last tick."""
+        return self.engine.hash() if self._hashing is None else self._hashing.result()
 
     def blocks(self, tick: int, last: int) -> Iterator[int]:
         """Run from after a tick to the last one, or until all copies have ended.
 
-        A block is written while the next one is computed, unless the state at its end is needed.
+        Blocks are written while the next one is computed, unless the state at their end is needed.
         Yields the tick up to which the file is written, at first the one begun with.
 
         Raises
@@ -70,7 +102,7 @@ class Simulation:
             self._commit(ended, last, ended, cache(self.engine.state))
         elif not last:  # a run without ticks: what it finds is there after its start
             self._commit(0, last, ended, cache(self.engine.state))
-        computed, behind = self.tick, None
+        computed = self.tick
         while computed < last and ended is None and not self.stop.is_set():
             began = time.perf_counter()
             end = block_end(computed, length, last, self.stops, self.every)
@@ -78,25 +110,29 @@ class Simulation:
                 with self.stop.at_once():
                     self.engine.run_ticks(computed + 1, end)
                     ended = self.engine.ended()
-            finally:  # also if this block fails
-                if behind:
-                    self._write(behind, last, None)
-            if behind:
+            except BaseException:  # what was computed before this block is kept
+                self._write_waiting(last)
+                raise
+            if self._enough_waits():
+                self._write_waiting(last)
                 yield self.tick
-            block = self._read(computed + 1, end if ended is None else ended)
-            behind = block if self._can_wait(end, last) else None
-            if behind is None:
+            block = self._read(computed + 1, end if ended is None else ended, last)
+            if not self._can_wait(end, last):
+                if end in self.stops:  # may leave out its last tick, but no other
+                    self._write_waiting(last)
                 try:
-                    self._write(block, last, ended)
+                    self._write([*self._waiting, block], last, ended)
                 except LeftOut as left:
                     self._save(self.tick, left.state)
                     raise KeyboardInterrupt from None
                 yield self.tick
+            else:
+                self._waiting.append(block)
             took = (time.perf_counter() - began) / self.engine.block_seconds
             length = _next_length(end - computed, took * BLOCK_SECONDS)
             computed = block.last
-        if behind:
-            self._write(behind, last, None)
+        if self._waiting:
+            self._write_waiting(last)
             yield self.tick
         if self.tick < last and ended is None:
             self._save(self.tick, self.engine.state())
@@ -110,26 +146,47 @@ class Simulation:
         there = end == last or end in self.stops or ENDED in self.fields
         return not there and not self.workload.timed
 
-    def _read(self, first: int, last: int) -> Block:
-        """Return what happened in the ticks that the engine has just been through."""
+    def _enough_waits(self) -> bool:
+        """Return whether the blocks that wait are written now, while the next one is computed."""
+        late = time.perf_counter() - self._committed >= COMMIT_SECONDS
+        arrays = [*(block.logs for block in self._waiting), *self._due.values()]
+        nbytes = sum(array.nbytes for some in arrays for array in some.values())
+        return bool(self._waiting) and (late or nbytes > WAITING_BYTES)
+
+    def _read(self, first: int, last: int, end: int) -> Block:
+        """Return what happened in the ticks that the engine has just been through.
+
+        ``end`` is the run's last tick.
+        """
         ticks = last - first + 1
         state = cache(self.engine.state)
         logs = {name: log[:, :ticks] for name, log in self.engine.logs().items()}
         measured = {name: values[:ticks] for name, values in self.engine.measured().items()}
         block = Block(first, last, logs, self.engine.events(), state, self.stop, measured)
         self.workload.check(block, self.p)
-        if self._saves(last):
-            state()  # before the engine goes on
+        if self._saves(last, end):
+            self._due[last] = state()  # before the engine goes on
         return block
 
-    def _saves(self, tick: int) -> bool:
+    def _saves(self, tick: int, last: int) -> bool:
         """Return whether a checkpoint is due after a tick that is not the last."""
-        return bool(self.every) and tick % self.every == 0
+        if not self.every or tick % self.every:
+            return False
+        of_the_last_two = tick + self.every >= last
+        late = time.perf_counter() - self._saved >= SAVE_SECONDS
+        return of_the_last_two or late or not self.sparing
 
-    def _write(self, block: Block, last: int, ended: int | None) -> None:
-        """Write and commit a block."""
+    def _write_waiting(self, last: int) -> None:
+        """Write and commit the blocks that wait."""
+        if self._waiting:
+            self._write(self._waiting, last, None)
+
+    def _write(self, blocks: Sequence[Block], last: int, ended: int | None) -> None:
+        """Write and commit blocks that follow each other."""
+        block = joined(blocks)
         self.contents.write(self.file, block)
-        self.means = self.contents.means(block)
+        self._waiting = []
+        self.means = self.contents.means(blocks[-1])
         self._commit(block.last, last, ended, block.state)
         self.tick = block.last
 
@@ -137,7 +194,8 @@ class Simulation:
         """Commit the ticks up to ``end``; write the end of a run that is over, and checkpoints."""
         over = end == last or ended is not None
         if over:
-            state()  # as it is before the steps that follow the last tick
+            # As it is before the steps that follow the last tick; they change nothing that is kept.
+            self._hashing = beside(state_hash, self.fields, state())
             self.engine.finish()
             self.contents.finish(self.file, end, self.engine.state)
         if ended is None:
@@ -145,18 +203,37 @@ class Simulation:
         else:
             self.why = self.workload.why_ended(self.config, state())
             self.file.end(end, self.why)
+        self._committed = time.perf_counter()
         if end in self.keep:
             saved = kept(self.fields, state())
             self.file.checkpoint(end, saved, keep=self.keep.index(end))
-        # This is done last: with the checkpoint of the last tick a file counts as complete.
-        if over or self._saves(end):
-            self._save(end, state())
+        due = {tick: self._due.pop(tick) for tick in sorted(self._due) if tick <= end}
+        if over:  # last: with the checkpoint of the last tick a file counts as complete
+            due[end] = state()
+        for tick in list(due)[-ROTATING:]:
+            self._save(tick, due[tick])
 
     def _save(self, tick: int, state: Mapping[str, NDArray[Any]]) -> None:
+        self._saved = time.perf_counter()
         self.contents.write_checkpoint(self.file, state)
         if self.every:
             number = checkpoint_number(tick, self.every)
             self.file.checkpoint(tick, kept(self.fields, state), number)
+
+
+def joined(blocks: Sequence[Block]) -> Block:
+    """Return blocks that follow each other as one, its arrays in the order of those of a block."""
+    if len(blocks) == 1:
+        return blocks[0]
+    last = blocks[-1]
+    logs = {
+        name: np.concatenate([block.logs[name].swapaxes(0, 1) for block in blocks]).swapaxes(0, 1)
+        for name in last.logs
+    }
+    events = {
+        name: np.concatenate([block.events[name] for block in blocks]) for name in last.events
+    }
+    return replace(last, first=blocks[0].first, logs=logs, events=events)
 
 
 def checkpoint_number(tick: int, every: int) -> int:

@@ -20,7 +20,7 @@ from reference_py.copies import Copy
 from societies.kerneltext.source import Source, amalgamate
 from societies.opencl import Device, DeviceArray, Program, get_all
 from societies.opencl.debug import translated_errors
-from societies.workload.fields import State, initial_state, kept, state_hash
+from societies.workload.fields import State, initial_state, initial_values, kept, state_hash
 from societies.workload.measured import Stopwatch
 from societies.workload.phases import BoundPhases, Step, kernel_files
 from societies.workload.profile import Profile
@@ -397,8 +397,10 @@ class DeviceEngine(_Base[P]):
         self.device = device
         self._together = workload.timed and workload.timed_together(p)
         self._state: dict[str, DeviceArray] = {
-            name: device.array(array) for name, array in self.initial().items()
+            name: device.empty((copies, *field.shape(self.sizes)), field.dtype)
+            for name, field in self.fields.items()
         }
+        self._initialise()
         self._logs = {
             name: device.zeros((LOG_ROWS, copies, *field.shape(self.sizes)), field.dtype)
             for name, field in self.fields.items()
@@ -453,7 +455,7 @@ class DeviceEngine(_Base[P]):
         arguments: dict[str, Any] = {}
         for name, kind in self._event_kinds.items():
             rows = LOG_TICKS * kind.rows
-            log = self.device.zeros((self.copies, rows, kind.columns), np.int32)
+            log = self.device.zeros((rows, self.copies, kind.columns), np.int32)
             count = self.device.zeros(self.copies, np.uint32)
             arguments |= {f"{name}_log": log, f"{name}_count": count, f"{name}_rows": rows}
         self._event_logs = arguments
@@ -582,13 +584,12 @@ class DeviceEngine(_Base[P]):
         found = {}
         for name, kind in self._event_kinds.items():
             counts = self._event_logs[f"{name}_count"].get()
-            log = self._event_logs[f"{name}_log"].get() if counts.any() else None
-            rows = [
-                np.insert(log[copy, :count], 0, copy, axis=1)
-                for copy, count in enumerate(counts)
-                if log is not None and count
-            ]
-            found[name] = by_tick(rows, kind.columns)
+            rows = np.empty((0, 1 + kind.columns), np.int32)
+            if counts.any():
+                log = self._event_logs[f"{name}_log"].get(int(counts.max()))
+                copy, row = np.nonzero(np.arange(len(log)) < counts[:, np.newaxis])
+                rows = np.column_stack([copy.astype(np.int32), log[row, copy]])
+            found[name] = by_tick([rows], kind.columns)
         return found
 
     def _arrays(self, names: tuple[str, ...]) -> State:
@@ -602,6 +603,19 @@ class DeviceEngine(_Base[P]):
         for name, array in state.items():
             self._state[name].set(array)
         self.run_step.written |= state.keys()
+
+    def _reset(self) -> None:
+        self._initialise()
+        self.run_step.written |= self._state.keys()
+
+    def _initialise(self) -> None:
+        """Have every array as it is before the first phase; what is one number is not uploaded."""
+        for name, value in initial_values(self.fields, self.parameters).items():
+            array = self._state[name]
+            if value.ndim:
+                array.set(np.broadcast_to(value, array.shape))
+            else:
+                array.fill(value)
 
 
 class ReferenceEngine(_Base[P]):

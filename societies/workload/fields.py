@@ -103,7 +103,7 @@ class Series:
 class Events:
     """A list of events of unknown length, which kernels append to in any order.
 
-    Kernels get ``<name>_log`` (copy, rows, column) int32, ``<name>_count`` (copy,) uint32 and
+    Kernels get ``<name>_log`` (rows, copy, column) int32, ``<name>_count`` (copy,) uint32 and
     ``<name>_rows``, the capacity; a copy of the reference has a list ``<name>`` of rows. The host
     empties both at the start of every block of ticks.
 
@@ -121,12 +121,19 @@ def initial_state(
     fields: Mapping[str, Field], sizes: Mapping[str, int], copies: int, parameters: Any
 ) -> State:
     """Return every array as it is before the first phase, the copy first."""
-    state = {}
-    for name, field in fields.items():
-        value = field.initial(parameters) if callable(field.initial) else field.initial
-        shape = (copies, *field.shape(sizes))
-        state[name] = np.broadcast_to(np.asarray(value, field.dtype), shape).copy()
-    return state
+    return {
+        name: np.broadcast_to(value, (copies, *fields[name].shape(sizes))).copy()
+        for name, value in initial_values(fields, parameters).items()
+    }
+
+
+def initial_values(fields: Mapping[str, Field], parameters: Any) -> State:
+    """Return what each array consists of before the first phase: a number, or part of the array."""
+    given = {
+        name: field.initial(parameters) if callable(field.initial) else field.initial
+        for name, field in fields.items()
+    }
+    return {name: np.asarray(value, fields[name].dtype) for name, value in given.items()}
 
 
 def kept(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -> State:
@@ -142,7 +149,7 @@ def state_hash(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -
             continue
         little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
         digest.update(f"{name} {little.dtype.str} {little.shape}\n".encode())
-        digest.update(little.tobytes())
+        digest.update(little.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 

@@ -162,7 +162,7 @@ def run(
                         if progress:
                             progress(tick, last)
                     ended, means, why = simulation.tick, simulation.means, simulation.why
-                    digest = engine.hash()
+                    digest = simulation.state_sha256
         except KeyboardInterrupt:
             raise interrupted(workload.clock, file, last) from None
     return workload.report(

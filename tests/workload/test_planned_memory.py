@@ -72,19 +72,19 @@ def test_many_inventors_need_global_memory(allocated, monkeypatch):
     asked = config(agents=4098, resources=2, devices="tools", replicates=2)
     p, expected, counted = parameters(asked), device_bytes(WORKLOAD, asked), []
 
+    empty = Device.empty
+
     def small(self, shape, dtype=np.float64):
         counted.append(int(np.prod(shape)) * np.dtype(dtype).itemsize)
-        return Device.empty(self, 1, dtype)
+        return empty(self, 1, dtype)
 
-    def unfilled(fields, sizes, copies, p):
-        return {
-            name: np.broadcast_to(np.zeros((), field.dtype), (copies, *field.shape(sizes)))
-            for name, field in fields.items()
-        }
+    def unfilled(fields, p):
+        return {name: np.zeros((), field.dtype) for name, field in fields.items()}
 
     monkeypatch.setattr(Device, "zeros", small)
+    monkeypatch.setattr(Device, "empty", small)
     monkeypatch.setattr(Device, "array", lambda self, a: small(self, a.shape, a.dtype))
-    monkeypatch.setattr(engines, "initial_state", unfilled)
+    monkeypatch.setattr(engines, "initial_values", unfilled)
     DeviceEngine(choose_device("auto"), p)
     assert sum(counted) == expected
     assert sum(allocated) < 1000

@@ -1,13 +1,16 @@
-"""Is a block written while the next one is computed, and is none lost when that one fails?"""
+"""Are blocks written while the next one is computed, some together, and none lost if it fails?"""
 
 from itertools import pairwise
 
+import h5py
 import numpy as np
 import pytest
 
 import societies
 from societies.economy.results import Layout
 from societies.errors import DeviceError, DeviceFailed
+from societies.output import ResultFile
+from societies.workload import blocks as core
 from societies.workload.engines import DeviceEngine
 
 DAYS = 60
@@ -37,6 +40,13 @@ def blocks(calls, what):
     return [(first, last) for name, first, last in calls if name == what]
 
 
+@pytest.fixture
+def at_once(monkeypatch):
+    """No block waits for others."""
+    monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("at_once")
 def test_every_block_is_written_once_and_behind_the_next(calls, tmp_path):
     societies.run(societies.config_from_dict(CONFIG), out=tmp_path / "run.h5")
     computed = blocks(calls, "computed")
@@ -67,6 +77,64 @@ def test_where_the_state_is_recorded_the_engine_waits(calls, tmp_path):
             np.testing.assert_array_equal(one[name].values, other[name].values)
 
 
+def content(path):
+    """Bytes of everything but what tells when the run was made."""
+    found = {}
+
+    def note(name, item):
+        if isinstance(item, h5py.Dataset) and not name.startswith("provenance"):
+            value = np.asarray(item[()])
+            found[name] = value.tolist() if value.dtype == object else value.tobytes()
+
+    with h5py.File(path) as file:
+        file.visititems(note)
+    return found
+
+
+def test_blocks_that_take_no_time_are_written_together(calls, monkeypatch, tmp_path):
+    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9)
+    together = societies.run(config, out=tmp_path / "together.h5")
+    assert len(blocks(calls, "computed")) > 2
+    assert blocks(calls, "written") == [(1, DAYS)]
+    for name, value in (("COMMIT_SECONDS", 0.0), ("WAITING_BYTES", 0)):
+        calls.clear()
+        monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9)
+        monkeypatch.setattr(core, name, value)
+        alone = societies.run(config, out=tmp_path / f"{name}.h5")
+        assert blocks(calls, "written") == blocks(calls, "computed")
+        assert content(alone.path) == content(together.path)
+        assert (alone.state_sha256, alone.final) == (together.state_sha256, together.final)
+
+
+@pytest.mark.parametrize(
+    ("asked", "seconds", "alone"),
+    [("auto", 1e9, [150, 160]), ("auto", 0.0, [50, 100, 150, 160]), (50, 1e9, [50, 100, 150, 160])],
+)
+@pytest.mark.parametrize("together", [True, False])
+def test_checkpoints_of_a_fast_run_are_its_last_two(
+    asked, seconds, alone, together, monkeypatch, tmp_path
+):
+    """Those between them that nobody asked for are spared; those that wait together, too."""
+    monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9 if together else 0.0)
+    monkeypatch.setattr(core, "SAVE_SECONDS", seconds)
+    made, checkpoint = [], ResultFile.checkpoint
+
+    def noted(self, tick, *given, **named):
+        made.append(tick)
+        checkpoint(self, tick, *given, **named)
+
+    monkeypatch.setattr(ResultFile, "checkpoint", noted)
+    config = {**CONFIG, "days": 160, "record": {"checkpoint": asked}}
+    report = societies.run(societies.config_from_dict(config), out=tmp_path / "run.h5")
+    assert made == ([150, 160] if together else alone)
+    straight = {**config, "record": {"checkpoint": 50}}
+    monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)
+    other = societies.run(societies.config_from_dict(straight), out=tmp_path / "straight.h5")
+    assert content(report.path) == content(other.path)
+
+
+@pytest.mark.usefixtures("at_once")
 def test_a_block_is_written_though_the_next_one_fails(calls, monkeypatch, tmp_path):
     run_ticks = DeviceEngine.run_ticks
 

@@ -38,6 +38,9 @@ def interval(asked: int | str, nbytes: int) -> int:
     return int(asked)
 
 
+BEGINS = 1 << 28
+"""Bytes of a checkpoint after which the disk is asked to begin."""
+
 ROTATING = 2
 """Slots that take turns; those after them hold a checkpoint each for good."""
 
@@ -104,10 +107,19 @@ def store(disk: Disk, slot: int, tick: int, state: Mapping[str, NDArray[Any]]) -
     place = f"checkpoint/{slot}"
     disk.write(f"{place}/tick", NO_TICK)
     disk.sync()
-    value = beside(checksum, tick, state)
-    for name, array in state.items():
-        disk.write(f"{place}/state/{name}", array)
-    disk.write(f"{place}/checksum", value.result())
+    value, begun = beside(checksum, tick, state), None
+    written = 0
+    try:
+        for name, array in state.items():
+            disk.write(f"{place}/state/{name}", array)
+            written += array.nbytes
+            # The disk begins with a large state while the rest of it is on its way.
+            if written >= BEGINS and (begun is None or begun.done()):
+                written, begun = 0, beside(disk.sync)
+        disk.write(f"{place}/checksum", value.result())
+    finally:
+        if begun is not None:
+            begun.exception()  # is over
     disk.sync()
     disk.write(f"{place}/tick", tick)
     disk.sync()

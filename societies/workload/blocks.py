@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -29,6 +30,10 @@ COMMIT_SECONDS = 1.0
 A variable has all ticks of a copy together, so to write a few ticks of many copies touches every
 page of it, and a commit hands all these pages to the disk.
 """
+
+COMMIT_SHARE, RAREST_SECONDS = 0.05, 30.0
+"""Where a commit takes long, they follow each other so rarely that they take this share of a run's
+time, but not more rarely than this: what is computed meanwhile does not hide all of a commit."""
 
 WAITING_BYTES = 1 << 28
 """So many bytes of logs and of states to be saved do not wait any longer."""
@@ -75,6 +80,7 @@ class Simulation:
         self._waiting: list[Block] = []
         self._due: dict[int, State] = {}
         self._saved = self._committed = time.perf_counter()
+        self._commit_took = 0.0
         self._hashing: Future[str] | None = None
 
     @property
@@ -86,7 +92,7 @@ class Simulation:
         """Run from after a tick to the last one, or until all copies have ended.
 
         Blocks are written while the next one is computed, unless the state at their end is needed.
-        Yields the tick up to which the file is written, at first the one begun with.
+        Yields the last tick that was computed, at first the one begun with; `tick` is written.
 
         Raises
         ------
@@ -106,16 +112,14 @@ class Simulation:
         while computed < last and ended is None and not self.stop.is_set():
             began = time.perf_counter()
             end = block_end(computed, length, last, self.stops, self.every)
-            try:
-                with self.stop.at_once():
-                    self.engine.run_ticks(computed + 1, end)
-                    ended = self.engine.ended()
-            except BaseException:  # what was computed before this block is kept
-                self._write_waiting(last)
-                raise
+            with self.kept(last), self.stop.at_once():
+                self.engine.run_ticks(computed + 1, end)
+                ended = self.engine.ended()
+            behind = bool(self._waiting)
             if self._enough_waits():
                 self._write_waiting(last)
-                yield self.tick
+            if behind:
+                yield computed
             block = self._read(computed + 1, end if ended is None else ended, last)
             if not self._can_wait(end, last):
                 if end in self.stops:  # may leave out its last tick, but no other
@@ -138,6 +142,15 @@ class Simulation:
             self._save(self.tick, self.engine.state())
             raise KeyboardInterrupt
 
+    @contextmanager
+    def kept(self, last: int) -> Iterator[None]:
+        """Write what was computed before, if what is done meanwhile fails."""
+        try:
+            yield
+        except BaseException:
+            self._write_waiting(last)
+            raise
+
     def _can_wait(self, end: int, last: int) -> bool:
         """Return whether the block up to ``end`` may be written when the engine has gone on.
 
@@ -148,7 +161,8 @@ class Simulation:
 
     def _enough_waits(self) -> bool:
         """Return whether the blocks that wait are written now, while the next one is computed."""
-        late = time.perf_counter() - self._committed >= COMMIT_SECONDS
+        pause = min(RAREST_SECONDS, max(COMMIT_SECONDS, self._commit_took / COMMIT_SHARE))
+        late = time.perf_counter() - self._committed >= pause
         arrays = [*(block.logs for block in self._waiting), *self._due.values()]
         nbytes = sum(array.nbytes for some in arrays for array in some.values())
         return bool(self._waiting) and (late or nbytes > WAITING_BYTES)
@@ -183,12 +197,14 @@ class Simulation:
 
     def _write(self, blocks: Sequence[Block], last: int, ended: int | None) -> None:
         """Write and commit blocks that follow each other."""
+        began = time.perf_counter()
         block = joined(blocks)
         self.contents.write(self.file, block)
         self._waiting = []
         self.means = self.contents.means(blocks[-1])
         self._commit(block.last, last, ended, block.state)
         self.tick = block.last
+        self._commit_took = time.perf_counter() - began
 
     def _commit(self, end: int, last: int, ended: int | None, state: Callable[[], State]) -> None:
         """Commit the ticks up to ``end``; write the end of a run that is over, and checkpoints."""

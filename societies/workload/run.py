@@ -160,7 +160,8 @@ def run(
                     simulation = Simulation(workload, config, engine, file, contents, stop)
                     for tick in simulation.blocks(first - 1, last):
                         if progress:
-                            progress(tick, last)
+                            with simulation.kept(last):
+                                progress(tick, last)
                     ended, means, why = simulation.tick, simulation.means, simulation.why
                     digest = simulation.state_sha256
         except KeyboardInterrupt:

@@ -140,7 +140,7 @@ def write_model(path: Path, what: str) -> None:
     from societies.workload import blocks as core
 
     core._next_length = lambda ticks, seconds: 1
-    core.COMMIT_SECONDS = 0.0
+    core.RAREST_SECONDS = 0.0
     config = societies.config_from_dict(MODELS[what])
     societies.run(config, device="reference", out=path, resume=path.exists())
 

@@ -78,7 +78,7 @@ def straight(tmp_path_factory):
 def one_at_a_time(straight, monkeypatch):
     """Let a block be a single tick, so that runs stop where they are asked to."""
     monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 1)
-    monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(core, "RAREST_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("one_at_a_time")

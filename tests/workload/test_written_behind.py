@@ -1,5 +1,6 @@
 """Are blocks written while the next one is computed, some together, and none lost if it fails?"""
 
+import time
 from itertools import pairwise
 
 import h5py
@@ -43,7 +44,7 @@ def blocks(calls, what):
 @pytest.fixture
 def at_once(monkeypatch):
     """No block waits for others."""
-    monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(core, "RAREST_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("at_once")
@@ -93,18 +94,20 @@ def content(path):
 
 def test_blocks_that_take_no_time_are_written_together(calls, monkeypatch, tmp_path):
     config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
-    monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9)
+    never = {"COMMIT_SECONDS": 1e9, "RAREST_SECONDS": 1e9}
+    for name, value in never.items():
+        monkeypatch.setattr(core, name, value)
     together = societies.run(config, out=tmp_path / "together.h5")
     assert len(blocks(calls, "computed")) > 2
     assert blocks(calls, "written") == [(1, DAYS)]
-    for name, value in (("COMMIT_SECONDS", 0.0), ("WAITING_BYTES", 0)):
+    for name, value in (("RAREST_SECONDS", 0.0), ("WAITING_BYTES", 0)):
         calls.clear()
-        monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9)
         monkeypatch.setattr(core, name, value)
         alone = societies.run(config, out=tmp_path / f"{name}.h5")
         assert blocks(calls, "written") == blocks(calls, "computed")
         assert content(alone.path) == content(together.path)
         assert (alone.state_sha256, alone.final) == (together.state_sha256, together.final)
+        monkeypatch.setattr(core, name, never.get(name, 1 << 28))
 
 
 @pytest.mark.parametrize(
@@ -116,7 +119,8 @@ def test_checkpoints_of_a_fast_run_are_its_last_two(
     asked, seconds, alone, together, monkeypatch, tmp_path
 ):
     """Those between them that nobody asked for are spared; those that wait together, too."""
-    monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9 if together else 0.0)
+    monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9)
+    monkeypatch.setattr(core, "RAREST_SECONDS", 1e9 if together else 0.0)
     monkeypatch.setattr(core, "SAVE_SECONDS", seconds)
     made, checkpoint = [], ResultFile.checkpoint
 
@@ -129,9 +133,29 @@ def test_checkpoints_of_a_fast_run_are_its_last_two(
     report = societies.run(societies.config_from_dict(config), out=tmp_path / "run.h5")
     assert made == ([150, 160] if together else alone)
     straight = {**config, "record": {"checkpoint": 50}}
-    monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(core, "RAREST_SECONDS", 0.0)
     other = societies.run(societies.config_from_dict(straight), out=tmp_path / "straight.h5")
     assert content(report.path) == content(other.path)
+
+
+def test_commits_that_take_long_follow_each_other_rarely(calls, monkeypatch, tmp_path):
+    """At most a twentieth of the time is theirs, where blocks hide nothing of them."""
+    write, began = Layout.write, []
+
+    def slow(self, file, block):
+        began.append(time.perf_counter())
+        time.sleep(0.05)
+        write(self, file, block)
+
+    monkeypatch.setattr(Layout, "write", slow)
+    monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 1)
+    config = societies.config_from_dict({**CONFIG, "days": 300})
+    societies.run(config, out=tmp_path / "run.h5")
+    pauses = [after - before for before, after in pairwise(began[:-1])]  # the last is the end's
+    assert len(blocks(calls, "computed")) == 300
+    assert len(began) < 100
+    assert all(pause >= 0.05 / core.COMMIT_SHARE for pause in pauses)
 
 
 @pytest.mark.usefixtures("at_once")

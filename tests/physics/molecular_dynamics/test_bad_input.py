@@ -90,7 +90,7 @@ def test_files_of_atoms(tmp_path, text, message):
 def test_an_exported_file_is_a_start(tmp_path):
     """The last step of a run, written and read again, has the same bits; and so goes on."""
     config = configured(steps=4, record={"series": 1, "detail": 2}, density=0.3, cutoff=2.0)
-    societies.run(config, out=tmp_path / "gas.h5", device="cpu")
+    societies.run(config, out=tmp_path / "gas.h5", device="auto")
     results = societies.open_results(tmp_path / "gas.h5")
     for name, ticks in {"last.xyz": "4", "trajectory.xyz": None}.items():
         (path,) = export(tmp_path / "gas.h5", "xyz", tmp_path / name, ticks=ticks)
@@ -111,14 +111,14 @@ def overlapping(tmp_path, gap):
 
 
 @pytest.mark.parametrize("steps", [0, 3])
-@pytest.mark.parametrize("device", ["cpu", "reference"])
+@pytest.mark.parametrize("device", ["auto", "reference"])
 def test_atoms_on_top_of_each_other(tmp_path, device, steps):
     config = config_from_dict({**overlapping(tmp_path, 0.25), "steps": steps})
     with pytest.raises(SocietiesError, match=r"^atoms 0 and 1 are 0.25 apart at step 0\n"):
         societies.run(config, out=tmp_path / "run.h5", device=device)
 
 
-@pytest.mark.parametrize("device", ["cpu", "reference"])
+@pytest.mark.parametrize("device", ["auto", "reference"])
 def test_energies_that_explode_keep_the_last_checkpoint(tmp_path, device):
     """A step that is far too long: the message names it, and the file has what was before."""
     settings = {"density": 0.9, "dt": 0.05, "steps": 400, "temperature": 30, "cells": 4}

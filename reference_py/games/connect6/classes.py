@@ -120,6 +120,7 @@ def entry_of(length, mask):
     return int(class_table()[table_place(length, mask)]) if length >= SHORTEST else 0
 
 
+@lru_cache(1 << 16)
 def kind_of(length, mask):
     """Return the class of a segment from the table; that of a short one is `NOTHING`."""
     return entry_of(length, mask) & ((1 << THREATS_SHIFT) - 1)

@@ -4,6 +4,8 @@ Point 19 * row + column is the bit of this number; a line is numbered within its
 its points by column (rows), or else by row. Device twin: ``kernels/games/connect6/geometry.cl``.
 """
 
+from functools import cache
+
 SIDE = 19
 POINTS = SIDE * SIDE
 DIRECTIONS = ((0, 1), (1, 0), (1, 1), (1, -1))
@@ -16,6 +18,7 @@ NONE = 0xFFFF
 """The second point of a turn that places one stone: the first one of a game."""
 
 
+@cache
 def line_of(point, direction):
     """Return number and length of the line through a point, and the place of the point on it."""
     row, column = divmod(point, SIDE)

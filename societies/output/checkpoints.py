@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, wait
 from typing import Any
 
 import numpy as np
@@ -107,19 +108,22 @@ def store(disk: Disk, slot: int, tick: int, state: Mapping[str, NDArray[Any]]) -
     place = f"checkpoint/{slot}"
     disk.write(f"{place}/tick", NO_TICK)
     disk.sync()
-    value, begun = beside(checksum, tick, state), None
+    value = beside(checksum, tick, state)
+    begun: list[Future[None]] = []
     written = 0
     try:
         for name, array in state.items():
             disk.write(f"{place}/state/{name}", array)
             written += array.nbytes
             # The disk begins with a large state while the rest of it is on its way.
-            if written >= BEGINS and (begun is None or begun.done()):
-                written, begun = 0, beside(disk.sync)
+            if written >= BEGINS and all(one.done() for one in begun):
+                written = 0
+                begun.append(beside(disk.sync))
         disk.write(f"{place}/checksum", value.result())
     finally:
-        if begun is not None:
-            begun.exception()  # is over
+        wait(begun)
+    for one in begun:
+        one.result()  # the system tells a failure once, to whoever synchronised
     disk.sync()
     disk.write(f"{place}/tick", tick)
     disk.sync()

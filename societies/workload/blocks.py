@@ -120,7 +120,8 @@ class Simulation:
                 self._write_waiting(last)
             if behind:
                 yield computed
-            block = self._read(computed + 1, end if ended is None else ended, last)
+            with self.kept(last):  # a device fails here, and `Workload.check` says what went wrong
+                block = self._read(computed + 1, end if ended is None else ended, last)
             if not self._can_wait(end, last):
                 if end in self.stops:  # may leave out its last tick, but no other
                     self._write_waiting(last)
@@ -163,7 +164,8 @@ class Simulation:
         """Return whether the blocks that wait are written now, while the next one is computed."""
         pause = min(RAREST_SECONDS, max(COMMIT_SECONDS, self._commit_took / COMMIT_SHARE))
         late = time.perf_counter() - self._committed >= pause
-        arrays = [*(block.logs for block in self._waiting), *self._due.values()]
+        arrays = [part for block in self._waiting for part in (block.logs, block.events)]
+        arrays += self._due.values()
         nbytes = sum(array.nbytes for some in arrays for array in some.values())
         return bool(self._waiting) and (late or nbytes > WAITING_BYTES)
 
@@ -179,7 +181,10 @@ class Simulation:
         block = Block(first, last, logs, self.engine.events(), state, self.stop, measured)
         self.workload.check(block, self.p)
         if self._saves(last, end):
+            self._saved = time.perf_counter()
             self._due[last] = state()  # before the engine goes on
+            for tick in sorted(self._due)[:-ROTATING]:
+                del self._due[tick]  # a newer one will take its place in the file
         return block
 
     def _saves(self, tick: int, last: int) -> bool:

@@ -177,3 +177,47 @@ def test_a_block_is_written_though_the_next_one_fails(calls, monkeypatch, tmp_pa
     assert again.first_tick == computed[-1][1] + 1 or again.first_tick == 1
     straight = societies.run(societies.config_from_dict(CONFIG), out=tmp_path / "straight.h5")
     assert again.state_sha256 == straight.state_sha256
+
+
+@pytest.mark.parametrize("what", ["logs", "events", "state"])
+def test_what_waits_is_written_though_reading_fails(calls, what, monkeypatch, tmp_path):
+    """A GPU fails where its results are first read, and `Workload.check` there, too."""
+    monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9)
+    monkeypatch.setattr(core, "RAREST_SECONDS", 1e9)
+    ready = getattr(DeviceEngine, what)
+
+    def failing(self):
+        if calls[-1][2] > 20:
+            raise DeviceError("the device is gone")
+        return ready(self)
+
+    monkeypatch.setattr(DeviceEngine, what, failing)
+    config = societies.config_from_dict({**CONFIG, "record": {"checkpoint": 5}})
+    with pytest.raises(DeviceFailed, match="the device is gone"):
+        societies.run(config, out=tmp_path / "run.h5")
+    until = blocks(calls, "computed")[-2][1]
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert file["ticks_committed"][()] == until > 5
+
+
+def test_states_that_wait_are_the_newest_two_and_seldom_read(monkeypatch, tmp_path):
+    for name, value in {"COMMIT_SECONDS": 1e9, "RAREST_SECONDS": 1e9, "SAVE_SECONDS": 1e9}.items():
+        monkeypatch.setattr(core, name, value)
+    read, state = [], DeviceEngine.state
+
+    def counted(self):
+        read.append(1)
+        return state(self)
+
+    monkeypatch.setattr(DeviceEngine, "state", counted)
+    config = societies.config_from_dict({**CONFIG, "days": 600})
+    simulations, begin = [], core.Simulation.__init__
+
+    def noted(self, *given):
+        begin(self, *given)
+        self._saved -= 2e9  # long ago: the first checkpoint is due
+        simulations.append(self)
+
+    monkeypatch.setattr(core.Simulation, "__init__", noted)
+    societies.run(config, out=tmp_path / "run.h5")
+    assert len(read) == 3  # of day 50, of the last but one, and of the end

@@ -15,6 +15,10 @@ def beside(function: Callable[..., T], *arguments: Any) -> Future[T]:
     It pays for what lets other threads run meanwhile: checksums and hashes of large arrays do.
     """
     other = ThreadPoolExecutor(1)
-    result = other.submit(function, *arguments)
+    try:
+        result = other.submit(function, *arguments)
+    except RuntimeError:  # the system has no thread left
+        result = Future()
+        result.set_result(function(*arguments))
     other.shutdown(wait=False)
     return result

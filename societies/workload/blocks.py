@@ -81,6 +81,7 @@ class Simulation:
         self._due: dict[int, State] = {}
         self._saved = self._committed = time.perf_counter()
         self._commit_took = 0.0
+        self._number = 0  # of the last checkpoint
         self._hashing: Future[str] | None = None
 
     @property
@@ -100,6 +101,7 @@ class Simulation:
             After Ctrl-C; the state is saved.
         """
         length, self.tick = 1, tick
+        self._number = checkpoint_number(tick, self.every) if self.every else 0
         self.contents.begin(self.file, tick, self.engine.state)
         self.file.rewind(tick)
         yield tick
@@ -180,9 +182,10 @@ class Simulation:
         measured = {name: values[:ticks] for name, values in self.engine.measured().items()}
         block = Block(first, last, logs, self.engine.events(), state, self.stop, measured)
         self.workload.check(block, self.p)
-        if self._saves(last, end):
-            self._saved = time.perf_counter()
+        if last < end and self._saves(last, end):
+            self._saved, self._number = time.perf_counter(), checkpoint_number(last, self.every)
             self._due[last] = state()  # before the engine goes on
+            block = replace(block, state=cache(self.engine.state))  # holds no state while it waits
             for tick in sorted(self._due)[:-ROTATING]:
                 del self._due[tick]  # a newer one will take its place in the file
         return block
@@ -193,7 +196,9 @@ class Simulation:
             return False
         of_the_last_two = tick + self.every >= last
         late = time.perf_counter() - self._saved >= SAVE_SECONDS
-        return of_the_last_two or late or not self.sparing
+        # Slots take turns by the number: the newest one is not overwritten by the next.
+        turn = checkpoint_number(tick, self.every) % ROTATING != self._number % ROTATING
+        return of_the_last_two or (late and turn) or not self.sparing
 
     def _write_waiting(self, last: int) -> None:
         """Write and commit the blocks that wait."""

@@ -221,3 +221,42 @@ def test_states_that_wait_are_the_newest_two_and_seldom_read(monkeypatch, tmp_pa
     monkeypatch.setattr(core.Simulation, "__init__", noted)
     societies.run(config, out=tmp_path / "run.h5")
     assert len(read) == 3  # of day 50, of the last but one, and of the end
+
+
+def test_checkpoints_that_are_spared_keep_the_turns_of_slots(monkeypatch, tmp_path):
+    """Whatever is left out between them, the newest checkpoint is not the one overwritten."""
+    monkeypatch.setattr(core, "RAREST_SECONDS", 0.0)
+    monkeypatch.setattr(core, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 50)
+    numbers, checkpoint, saves = [], ResultFile.checkpoint, core.Simulation._saves
+
+    def noted(self, tick, state, number=None, keep=None):
+        numbers.append(number)
+        checkpoint(self, tick, state, number, keep)
+
+    def seldom(self, tick, last):  # as if two seconds had not passed: numbers 3, 4, 7, 8, ...
+        early = tick // 50 % 4 in (1, 2) and tick + 50 < last
+        return not early and saves(self, tick, last)
+
+    monkeypatch.setattr(ResultFile, "checkpoint", noted)
+    monkeypatch.setattr(core.Simulation, "_saves", seldom)
+    config = societies.config_from_dict({**CONFIG, "days": 800})
+    societies.run(config, out=tmp_path / "run.h5")
+    assert len(numbers) > 4
+    assert all(before % 2 != after % 2 for before, after in pairwise(numbers))
+
+
+def test_a_waiting_block_holds_no_state(monkeypatch, tmp_path):
+    for name in ("COMMIT_SECONDS", "RAREST_SECONDS"):
+        monkeypatch.setattr(core, name, 1e9)
+    found, joined = [], core.joined
+
+    def noted(blocks):
+        found.extend(block.state.cache_info().currsize for block in blocks[:-1])
+        return joined(blocks)
+
+    monkeypatch.setattr(core, "joined", noted)
+    config = societies.config_from_dict({**CONFIG, "record": {"checkpoint": 5}})
+    societies.run(config, out=tmp_path / "run.h5")
+    assert len(found) > 5
+    assert not any(found)

@@ -35,9 +35,11 @@ def read_side(side: str, sides: Mapping[str, int]) -> int:
 
 
 def refuse_existing(save: Path | None) -> None:
-    """Raise ConfigError if the file for the game exists."""
+    """Raise ConfigError if the file for the game exists, or its folder does not."""
     if save is not None and save.exists():
         raise ConfigError(f"{option('save', str(save))}: the file exists")
+    if save is not None and not save.parent.is_dir():
+        raise ConfigError(f"{option('save', str(save))}: there is no folder {save.parent}")
 
 
 class Table:

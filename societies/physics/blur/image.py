@@ -82,8 +82,8 @@ def _read(path: str, every_frame: bool, _changed: int) -> Picture:
             with Image.open(path, formats=kinds) as image:
                 frames, durations, deep = [], [], False
                 for frame in ImageSequence.Iterator(image):
+                    deep = deep or _is_deep(frame)  # once loaded, nothing tells
                     frames.append(_channels(frame))
-                    deep = deep or _is_deep(frame)
                     durations.append(int(frame.info.get("duration", 0)))
                     if not every_frame or len(frames) == MOST_FRAMES:
                         break

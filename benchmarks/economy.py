@@ -20,6 +20,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from appending import append
 
 import societies
 from societies.economy.engine import DeviceEngine, ReferenceEngine
@@ -153,12 +154,7 @@ def main():
                 writer.writerow(rows[-1])
                 sys.stdout.flush()
     if options.append:
-        new = not options.append.exists()
-        with open(options.append, "a", newline="") as lines:
-            table = csv.DictWriter(lines, FIELDS)
-            if new:
-                table.writeheader()
-            table.writerows(rows)
+        append(options.append, FIELDS, rows)
     best = max(rows, key=lambda row: float(row["agent_days_per_second"]))
     print(
         f"best: {np.format_float_scientific(float(best['agent_days_per_second']), 2)} "

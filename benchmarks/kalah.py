@@ -14,7 +14,6 @@ and number of nodes, the benchmark ends.
 """
 
 import argparse
-import csv
 import os
 import random
 import subprocess
@@ -22,6 +21,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from appending import append
 
 import societies
 from societies.games.kalah import WORKLOAD
@@ -106,13 +107,6 @@ def engine_of(device, depth, form, plies):
     return engine
 
 
-def append(path, row):
-    """Append a measurement to a table at once, so that it is kept if the next is stopped."""
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        csv.writer(file).writerows([COLUMNS, row] if new else [row])
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
@@ -131,7 +125,7 @@ def main():
         row = (device.name, device.driver, program, depth, found[2])
         row = (*row, f"{seconds:.6g}", f"{used:.6g}", f"{found[2] / seconds:.4g}")
         if options.append:
-            append(options.append, row)
+            append(options.append, COLUMNS, [dict(zip(COLUMNS, row, strict=True))])
         rates = f"{found[2] / seconds / 1e6:8.1f} M/s  {found[2] / used / 1e6:8.1f} M/processor s"
         print(f"{program:14} depth {depth:2}  {seconds:.6f} s  {rates}", flush=True)
         return found

@@ -28,6 +28,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from appending import append
 
 import societies
 from societies.opencl import Local
@@ -332,12 +333,7 @@ def main():
         primitives(device, groups, emit)
         counterparts(device, groups, emit)
     if options.append:
-        new = not options.append.exists()
-        with open(options.append, "a", newline="") as lines:
-            sheet = csv.DictWriter(lines, FIELDS)
-            if new:
-                sheet.writeheader()
-            sheet.writerows(rows)
+        append(options.append, FIELDS, rows)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,8 @@ CACHES = tempfile.TemporaryDirectory(prefix="qualifiers-")
 os.environ |= {"POCL_CACHE_DIR": CACHES.name, "SOCIETIES_CACHE_DIR": CACHES.name}
 os.environ["CUDA_CACHE_PATH"] = CACHES.name
 
+from appending import append  # noqa: E402
+
 import societies  # noqa: E402 (the caches are chosen before anything is imported)
 from societies.economy.engine import DeviceEngine  # noqa: E402
 from societies.economy.parameters import parameters  # noqa: E402
@@ -256,12 +258,7 @@ def main():
             writer.writerows(rows)
             sys.stdout.flush()
             if options.append:
-                new = not options.append.exists()
-                with open(options.append, "a", newline="") as lines:
-                    table = csv.DictWriter(lines, FIELDS)
-                    if new:
-                        table.writeheader()
-                    table.writerows(rows)
+                append(options.append, FIELDS, rows)
 
 
 if __name__ == "__main__":

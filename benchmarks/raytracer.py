@@ -21,7 +21,6 @@ left out. ``pip install embreex mitsuba numba`` (``numba-cuda`` for GPUs) brings
 """
 
 import argparse
-import csv
 import math
 import os
 import sys
@@ -31,6 +30,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from appending import append
 
 import societies
 from reference_py.physics.raytracer import seed_shading
@@ -335,13 +335,6 @@ def started(name, p, count):
         return None
 
 
-def append(path, row):
-    """Append a measurement to a table at once, so that it is kept if the next is stopped."""
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        csv.writer(file).writerows([COLUMNS, row] if new else [row])
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
@@ -372,7 +365,8 @@ def main():
                 if options.append:
                     row = (device.name, device.driver, name, len(p.scene.spheres) - 1)
                     row = (*row, options.size, number, f"{seconds:.6f}", f"{used:.6f}")
-                    append(options.append, (*row, f"{number / seconds:.4g}"))
+                    row = (*row, f"{number / seconds:.4g}")
+                    append(options.append, COLUMNS, [dict(zip(COLUMNS, row, strict=True))])
         for name, ((number, *_), *_) in rows.items():
             best = min(seconds for _, seconds, _ in rows[name])
             used = min(used for _, _, used in rows[name])

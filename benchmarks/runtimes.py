@@ -21,6 +21,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from appending import append
+
 ROOT = Path(__file__).parents[1]
 KERNELS = {  # rounds that take about a tenth of a second
     "sum_of_256": 300,
@@ -154,12 +156,7 @@ def main():
                         spent = float(row["cpu_seconds"])
                         seconds[asked] = min(spent, seconds.get(asked, spent))
                     if options.append:
-                        new = not options.append.exists()
-                        with open(options.append, "a", newline="") as lines:
-                            table = csv.DictWriter(lines, FIELDS)
-                            if new:
-                                table.writeheader()
-                            table.writerows(rows)
+                        append(options.append, FIELDS, rows)
     print("least processor seconds", *options.devices, sep="\t")
     for measured, seconds in best.items():
         print(measured, *(f"{seconds[asked]:.3f}" for asked in options.devices), sep="\t")

@@ -16,6 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from appending import append
+
 import societies
 from societies.workload import run as core
 
@@ -100,12 +102,7 @@ def main():
                 shown.writerow(found)
                 sys.stdout.flush()
                 if options.append:
-                    new = not options.append.exists()
-                    with open(options.append, "a", newline="") as lines:
-                        table = csv.DictWriter(lines, FIELDS)
-                        if new:
-                            table.writeheader()
-                        table.writerow(found)
+                    append(options.append, FIELDS, [found])
 
 
 if __name__ == "__main__":

@@ -227,7 +227,7 @@ def computed(
             )
             loan.take(engine)
         engine.start()
-        simulation = Simulation(chosen, config, engine, file, contents, stop)
+        simulation = Simulation(chosen, config, engine, file, contents, stop, hashed=False)
         for _ in simulation.blocks(0, chosen.ticks(config)):
             pass
     clock, copies = chosen.clock, chosen.count(config)

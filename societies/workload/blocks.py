@@ -46,6 +46,8 @@ would cost more than the ticks that they save. The last two of a run are always 
 class Simulation:
     """The loop over blocks of ticks, and what is written of each.
 
+    With ``hashed`` the last state is hashed while the end is written, for `state_sha256`.
+
     Attributes
     ----------
     tick : the last tick that is committed
@@ -62,6 +64,8 @@ class Simulation:
         file: ResultFile,
         contents: Contents,
         stop: Interruption,
+        *,
+        hashed: bool = True,
     ) -> None:
         self.workload, self.config, self.engine = workload, config, engine
         self.file, self.contents = file, contents
@@ -74,6 +78,7 @@ class Simulation:
         # A run that may end at any tick does not know which checkpoints are its last two.
         self.sparing = asked == "auto" and ENDED not in self.fields
         self.stop = stop
+        self._hashed = hashed
         self.tick = 0
         self.means: dict[str, float] | None = None
         self.why = ""
@@ -114,7 +119,7 @@ class Simulation:
         while computed < last and ended is None and not self.stop.is_set():
             began = time.perf_counter()
             end = block_end(computed, length, last, self.stops, self.every)
-            with self.kept(last), self.stop.at_once():
+            with self.keeping(last), self.stop.at_once():
                 self.engine.run_ticks(computed + 1, end)
                 ended = self.engine.ended()
             behind = bool(self._waiting)
@@ -122,7 +127,7 @@ class Simulation:
                 self._write_waiting(last)
             if behind:
                 yield computed
-            with self.kept(last):  # a device fails here, and `Workload.check` says what went wrong
+            with self.keeping(last):  # a device fails here, or `Workload.check`
                 block = self._read(computed + 1, end if ended is None else ended, last)
             if not self._can_wait(end, last):
                 if end in self.stops:  # may leave out its last tick, but no other
@@ -146,7 +151,7 @@ class Simulation:
             raise KeyboardInterrupt
 
     @contextmanager
-    def kept(self, last: int) -> Iterator[None]:
+    def keeping(self, last: int) -> Iterator[None]:
         """Write what was computed before, if what is done meanwhile fails."""
         try:
             yield
@@ -203,25 +208,27 @@ class Simulation:
     def _write_waiting(self, last: int) -> None:
         """Write and commit the blocks that wait."""
         if self._waiting:
+            began = time.perf_counter()
             self._write(self._waiting, last, None)
+            self._commit_took = time.perf_counter() - began
 
     def _write(self, blocks: Sequence[Block], last: int, ended: int | None) -> None:
         """Write and commit blocks that follow each other."""
-        began = time.perf_counter()
         block = joined(blocks)
         self.contents.write(self.file, block)
         self._waiting = []
         self.means = self.contents.means(blocks[-1])
         self._commit(block.last, last, ended, block.state)
         self.tick = block.last
-        self._commit_took = time.perf_counter() - began
 
     def _commit(self, end: int, last: int, ended: int | None, state: Callable[[], State]) -> None:
         """Commit the ticks up to ``end``; write the end of a run that is over, and checkpoints."""
         over = end == last or ended is not None
         if over:
             # As it is before the steps that follow the last tick; they change nothing that is kept.
-            self._hashing = beside(state_hash, self.fields, state())
+            found = state()
+            if self._hashed:
+                self._hashing = beside(state_hash, self.fields, found)
             self.engine.finish()
             self.contents.finish(self.file, end, self.engine.state)
         if ended is None:

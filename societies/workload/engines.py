@@ -322,7 +322,8 @@ class _Base(Generic[P]):
             self.step(step, FINISH)
 
     def _reset(self) -> None:
-        self._set(self.initial())
+        """Have every array as it is before the first phase."""
+        raise NotImplementedError
 
     def put(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Replace the whole state by what `state` returned, kept or not."""
@@ -584,12 +585,12 @@ class DeviceEngine(_Base[P]):
         found = {}
         for name, kind in self._event_kinds.items():
             counts = self._event_logs[f"{name}_count"].get()
-            rows = np.empty((0, 1 + kind.columns), np.int32)
+            rows = []
             if counts.any():
                 log = self._event_logs[f"{name}_log"].get(int(counts.max()))
                 copy, row = np.nonzero(np.arange(len(log)) < counts[:, np.newaxis])
-                rows = np.column_stack([copy.astype(np.int32), log[row, copy]])
-            found[name] = by_tick([rows], kind.columns)
+                rows = [np.column_stack([copy.astype(np.int32), log[row, copy]])]
+            found[name] = by_tick(rows, kind.columns)
         return found
 
     def _arrays(self, names: tuple[str, ...]) -> State:

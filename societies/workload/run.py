@@ -160,7 +160,7 @@ def run(
                     simulation = Simulation(workload, config, engine, file, contents, stop)
                     for tick in simulation.blocks(first - 1, last):
                         if progress:
-                            with simulation.kept(last):
+                            with simulation.keeping(last):
                                 progress(tick, last)
                     ended, means, why = simulation.tick, simulation.means, simulation.why
                     digest = simulation.state_sha256

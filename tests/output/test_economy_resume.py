@@ -19,6 +19,7 @@ import h5py
 import numpy as np
 import pytest
 import xarray as xr
+from datasets import datasets
 
 import societies
 from societies import load_config
@@ -63,20 +64,9 @@ def whole(tmp_path_factory):
 
 def everything(path):
     """Return the bytes of every dataset but those of the provenance, checkpoints included."""
-    with h5py.File(path) as data:
-        found = {name: item[()] for name, item in data.items() if isinstance(item, h5py.Dataset)}
-        data.visititems(
-            lambda name, item: (
-                found.update({name: item[()]})
-                if isinstance(item, h5py.Dataset) and not name.startswith("provenance")
-                else None
-            )
-        )
+    found = datasets(path)
     assert len(found) > 40
-    return {
-        name: value.tolist() if value.dtype == object else value.tobytes()
-        for name, value in found.items()
-    }
+    return found
 
 
 def process(*words, folder=None):

@@ -34,11 +34,13 @@ def read_side(side: str, sides: Mapping[str, int]) -> int:
     return sides[side]
 
 
-def refuse_existing(save: Path | None) -> None:
+def require_new(save: Path | None) -> None:
     """Raise ConfigError if the file for the game exists, or its folder does not."""
-    if save is not None and save.exists():
+    if save is None:
+        return
+    if save.exists():
         raise ConfigError(f"{option('save', str(save))}: the file exists")
-    if save is not None and not save.parent.is_dir():
+    if not save.parent.is_dir():
         raise ConfigError(f"{option('save', str(save))}: there is no folder {save.parent}")
 
 

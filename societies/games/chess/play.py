@@ -11,7 +11,7 @@ from rich.console import Console
 from reference_py.games.chess.board import BLACK, WHITE
 from societies.games.chess.game import NAMES, UNDECIDED, Game, pgn
 from societies.games.chess.searcher import MOST_DEPTH, Found, Searcher
-from societies.games.terminal import Table, read_side, refuse_existing
+from societies.games.terminal import Table, read_side, require_new
 
 if TYPE_CHECKING:
     from societies.games.chess.config import ChessConfig
@@ -33,7 +33,7 @@ def play(
 ) -> str:
     """Play until the game is over, the moves are used up or the player leaves; return the end."""
     own = read_side(side, SIDES)
-    refuse_existing(save)
+    require_new(save)
     fen = config.fens[0]
     game = Game() if fen == "start" else Game(fen)
     searcher = Searcher(workload, config, device)

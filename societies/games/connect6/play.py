@@ -10,7 +10,7 @@ from rich.console import Console
 from reference_py.games.connect6.text import turn_text
 from societies.games.connect6.game import BLACK, NAMES, WHITE, Game
 from societies.games.connect6.searcher import Found, Searcher
-from societies.games.terminal import Table, read_side, refuse_existing
+from societies.games.terminal import Table, read_side, require_new
 
 if TYPE_CHECKING:
     from societies.games.connect6.config import Connect6Config
@@ -33,7 +33,7 @@ def play(
 ) -> str:
     """Play until the game is over, the turns are used up or the player leaves; return the end."""
     own = read_side(side, SIDES)
-    refuse_existing(save)
+    require_new(save)
     game, searcher = Game(config.games()[0]), Searcher(workload, config, device)
     end = _Table(game, own, config.depth, seconds, console, searcher).played(moves)
     if save is not None:

@@ -163,6 +163,12 @@ def test_a_file_is_not_overwritten(tmp_path):
         played(moves="e4", save=tmp_path / "game.pgn")
 
 
+def test_a_game_that_could_not_be_saved_does_not_begin(tmp_path):
+    """The file is written when the game is over: then it would be lost."""
+    with pytest.raises(ConfigError, match="there is no folder"):
+        played(moves="e4", save=tmp_path / "nowhere" / "game.pgn")
+
+
 def test_the_protocol():
     told = spoken(
         *("uci", "isready", "ucinewgame", "position startpos moves e2e4", "go depth 2", "d"),

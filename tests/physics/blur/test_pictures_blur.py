@@ -91,6 +91,26 @@ def test_palettes_orientation_and_deep_pictures(tmp_path):
     assert "more than 8 bits a channel; it is read as 8 bits" in warning.message
 
 
+@pytest.mark.parametrize(("kind", "channels"), [(2, 3), (4, 2), (6, 4)])
+def test_deep_colours_are_told_of(kind, channels, tmp_path):
+    """Pillow reads the upper 8 of their 16 bits, and writes no such picture; so it is made here."""
+    values = (1000 * np.arange(6 * channels)).astype(">u2").reshape(2, 3 * channels)
+    rows = b"".join(b"\0" + row.tobytes() for row in values)
+    about = struct.pack(">IIBBBBB", 3, 2, 16, kind, 0, 0, 0)
+    content = b"\x89PNG\r\n\x1a\n"
+    for name, data in ((b"IHDR", about), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")):
+        check = zlib.crc32(name + data)
+        content += struct.pack(">I", len(data)) + name + data + struct.pack(">I", check)
+    (tmp_path / "deep.png").write_bytes(content)
+    picture = read(tmp_path / "deep.png", every_frame=False)
+    upper = np.moveaxis((values >> 8).astype(np.uint8).reshape(2, 3, channels), 2, 0)
+    assert picture.deep
+    if channels == 3:  # no opacity, in which colours are weighed
+        assert (picture.planes[0] == upper).all()
+    (warning,) = config_of(image=str(tmp_path / "deep.png")).warnings()
+    assert "more than 8 bits a channel; it is read as 8 bits" in warning.message
+
+
 def test_frames_of_an_animation(tmp_path):
     frames = [Image.fromarray(np.full((9, 12), 40 * i, np.uint8)) for i in range(1, 5)]
     frames[0].save(tmp_path / "a.gif", save_all=True, append_images=frames[1:], duration=70)

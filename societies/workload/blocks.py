@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from societies.beside import beside
 from societies.config.model import WorkloadConfig
+from societies.errors import OutputError
 from societies.output import ResultFile
 from societies.output.checkpoints import ROTATING
 from societies.workload.config import kept_ticks, recorded
@@ -133,7 +134,8 @@ class Simulation:
                 if end in self.stops:  # may leave out its last tick, but no other
                     self._write_waiting(last)
                 try:
-                    self._write([*self._waiting, block], last, ended)
+                    with self.keeping(last):  # the end reads the device
+                        self._write([*self._waiting, block], last, ended)
                 except LeftOut as left:
                     self._save(self.tick, left.state)
                     raise KeyboardInterrupt from None
@@ -152,11 +154,15 @@ class Simulation:
 
     @contextmanager
     def keeping(self, last: int) -> Iterator[None]:
-        """Write what was computed before, if what is done meanwhile fails."""
+        """Write what was computed before, if what is done meanwhile fails, but for the file."""
         try:
             yield
+        except OutputError:
+            raise
         except BaseException:
-            self._write_waiting(last)
+            if self._waiting:
+                self.file.rewind(self.tick)  # events may have been written, and not committed
+                self._write_waiting(last)
             raise
 
     def _can_wait(self, end: int, last: int) -> bool:
@@ -216,7 +222,6 @@ class Simulation:
         """Write and commit blocks that follow each other."""
         block = joined(blocks)
         self.contents.write(self.file, block)
-        self._waiting = []
         self.means = self.contents.means(blocks[-1])
         self._commit(block.last, last, ended, block.state)
         self.tick = block.last
@@ -236,7 +241,7 @@ class Simulation:
         else:
             self.why = self.workload.why_ended(self.config, state())
             self.file.end(end, self.why)
-        self._committed = time.perf_counter()
+        self._waiting, self._committed = [], time.perf_counter()
         if end in self.keep:
             saved = kept(self.fields, state())
             self.file.checkpoint(end, saved, keep=self.keep.index(end))

@@ -11,7 +11,7 @@ from datasets import datasets
 import societies
 from societies.economy.results import Layout
 from societies.errors import DeviceError, DeviceFailed
-from societies.output import ResultFile
+from societies.output import ResultFile, inspect
 from societies.workload import blocks as core
 from societies.workload.engines import DeviceEngine
 
@@ -185,6 +185,34 @@ def test_what_waits_is_written_though_reading_fails(calls, what, monkeypatch, tm
     until = blocks(calls, "computed")[-2][1]
     with h5py.File(tmp_path / "run.h5") as file:
         assert file["ticks_committed"][()] == until > 5
+
+
+@pytest.mark.parametrize("what", ["state", "finish"])
+def test_what_waits_is_written_though_the_end_fails(calls, what, monkeypatch, tmp_path):
+    """The last block's events are written by then, and not committed: they are not there twice."""
+    monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9)
+    monkeypatch.setattr(core, "RAREST_SECONDS", 1e9)
+    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    straight = societies.run(config, out=tmp_path / "straight.h5")
+    assert societies.open_results(straight.path, events="inventions").sizes["event"] > 0
+    with monkeypatch.context() as patch:
+        ready = getattr(DeviceEngine, what)
+
+        def failing(self):
+            if calls[-1][2] == DAYS:
+                raise DeviceError("the device is gone")
+            return ready(self)
+
+        patch.setattr(DeviceEngine, what, failing)
+        calls.clear()
+        with pytest.raises(DeviceFailed, match="the device is gone"):
+            societies.run(config, out=tmp_path / "run.h5")
+    until = blocks(calls, "computed")[-2][1]
+    assert inspect(tmp_path / "run.h5", check=True).damages == []
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert file["ticks_committed"][()] == until > 5
+    societies.run(config, out=tmp_path / "run.h5", resume=True)
+    assert datasets(tmp_path / "run.h5") == datasets(straight.path)
 
 
 def test_states_that_wait_are_the_newest_two_and_seldom_read(monkeypatch, tmp_path):

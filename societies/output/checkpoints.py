@@ -70,6 +70,16 @@ def latest(
     return None
 
 
+def slot_of(disk: Disk, slots: int, tick: int) -> int | None:
+    """Return a slot with an intact checkpoint of exactly that tick, or None if there is none."""
+    for slot in range(slots):
+        if _tick(disk, slot) == tick:
+            check = int(disk.read(f"checkpoint/{slot}/checksum"))
+            if checksum(tick, load(disk, slot)) == check:
+                return slot
+    return None
+
+
 def ticks(disk: Disk, slots: int, committed: int) -> dict[int, int]:
     """Return slot and tick of all checkpoints that say they are one, the oldest first."""
     found = {slot: _tick(disk, slot) for slot in range(slots)}

@@ -7,6 +7,7 @@ part; from there it is computed. So its file is that of a straight run of its co
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from societies.output.layout import LAYOUT_VERSION, Layout, require_ours
 from societies.output.seal import Seal
 from societies.output.trust import opened
 from societies.words import one_of, plural
+from societies.workload.config import kept_ticks, recorded
 from societies.workload.file import require_checkpoint
 from societies.workload.protocol import Workload
 from societies.workload.provenance import require_origin
@@ -45,12 +47,14 @@ class Parent:
     tick : up to which both have one history
     begin : tick of the checkpoint from which the branch is computed; 0: from the start
     state : at that tick, None at the start
+    slots : of the parent's checkpoints up to ``begin`` that a straight run would have, by tick
     """
 
     path: Path
     tick: int
     begin: int
     state: dict[str, NDArray[Any]] | None
+    slots: dict[int, int]
     disk: Disk
     layout: Layout
 
@@ -105,8 +109,8 @@ def parent_of(
         but = (workload.ticks_key, "record", "interventions")
         require_origin(path, layout.attributes, config, workload.version, but, "branch off it")
         _require_same_past(path, layout.attributes, config, tick, clock)
-        begin, state = _begin(workload, config, path, tick, disk, seal, layout)
-        yield Parent(path, tick, begin, state, disk, layout)
+        begin, state, slots = _begin(workload, config, path, tick, disk, seal, layout)
+        yield Parent(path, tick, begin, state, slots, disk, layout)
     finally:
         os.close(descriptor)
 
@@ -119,20 +123,37 @@ def _begin(
     disk: Disk,
     seal: Seal,
     layout: Layout,
-) -> tuple[int, dict[str, NDArray[Any]] | None]:
-    """Return the tick and state from which the branch is computed, after checking the state."""
+) -> tuple[int, dict[str, NDArray[Any]] | None, dict[int, int]]:
+    """Return the tick and state from which the branch is computed, after checking the state.
+
+    Third are the slots of the parent's checkpoints that are copied, by tick.
+    """
     there = _configuration(layout.attributes)
     here = config.model_dump(mode="json")
     if _recorded_of(there) != _recorded_of(here):
-        return 0, None  # the parent lacks some of what is recorded here
+        return 0, None, {}  # the parent lacks some of what is recorded here
     if _removals_of(there) != _removals_of(here):
-        return 0, None  # what is removed is drawn before the first tick, and part of the state
-    committed = checksums.commits(disk, seal).tick
-    found = checkpoints.latest(disk, seal.slots, committed, tick)
+        return 0, None, {}  # what is removed is drawn before the first tick, and part of the state
+    committed = min(checksums.commits(disk, seal).tick, tick)
+    kept = [one for one in kept_ticks(config) if one <= committed]
+    every = _interval(config, layout)
+    wanted = {*kept, committed // every * every if every else 0} - {0}
+    slots = {one: checkpoints.slot_of(disk, seal.slots, one) for one in wanted}
+    # What the configuration says is kept has to be met on the way, if the parent did not keep it.
+    newest = min((one - 1 for one in kept if slots[one] is None), default=committed)
+    found = checkpoints.latest(disk, seal.slots, committed, newest)
     if found is None:
-        return 0, None
-    require_checkpoint(workload, config, path, found[1], found[2])
-    return found[1], found[2]
+        return 0, None, {}
+    _, begin, state = found
+    require_checkpoint(workload, config, path, begin, state)
+    copied = {one: slot for one, slot in slots.items() if slot is not None and one <= begin}
+    return begin, state, copied
+
+
+def _interval(config: Any, layout: Layout) -> int:
+    """Return the ticks between two checkpoints of a branch, 0 for none."""
+    nbytes = sum(math.prod(shape) * dtype.itemsize for shape, dtype in layout.state.values())
+    return checkpoints.interval(recorded(config, "checkpoint", "auto"), nbytes)
 
 
 def _interventions_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -187,7 +208,7 @@ def require_other(path: Path, parent: Path) -> None:
         )
 
 
-def copy_history(parent: Parent, file: ResultFile) -> None:
+def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
     """Write everything up to the parent's checkpoint into the new file, and commit it."""
     tick, clock = parent.begin, parent.layout.clock
     if not tick:
@@ -211,6 +232,18 @@ def copy_history(parent: Parent, file: ResultFile) -> None:
         }
         file.append(name, columns)
     file.commit(tick)
+    _copy_checkpoints(parent, file, config)
+
+
+def _copy_checkpoints(parent: Parent, file: ResultFile, config: Any) -> None:
+    """Write those of the parent's checkpoints that a straight run would have made on the way."""
+    kept, every = kept_ticks(config), _interval(config, parent.layout)
+    for tick, slot in sorted(parent.slots.items()):
+        state = checkpoints.load(parent.disk, slot)
+        if tick in kept:
+            file.checkpoint(tick, state, keep=kept.index(tick))
+        if every and tick % every == 0:
+            file.checkpoint(tick, state, tick // every)
 
 
 def last_tick(path: Path) -> int:

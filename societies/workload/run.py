@@ -150,7 +150,7 @@ def run(
                         create(workload, config, contents, path, about, overwrite=overwrite)
                     )
                     if branch:
-                        copy_history(branch, file)
+                        copy_history(branch, file, config)
                 file.log_session(session(workload.clock, first, facts))
                 with device_failures(workload.clock, file, last):
                     if start:

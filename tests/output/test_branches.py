@@ -3,6 +3,7 @@
 import h5py
 import pytest
 import xarray as xr
+from datasets import datasets
 from small import GROUPS, small
 
 import societies
@@ -36,7 +37,7 @@ def run(config, path, **more):
 
 
 def same(one, other):
-    """Whether two files have the same variables and the same events."""
+    """Whether two files have the same variables, the same events and the same checkpoints."""
     with h5py.File(one) as file:
         groups = ["/", *(f"events/{name}" for name in file["events"])]
     for group in groups:
@@ -44,6 +45,8 @@ def same(one, other):
         xr.testing.assert_identical(*(dataset.drop_attrs(deep=False) for dataset in found))
         for dataset in found:
             dataset.close()
+    mine, theirs = datasets(one), datasets(other)
+    assert [name for name in mine | theirs if mine.get(name) != theirs.get(name)] == []
 
 
 @pytest.fixture(scope="module")
@@ -98,10 +101,22 @@ def test_so_they_are_for_what_the_parent_did_not_record(tmp_path, parent):
         assert found.sizes["agent_day" if "agent_day" in found.sizes else "day"] == 14
 
 
-def test_a_finished_run_is_extended(tmp_path, parent):
+@pytest.mark.parametrize("days", [16, pytest.param(19, marks=pytest.mark.thorough)])
+def test_a_finished_run_is_extended(tmp_path, parent, days):
+    """By less than what lies between two checkpoints, and by more."""
     out, other = tmp_path / "longer.h5", tmp_path / "straight.h5"
-    assert run(ensemble(days=18), out, start=parent).first_day == 15
-    run(ensemble(days=18), other)
+    longer = ensemble(days=days, record={"keep": [7]})
+    assert run(longer, out, start=parent).first_day == 15
+    run(longer, other)
+    same(out, other)
+
+
+@pytest.mark.thorough
+def test_a_state_that_the_parent_did_not_keep_is_kept(tmp_path, parent):
+    out, other = tmp_path / "branch.h5", tmp_path / "straight.h5"
+    config = ensemble(days=16, record={"keep": [3, 7, 11]})
+    assert run(config, out, start=parent).first_day == 1
+    run(config, other)
     same(out, other)
 
 

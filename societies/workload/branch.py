@@ -32,6 +32,7 @@ from societies.workload.config import kept_ticks, recorded
 from societies.workload.file import require_checkpoint
 from societies.workload.protocol import Workload
 from societies.workload.provenance import require_origin
+from societies.workload.varying import SHARED
 
 PARENT, PARENT_TICK = "parent", "parent_tick"
 """Attributes of a branch: the file from which it comes, and the last tick of their history."""
@@ -280,6 +281,7 @@ def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
     except ConfigError as error:  # whoever branches off wrote no intervention
         text = str(error).replace(f"{own}.set.", "")
         text = text.replace(f"{own}.{clock}: ", f"{option(clock)}: ")
+        text = text.replace(SHARED, "stays as in the parent; only parameters of the model change")
         raise ConfigError(text.replace(f"{own}: ", "")) from None
     changed._table = config.table
     return changed

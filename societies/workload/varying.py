@@ -27,6 +27,10 @@ class NotVarying(Exception):
     """Raised for a key that cannot differ between copies; says why."""
 
 
+SHARED = "is the same in all copies of a launch; only parameters of the model may differ"
+"""What is wrong with a key that says how a run is made, such as its seed, where values differ."""
+
+
 def varying(model: type[Section], data: Any, key: str) -> Path:
     """Return the path of a key that may differ between copies, as parts.
 
@@ -107,7 +111,7 @@ def _why_not(kind: str, section: Any) -> str:
         return f"is a section; name one of its keys: {', '.join(section.model_fields)}"
     if kind == SHAPE:
         return "is a shape, which sizes arrays or chooses code: all copies of a launch share it"
-    return "is the same in all copies of a launch; only parameters of the model may differ"
+    return SHARED
 
 
 def _section(annotation: Any) -> Any:

@@ -192,6 +192,7 @@ def test_what_is_kept_is_there_at_the_end(parent):
         ),
         ({"day": 9, "values": {"trading.rounds": 1}}, "^'trading.rounds': is a shape"),
         ({"day": 9, "values": {"trading.round": 1}}, "^'trading.round': unknown key; did you mean"),
+        ({"day": 9, "values": {"replicates": 3}}, "^replicates: stays as in the parent; only para"),
         ({"day": 9, "values": {"day_length": -1}}, "^day_length: must be more than 0, got -1"),
         (
             {"day": 14, "values": VALUES},

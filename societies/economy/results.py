@@ -302,7 +302,12 @@ class Layout:
                 continue
             rows = days[wanted] // self._every["day"] - 1
             # A slice of the days is no copy of all series, of which a study may want only a few.
-            block = series[:, int(wanted.argmax()) :: self._every["day"]][:, :, columns]
+            block = series[:, int(wanted.argmax()) :: self._every["day"]]
+            first_of, count = columns[0], len(columns)
+            if columns == list(range(first_of, first_of + count)):
+                block = block[:, :, first_of : first_of + count]
+            else:
+                block = block[:, :, columns]
             places = [lengths[dim] for dim in GROUPED[name][0]] if name in GROUPED else []
             values = block.reshape(*block.shape[:2], *places)
             file.write(name, values, day=slice(int(rows[0]), int(rows[-1]) + 1))
@@ -349,7 +354,7 @@ class Layout:
         wanted = days % every == 0 if every else np.zeros(len(days), bool)
         if wanted.any():
             rows = days[wanted] // every - 1
-            values = knowing[:, wanted].astype(self._counts)
+            values = knowing[:, int(wanted.argmax()) :: every].astype(self._counts)
             place = {self.device_day: slice(int(rows[0]), int(rows[-1]) + 1)}
             file.write("agents_knowing", values, **place)
 

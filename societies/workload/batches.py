@@ -157,6 +157,10 @@ class Batches:
         """Return a copy of every array of the state."""
         return {name: self._joined(name) for name in self.fields}
 
+    def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield what `state` returns, in the order of the table."""
+        yield from self.state().items()
+
     def arrays(self, *names: str) -> State:
         """Return copies of some arrays of the state."""
         return {name: self._joined(name) for name in names}

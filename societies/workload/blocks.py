@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
-from typing import Any
+from typing import Any, cast
 
-import numpy as np
 from numpy.typing import NDArray
 
-from societies.beside import beside
 from societies.config.model import WorkloadConfig
 from societies.errors import OutputError
 from societies.output import ResultFile
 from societies.output.checkpoints import ROTATING
 from societies.workload.config import kept_ticks, recorded
 from societies.workload.engines import BLOCK_SECONDS, ENDED, LOG_TICKS, Engine
-from societies.workload.fields import State, kept, state_hash
+from societies.workload.fields import State, kept
 from societies.workload.interrupts import Interruption
 from societies.workload.protocol import Block, Contents, LeftOut, Workload
+from societies.workload.seen import SeenState
 from societies.workload.slices import paced
+from societies.workload.waiting import Waiting
 
 COMMIT_SECONDS = 1.0
 """Blocks that took less than this wait for the next ones, to be written and committed together.
@@ -83,7 +82,7 @@ class Simulation:
         self.tick = 0
         self.means: dict[str, float] | None = None
         self.why = ""
-        self._waiting: list[Block] = []
+        self._waiting = Waiting()
         self._due: dict[int, State] = {}
         self._saved = self._committed = time.perf_counter()
         self._commit_took = 0.0
@@ -113,15 +112,16 @@ class Simulation:
         yield tick
         ended = self.engine.ended()
         if self.tick < last and ended is not None:  # before the first tick: there is only an end
-            self._commit(ended, last, ended, cache(self.engine.state))
+            self._commit(ended, last, ended, SeenState(self.engine))
         elif not last:  # a run without ticks: what it finds is there after its start
-            self._commit(0, last, ended, cache(self.engine.state))
+            self._commit(0, last, ended, SeenState(self.engine))
         computed = self.tick
         while computed < last and ended is None and not self.stop.is_set():
             began = time.perf_counter()
             end = block_end(computed, length, last, self.stops, self.every)
             with self.keeping(last), self.stop.at_once():
                 self.engine.run_ticks(computed + 1, end)
+                self._waiting.gather(last)  # while the device goes on
                 ended = self.engine.ended()
             behind = bool(self._waiting)
             if self._enough_waits():
@@ -135,13 +135,13 @@ class Simulation:
                     self._write_waiting(last)
                 try:
                     with self.keeping(last):  # the end reads the device
-                        self._write([*self._waiting, block], last, ended)
+                        self._write(self._waiting.joined(block), block, last, ended)
                 except LeftOut as left:
                     self._save(self.tick, left.state)
                     raise KeyboardInterrupt from None
                 yield self.tick
             else:
-                self._waiting.append(block)
+                self._waiting.add(block)
             took = (time.perf_counter() - began) / self.engine.block_seconds
             length = _next_length(end - computed, took * BLOCK_SECONDS)
             computed = block.last
@@ -177,9 +177,8 @@ class Simulation:
         """Return whether the blocks that wait are written now, while the next one is computed."""
         pause = min(RAREST_SECONDS, max(COMMIT_SECONDS, self._commit_took / COMMIT_SHARE))
         late = time.perf_counter() - self._committed >= pause
-        arrays = [part for block in self._waiting for part in (block.logs, block.events)]
-        arrays += self._due.values()
-        nbytes = sum(array.nbytes for some in arrays for array in some.values())
+        due = sum(array.nbytes for state in self._due.values() for array in state.values())
+        nbytes = self._waiting.nbytes + due
         return bool(self._waiting) and (late or nbytes > WAITING_BYTES)
 
     def _read(self, first: int, last: int, end: int) -> Block:
@@ -188,7 +187,7 @@ class Simulation:
         ``end`` is the run's last tick.
         """
         ticks = last - first + 1
-        state = cache(self.engine.state)
+        state = SeenState(self.engine)
         logs = {name: log[:, :ticks] for name, log in self.engine.logs().items()}
         measured = {name: values[:ticks] for name, values in self.engine.measured().items()}
         block = Block(first, last, logs, self.engine.events(), state, self.stop, measured)
@@ -196,7 +195,7 @@ class Simulation:
         if last < end and self._saves(last, end):
             self._saved, self._number = time.perf_counter(), checkpoint_number(last, self.every)
             self._due[last] = state()  # before the engine goes on
-            block = replace(block, state=cache(self.engine.state))  # holds no state while it waits
+            block = replace(block, state=SeenState(self.engine))  # holds no state while it waits
             for tick in sorted(self._due)[:-ROTATING]:
                 del self._due[tick]  # a newer one will take its place in the file
         return block
@@ -215,25 +214,25 @@ class Simulation:
         """Write and commit the blocks that wait."""
         if self._waiting:
             began = time.perf_counter()
-            self._write(self._waiting, last, None)
+            self._write(self._waiting.joined(), self._waiting.newest, last, None)
             self._commit_took = time.perf_counter() - began
 
-    def _write(self, blocks: Sequence[Block], last: int, ended: int | None) -> None:
-        """Write and commit blocks that follow each other."""
-        block = joined(blocks)
+    def _write(self, block: Block, newest: Block, last: int, ended: int | None) -> None:
+        """Write and commit a block; ``newest`` is the last one of which it consists."""
         self.contents.write(self.file, block)
-        self.means = self.contents.means(blocks[-1])
-        self._commit(block.last, last, ended, block.state)
+        self.means = self.contents.means(newest)
+        self._commit(block.last, last, ended, cast(SeenState, block.state))  # see `_read`
         self.tick = block.last
 
-    def _commit(self, end: int, last: int, ended: int | None, state: Callable[[], State]) -> None:
+    def _commit(self, end: int, last: int, ended: int | None, state: SeenState) -> None:
         """Commit the ticks up to ``end``; write the end of a run that is over, and checkpoints."""
         over = end == last or ended is not None
         if over:
             # As it is before the steps that follow the last tick; they change nothing that is kept.
-            found = state()
             if self._hashed:
-                self._hashing = beside(state_hash, self.fields, found)
+                self._hashing = state.hashed(self.fields)
+            else:
+                state()
             self.engine.finish()
             self.contents.finish(self.file, end, self.engine.state)
         if ended is None:
@@ -241,7 +240,8 @@ class Simulation:
         else:
             self.why = self.workload.why_ended(self.config, state())
             self.file.end(end, self.why)
-        self._waiting, self._committed = [], time.perf_counter()
+        self._waiting.clear()
+        self._committed = time.perf_counter()
         if end in self.keep:
             saved = kept(self.fields, state())
             self.file.checkpoint(end, saved, keep=self.keep.index(end))
@@ -257,21 +257,6 @@ class Simulation:
         if self.every:
             number = checkpoint_number(tick, self.every)
             self.file.checkpoint(tick, kept(self.fields, state), number)
-
-
-def joined(blocks: Sequence[Block]) -> Block:
-    """Return blocks that follow each other as one, its arrays in the order of those of a block."""
-    if len(blocks) == 1:
-        return blocks[0]
-    last = blocks[-1]
-    logs = {
-        name: np.concatenate([block.logs[name].swapaxes(0, 1) for block in blocks]).swapaxes(0, 1)
-        for name in last.logs
-    }
-    events = {
-        name: np.concatenate([block.events[name] for block in blocks]) for name in last.events
-    }
-    return replace(last, first=blocks[0].first, logs=logs, events=events)
 
 
 def checkpoint_number(tick: int, every: int) -> int:

@@ -115,7 +115,7 @@ class SeriesAndDetail:
         """Write the series of a block, and the state at its end if it is recorded."""
         ticks = [tick for tick in range(block.first, block.last + 1) if tick % self._every == 0]
         if ticks:
-            rows = [tick - block.first for tick in ticks]
+            rows = slice(ticks[0] - block.first, None, self._every)
             places = slice(ticks[0] // self._every - 1, ticks[-1] // self._every)
             for name, values in self._logs(block).items():
                 file.write(name, values[:, rows], **{self.workload.clock: places})

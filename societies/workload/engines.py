@@ -106,6 +106,9 @@ class Engine(Protocol):
     def state(self) -> State:
         """Return a copy of every array of the state."""
 
+    def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield what `state` returns, in the order of the table, each array when it is copied."""
+
     def arrays(self, *names: str) -> State:
         """Return copies of some arrays of the state."""
 
@@ -241,6 +244,10 @@ class _Base(Generic[P]):
     def state(self) -> State:
         """Return a copy of every array of the state."""
         raise NotImplementedError
+
+    def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield what `state` returns, in the order of the table, each array when it is copied."""
+        yield from self.state().items()
 
     def step(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""
@@ -599,6 +606,11 @@ class DeviceEngine(_Base[P]):
     def state(self) -> State:
         """Return a copy of every array of the state."""
         return get_all(self._state)
+
+    def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield what `state` returns, in the order of the table, each array when it is copied."""
+        for name, array in self._state.items():
+            yield name, array.get()
 
     def _set(self, state: Mapping[str, NDArray[Any]]) -> None:
         for name, array in state.items():

@@ -143,14 +143,19 @@ def kept(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -> Stat
 
 def state_hash(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -> str:
     """Return the SHA-256 of the kept state: names, types, shapes and little-endian bytes."""
-    digest = hashlib.sha256()
+    hashed = hashlib.sha256()
     for name, array in kept(fields, state).items():
-        if not fields[name].compared:
-            continue
-        little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-        digest.update(f"{name} {little.dtype.str} {little.shape}\n".encode())
-        digest.update(little.reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()
+        hash_array(hashed, fields, name, array)
+    return hashed.hexdigest()
+
+
+def hash_array(hashed: Any, fields: Mapping[str, Field], name: str, array: NDArray[Any]) -> None:
+    """Add an array of the state to a hash, if it is one that is kept and compared."""
+    if not (fields[name].saved and fields[name].compared):
+        return
+    little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    hashed.update(f"{name} {little.dtype.str} {little.shape}\n".encode())
+    hashed.update(little.reshape(-1).view(np.uint8).data)
 
 
 def series_macros(series: Mapping[str, Series]) -> dict[str, int]:

@@ -1,0 +1,57 @@
+"""How is the state at the end of a block read, once, and hashed while it is read?"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from numpy.typing import NDArray
+
+from societies.beside import beside
+from societies.workload.engines import Engine
+from societies.workload.fields import Field, State, hash_array
+
+Named = tuple[str, NDArray[Any]]
+
+
+class SeenState:
+    """The state as it is when it is first asked for, copied once."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._state: State | None = None
+
+    def __call__(self) -> State:
+        """Return a copy of every array of the state."""
+        if self._state is None:
+            self._state = self._engine.state()
+        return self._state
+
+    def hashed(self, fields: Mapping[str, Field]) -> Future[str]:
+        """Copy the state, and begin to hash it with its first array; the hash comes later."""
+        sha, late, running = hashlib.sha256(), list[Named](), Future[None]()
+        running.set_result(None)
+        state: State = {}
+        for name, array in self._engine.each() if self._state is None else self._state.items():
+            state[name] = array
+            late.append((name, array))
+            if running.done():
+                running.result()
+                running, late = beside(_add, sha, fields, late), []
+        self._state = state
+        return beside(_end, running, sha, fields, late)
+
+
+def _add(sha: Any, fields: Mapping[str, Field], arrays: Iterable[Named]) -> None:
+    for name, array in arrays:
+        hash_array(sha, fields, name, array)
+
+
+def _end(
+    before: Future[None], sha: Any, fields: Mapping[str, Field], arrays: Iterable[Named]
+) -> str:
+    before.result()
+    _add(sha, fields, arrays)
+    return str(sha.hexdigest())

@@ -1,0 +1,102 @@
+"""How do blocks of ticks wait until they are written together, as if they were one?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.workload.fields import SERIES
+from societies.workload.protocol import Block
+
+ROOM_BYTES = 1 << 28
+"""Bytes of logs for which there is room at once; more are copied to where there is."""
+
+
+class Waiting:
+    """Blocks that follow each other, and their logs side by side along the tick.
+
+    Series lie as the variables of a file do, each by itself with all ticks of a copy together, so
+    that little is left to do when they are written. To lay out a block takes time in which a device
+    can go on (`gather`).
+    """
+
+    def __init__(self) -> None:
+        self._blocks: list[Block] = []
+        self._gathered = 0  # blocks whose logs are laid out
+        self._logs: dict[str, NDArray[Any]] = {}
+        self._room = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._blocks)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what waits."""
+        kinds = [part for block in self._blocks for part in (block.logs, block.events)]
+        return sum(array.nbytes for arrays in kinds for array in arrays.values())
+
+    @property
+    def newest(self) -> Block:
+        """The block that was added last."""
+        return self._blocks[-1]
+
+    def add(self, block: Block) -> None:
+        """Have a block wait after those that do."""
+        self._blocks.append(block)
+
+    def gather(self, last: int) -> None:
+        """Lay out what was added; ``last`` is the last tick up to which blocks may follow."""
+        for block in self._blocks[self._gathered :]:
+            self._lay_out(block, last)
+        self._gathered = len(self._blocks)
+
+    def joined(self, *more: Block) -> Block:
+        """Return what waits, and blocks after it that are not added, as one block.
+
+        Its arrays are in the order of those of a block, and hold until blocks are added or laid out
+        again.
+        """
+        blocks = [*self._blocks, *more]
+        last = blocks[-1]
+        if len(blocks) == 1:
+            return last
+        self.gather(last.last)
+        for block in more:
+            self._lay_out(block, last.last)
+        ticks = last.last - blocks[0].first + 1
+        logs = {name: log[:, :ticks] for name, log in self._logs.items()}
+        events = {
+            name: np.concatenate([block.events[name] for block in blocks]) for name in last.events
+        }
+        return replace(last, first=blocks[0].first, logs=logs, events=events)
+
+    def clear(self) -> None:
+        """Forget what has been written."""
+        self._blocks, self._gathered = [], 0
+
+    def _lay_out(self, block: Block, last: int) -> None:
+        first = self._blocks[0].first
+        start, end = block.first - first, block.last + 1 - first
+        if end > self._room:
+            self._enlarge(block.logs, start, end, last + 1 - first)
+        for name, log in block.logs.items():
+            self._logs[name][:, start:end] = log
+
+    def _enlarge(self, logs: Mapping[str, NDArray[Any]], used: int, ticks: int, most: int) -> None:
+        """Make room for so many ticks, and for those that follow; keep those in use."""
+        each = sum(log[:, :1].nbytes for log in logs.values())
+        self._room = max(ticks, min(most, max(2 * ticks, ROOM_BYTES // max(1, each))))
+        before, self._logs = self._logs, {}
+        for name, log in logs.items():
+            copies, _, *others = log.shape
+            if name == SERIES:
+                room = np.empty((*others, copies, self._room), log.dtype)
+                self._logs[name] = np.moveaxis(room, 0, 2)
+            else:
+                self._logs[name] = np.empty((copies, self._room, *others), log.dtype)
+            if used:
+                self._logs[name][:, :used] = before[name][:, :used]

@@ -112,9 +112,9 @@ class Simulation:
         yield tick
         ended = self.engine.ended()
         if self.tick < last and ended is not None:  # before the first tick: there is only an end
-            self._commit(ended, last, ended, SeenState(self.engine))
+            self._commit(ended, last, ended, SeenState(self.engine, self.fields))
         elif not last:  # a run without ticks: what it finds is there after its start
-            self._commit(0, last, ended, SeenState(self.engine))
+            self._commit(0, last, ended, SeenState(self.engine, self.fields))
         computed = self.tick
         while computed < last and ended is None and not self.stop.is_set():
             began = time.perf_counter()
@@ -135,6 +135,8 @@ class Simulation:
                     self._write_waiting(last)
                 try:
                     with self.keeping(last):  # the end reads the device
+                        if self._hashed and (end == last or ended is not None):
+                            cast(SeenState, block.state).begin()  # while the days are written
                         self._write(self._waiting.joined(block), block, last, ended)
                 except LeftOut as left:
                     self._save(self.tick, left.state)
@@ -187,7 +189,7 @@ class Simulation:
         ``end`` is the run's last tick.
         """
         ticks = last - first + 1
-        state = SeenState(self.engine)
+        state = SeenState(self.engine, self.fields)
         logs = {name: log[:, :ticks] for name, log in self.engine.logs().items()}
         measured = {name: values[:ticks] for name, values in self.engine.measured().items()}
         block = Block(first, last, logs, self.engine.events(), state, self.stop, measured)
@@ -195,7 +197,9 @@ class Simulation:
         if last < end and self._saves(last, end):
             self._saved, self._number = time.perf_counter(), checkpoint_number(last, self.every)
             self._due[last] = state()  # before the engine goes on
-            block = replace(block, state=SeenState(self.engine))  # holds no state while it waits
+            block = replace(
+                block, state=SeenState(self.engine, self.fields)
+            )  # holds no state while it waits
             for tick in sorted(self._due)[:-ROTATING]:
                 del self._due[tick]  # a newer one will take its place in the file
         return block
@@ -230,9 +234,8 @@ class Simulation:
         if over:
             # As it is before the steps that follow the last tick; they change nothing that is kept.
             if self._hashed:
-                self._hashing = state.hashed(self.fields)
-            else:
-                state()
+                self._hashing = state.hashed()
+            state()
             self.engine.finish()
             self.contents.finish(self.file, end, self.engine.state)
         if ended is None:

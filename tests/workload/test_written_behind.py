@@ -14,6 +14,7 @@ from societies.errors import DeviceError, DeviceFailed
 from societies.output import ResultFile, inspect
 from societies.workload import blocks as core
 from societies.workload.engines import DeviceEngine
+from societies.workload.waiting import Waiting
 
 DAYS = 60
 CONFIG = {"workload": "economy", "agents": 6, "resources": 5, "days": DAYS, "seed": 3}
@@ -187,7 +188,7 @@ def test_what_waits_is_written_though_reading_fails(calls, what, monkeypatch, tm
         assert file["ticks_committed"][()] == until > 5
 
 
-@pytest.mark.parametrize("what", ["state", "finish"])
+@pytest.mark.parametrize("what", ["each", "finish"])
 def test_what_waits_is_written_though_the_end_fails(calls, what, monkeypatch, tmp_path):
     """The last block's events are written by then, and not committed: they are not there twice."""
     monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9)
@@ -218,13 +219,17 @@ def test_what_waits_is_written_though_the_end_fails(calls, what, monkeypatch, tm
 def test_states_that_wait_are_the_newest_two_and_seldom_read(monkeypatch, tmp_path):
     for name, value in {"COMMIT_SECONDS": 1e9, "RAREST_SECONDS": 1e9, "SAVE_SECONDS": 1e9}.items():
         monkeypatch.setattr(core, name, value)
-    read, state = [], DeviceEngine.state
+    read = []
 
-    def counted(self):
-        read.append(1)
-        return state(self)
+    def counted(method):
+        def called(self):
+            read.append(1)
+            return method(self)
 
-    monkeypatch.setattr(DeviceEngine, "state", counted)
+        return called
+
+    for name in ("state", "each"):
+        monkeypatch.setattr(DeviceEngine, name, counted(getattr(DeviceEngine, name)))
     config = societies.config_from_dict({**CONFIG, "days": 600})
     begin = core.Simulation.__init__
 
@@ -263,14 +268,14 @@ def test_checkpoints_that_are_spared_keep_the_turns_of_slots(monkeypatch, tmp_pa
 def test_a_waiting_block_holds_no_state(monkeypatch, tmp_path):
     for name in ("COMMIT_SECONDS", "RAREST_SECONDS"):
         monkeypatch.setattr(core, name, 1e9)
-    found, joined = [], core.joined
+    found, joined = [], Waiting.joined
 
-    def noted(blocks):
-        found.extend(block.state.cache_info().currsize for block in blocks[:-1])
-        return joined(blocks)
+    def noted(self, *more):
+        found.extend(block.state._state for block in self._blocks)
+        return joined(self, *more)
 
-    monkeypatch.setattr(core, "joined", noted)
+    monkeypatch.setattr(Waiting, "joined", noted)
     config = societies.config_from_dict({**CONFIG, "record": {"checkpoint": 5}})
     societies.run(config, out=tmp_path / "run.h5")
     assert len(found) > 5
-    assert not any(found)
+    assert all(state is None for state in found)

@@ -1,0 +1,128 @@
+"""Is what waits handed on as one block, and is the last state hashed as it is?"""
+
+import time
+from concurrent.futures import Future
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from societies.errors import DeviceError
+from societies.workload import waiting
+from societies.workload.fields import SERIES, Field, state_hash
+from societies.workload.protocol import Block
+from societies.workload.seen import SeenState
+from societies.workload.waiting import Waiting
+
+COPIES = 3
+
+
+def block(first, ticks, numbers):
+    """A block with logs as engines give them, of which the tick comes first in memory."""
+    return Block(
+        first,
+        first + ticks - 1,
+        {
+            SERIES: numbers.random((ticks, COPIES, 4)).swapaxes(0, 1),
+            "known": numbers.integers(0, 9, (ticks, COPIES, 2, 5), np.int32).swapaxes(0, 1),
+            "alive": numbers.integers(0, 2, (ticks, COPIES), np.uint8).swapaxes(0, 1),
+        },
+        {"invented": numbers.integers(0, 9, (int(numbers.integers(3)), 6), np.int32)},
+        dict,
+        None,
+    )
+
+
+@given(
+    lengths=st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=6), min_size=1, max_size=4),
+    beyond=st.integers(0, 12),
+    gathers=st.integers(0, 2**16),
+    added=st.booleans(),
+    room=st.sampled_from([1, 700, 1 << 20]),
+)
+def test_blocks_that_waited_are_one_after_the_other(lengths, beyond, gathers, added, room):
+    numbers = np.random.default_rng(7)
+    last = sum(map(sum, lengths)) + beyond
+    found, tick = Waiting(), 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(waiting, "ROOM_BYTES", room)
+        for group in lengths:
+            parts = []
+            for ticks in group:
+                parts.append(block(tick, ticks, numbers))
+                tick += ticks
+            for part in parts if added else parts[:-1]:
+                found.add(part)
+                gathers, now = divmod(gathers, 2)
+                if now:
+                    found.gather(last)
+            rest = [] if added else parts[-1:]
+            for _ in range(2):  # what waits is still there, and the same
+                whole = found.joined(*rest)
+                assert (whole.first, whole.last) == (parts[0].first, parts[-1].last)
+                for name, log in whole.logs.items():
+                    expected = np.concatenate([part.logs[name] for part in parts], axis=1)
+                    assert log.dtype == expected.dtype
+                    assert np.array_equal(log, expected)
+                events = np.concatenate([part.events["invented"] for part in parts])
+                assert np.array_equal(whole.events["invented"], events)
+            kept = parts if added else parts[:-1]
+            assert bool(found) == bool(kept)
+            sizes = [array.nbytes for part in kept for array in part.logs.values()]
+            sizes += [part.events["invented"].nbytes for part in kept]
+            assert found.nbytes == sum(sizes)
+            found.clear()
+            assert not found
+            assert found.nbytes == 0
+
+
+FIELDS = {
+    "one": Field((), "float64", "", ""),
+    "passing": Field((), "float64", "", "", kept=False),
+    "two": Field(("agent",), "int32", "", ""),
+}
+STATE = {"one": np.arange(3.0), "passing": np.ones(3), "two": np.arange(6).reshape(3, 2)}
+
+
+class Slow:
+    """An engine whose arrays come one by one, slowly."""
+
+    def __init__(self, fails=False):
+        self.reads, self.fails = 0, fails
+
+    def state(self):
+        return dict(self.each())
+
+    def each(self):
+        self.reads += 1
+        for name, array in STATE.items():
+            time.sleep(0.01)
+            if self.fails and name == "two":
+                raise DeviceError("the device is gone")
+            yield name, array
+
+
+@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("seen", [False, True])
+def test_a_state_is_read_once_and_hashed_as_it_is(begun, seen):
+    engine = Slow()
+    state = SeenState(engine, FIELDS)
+    if seen:
+        assert state().keys() == STATE.keys()
+    if begun:
+        state.begin()
+    digest = state.hashed()
+    assert isinstance(digest, Future)
+    assert digest.result() == state_hash(FIELDS, STATE)
+    assert state() == STATE
+    assert engine.reads == 1
+
+
+def test_a_state_that_cannot_be_read_says_so_where_it_is_asked_for():
+    state = SeenState(Slow(fails=True), FIELDS)
+    state.begin()
+    with pytest.raises(DeviceError, match="the device is gone"):
+        state.hashed()
+    with pytest.raises(DeviceError, match="the device is gone"):
+        state()

@@ -31,7 +31,7 @@ A variable has all ticks of a copy together, so to write a few ticks of many cop
 page of it, and a commit hands all these pages to the disk.
 """
 
-COMMIT_SHARE, RAREST_SECONDS = 0.05, 30.0
+COMMIT_SHARE, RAREST_SECONDS = 0.02, 30.0
 """Where a commit takes long, they follow each other so rarely that they take this share of a run's
 time, but not more rarely than this: what is computed meanwhile does not hide all of a commit."""
 

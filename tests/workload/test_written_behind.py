@@ -127,7 +127,7 @@ def test_checkpoints_of_a_fast_run_are_its_last_two(
 
 
 def test_commits_that_take_long_follow_each_other_rarely(calls, monkeypatch, tmp_path):
-    """At most a twentieth of the time is theirs, where blocks hide nothing of them."""
+    """At most this share of the time is theirs, where blocks hide nothing of them."""
     write, began = Layout.write, []
 
     def slow(self, file, block):

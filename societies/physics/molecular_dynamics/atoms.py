@@ -110,9 +110,9 @@ def _extended_xyz(path: str, lines: list[str]) -> Atoms:
 def _before_the_last_frame(lines: list[str]) -> int:
     """Return how many lines stand before it: a frame follows where its number of atoms does."""
     before = 0
-    while lines[before].strip().isdecimal():
-        following = before + int(lines[before]) + 2
-        if following >= len(lines) or not lines[following].strip().isdecimal():
+    while (count := _whole(lines[before])) is not None:
+        following = before + count + 2
+        if following >= len(lines) or _whole(lines[following]) is None:
             break
         before = following
     return before
@@ -130,21 +130,31 @@ def _columns(path: str, line: int, properties: str) -> tuple[dict[str, int], int
     """Return the first column of each property of three numbers, and how many columns there are."""
     parts, places, at = properties.split(":"), {}, 0
     for name, kind, count in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
-        if not count.isdigit():
-            raise ConfigError(f"{path}:{line}: Properties: {count} is no number of columns")
-        if kind == "R" and count == "3":
+        width = _whole(count)
+        if width is None:
+            raise ConfigError(f"{path}:{line}: Properties: {count[:40]} is no number of columns")
+        if kind == "R" and width == 3:
             places[{"vel": "velo", "velocities": "velo"}.get(name, name)] = at
-        at += int(count)
+        at += width
     if "pos" not in places:
         raise ConfigError(f"{path}:{line}: Properties have no pos:R:3")
     return places, at
 
 
 def _count(path: str, number: int, line: str, there: int) -> None:
-    if not line.strip().isdigit():
-        raise ConfigError(f"{path}:{number}: expected the number of atoms, got {line.strip()[:40]}")
-    if int(line) != there:
-        raise ConfigError(f"{path}:{number}: {int(line)} atoms are announced, {there} follow")
+    count = _whole(line)
+    if count is None:
+        said = line.strip()[:40] or "an empty line"
+        raise ConfigError(f"{path}:{number}: expected the number of atoms, got {said}")
+    if count != there:
+        raise ConfigError(f"{path}:{number}: {count} atoms are announced, {there} follow")
+
+
+def _whole(text: str) -> int | None:
+    """Return a number of at most 18 digits 0 to 9, None if it is another text."""
+    digits = text.strip()
+    # `int` takes no "²", which is a digit to Python, and no number of thousands of digits.
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else None
 
 
 def _cube(path: str, number: int, sides: NDArray[np.float64]) -> float:
@@ -157,10 +167,12 @@ def _cube(path: str, number: int, sides: NDArray[np.float64]) -> float:
 def _numbers(path: str, number: int, words: list[str], count: int) -> list[float]:
     if len(words) != count:
         raise ConfigError(f"{path}:{number}: expected {count} numbers, got {len(words)}")
-    try:
-        numbers = [float(word) for word in words]
-    except ValueError as error:
-        raise ConfigError(f"{path}:{number}: {error}") from None
+    numbers = []
+    for word in words:
+        try:
+            numbers.append(float(word))
+        except ValueError:
+            raise ConfigError(f"{path}:{number}: expected a number, got {word[:40]}") from None
     if not np.isfinite(numbers).all():
         raise ConfigError(f"{path}:{number}: a number is not finite")
     return numbers

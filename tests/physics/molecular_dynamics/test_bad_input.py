@@ -66,25 +66,37 @@ def test_the_smallest_lattice_that_is_named_does():
         (GOOD + "2\n", ":5: 2 atoms are announced, 0 follow"),
         (GOOD + "A 1 1 1\n", ":1: 2 atoms are announced, 3 follow"),
         (GOOD.replace("2\n", "two\n", 1), ":1: expected the number of atoms, got two"),
+        (GOOD.replace("2\n", "\u00b2\n", 1), ":1: expected the number of atoms, got \u00b2"),
+        (GOOD.replace("2\n", "\n", 1), ":1: expected the number of atoms, got an empty line"),
         (GOOD.replace("Lattice", "Box"), ":2: the box is missing"),
         (GOOD.replace("8 0 0 0 8", "8 0 0 0 9"), ":2: the box is no cube"),
         (GOOD.replace("3 3 3", "3 3 nan"), ":4: a number is not finite"),
-        (GOOD.replace("3 3 3", "3 3 x"), ":4: could not convert string to float: 'x'"),
+        (GOOD.replace("3 3 3", "3 3 x"), ":4: expected a number, got x"),
         (GOOD.replace("3 3 3", "3 3"), ":4: expected 4 words, got 3"),
+        (GOOD.replace("pos:R:3", "pos:R:\u00b2"), ":2: Properties: \u00b2 is no number of columns"),
         (GOOD.replace("pos:R", "place:R"), ":2: Properties have no pos:R:3"),
         ("2\n", "1 lines are no atoms in a box"),
+        ("8 8 8\n\u00b2\n1 1 1 1\n2 3 3 3\n", ":2: expected the number of atoms, got \u00b2"),
         ("8 8 8\n3\n1 1 1 1\n2 3 3 3\n", ":2: 3 atoms are announced, 2 follow"),
         ("8 8 8\n2\n1 1 1 1\n2 3 3\n", ":4: expected 4 numbers, got 3"),
     ],
 )
 def test_files_of_atoms(tmp_path, text, message):
     path = tmp_path / "atoms.xyz"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError) as error:
         read_atoms(str(path))
     assert str(error.value).endswith(message) or message in str(error.value)
     path.write_text(GOOD)
     assert read_atoms(str(path)).positions.tolist() == [[1, 1, 1], [3, 3, 3]]
+
+
+def test_a_number_of_atoms_of_thousands_of_digits_is_none(tmp_path):
+    """Python itself takes no such number."""
+    path = tmp_path / "atoms.xyz"
+    path.write_text(GOOD.replace("2\n", f"{'9' * 5000}\n", 1))
+    with pytest.raises(ConfigError, match=r":1: expected the number of atoms, got 9{40}$"):
+        read_atoms(str(path))
 
 
 def test_an_exported_file_is_a_start(tmp_path):

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 import typer.core
+from rich.markup import escape
 
-from societies.errors import ConfigError, SocietiesError, typed
+from societies.errors import ConfigError, SocietiesError, printable, typed
 from societies.paths import shipped_configuration
 from societies.words import plural
 
@@ -51,15 +52,18 @@ class ConfigCommand(typer.core.TyperCommand):
         """Read the words after the command."""
         words = list(args)
         ctx.meta[CONFIG] = self.file(words)
+        help_wanted = bool({"-h", "--help"} & set(words))
+        found = None
         try:
             found = self.workload(words)
             if found is not None:
                 self.speak_of(found, words)
-        except SocietiesError:
-            if not ctx.resilient_parsing:  # else a shell completes a line
+        except SocietiesError as error:
+            if help_wanted:
+                self.epilog = escape(printable(str(error)))
+            elif not ctx.resilient_parsing:  # else a shell completes a line
                 raise
-            found = None
-        if not ctx.resilient_parsing and not {"-h", "--help"} & set(words):
+        if not ctx.resilient_parsing and not help_wanted:
             self.require_known(found, words)
         try:
             return super().parse_args(ctx, args)

@@ -33,6 +33,26 @@ def test_switches_show_no_type(command, shell, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["view", "physics/matmul/product"], "workload matmul cannot be viewed"),
+        (["trace", "physics/matmul/product", "-h"], "workload matmul cannot be traced"),
+        (["play", "economy/quickstart"], "workload economy cannot be played"),
+        (["run", "strange.yaml"], "unknown workload 'alchemy[red]'"),
+    ],
+)
+def test_help_is_given_of_what_cannot_be_done(words, said, shell, monkeypatch, tmp_path):
+    """Found in use: instead of help there was the error alone. It is the last line now."""
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    Path("strange.yaml").write_text("workload: alchemy[red]\n")
+    code, out, err = shell(*words, "--help")
+    assert (code, err) == (0, "")
+    assert f"Usage: societies {words[0]}" in out and "--device" in out
+    assert said in out.partition("Show this message")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
         (["run", "--days", "10.5"], "'--days': expected a whole number, got 10.5"),
         (["run", "--seed", "one"], "'--seed': expected a whole number, got one"),
         (["run", "--replicates", ""], "'--replicates': expected a whole number, got nothing"),

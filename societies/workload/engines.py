@@ -239,7 +239,7 @@ class _Base(Generic[P]):
 
     def initial(self) -> State:
         """Return every array as it is before the first phase."""
-        return initial_state(self.fields, self.sizes, self.copies, self.parameters)
+        return initial_state(self.fields, self.sizes, self.copies, self.parameters, self._place)
 
     def state(self) -> State:
         """Return a copy of every array of the state."""
@@ -317,8 +317,8 @@ class _Base(Generic[P]):
         All else stays as it is, and is of no importance to whoever begins with the first tick.
         """
         fields = {name: field for name, field in self.fields.items() if field.constant}
-        before = initial_state(fields, self.sizes, self.copies, self.parameters)
-        after = initial_state(fields, self.sizes, self.copies, p)
+        before = initial_state(fields, self.sizes, self.copies, self.parameters, self._place)
+        after = initial_state(fields, self.sizes, self.copies, p, self._place)
         self.parameters = p
         self._parameters_changed()
         self._set({k: new for k, new in after.items() if not np.array_equal(new, before[k])})
@@ -623,7 +623,8 @@ class DeviceEngine(_Base[P]):
 
     def _initialise(self) -> None:
         """Have every array as it is before the first phase; what is one number is not uploaded."""
-        for name, value in initial_values(self.fields, self.parameters).items():
+        values = initial_values(self.fields, self.parameters, self.copies, self._place)
+        for name, value in values.items():
             array = self._state[name]
             if value.ndim:
                 array.set(np.broadcast_to(value, array.shape))

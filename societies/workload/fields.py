@@ -38,7 +38,8 @@ class Field:
         `Workload.limits`. A checkpoint with others is not resumed: give it for all that kernels
         take for indices or loop bounds
     initial : value before the first tick, or a function of the parameters that gives it: a number
-        or an array that broadcasts to the shape of one copy or of all of them
+        or an array that broadcasts to the shape of one copy, or has a row for each of them; copies
+        after the last row begin as it does
     kept : whether the array is part of a checkpoint. What one phase hands to the next within a
         tick is not; at the start of every tick its values are of no importance.
     constant : whether the array never changes after tick 0. It is no part of a checkpoint either:
@@ -118,22 +119,44 @@ class Events:
 
 
 def initial_state(
-    fields: Mapping[str, Field], sizes: Mapping[str, int], copies: int, parameters: Any
+    fields: Mapping[str, Field],
+    sizes: Mapping[str, int],
+    copies: int,
+    parameters: Any,
+    place: int = 0,
 ) -> State:
-    """Return every array as it is before the first phase, the copy first."""
+    """Return every array as it is before the first phase, the copy first.
+
+    Parameters
+    ----------
+    place : of the first copy, in the whole ensemble
+    """
     return {
         name: np.broadcast_to(value, (copies, *fields[name].shape(sizes))).copy()
-        for name, value in initial_values(fields, parameters).items()
+        for name, value in initial_values(fields, parameters, copies, place).items()
     }
 
 
-def initial_values(fields: Mapping[str, Field], parameters: Any) -> State:
+def initial_values(
+    fields: Mapping[str, Field], parameters: Any, copies: int, place: int = 0
+) -> State:
     """Return what each array consists of before the first phase: a number, or part of the array."""
     given = {
         name: field.initial(parameters) if callable(field.initial) else field.initial
         for name, field in fields.items()
     }
-    return {name: np.asarray(value, fields[name].dtype) for name, value in given.items()}
+    values = {name: np.asarray(value, fields[name].dtype) for name, value in given.items()}
+    return {
+        name: _rows(value, copies, place) if value.ndim > len(fields[name].dims) else value
+        for name, value in values.items()
+    }
+
+
+def _rows(of_all: NDArray[Any], copies: int, place: int) -> NDArray[Any]:
+    """Return the rows of some copies; after the last row it is repeated."""
+    if place + copies <= len(of_all):
+        return of_all[place : place + copies]
+    return of_all[np.minimum(np.arange(place, place + copies), len(of_all) - 1)]
 
 
 def kept(fields: Mapping[str, Field], state: Mapping[str, NDArray[Any]]) -> State:

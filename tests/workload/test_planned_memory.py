@@ -78,7 +78,7 @@ def test_many_inventors_need_global_memory(allocated, monkeypatch):
         counted.append(int(np.prod(shape)) * np.dtype(dtype).itemsize)
         return empty(self, 1, dtype)
 
-    def unfilled(fields, p):
+    def unfilled(fields, p, copies, place):
         return {name: np.zeros((), field.dtype) for name, field in fields.items()}
 
     monkeypatch.setattr(Device, "zeros", small)

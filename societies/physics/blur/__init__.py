@@ -47,8 +47,8 @@ class Blur(Workload[BlurConfig, Parameters]):
     figure = staticmethod(figure.figure)
 
     def count(self, config: BlurConfig) -> int:
-        """Return the number of frames."""
-        return len(config.source.planes)
+        """Return how many images are blurred: as many as there are frames, unless it is said."""
+        return int(getattr(config, "replicates", len(config.source.planes)))
 
     def sizes(self, p: Parameters) -> dict[str, int]:
         """Return channels and sides of the picture."""
@@ -129,7 +129,7 @@ class Blur(Workload[BlurConfig, Parameters]):
 
     def work_done(self, config: BlurConfig, ticks: int) -> float:
         """Return pixels times passes; a channel counts as a pixel."""
-        return float(config.source.planes.size * ticks)
+        return float(config.source.planes[0].size * ticks * self.count(config))
 
     def contents(self, config: BlurConfig) -> Contents:
         """Return what the file holds; at the end the picture is written."""

@@ -124,6 +124,39 @@ def test_frames_of_an_animation(tmp_path):
         assert abs(np.asarray(found.convert("L")).astype(int) - 120).max() <= 1
 
 
+def five_frames(folder):
+    """Return the configuration of an animation of five frames that differ in one pixel."""
+    frames = np.full((5, 9, 12), 40, np.uint8)
+    frames[range(5), 4, range(3, 8)] = 255
+    first, *more = map(Image.fromarray, frames)
+    first.save(folder / "a.png", save_all=True, append_images=more)
+    return config_of(image=str(folder / "a.png"), frames="all", passes=2)
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+@pytest.mark.parametrize("batch", [1, 2, 4])
+def test_frames_in_batches_are_those_at_once(tmp_path, device, batch):
+    """Every batch began with all frames, and there was no room for them."""
+    config = five_frames(tmp_path)
+    written = {}
+    for many in (5, batch):
+        report = societies.run(config, device=device, out=tmp_path / f"{many}.h5", batch=many)
+        written[many] = report.state_sha256, (tmp_path / "a-blurred.png").read_bytes()
+    assert written[batch] == written[5]
+
+
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_other_numbers_of_frames_are_measured(tmp_path, device):
+    """The first so many frames; there was an error of NumPy."""
+    config = five_frames(tmp_path)
+    asked = {"device": device, "copies": [1, 3, 5, 8], "repeats": 1}
+    for one, copies in zip(societies.bench(config, **asked), asked["copies"], strict=True):
+        assert one.copies == copies
+        assert one.work_per_second * one.seconds == pytest.approx(9 * 12 * copies * 2)
+    (one,) = societies.bench(config, device=device, repeats=1)
+    assert one.copies == 5
+
+
 def test_other_files_are_refused(tmp_path):
     def refused(message, name, **settings):
         with pytest.raises(ValidationError, match=re.escape(message)):

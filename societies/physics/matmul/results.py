@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from societies.output import ResultFile, open_results
+from societies.output import ResultFile, Variable, open_results
 from societies.workload.contents import SeriesAndDetail
-from societies.workload.fields import Field, State
+from societies.workload.fields import Field
+from societies.workload.protocol import Block
 from societies.workload.report import RunReport
 
+RATE = "gflops"
+"""Variable of the file: the rate of each repeat. Attributes are written before a run begins."""
+
+GIGA = 1e9
+
 UNMEASURED = 0.0
-"""Rate of a run whose repetitions took no time that could be measured."""
+"""Rate of a repeat that took no time that could be measured."""
 
 
 def operations(config: Any) -> int:
@@ -21,19 +27,26 @@ def operations(config: Any) -> int:
     return 2 * int(config.rows) * int(config.inner) * int(config.columns)
 
 
-def rate(config: Any, seconds: Any) -> float:
-    """Return thousand millions of operations in a second, of the repetition in the middle."""
-    middle = float(np.median(seconds)) if len(seconds) else 0.0
-    return operations(config) / middle / 1e9 if middle > 0 else UNMEASURED
+def rates(config: Any, seconds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return thousand millions of operations in a second, of each repeat."""
+    rates = np.full(len(seconds), UNMEASURED)
+    np.divide(operations(config) / GIGA, seconds, out=rates, where=seconds > 0)
+    return rates
 
 
 class WithRate(SeriesAndDetail):
-    """The file of a run: C if it is asked for, seconds, operations."""
+    """The file of a run: C if it is asked for, seconds, operations and their rate."""
 
     def __init__(self, workload: Any, config: Any) -> None:
         super().__init__(workload, config)
         if config.record.product:
             self._final: dict[str, Field] = {"C": workload.fields(self._p)["C"]}
+
+    def variables(self) -> list[Variable]:
+        """Return the variables of any timed run, and the rate."""
+        meaning = "operations in a second, products and sums, in thousand millions"
+        rate = Variable(RATE, (self.workload.clock,), "float64", "GFLOP/s", meaning)
+        return [*super().variables(), rate]
 
     def attributes(self) -> dict[str, str | int]:
         """Return the title, sizes, and operations of a repetition."""
@@ -43,25 +56,50 @@ class WithRate(SeriesAndDetail):
         sides = {"rows": config.rows, "inner": config.inner, "columns": config.columns}
         return {"title": title, **sides, "flops": operations(config)}
 
-    def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Write the product if it is asked for."""
-        super().finish(file, tick, state)
+    def write(self, file: ResultFile, block: Block) -> None:
+        """Write what was measured of the repeats of a block, and their rates."""
+        super().write(file, block)
+        found, places = (
+            rates(self.config, block.measured["seconds"]),
+            slice(block.first - 1, block.last),
+        )
+        file.write(RATE, found, **{self.workload.clock: places})
 
 
 class RateReport(RunReport):
-    """The report of a run, with seconds and rate."""
+    """The report of a run, with seconds and rate.
+
+    A compiler may finish a kernel when it is launched first, so the first repeat is left out where
+    there are others.
+    """
+
+    @property
+    def work_per_second(self) -> float:
+        """Sums of a product in a second of a repeat, without building and reading back."""
+        seconds, _ = self._middle()
+        steps = self.workload.work_done(self.config, 1)
+        return steps / seconds if seconds > 0 else super().work_per_second
 
     @property
     def rows(self) -> list[tuple[str, str]]:
         """The closing table of any run, how long a repetition took and how fast it was."""
-        with open_results(self.path) as results:
-            seconds = results["seconds"].values
-        seconds = seconds[np.isfinite(seconds)]
-        if not len(seconds):
+        seconds, of = self._middle()
+        if not seconds > 0:
             return super().rows
-        speed = f"{rate(self.config, seconds):,.1f} GFLOP/s, the median of {len(seconds)}"
+        rate = operations(self.config) / seconds / GIGA
+        said = f"{rate:,.1f}" if rate >= 1 else f"{rate:.3g}"
         return [
             *super().rows,
-            ("seconds of a product", f"{float(np.median(seconds)):.6g}"),
-            ("speed", speed),
+            ("seconds of a product", f"{seconds:.6g}"),
+            ("speed", f"{said} GFLOP/s, {of}"),
         ]
+
+    def _middle(self) -> tuple[float, str]:
+        """Return the seconds of the repeat in the middle, and what it is the middle of."""
+        with open_results(self.path) as results:
+            seconds = results["seconds"].values
+        later = seconds[1:][np.isfinite(seconds[1:])]
+        if len(later):
+            return float(np.median(later)), f"the median of {len(later)}, without the first"
+        first = float(seconds[0])
+        return first, "of the only repeat, for which a compiler may have finished the kernel"

@@ -1,6 +1,7 @@
 """Is a product declared right: its files of matrices, its results, and what is refused?"""
 
 import re
+from contextlib import suppress
 
 import h5py
 import numpy as np
@@ -9,7 +10,7 @@ import xarray as xr
 from pydantic import ValidationError
 
 import societies
-from societies.errors import ConfigError
+from societies.errors import ConfigError, Interrupted
 from societies.physics.matmul import WORKLOAD
 from societies.physics.matmul.config import MatmulConfig
 
@@ -31,11 +32,43 @@ def test_the_file_holds_product_seconds_and_operations(tmp_path):
     with xr.open_dataset(tmp_path / "c.h5") as run:
         assert run.attrs["flops"] == 2 * 5 * 7 * 3
         assert run["seconds"].dims == ("repeat",) and (run["seconds"] > 0).all()
+        assert run["gflops"].dims == ("repeat",) and run["gflops"].attrs["units"] == "GFLOP/s"
+        assert np.allclose(run["gflops"] * run["seconds"] * 1e9, run.attrs["flops"])
         near = a.astype(np.float32) @ b.astype(np.float32)
         assert run["C"].dims == ("product", "row", "column")
         assert np.allclose(run["C"][0], near, rtol=1e-5)
     assert config.inputs() == {"a": settings["a"], "b": str(tmp_path / "b.h5")}
     assert WORKLOAD.work_done(config, 4) == 4 * 5 * 7 * 3
+
+
+@pytest.mark.parametrize("repeats", [1, 2, 6])
+def test_the_rate_that_is_reported_is_that_of_repeats(repeats, tmp_path):
+    """Building kernels took nearly all of the time of a small product, and counted."""
+    config = config_of(rows=4, inner=5, columns=3, repeats=repeats)
+    report = societies.run(config, out=tmp_path / "c.h5")
+    with xr.open_dataset(tmp_path / "c.h5") as run:
+        middle = float(np.median(run["seconds"][1:] if repeats > 1 else run["seconds"]))
+    assert report.work_per_second == pytest.approx(4 * 5 * 3 / middle)
+    shown = dict(report.rows)
+    rate, of = shown["speed"].split(" GFLOP/s, ")
+    assert float(rate.replace(",", "")) == pytest.approx(2 * 4 * 5 * 3 / middle / 1e9, rel=0.05)
+    assert float(shown["seconds of a product"]) == pytest.approx(middle)
+    alone = "of the only repeat, for which a compiler may have finished the kernel"
+    assert of == (alone if repeats == 1 else f"the median of {repeats - 1}, without the first")
+
+
+def test_rates_follow_a_run_that_was_resumed(tmp_path):
+    config = config_of(rows=4, inner=5, columns=3, repeats=6, record={"checkpoint": 1})
+
+    def stop(repeat, last):
+        raise KeyboardInterrupt
+
+    for progress in (stop, None):
+        resume = progress is None
+        with suppress(Interrupted):
+            societies.run(config, out=tmp_path / "c.h5", resume=resume, progress=progress)
+    with xr.open_dataset(tmp_path / "c.h5") as run:
+        assert np.allclose(run["gflops"] * run["seconds"] * 1e9, run.attrs["flops"])
 
 
 def test_without_being_asked_for_the_product_is_not_written(tmp_path):

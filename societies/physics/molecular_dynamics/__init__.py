@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.physics.molecular_dynamics.view import Look
     from societies.workload.protocol import Block, Contents
+    from societies.workload.report import RunReport
     from societies.workload.view import View
 
 FOLDER = "physics/molecular_dynamics"
@@ -233,6 +234,12 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
         from societies.physics.molecular_dynamics.contents import AtomsInFile
 
         return AtomsInFile(self, config)
+
+    def report(self, config: MolecularDynamicsConfig, **facts: Any) -> RunReport:
+        """Return the report of a run; that of a start has its energies per atom."""
+        from societies.physics.molecular_dynamics.report import AtomsReport
+
+        return AtomsReport(self, config, **facts)
 
     def check(self, block: Block, p: Parameters) -> None:
         """Stop at a pair that is too close, and at an atom that is lost."""

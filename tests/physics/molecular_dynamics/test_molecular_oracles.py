@@ -4,6 +4,7 @@ import pytest
 from marks import thorough_but
 from md_boxes import NIST, SYSTEMS, after, digest, engine, system
 
+import societies
 from societies import load_config
 from societies.physics.molecular_dynamics import WORKLOAD
 
@@ -105,3 +106,20 @@ def test_the_melt_of_lammps(device):
     assert (float(state["U"][0]) + float(state["K"][0])) / p.atoms == pytest.approx(
         -4.6134356, abs=5.1e-8
     )
+
+
+def test_the_report_of_a_start_has_what_is_published(tmp_path):
+    """Energies per atom; there were those of all atoms alone, and six digits of the pressure."""
+    overrides = ["precision=double", "steps=0"]
+    config = load_config("physics/molecular_dynamics/melt", overrides)
+    rows = dict(societies.run(config, out=tmp_path / "melt.h5").rows)
+    assert rows["potential energy"] == "-6.7733681 epsilon per atom"
+    assert rows["total energy"] == "-4.6134356 epsilon per atom"
+    assert rows["P"] == "-5.0197073 epsilon/sigma^3"
+    assert rows["U"] == "-216748 epsilon"
+
+
+def test_the_report_of_steps_has_the_series_alone(tmp_path):
+    config = load_config("physics/molecular_dynamics/quickstart", ["steps=5", "record.series=5"])
+    rows = dict(societies.run(config, out=tmp_path / "gas.h5").rows)
+    assert rows["potential energy"].endswith(" epsilon per atom") and "U" not in rows

@@ -1,0 +1,29 @@
+"""What is printed of a run of atoms? Of one without steps its energies per atom, too.
+
+They are what is published of other programs, with more digits than the closing table has.
+"""
+
+from __future__ import annotations
+
+from societies.workload.report import RunReport
+
+
+class AtomsReport(RunReport):
+    """The report of a run, in which a start has the energies per atom that steps have."""
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The closing table of any run; of a start energies per atom behind those of all atoms."""
+        if "U" not in self.final:  # which has the series of the last step
+            return super().rows
+        pressure = f"{self.final['P']:.8g} epsilon/sigma^3"
+        rows = [(name, pressure if name == "P" else said) for name, said in super().rows]
+        potential, kinetic = (self.final[name] / self.config.number_of_atoms for name in "UK")
+        energies = {
+            "potential energy": potential,
+            "kinetic energy": kinetic,
+            "total energy": potential + kinetic,
+        }
+        added = [(name, f"{value:.8g} epsilon per atom") for name, value in energies.items()]
+        at = [name for name, _ in rows].index("device")
+        return [*rows[:at], *added, *rows[at:]]

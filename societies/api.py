@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -347,5 +348,5 @@ def _require_name_of_result(out: str | Path | None) -> None:
         return
     file, how = path.with_suffix(".h5"), ""
     if ending in _TABLES:
-        how = f"\nfor tables, then: societies export --to csv {file}"
+        how = f"\nfor tables, then: societies export --to csv {shlex.quote(str(file))}"
     raise ConfigError(f"{path}: a run writes an HDF5 file; give it a name like {file}{how}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from os import PathLike
@@ -248,7 +249,7 @@ def _install() -> str:
     """Say what to type: for this checkout, or for an installation from elsewhere."""
     root = Path(__file__).resolve().parents[2]
     if (root / "pyproject.toml").is_file():
-        return f"pip install -e '{root}[plot]'"
+        return f"pip install -e {shlex.quote(f'{root}[plot]')}"
     return "pip install matplotlib"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Any
@@ -198,8 +199,8 @@ def _text(name: str) -> str:
         raise ConfigError(f"{name!s}: cannot be read ({reason})") from None
     if content.startswith(HDF5):
         raise ConfigError(
-            f"{name}: is an HDF5 file, not a configuration\n"
-            f"`societies info --config {name}` prints the one that a result was made with"
+            f"{name}: is an HDF5 file, not a configuration\n`societies info --config "
+            f"{shlex.quote(str(name))}` prints the one that a result was made with"
         )
     if len(content) > LARGEST_FILE:
         raise ConfigError(f"{name}: is larger than {LARGEST_FILE >> 20} MiB, no configuration is")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import platform
+import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -123,7 +124,7 @@ def capture_launches(
         version=package_version(),
         kernels=", then ".join(f"kernel {row['kernel']}" for row in described),
         device=device.name,
-        folder=folder.name,
+        folder=shlex.quote(folder.name),
     )
     files = {
         **{name: program.source for program, name in programs.items()},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import warnings
@@ -179,7 +180,7 @@ def require_origin(
         raise OutputError(
             f"{path} was made with another configuration: {key} is {old} in the file and "
             f"{new} here{more}\n{going_on} with the configuration that made it; "
-            f"`societies info --config {path}` prints it"
+            f"`societies info --config {shlex.quote(str(path))}` prints it"
         )
 
     _require_table(path, attributes.get(TABLE), config.table, going_on)

@@ -102,8 +102,8 @@ def test_another_input_gives_another_result(shell, tmp_path):
 
 
 def test_what_is_in_the_folder(shell, tmp_path):
-    launch = captured(shell, tmp_path / "c", "--phase", "trading (round 1)", "--day", "2")
-    assert sorted(path.name for path in (tmp_path / "c").iterdir()) == [
+    launch = captured(shell, tmp_path / "c d", "--phase", "trading (round 1)", "--day", "2")
+    assert sorted(path.name for path in (tmp_path / "c d").iterdir()) == [
         "README.txt",
         "config.yaml",
         "driver.py",
@@ -122,10 +122,11 @@ def test_what_is_in_the_folder(shell, tmp_path):
     arguments = {argument["name"]: argument for argument in one["arguments"]}
     assert arguments["market_round"]["value"] == "1"
     assert arguments["state_held"]["array"] == "state_held"
-    assert "__kernel void trading(" in (tmp_path / "c/kernel.cl").read_text()
-    assert "#define AGENTS 6" in (tmp_path / "c/source.cl").read_text()
-    assert load_config(tmp_path / "c/config.yaml") == load_config("run.yaml")
-    assert "driver.py" in (tmp_path / "c/README.txt").read_text()
+    assert "__kernel void trading(" in (tmp_path / "c d/kernel.cl").read_text()
+    assert "#define AGENTS 6" in (tmp_path / "c d/source.cl").read_text()
+    assert load_config(tmp_path / "c d/config.yaml") == load_config("run.yaml")
+    readme = (tmp_path / "c d/README.txt").read_text()
+    assert "driver.py" in readme and "`tar czf capture.tar.gz 'c d'`" in readme
 
 
 def test_it_starts_where_a_run_is(shell, tmp_path):

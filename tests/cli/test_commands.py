@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -218,6 +219,22 @@ def test_a_result_is_no_table_but_exports_to_one(shell, small):
     code, _, err = shell("run", "small.yaml", "--out", "x.csv")
     assert code == 2
     assert err.endswith("\nfor tables, then: societies export --to csv x.h5\n")
+
+
+def test_commands_that_are_advised_can_be_pasted(shell, small):
+    """Found in use: a path with a space fell apart in two."""
+    shell("run", "small.yaml", "--out", "my run.h5", "-q")
+
+    def advised(before, *words):
+        said = shell(*words)[2].partition(before)[2].partition("`")[0].partition("\n")[0]
+        return shlex.split(said)
+
+    info = ["societies", "info", "--config", "my run.h5"]
+    assert advised("`", "run", "my run.h5") == info
+    to_resume = ["run", "small.yaml", "--out", "my run.h5", "--resume", "--seed", "9"]
+    assert advised("`", *to_resume) == info
+    table = advised("then: ", "run", "small.yaml", "--out", "my $table.csv")
+    assert table == ["societies", "export", "--to", "csv", "my $table.h5"]
 
 
 def test_a_workload_that_is_not_known_is_guessed(shell):

@@ -27,6 +27,9 @@ SOFTWARE = "Societies"
 SOFTWARE_TAG = 0x0131
 """Of EXIF: the program that wrote a picture."""
 
+BMP_MARK, BMP_RESERVED = b"Soci", slice(6, 10)
+"""What is written into the bytes of a BMP's header that are left to the program that writes it."""
+
 MOST_FRAMES = 10_000
 
 REFUSED = ("EPS", "WMF")
@@ -173,7 +176,7 @@ def write(
     kind = kind_of(path)
     given = np.concatenate([planes, alpha[:, None]], axis=1) if alpha is not None else planes
     if kind in ("JPEG", "BMP"):
-        given = planes
+        given = planes  # they have no opacity
     frames = [Image.fromarray(_pixels(one)) for one in given]
     options: dict[str, Any] = {}
     if kind in ("PNG", "JPEG", "TIFF", "WEBP"):
@@ -192,6 +195,10 @@ def write(
             options["duration"] = list(durations)
     try:
         frames[0].save(unfinished, format=kind, **options)
+        if kind == "BMP":
+            with open(unfinished, "r+b") as file:
+                file.seek(BMP_RESERVED.start)
+                file.write(BMP_MARK)
         os.replace(unfinished, path)
     except (OSError, ValueError) as error:
         unfinished.unlink(missing_ok=True)
@@ -219,10 +226,14 @@ def kind_of(path: Path) -> str:
 
 
 def is_ours(path: Path) -> bool:
-    """Return whether `write` wrote a file; of BMP, which says nothing, it is never known."""
+    """Return whether `write` wrote a file."""
     from PIL import Image, UnidentifiedImageError
 
     try:
+        with open(path, "rb") as file:
+            head = file.read(BMP_RESERVED.stop)
+        if head.startswith(b"BM"):
+            return head[BMP_RESERVED] == BMP_MARK
         with Image.open(path, formats=list(set(WRITTEN.values()))) as image:
             comment = image.info.get("comment", b"")
             said = image.getexif().get(SOFTWARE_TAG) or (

@@ -51,11 +51,10 @@ def test_the_picture_stands_beside_the_original(tmp_path, name):
     ) / 4
     lossy = 60 if name.endswith(("jpg", "gif")) else 0.51
     assert abs(np.moveaxis(pixels, 2, 0)[:, 1:-1, 1:-1] - inner).max() <= lossy
-    if not name.endswith("bmp"):  # which does not say who wrote it
-        again = societies.run(
-            config_of(image=str(tmp_path / name)), device="reference", out=tmp_path / "2.h5"
-        )
-        assert again.last_tick == 1
+    again = societies.run(
+        config_of(image=str(tmp_path / name)), device="reference", out=tmp_path / "2.h5"
+    )
+    assert again.last_tick == 1
 
 
 def test_grey_stays_grey_and_opacity_as_it_is(tmp_path):
@@ -201,13 +200,22 @@ def test_a_pipe_is_no_picture(tmp_path):
         wake.cancel()
 
 
-def test_pictures_of_others_are_not_replaced(tmp_path):
+@pytest.mark.parametrize("ending", ["png", "bmp", "jpg", "tif", "webp", "gif"])
+def test_pictures_of_others_are_not_replaced(tmp_path, ending):
+    image, there = tmp_path / f"a.{ending}", tmp_path / f"a-blurred.{ending}"
+    Image.fromarray(COLOURS).save(image)
+    Image.fromarray(GREY).save(there)
+    before = there.read_bytes()
+    for overwrite in (False, True):
+        with pytest.raises(OutputError, match="it is not known that Societies wrote it"):
+            config = config_of(image=str(image))
+            out = tmp_path / "run.h5"
+            societies.run(config, device="reference", out=out, overwrite=overwrite)
+        assert there.read_bytes() == before
+
+
+def test_the_picture_itself_is_not_replaced_through_a_link(tmp_path):
     Image.fromarray(COLOURS).save(tmp_path / "a.png")
-    Image.fromarray(GREY).save(tmp_path / "a-blurred.png")
-    before = (tmp_path / "a-blurred.png").read_bytes()
-    with pytest.raises(OutputError, match="it is not known that Societies wrote it"):
-        run(tmp_path, image=str(tmp_path / "a.png"))
-    assert (tmp_path / "a-blurred.png").read_bytes() == before
     link = tmp_path / "link.png"
     link.symlink_to(tmp_path / "a.png")
     with pytest.raises(ValidationError, match="is the picture that is blurred"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,9 +146,13 @@ class Blur(Workload[BlurConfig, Parameters]):
 
     def plan_rows(self, config: BlurConfig, p: Parameters) -> list[tuple[str, str]]:
         """Return what is blurred, and how."""
-        from societies.physics.blur.picture import described
+        from societies.physics.blur.picture import described, kind_written
 
-        return [("picture", described(config)), ("phases of a pass", ", ".join(_phases_of(p)))]
+        rows = [("picture", described(config)), ("phases of a pass", ", ".join(_phases_of(p)))]
+        if config.image is not None or config.out is not None:
+            path = str(config.picture_path(Path()))  # which the results have no part in
+            rows += [("blurred picture", path), *kind_written(config)]
+        return rows
 
     def view(self, config: BlurConfig, *, device: str | Device = "auto") -> View[Look]:
         """Show the picture pass after pass; kind, radius and sigma can be changed."""

@@ -54,8 +54,9 @@ class BlurConfig(WorkloadConfig):
     height: int = key(480, "Rows of the test picture", "pixels", ge=1, le=LARGEST_SIDE)
     out: str | None = key(
         None,
-        "File of the blurred picture; default: beside the image, with -blurred after its name, or "
-        "that of the results, ending in .png, for the test picture",
+        "File of the blurred picture; default: beside the image, with -blurred after its name, as "
+        "PNG where its kind is not written; or that of the results, ending in .png, for the test "
+        "picture",
     )
     kind: Literal["neighbours", "box", "gaussian"] = key(
         "neighbours",
@@ -144,8 +145,17 @@ class BlurConfig(WorkloadConfig):
         if self.image is None:
             return results.with_suffix(".png")
         path = Path(self.image)
-        ending = path.suffix if kind_of(path) else ".png"
+        # With the image's own ending: x.ppm and x.png have pictures of different names.
+        ending = f"{path.suffix or '.picture'}.png" if self.becomes_png else path.suffix
         return path.with_name(f"{path.stem}-blurred{ending}")
+
+    @property
+    def becomes_png(self) -> bool:
+        """Whether the blurred picture is a PNG because the image's kind cannot be written."""
+        if self.out is not None or self.image is None:
+            return False
+        kind = kind_of(Path(self.image))
+        return not kind or (kind not in ANIMATED and len(self.source.planes) > 1)
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield keys of other kinds, pictures that cannot be read, and files not to be written."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from societies.errors import OutputError, override
 from societies.output import ResultFile
-from societies.physics.blur.image import is_ours, unwritable, write
+from societies.physics.blur.image import is_ours, kind_of, unwritable, write
 from societies.words import plural
 from societies.workload.contents import SeriesAndDetail
 from societies.workload.fields import State
@@ -21,6 +22,16 @@ def described(config: Any) -> str:
     counts = [("channel", channels), *([("frame", frames)] if frames > 1 else [])]
     said = [f"{n} {word if n == 1 else plural(word)}" for word, n in counts]
     return ", ".join([name, f"{columns} x {rows} pixels", *said])
+
+
+def kind_written(config: Any) -> list[tuple[str, str]]:
+    """Return a row that says why the blurred picture is a PNG, if its image is not."""
+    if not config.becomes_png:
+        return []
+    frames = " with frames" if kind_of(Path(config.image)) else ""
+    ending = Path(config.image).suffix
+    image = f"a picture that ends in {ending}" if ending else "one without an ending"
+    return [("kind of picture", f"PNG: {image}{frames} is read, but not written")]
 
 
 class WithPicture(SeriesAndDetail):
@@ -55,4 +66,5 @@ class PictureReport(RunReport):
     @property
     def rows(self) -> list[tuple[str, str]]:
         """The closing table of any run, and where the picture is."""
-        return [*super().rows, ("picture", str(self.config.picture_path(self.path)))]
+        path = str(self.config.picture_path(self.path))
+        return [*super().rows, ("picture", path), *kind_written(self.config)]

@@ -200,6 +200,49 @@ def test_a_pipe_is_no_picture(tmp_path):
         wake.cancel()
 
 
+@pytest.mark.parametrize(
+    ("name", "beside"),
+    [
+        ("a.ppm", "a-blurred.ppm.png"),
+        ("a.tga", "a-blurred.tga.png"),
+        ("a", "a-blurred.picture.png"),
+    ],
+)
+def test_kinds_that_are_not_written_become_png(tmp_path, name, beside):
+    """Of a name of its own: a-blurred.png is that of a.png, which stays as it is."""
+    kind = "TGA" if name.endswith("tga") else "PPM"
+    Image.fromarray(COLOURS).save(tmp_path / name, format=kind)
+    Image.fromarray(COLOURS[::-1]).save(tmp_path / "a.png")
+    run(tmp_path, image=str(tmp_path / "a.png"))
+    before = (tmp_path / "a-blurred.png").read_bytes()
+    config = config_of(image=str(tmp_path / name))
+    report = societies.run(config, device="reference", out=tmp_path / "2.h5")
+    planned = dict(societies.plan(config, device="reference").rows)
+    rows = dict(report.rows)
+    assert rows["picture"] == planned["blurred picture"] == str(tmp_path / beside)
+    assert rows["kind of picture"] == planned["kind of picture"]
+    assert re.match("PNG: .* is read, but not written", rows["kind of picture"])
+    assert (tmp_path / "a-blurred.png").read_bytes() == before
+    with Image.open(tmp_path / beside) as found:
+        assert found.format == "PNG"
+    elsewhere = config_of(image=str(tmp_path / name), out=str(tmp_path / "other.bmp"))
+    planned = dict(societies.plan(elsewhere, device="reference").rows)
+    assert planned["blurred picture"] == str(tmp_path / "other.bmp")
+    assert "kind of picture" not in planned
+
+
+def test_frames_of_a_kind_without_them_become_png(tmp_path):
+    """A camera may put several pictures into a JPEG; there was an error of Pillow at the end."""
+    first, *more = (Image.fromarray(np.full((9, 12, 3), 40 * i, np.uint8)) for i in range(1, 4))
+    first.save(tmp_path / "a.jpg", format="MPO", save_all=True, append_images=more)
+    found = run(tmp_path, image=str(tmp_path / "a.jpg"), frames="all")
+    assert found == str(tmp_path / "a-blurred.jpg.png")
+    with Image.open(found) as picture:
+        assert picture.n_frames == 3
+    (tmp_path / "run.h5").unlink()
+    assert run(tmp_path, image=str(tmp_path / "a.jpg")) == str(tmp_path / "a-blurred.jpg")
+
+
 @pytest.mark.parametrize("ending", ["png", "bmp", "jpg", "tif", "webp", "gif"])
 def test_pictures_of_others_are_not_replaced(tmp_path, ending):
     image, there = tmp_path / f"a.{ending}", tmp_path / f"a-blurred.{ending}"

@@ -98,7 +98,7 @@ class BlurConfig(WorkloadConfig):
     def source(self) -> Picture:
         """The picture that is blurred."""
         if self.image is None:
-            return Picture(pattern(self.width, self.height), None, False)
+            return Picture(pattern(self.width, self.height), None, "")
         return read(self.image, every_frame=self.frames == "all")
 
     @property
@@ -205,10 +205,9 @@ class BlurConfig(WorkloadConfig):
             yield Conflict(("variant",), message, (("kind",), ("arithmetic",)))
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield that a picture has more than 8 bits a channel, of which the highest are read."""
-        if self.image is not None and self.source.deep:
-            message = f"{self.image} has more than 8 bits a channel; it is read as 8 bits"
-            yield Conflict(("image",), message)
+        """Yield that a picture has more than bytes, which are read."""
+        if self.image is not None and self.source.lost:
+            yield Conflict(("image",), f"{self.image} has {self.source.lost}")
         if self.record.detail > self.passes:
             message = f"{self.record.detail} passes are more than the run has ({self.passes})"
             yield Conflict(("record", "detail"), f"{message}: nothing of this is recorded")

@@ -44,13 +44,13 @@ class Picture:
     ----------
     planes : (frame, channel, row, column) uint8; one channel for grey, three for colours
     alpha : (frame, row, column) uint8, or None
-    deep : whether the file has more than 8 bits a channel, of which the highest are read
+    lost : what the file has more than bytes, and how it is read; empty if it has bytes
     seconds : how long each frame is shown, in milliseconds; empty for a single one
     """
 
     planes: NDArray[np.uint8]
     alpha: NDArray[np.uint8] | None
-    deep: bool
+    lost: str
     durations: tuple[int, ...] = ()
 
 
@@ -83,9 +83,9 @@ def _read(path: str, every_frame: bool, _changed: int) -> Picture:
             warnings.simplefilter("ignore")  # of entries that say nothing about the pixels
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(path, formats=kinds) as image:
-                frames, durations, deep = [], [], False
+                frames, durations, lost = [], [], ""
                 for frame in ImageSequence.Iterator(image):
-                    deep = deep or _is_deep(frame)  # once loaded, nothing tells
+                    lost = lost or _lost(frame)  # once loaded, nothing tells
                     frames.append(_channels(frame))
                     durations.append(int(frame.info.get("duration", 0)))
                     if not every_frame or len(frames) == MOST_FRAMES:
@@ -106,7 +106,7 @@ def _read(path: str, every_frame: bool, _changed: int) -> Picture:
     colours = stacked.shape[1] - (stacked.shape[1] + 1) % 2
     alpha = stacked[:, -1] if colours < stacked.shape[1] else None
     planes = np.ascontiguousarray(stacked[:, :colours])
-    return Picture(planes, alpha, deep, tuple(durations) if len(frames) > 1 else ())
+    return Picture(planes, alpha, lost, tuple(durations) if len(frames) > 1 else ())
 
 
 def _channels(frame: Image.Image) -> NDArray[np.uint8]:
@@ -124,22 +124,34 @@ def _channels(frame: Image.Image) -> NDArray[np.uint8]:
 
 
 def _grey(values: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return numbers of 16 bits, or of 0 to 1 where they are real, as bytes."""
+    """Return whole numbers of many bits, or real ones of 0 to 1 or to 255, as bytes."""
     if values.dtype.kind == "f":
+        if np.isnan(values).any():
+            raise ValueError("some of its pixels are no numbers")
         scaled = values * 255.0 if float(values.max(initial=0.0)) <= 1.0 else values
         rounded: NDArray[np.uint8] = np.clip(np.rint(scaled), 0, 255).astype(np.uint8)
         return rounded
     largest = int(values.max(initial=0))
-    shift = 8 if largest > 255 else 0
+    shift = max(8, largest.bit_length() - 8) if largest > 255 else 0
     bytes_of: NDArray[np.uint8] = np.clip(values.astype(np.int64) >> shift, 0, 255).astype(np.uint8)
     return bytes_of
 
 
-def _is_deep(frame: Image.Image) -> bool:
-    if frame.mode.startswith("I"):
-        return True
+def _lost(frame: Image.Image) -> str:
+    """Return what a frame has more than bytes, and how it is read."""
+    if frame.mode == "F":
+        return "numbers with fractions; it is read as 8 bits, black to white from 0 to 1 or 255"
     tiles = getattr(frame, "tile", ()) or ()
-    return any(";16" in str(tile) for tile in tiles)
+    if frame.mode.startswith("I") or any(";16" in str(one) or _most(one) > 255 for one in tiles):
+        return "more than 8 bits a channel; it is read as 8 bits"
+    return ""
+
+
+def _most(tile: Any) -> int:
+    """Return the largest number of a PPM whose lines Pillow decodes itself; of others 0."""
+    decoder, _, _, about = tile
+    ppm = decoder.startswith("ppm") and isinstance(about, tuple)
+    return int(about[-1]) if ppm and isinstance(about[-1], int) else 0
 
 
 def _with_alpha(channels: NDArray[np.uint8], count: int) -> NDArray[np.uint8]:

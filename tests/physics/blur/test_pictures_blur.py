@@ -85,7 +85,7 @@ def test_palettes_orientation_and_deep_pictures(tmp_path):
     deep = GREY.astype(np.uint16) * 257
     Image.fromarray(deep).save(tmp_path / "deep.png")
     picture = read(tmp_path / "deep.png", every_frame=False)
-    assert picture.deep and (picture.planes[0, 0] == GREY).all()
+    assert picture.lost and (picture.planes[0, 0] == GREY).all()
     (warning,) = config_of(image=str(tmp_path / "deep.png")).warnings()
     assert "more than 8 bits a channel; it is read as 8 bits" in warning.message
 
@@ -103,11 +103,63 @@ def test_deep_colours_are_told_of(kind, channels, tmp_path):
     (tmp_path / "deep.png").write_bytes(content)
     picture = read(tmp_path / "deep.png", every_frame=False)
     upper = np.moveaxis((values >> 8).astype(np.uint8).reshape(2, 3, channels), 2, 0)
-    assert picture.deep
+    assert picture.lost
     if channels == 3:  # no opacity, in which colours are weighed
         assert (picture.planes[0] == upper).all()
     (warning,) = config_of(image=str(tmp_path / "deep.png")).warnings()
     assert "more than 8 bits a channel; it is read as 8 bits" in warning.message
+
+
+def warned(path):
+    """Return what is said of a picture."""
+    (warning,) = config_of(image=str(path)).warnings()
+    return warning.message
+
+
+@pytest.mark.parametrize("name", ["real.tif", "real.pfm"])
+@pytest.mark.parametrize("white", [1.0, 255.0])
+def test_pictures_of_real_numbers_are_told_of(tmp_path, name, white):
+    """They were made bytes without a word."""
+    values = np.array([[0.0, 0.25, 1.0], [0.5, 0.125, 0.75]], np.float32) * np.float32(white)
+    if name.endswith("pfm"):
+        header = b"Pf\n3 2\n-1.0\n"
+        (tmp_path / name).write_bytes(header + values[::-1].astype("<f4").tobytes())
+    else:
+        Image.fromarray(values).save(tmp_path / name)
+    assert f"{name} has numbers with fractions; it is read as 8 bits" in warned(tmp_path / name)
+    found = read(tmp_path / name, every_frame=False).planes[0, 0]
+    assert (found == np.rint(values / white * 255)).all()
+
+
+def test_real_numbers_that_are_none_are_refused(tmp_path):
+    """Which byte such a number becomes is left to the machine."""
+    Image.fromarray(np.array([[0.5, np.nan]], np.float32)).save(tmp_path / "nan.tif")
+    with pytest.raises(ValidationError, match="cannot be read: some of its pixels are no"):
+        config_of(image=str(tmp_path / "nan.tif"))
+
+
+def test_of_large_whole_numbers_the_highest_bits_are_read(tmp_path):
+    """Those above 65,535 all became white."""
+    values = np.array([[0, 1 << 20, (1 << 24) - 1], [-5, 255, 1 << 23]], np.int32)
+    Image.fromarray(values).save(tmp_path / "whole.tif")
+    assert "more than 8 bits a channel; it is read as 8 bits" in warned(tmp_path / "whole.tif")
+    found = read(tmp_path / "whole.tif", every_frame=False).planes[0, 0]
+    assert found.tolist() == [[0, 16, 255], [0, 0, 128]]
+
+
+@pytest.mark.parametrize("form", ["P6", "P3"])
+@pytest.mark.parametrize("most", [255, 65535])
+def test_a_ppm_of_many_bits_is_told_of(tmp_path, form, most):
+    values = np.arange(18).reshape(2, 9) * (most // 17)
+    binary = values.astype(np.uint8 if most == 255 else ">u2").tobytes()
+    text = " ".join(map(str, values.ravel())).encode()
+    header = f"{form} 3 2 {most}\n".encode()
+    (tmp_path / "a.ppm").write_bytes(header + (binary if form == "P6" else text))
+    picture = read(tmp_path / "a.ppm", every_frame=False)
+    expected = np.moveaxis((values // (most // 255)).reshape(2, 3, 3), 2, 0)
+    assert (picture.planes[0] == expected).all()
+    told = [one.message for one in config_of(image=str(tmp_path / "a.ppm")).warnings()]
+    assert len(told) == (most > 255) and all("more than 8 bits a channel" in one for one in told)
 
 
 def test_frames_of_an_animation(tmp_path):

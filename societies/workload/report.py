@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -74,13 +75,24 @@ class RunReport:
     @property
     def work_per_second(self) -> float:
         """Units of work (``workload.work``) of this run per second, of ticks alone if timed."""
+        work, seconds = self._work
+        return work / (seconds or self.wall_seconds)
+
+    @property
+    def tick_seconds(self) -> float:
+        """Seconds of the ticks of this run alone, without what is built before; 0: not measured."""
+        return self._work[1]
+
+    @cached_property
+    def _work(self) -> tuple[float, float]:
+        """Units of work of this run, and the seconds of its ticks, 0 if they are not measured."""
         ticks, counted = self.last_tick - self.first_tick + 1, self.workload.counted_by
         if not counted:
-            return float(self.workload.work_done(self.config, ticks)) / self.wall_seconds
+            return float(self.workload.work_done(self.config, ticks)), 0.0
         with open_results(self.path) as results:
             now = results.sel({self.workload.clock: slice(self.first_tick, self.last_tick)})
             measured = float(now["seconds"].sum()) if "seconds" in now else 0.0
-            return float(now[counted].sum()) / (measured or self.wall_seconds)
+            return float(now[counted].sum()), measured
 
     @property
     def rows(self) -> list[tuple[str, str]]:
@@ -101,8 +113,11 @@ class RunReport:
             rows.append((name.replace("_", " "), value if unit == "1" else f"{value} {unit}"))
         rows.append(("device", self.device))
         if not complete:
-            rate = (f"{plural(self.workload.work)} per second", f"{self.work_per_second:,.0f}")
-            rows += [("wall time", f"{self.wall_seconds:.1f} s"), rate]
+            rows.append(("wall time", f"{self.wall_seconds:.1f} s"))
+            if self.tick_seconds:
+                rows.append((f"time of {plural(clock)}", f"{self.tick_seconds:.4g} s"))
+            work = plural(self.workload.work)
+            rows.append((f"{work} per second", f"{self.work_per_second:,.0f}"))
         return [*rows, ("state sha256", self.state_sha256), ("written to", str(self.path))]
 
     @property

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from reference_py.games.chess.rules import in_check
 from reference_py.games.chess.search import GAME, ChessParameters, decoded
-from reference_py.games.ngtsg.parameters import NO_MOVE
 from societies.games.chess.config import ChessConfig
 from societies.games.chess.positions import boards_of
 from societies.games.ngtsg.search import SearchWorkload
@@ -33,9 +33,14 @@ class Chess(SearchWorkload[ChessConfig, ChessParameters]):
 
     def move_text(self, config: ChessConfig, move: int) -> str:
         """Return the move in coordinates, of the first game."""
-        if move == NO_MOVE:
-            return "none"
         return str(decoded(move).name(boards_of(config.fens)[0].side))
+
+    def over_text(self, config: ChessConfig) -> str:
+        """Return whether the first game is a checkmate or a stalemate."""
+        if config.rules != "legal":
+            return "no move: every piece is blocked"
+        mated = in_check(boards_of(config.fens)[0].position)
+        return f"no move: {'checkmate' if mated else 'stalemate'}"
 
     def play(
         self,

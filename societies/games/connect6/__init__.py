@@ -16,7 +16,6 @@ from reference_py.games.connect6.parameters import Connect6Parameters
 from reference_py.games.connect6.search import GAME
 from reference_py.games.connect6.text import turn_text
 from reference_py.games.connect6.wins import prove
-from reference_py.games.ngtsg.parameters import NO_MOVE
 from societies.games.connect6.config import Connect6Config
 from societies.games.ngtsg.search import SearchWorkload
 from societies.words import counted
@@ -138,7 +137,13 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
 
     def move_text(self, config: Connect6Config, move: int) -> str:
         """Return the points of a turn: J9I10."""
-        return "none" if move == NO_MOVE else turn_text(move)
+        return str(turn_text(move))
+
+    def over_text(self, config: Connect6Config) -> str:
+        """Return who has won the first game, or that its board is full."""
+        from societies.games.connect6.game import Game
+
+        return f"the game is over: {Game(config.games()[0]).result}"
 
 
 def _prove(p: Connect6Parameters, arrays: Mapping[str, Any], tick: int) -> None:

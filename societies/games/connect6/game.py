@@ -43,8 +43,9 @@ class Game:
 
     @property
     def winner(self) -> int | None:
-        """Who has six in a row, None if nobody has."""
-        for side, stones in enumerate(self.stones):
+        """Who has six in a row, None if nobody has; who is not to move was first if both have."""
+        for side in (1 - self.side, self.side):
+            stones = self.stones[side]
             if any(stones & window == window for window in all_windows()):
                 return side
         return None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
+from reference_py.games.ngtsg.parameters import NO_MOVE
 from societies.games.ngtsg.results import SUPERSTEPS
 from societies.output import open_results
 from societies.words import counted
@@ -14,14 +16,14 @@ from societies.workload.report import RunReport
 class SearchReport(RunReport):
     """What a search found, of the first game if there are several; then what every run tells."""
 
-    @property
-    def work_per_second(self) -> float:
-        """Nodes of this run per second of its supersteps."""
-        totals = [
+    @cached_property
+    def _work(self) -> tuple[float, float]:
+        """Nodes of this run, and the seconds of its supersteps."""
+        nodes, seconds = (
             float(self._now(table)[column].sum())
             for table, column in ((SUPERSTEPS, "nodes_taken"), (MEASURED_TABLE, "seconds"))
-        ]
-        return totals[0] / (totals[1] or self.wall_seconds)
+        )
+        return nodes, seconds
 
     def _now(self, table: str) -> Any:
         """Return the rows of a table that are of this run."""
@@ -43,14 +45,12 @@ class SearchReport(RunReport):
             more = self.workload.found_rows(self.config, one)
         if found["ended"] < 0:
             return [*more, ("value", "none: the root is not closed yet")]
-        move = self.workload.move_text(self.config, found["move"])
-        total = self.config.nodes_estimate()
         batches = found["branch_batches"], found["leaf_batches"]
         rows = [
             *more,
             ("value", f"{found['value']:,} to the side to move"),
-            ("best move", f"{move}, {_unique(found)}"),
-            ("nodes visited", f"{sum(visited):,} of roughly {total:.2g}"),
+            ("best move", self._best(found)),
+            ("nodes visited", f"{sum(visited):,} of {self._whole_tree(visited)}"),
             ("of these evaluated", f"{found['leaves']:,}"),
             ("batches", f"{batches[0]:,} of branches, {batches[1]:,} of leaves"),
             ("most nodes kept", f"{found['peak']:,}"),
@@ -63,6 +63,20 @@ class SearchReport(RunReport):
             fewer = counted(found["shortened"], "batch")
             rows.append(("pool full", f"{fewer} made smaller, so more nodes may have been visited"))
         return rows
+
+    def _best(self, found: dict[str, int]) -> str:
+        """Return the best move and whether there are others, or why there is none."""
+        if found["move"] == NO_MOVE:
+            return str(self.workload.no_move_text(self.config))
+        return f"{self.workload.move_text(self.config, found['move'])}, {_unique(found)}"
+
+    def _whole_tree(self, visited: list[int]) -> str:
+        """Return how many nodes the whole tree has: exactly, if all of them were visited."""
+        if self.config.pruning == "none":
+            return f"{sum(visited):,}"
+        if not sum(visited[1:]):  # no depth, or a root without moves
+            return "1"
+        return f"roughly {self.config.nodes_estimate():.2g}"
 
 
 FOUND = (

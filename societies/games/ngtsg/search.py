@@ -130,6 +130,16 @@ class SearchWorkload(Workload[C, P]):
         """Return how the game writes a move."""
         return str(move)
 
+    def over_text(self, config: C) -> str:
+        """Return how the first game ended whose root has no moves."""
+        return "the game is over"
+
+    def no_move_text(self, config: C) -> str:
+        """Return why no move was found in the first game: it is over, or none was searched."""
+        if not self.rules.branch(self.parameters(config), config.roots()[0]):
+            return self.over_text(config)
+        return "depth 0: evaluated, no move searched"
+
     def found_rows(self, config: C, found: Any) -> list[tuple[str, str]]:
         """Return further rows of the report, from the file's variables of one game."""
         return []

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from reference_py.games.ngtsg.parameters import NO_MOVE, SearchParameters
-from reference_py.games.tictactoe.search import GAME, SQUARES
+from reference_py.games.ngtsg.parameters import SearchParameters
+from reference_py.games.tictactoe.search import GAME, SQUARES, has_line
 from societies.config.model import Conflict, key
 from societies.games.ngtsg.config import SearchConfig
 from societies.games.ngtsg.search import SearchWorkload
@@ -83,7 +83,15 @@ class TicTacToe(SearchWorkload[TicTacToeConfig, SearchParameters]):
 
     def move_text(self, config: TicTacToeConfig, move: int) -> str:
         """Return row and column, counted from 1."""
-        return "none" if move == NO_MOVE else f"row {move // 3 + 1}, column {move % 3 + 1}"
+        return f"row {move // 3 + 1}, column {move % 3 + 1}"
+
+    def over_text(self, config: TicTacToeConfig) -> str:
+        """Return who has won, or that the board is full."""
+        other = self.parameters(config).roots[0][1]
+        if not has_line(other):
+            return "the game is over: a draw"
+        crosses, noughts = (config.squares.count(side) for side in (CROSS, NOUGHT))
+        return f"the game is over: {CROSS if crosses > noughts else NOUGHT} wins"
 
 
 WORKLOAD = TicTacToe()

@@ -241,6 +241,8 @@ def _fits(device: Device, asked: str) -> bool:
 
 def _name_matches(device: Device, asked: str) -> bool:
     part = asked.lower()
+    if part.isdecimal():  # an index without its platform would be found in versions: 3 in 3.0
+        return part in re.findall(r"[\w.]+", device.name.lower())
     names = (device.name, device.platform, device.platform_version)  # two PoCLs differ in the last
     return any(part in name.lower() for name in names)
 

@@ -28,6 +28,7 @@ def fake_platform(name, *devices, version="OpenCL 3.0"):
 
 OCLGRIND = fake_platform("Oclgrind", fake_device("Oclgrind Simulator", CPU | GPU | ACCELERATOR))
 NVIDIA = fake_platform("NVIDIA CUDA", fake_device("NVIDIA H100", GPU))
+GEFORCE = fake_platform("CUDA", fake_device("NVIDIA GeForce RTX 4090", GPU))
 POCL_OLD = fake_platform(
     "Portable Computing Language", fake_device("pthread-old", CPU), version="OpenCL 3.0 PoCL 3.0"
 )
@@ -194,10 +195,11 @@ def test_an_unavailable_gpu_is_passed_over():
         ("nvidia:0", "NVIDIA H100"),
         ("intel:xeon", "Intel Xeon"),
         ("PoCL 3.0", "pthread-old"),
+        ("4090", "NVIDIA GeForce RTX 4090"),
     ],
 )
 def test_explicit_choices(spec, name):
-    device = choose_device(spec, FULL)
+    device = choose_device(spec, [*FULL, GEFORCE])
     assert device.name == name
     assert spec in device.reason
 
@@ -210,7 +212,7 @@ def test_a_name_that_fits_several_devices_lists_them():
     assert choose_device("1:1", [POCL_OLD, two]).index == "1:1"
 
 
-@pytest.mark.parametrize("spec", ["radeon", "7:3", "1:9", "gpu"])
+@pytest.mark.parametrize("spec", ["radeon", "7:3", "1:9", "gpu", "0", "3", "30"])
 def test_a_device_that_is_not_there_lists_those_that_are(spec):
     with pytest.raises(DeviceError, match="pthread-old"):
         choose_device(spec, [POCL_OLD])

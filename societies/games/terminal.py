@@ -12,18 +12,22 @@ from typing import Any, ClassVar
 from rich.console import Console
 
 from societies.errors import ConfigError, option
+from societies.words import counted
 
-MOST_SECONDS = 3600
+LEAST_SECONDS, MOST_SECONDS = 0.001, 3600
 
 
 def read_seconds(text: str) -> float:
-    """Return the time for a move; 0: none."""
+    """Return the time for a move; 0: none was given."""
+    if not text:
+        return 0.0
     try:
-        seconds = float(text or 0)
+        seconds = float(text)
     except ValueError:
         seconds = -1.0
-    if not 0 <= seconds <= MOST_SECONDS:
-        raise ConfigError(f"{option('seconds', text)}: seconds, at most {MOST_SECONDS}")
+    if not LEAST_SECONDS <= seconds <= MOST_SECONDS:
+        limits = f"{LEAST_SECONDS} to {MOST_SECONDS} seconds a move"
+        raise ConfigError(f"{option('seconds', text)}: {limits}")
     return seconds
 
 
@@ -59,14 +63,14 @@ class Table:
     Attributes
     ----------
     names : of the sides
-    moves, plies : what the game's moves, and levels of its tree, are called
+    moves, ply : what the game's moves, and a level of its tree, are called
     question, help : what is asked for, and what may be answered
     most : deepest level
     """
 
     names: ClassVar[Mapping[int, str] | Sequence[str]]
     moves: ClassVar[str]
-    plies: ClassVar[str]
+    ply: ClassVar[str]
     question: ClassVar[str]
     help: ClassVar[str]
     most: ClassVar[int]
@@ -170,9 +174,9 @@ class Table:
     def _look(self, number: str) -> None:
         """Let the search look so far ahead."""
         if not number.isdecimal() or not 1 <= int(number) <= self.most:
-            raise ConfigError(f"level {number}: 1 to {self.most} {self.plies}")
+            raise ConfigError(f"level {number}: 1 to {counted(self.most, self.ply)}")
         self.level = int(number)
-        self.say(f"{self.level} {self.plies}")
+        self.say(counted(self.level, self.ply))
 
     def _undone(self) -> bool:
         """Take back the player's last move and what came after it; show the board."""

@@ -12,6 +12,7 @@ from reference_py.games.chess.board import BLACK, WHITE
 from societies.games.chess.game import NAMES, UNDECIDED, Game, pgn
 from societies.games.chess.searcher import MOST_DEPTH, Found, Searcher
 from societies.games.terminal import Table, read_side, require_new
+from societies.words import counted
 
 if TYPE_CHECKING:
     from societies.games.chess.config import ChessConfig
@@ -57,7 +58,7 @@ def play(
 class _Table(Table):
     """A game of chess."""
 
-    names, moves, plies, question, most = NAMES, "moves", "plies", "move", MOST_DEPTH
+    names, moves, ply, question, most = NAMES, "moves", "ply", "move", MOST_DEPTH
     help = "a move: e2e4, e7e8q or Nf3; (h)int, (u)ndo, (l)evel N, (m)oves, (q)uit"
     game: Game
     searcher: Searcher
@@ -69,7 +70,7 @@ class _Table(Table):
         return found.move
 
     def hint(self, found: Found) -> str:
-        return f"{self.game.san(found.move)}: {found.score} after {found.depth} plies"
+        return f"{self.game.san(found.move)}: {found.score} after {counted(found.depth, 'ply')}"
 
     def written(self, move: Any) -> str:
         return self.game.san(move)

@@ -45,7 +45,7 @@ def play(
 class _Table(Table):
     """A game of Connect6."""
 
-    names, moves, plies, question, most = NAMES, "turns", "turns", "two points", MOST_DEPTH
+    names, moves, ply, question, most = NAMES, "turns", "turn", "two points", MOST_DEPTH
     help = "two points: J9I10 or J9 I10; (h)int, (u)ndo, (l)evel N, (q)uit"
     game: Game
     searcher: Searcher

@@ -14,6 +14,7 @@ from rich.console import Console
 from reference_py.games.kalah import rules
 from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters, Position
 from societies.errors import ConfigError, option
+from societies.words import counted
 from societies.workload.devices import chosen_device
 from societies.workload.engines import DeviceEngine, ReferenceEngine
 
@@ -206,8 +207,8 @@ def _asked(match: Match, own: int, console: Console) -> bool:
                 return False
             if word in ("h", "hint"):
                 found = match.hint()
-                said = f"pit {found.pit}: worth {found.score} to TOP after {found.depth} plies"
-                console.print(said, highlight=False)
+                worth = f"worth {found.score} to TOP after {counted(found.depth, 'ply')}"
+                console.print(f"pit {found.pit}: {worth}", highlight=False)
             elif word in ("u", "undo"):
                 if _undone(match, own):
                     return True
@@ -216,7 +217,7 @@ def _asked(match: Match, own: int, console: Console) -> bool:
                 if not number.isdecimal():
                     raise ConfigError(f"level N: so many plies, 1 to {match.most}")
                 match.set_level(int(number))
-                console.print(f"{match.level} plies", highlight=False)
+                console.print(counted(match.level, "ply"), highlight=False)
             else:
                 console.print(HELP, highlight=False)
         except ConfigError as error:

@@ -137,7 +137,7 @@ def test_everything_that_may_be_typed():
     text, end = played("x;e2e5;?;m;h;l 99;l 2;u;e2e4;u;d4;q")
     assert "x is no legal move of White" in text and "e2e5 is no legal move" in text
     assert "level 99: 1 to 32 plies" in text and "there is nothing to take back" in text
-    assert "after 1 plies" in text and "a3 a4 b3 b4" in text and "2 plies" in text
+    assert "after 1 ply\n" in text and "a3 a4 b3 b4" in text and "2 plies" in text
     assert end == "the game was left"
     assert played("")[1] == "the game was left"
 
@@ -147,8 +147,11 @@ def test_everything_that_may_be_typed():
     [
         ({"side": "red"}, "white or black"),
         ({"moves": "e2e5"}, "e2e5 is no legal move of White"),
-        ({"seconds": "-1"}, "seconds, at most 3600"),
-        ({"seconds": "x"}, "seconds, at most 3600"),
+        ({"seconds": "-1"}, r"seconds='-1': 0\.001 to 3600 seconds a move"),
+        ({"seconds": "0"}, r"seconds='0': 0\.001 to 3600 seconds a move"),
+        ({"seconds": "3601"}, r"seconds='3601': 0\.001 to 3600 seconds a move"),
+        ({"seconds": "nan"}, r"seconds='nan': 0\.001 to 3600 seconds a move"),
+        ({"seconds": "x"}, r"seconds='x': 0\.001 to 3600 seconds a move"),
         ({"protocol": "xboard"}, "uci"),
     ],
 )

@@ -84,6 +84,7 @@ def test_what_is_no_move(options, message):
 def test_what_may_be_typed():
     text, end = played("hint;level 2;level 9;undo;what;4;1;undo;2;q", side="bottom")
     assert "worth" in text and "2 plies" in text
+    assert "after 1 ply\n" in played("level 1;hint;q", side="bottom")[0]
     assert "level 9: 1 to 3 plies" in text
     assert "a pit, counted in the direction of" in text  # a word that is none
     assert "pit 4 is no move of BOTTOM" in text

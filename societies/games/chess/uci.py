@@ -67,7 +67,7 @@ class Uci:
         self._in, self._out = lines or sys.stdin, out or sys.stdout
         self._batch = config.batch.leaves
         self._searcher = Searcher(workload, config, device)
-        self._game = Game()
+        self._game, self._refused = Game(), False
         self._read: queue.Queue[str | None] = queue.Queue()
         self._later: deque[str | None] = deque()
         self._stopped = self._left = self._endless = False
@@ -95,6 +95,7 @@ class Uci:
         words = line.split()
         known: dict[str, Callable[[Sequence[str]], None]] = {
             "uci": self._uci,
+            "debug": self._debug,
             "isready": self._isready,
             "ucinewgame": lambda words: self._new(),
             "position": self._position,
@@ -103,7 +104,7 @@ class Uci:
             "stop": lambda words: None,
             "ponderhit": lambda words: None,
             "quit": self._quit,
-            "d": lambda words: self.say(self._game.drawn() + "\n" + write_fen(self._game.board)),
+            "d": self._draw,
         }
         if not words:
             return
@@ -142,13 +143,28 @@ class Uci:
         self._searcher.find(Game().board, 1)  # loads the kernels
         self.say("readyok")
 
+    def _debug(self, words: Sequence[str]) -> None:
+        if words not in (["on"], ["off"]):  # there is nothing more to tell, either way
+            self.say(f"info string debug: {' '.join(words) or 'nothing'}: on or off is expected")
+
+    def _draw(self, words: Sequence[str]) -> None:
+        if not self._is_refused("d"):
+            self.say(self._game.drawn() + "\n" + write_fen(self._game.board))
+
     def _new(self) -> None:
-        self._game = Game()
+        self._game, self._refused = Game(), False
+
+    def _is_refused(self, word: str) -> bool:
+        """Return whether the last position was refused, and say so: the one before is not meant."""
+        if self._refused:
+            self.say(f"info string {word}: the last position was refused; give another one")
+        return self._refused
 
     def _quit(self, words: Sequence[str]) -> None:
         self._left = True
 
     def _position(self, words: Sequence[str]) -> None:
+        self._refused = True  # until it is read
         at = words.index("moves") if "moves" in words else len(words)
         kind, moves = words[:1], words[at + 1 :]
         if kind == ["startpos"] and at > 1:
@@ -161,7 +177,7 @@ class Uci:
         else:
             self.say("info string position: startpos or fen is expected")
             return
-        self._game = replayed(fen, moves)
+        self._game, self._refused = replayed(fen, moves), False
 
     def _setoption(self, words: Sequence[str]) -> None:
         text = " ".join(words)
@@ -217,21 +233,25 @@ class Uci:
 
     def _go(self, words: Sequence[str]) -> None:
         if words[:1] == ["perft"]:
-            self._perft(words[1:])
+            if not self._is_refused("go"):
+                self._perft(words[1:])
+            return
+        if self._is_refused("go"):
+            self.say("bestmove 0000")
             return
         numbers, among, refused = self._told(words)
         if not self._game.legal():
             self.say(f"info depth 0 score {'mate 0' if self._mated() else 'cp 0'}")
             self.say("bestmove (none)")
             return
-        if refused and not numbers and "infinite" not in words:
-            numbers["depth"] = 1  # never a search without an end by mistake
+        seconds, self._stopped = self._seconds(numbers), False
+        self._endless = not seconds and not {"depth", "nodes", "mate"} & set(numbers)
+        if self._endless and refused and "infinite" not in words:
+            self._endless, numbers["depth"] = False, 1  # never without an end by mistake
         depth = numbers.get("depth", MOST_DEPTH)
         if "mate" in numbers:
             depth = min(depth, 2 * numbers["mate"] - 1)
-        seconds, self._stopped = self._seconds(numbers), False
         self._most_nodes = numbers.get("nodes", 0)
-        self._endless = not seconds and not {"depth", "nodes", "mate"} & set(numbers)
         if self._endless:  # what came during a search before may be about this one
             kept, self._later = self._later, deque()
             while kept and not self._stopped:

@@ -236,6 +236,8 @@ def test_an_endless_search_after_another_one_ends(endless, after, number):
         ("movetime depth 1", "movetime: nothing: a whole number"),
         ("nodes -1 wtime x", "wtime: x: a whole number; ignored"),
         ("deep", "deep: no such word"),
+        ("depth abc winc 100", "depth: abc: a whole number"),
+        ("depth abc btime 1000", "depth: abc: a whole number"),
     ],
 )
 def test_wrong_words_of_go(words, said):
@@ -293,7 +295,36 @@ def test_wrong_depths_of_perft(word):
 def test_a_position_with_a_wrong_word_is_not_taken():
     told = spoken("position startpos move e2e4", "d", "position startpos moves e2e4", "d")
     assert told[0] == "info string position: move: moves is expected"
-    assert [line.split()[1] for line in told if line.startswith("rnbq")] == ["w", "b"]
+    assert [line.split()[1] for line in told if line.startswith("rnbq")] == ["b"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "position",
+        "position fen 8/8/8/8/8/8/8/8 w - - 0 1",
+        "position startpos move e2e4",
+        "position startpos moves e2e5",
+    ],
+)
+@pytest.mark.parametrize("right", ["position startpos", "ucinewgame"])
+def test_after_a_wrong_position_nothing_is_searched_until_there_is_another(wrong, right):
+    """A program that sends it means another board than the one before."""
+    told = ended(
+        *(f"position fen {MATE_IN_ONE}", wrong, "go depth 1", "go perft 1", "go infinite", "d"),
+        *(right, "go perft 1", "go depth 1", "quit"),
+    )
+    best = [line for line in told if line.startswith("bestmove ")]
+    assert best[:2] == ["bestmove 0000"] * 2 and best[2] == "bestmove b1c3" and len(best) == 3
+    refused = "the last position was refused; give another one"
+    said = [line for line in told if line.endswith(refused)]
+    assert said == [f"info string {word}: {refused}" for word in ("go", "go", "go", "d")]
+    assert [line for line in told if line.startswith("Nodes")] == ["Nodes searched: 20"]
+
+
+def test_debug_is_a_known_command():
+    assert spoken("debug on", "debug off") == []
+    assert spoken("debug maybe") == ["info string debug: maybe: on or off is expected"]
 
 
 def test_scores():

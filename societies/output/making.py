@@ -96,12 +96,13 @@ def _begin(disk: Disk, sealed: Seal) -> None:
 
 
 def _copy(old: Disk, new: Disk) -> None:
-    """Copy the values of every dataset into that of the same name, which may be longer."""
+    """Copy the values of every dataset into that of the same name, longer or shorter."""
     for name, extent in old.extents.items():
         if not extent.shape:
             new.write(name, old.read(name))
         elif extent.nbytes:
             step = max(1, COPIED_AT_ONCE * extent.shape[0] // extent.nbytes)
-            for first in range(0, extent.shape[0], step):
-                rows = slice(first, min(first + step, extent.shape[0]))
+            count = min(extent.shape[0], new.extents[name].shape[0])
+            for first in range(0, count, step):
+                rows = slice(first, min(first + step, count))
                 new.write(name, old.read(name, rows), rows)

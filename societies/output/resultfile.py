@@ -44,6 +44,7 @@ from societies.output.layout import (
     Variable,
     declare,
     difference,
+    is_clock,
     require_ours,
 )
 from societies.output.making import locked_target, made
@@ -386,12 +387,38 @@ class ResultFile:
                 ticks = self._disk.read(f"{table.place}/{self._layout.clock}")
                 self._rows[name] = tables.rows_until(ticks, tick)
 
-    def _lengthen(self, table: Table) -> None:
-        layout = replace(self._layout, tables={**self._layout.tables, table.name: table})
-        # A link to the file stays one: what is replaced is the file itself.
-        path = self.path.resolve()
+    def shorten(self) -> None:
+        """Cut a file whose ticks are rows of tables alone to those of a run that ended early.
+
+        Such a file was made for more ticks than any run has. Its tables end with their last rows
+        then, and it says that it has as many ticks as there were. For this the whole file is made
+        anew, as where a table becomes longer; without room for both it stays as it is.
+
+        Raises
+        ------
+        OutputError
+            If the file cannot be written.
+        """
+        there = self._layout
+        used = {name: replace(one, rows=self._rows[name]) for name, one in there.tables.items()}
+        short = replace(there, tables=used, ticks=self._committed)
+        along = any(is_clock(dim, there.clock) for dim in there.coordinates)
+        if not self._commits.ended or not used or along or short == there:
+            return
         with self._writing():
             self._disk.sync()
+        with suppress(OutputError):
+            self._make_anew(short)
+
+    def _lengthen(self, table: Table) -> None:
+        with self._writing():
+            self._disk.sync()
+        self._make_anew(replace(self._layout, tables={**self._layout.tables, table.name: table}))
+
+    def _make_anew(self, layout: Layout) -> None:
+        """Replace the file by one of another layout with the same values."""
+        # A link to the file stays one: what is replaced is the file itself.
+        path = self.path.resolve()
         temporary, disk, sealed = made(path, layout, self._disk)
         if self._unplaced is not None:
             self._unplaced.unlink(missing_ok=True)

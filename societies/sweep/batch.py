@@ -169,6 +169,9 @@ class InMemory:
     def end(self, tick: int, why: str) -> None:
         """Leave it to the study to commit whole runs."""
 
+    def shorten(self) -> None:
+        """Have no room that is not used."""
+
 
 def run_batch(batch: Batch) -> Result:
     """Compute a batch.

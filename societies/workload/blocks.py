@@ -253,6 +253,8 @@ class Simulation:
             due[end] = state()
         for tick in list(due)[-ROTATING:]:
             self._save(tick, due[tick])
+        if ended is not None:
+            self.file.shorten()
 
     def _save(self, tick: int, state: Mapping[str, NDArray[Any]]) -> None:
         self._saved = time.perf_counter()

@@ -74,10 +74,11 @@ def plan(
         for one in made["variables"]
     )
     results += sum(table.nbytes(lengths) for table in made["tables"])
+    own, ticks = workload.plan_rows(config, p), (plural(clock), str(workload.ticks(config)))
     rows = [
         (workload.copies_plural, numbers(first, count)),
-        *workload.plan_rows(config, p),
-        (plural(clock), str(workload.ticks(config))),
+        *own,
+        *([] if ticks[0] in dict(own) else [ticks]),
         ("device", name if chosen else f"{name} (plain Python)"),
     ]
     room = Room(workload, p, chosen) if chosen else None

@@ -377,7 +377,7 @@ class Workload(Generic[C, P]):
         return None
 
     def plan_rows(self, config: C, p: P) -> list[tuple[str, str]]:
-        """Return further rows of `societies run --dry-run`."""
+        """Return further rows of `societies run --dry-run`, or another one of the ticks."""
         return []
 
     def device_rows(self, config: C, device: Device) -> list[tuple[str, str]]:

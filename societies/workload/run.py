@@ -135,6 +135,7 @@ def run(
         try:
             if file and start and start[0] >= (file.ticks_committed if file.ended else last):
                 name, digest = str(file.attributes["device"]), state_hash(fields, start[1])
+                file.shorten()  # in case the run was killed before it did
                 ended, why = start[0], file.ended
             else:
                 with stop.building():

@@ -1,9 +1,12 @@
 """Are events complete and in order, however many there are and whenever the writer is stopped?"""
 
+import errno
+
 import h5py
 import numpy as np
 import pytest
 import xarray as xr
+from datasets import datasets
 
 from societies.errors import OutputError
 from societies.output import (
@@ -13,6 +16,7 @@ from societies.output import (
     Table,
     Variable,
     inspect,
+    making,
     open_results,
 )
 
@@ -23,18 +27,19 @@ COLUMNS = (
     Column("amount", "float64", "util", "how much"),
     Column("parts", "int32", "index", "of what", dim="part"),
 )
+PART = Coordinate("part", np.arange(3))
 STATE = {"x": ((3,), "int32")}
 
 
 def made(path, rows=2, **more):
-    return ResultFile.create(
-        path,
-        coordinates=[Coordinate("day", np.arange(1, 41)), Coordinate("part", np.arange(3))],
-        variables=[Variable("height", ("day",), "float64", "m", "height")],
-        attributes={"title": "a test"},
-        state=STATE,
-        **{"tables": [Table("happenings", COLUMNS, rows)], **more},
-    )
+    usual = {
+        "coordinates": [Coordinate("day", np.arange(1, 41)), PART],
+        "variables": [Variable("height", ("day",), "float64", "m", "height")],
+        "attributes": {"title": "a test"},
+        "state": STATE,
+        "tables": [Table("happenings", COLUMNS, rows)],
+    }
+    return ResultFile.create(path, **usual | more)
 
 
 def rows(first, last):
@@ -190,3 +195,97 @@ def test_tables_in_any_order_are_continued_as_they_were_begun(tmp_path, room):
     with h5py.File(tmp_path / "straight.h5") as one, h5py.File(tmp_path / "resumed.h5") as other:
         if room == 100:
             assert (one["checksums/commits"][()] == other["checksums/commits"][()]).all()
+
+
+def ended(path, last=7, coordinates=(), **more):
+    """Write a run that ended early, whose days are rows of a table alone; return the open file."""
+    given = {"coordinates": [PART, *coordinates], "variables": [], "ticks": 10**9}
+    file = made(path, 1024, **given | more)
+    file.append("happenings", rows(1, last))
+    file.commit(last - 1)
+    file.checkpoint(last - 1, {"x": np.full(3, 8, np.int32)})
+    file.end(last, "nothing is left")
+    file.checkpoint(last, {"x": np.full(3, 9, np.int32)})
+    return file
+
+
+@pytest.mark.parametrize("last", [7, 40])
+def test_a_run_that_ended_early_leaves_no_rows_unused(tmp_path, last):
+    path = tmp_path / "events.h5"
+    with ended(path, last) as file:
+        file.shorten()
+        before = path.read_bytes()
+        file.shorten()
+    assert path.read_bytes() == before
+    with xr.open_dataset(path, group="events/happenings") as plain:
+        assert plain.sizes["event"] == len(rows(1, last)["day"])
+        same(plain, last)
+    with xr.open_dataset(path) as plain:
+        assert (plain.attrs["ticks"], int(plain.ticks_committed)) == (last, last)
+    found = inspect(path, check=True)
+    assert found.complete and found.damages == []
+    assert dict(found.rows)["state"] == f"complete: ended at day {last}: nothing is left"
+    with ResultFile.resume(path) as file:
+        day, state = file.latest_checkpoint()
+        assert (day, state["x"].tolist(), file.ended) == (last, [9] * 3, "nothing is left")
+    assert [one.name for one in tmp_path.iterdir()] == ["events.h5"]
+
+
+def test_a_table_without_rows_is_shortened_to_none(tmp_path):
+    path = tmp_path / "events.h5"
+    with made(
+        path, 5, coordinates=[Coordinate("part", np.arange(3))], variables=[], ticks=9
+    ) as one:
+        one.end(0, "nothing to do")
+        one.shorten()
+    with open_results(path, events="happenings") as found:
+        assert found.sizes["event"] == 0
+    assert inspect(path, check=True).damages == []
+
+
+def test_a_shortened_table_grows_when_its_run_is_written_anew(tmp_path):
+    """A run without checkpoints begins with its first day again."""
+    path = tmp_path / "events.h5"
+    with ended(path) as file:
+        file.shorten()
+    before = datasets(path)
+    with ResultFile.resume(path) as file:
+        file.rewind(0)
+        for day in range(1, 8):
+            file.append("happenings", rows(day, day))
+            file.commit(day)
+        file.shorten()
+    assert datasets(path) == before
+
+
+def test_what_ends_is_not_shortened_where_days_are_a_dimension_or_go_on(tmp_path):
+    days = Coordinate("day", np.arange(1, 41), "day")
+    with ended(tmp_path / "days.h5", coordinates=[days], ticks=40) as file:
+        file.shorten()
+    path = tmp_path / "on.h5"
+    with made(path, 100, coordinates=[PART], variables=[], ticks=99) as file:
+        file.append("happenings", rows(1, 7))
+        file.commit(7)
+        file.shorten()
+    for name, room in {"days": 1024, "on": 100}.items():
+        with xr.open_dataset(tmp_path / f"{name}.h5", group="events/happenings") as plain:
+            assert plain.sizes["event"] == room
+
+
+def test_without_room_for_a_second_file_it_stays_as_long_as_it_is(tmp_path, monkeypatch):
+    path = tmp_path / "events.h5"
+    with ended(path) as file:
+        before = path.read_bytes()
+
+        def full(descriptor, nbytes):
+            raise OSError(errno.ENOSPC, "no space")
+
+        monkeypatch.setattr(making, "claim", full)
+        file.shorten()
+        assert path.read_bytes() == before
+        monkeypatch.undo()
+        file.shorten()
+    with open_results(path, events="happenings") as found:
+        same(found, 7)
+    assert path.stat().st_size < len(before)
+    assert [one.name for one in tmp_path.iterdir()] == ["events.h5"]

@@ -66,9 +66,12 @@ class SearchReport(RunReport):
 
     def _best(self, found: dict[str, int]) -> str:
         """Return the best move and whether there are others, or why there is none."""
-        if found["move"] == NO_MOVE:
-            return str(self.workload.no_move_text(self.config))
-        return f"{self.workload.move_text(self.config, found['move'])}, {_unique(found)}"
+        workload, config = self.workload, self.config
+        if found["move"] != NO_MOVE:
+            return f"{workload.move_text(config, found['move'])}, {_unique(found)}"
+        if workload.rules.branch(workload.parameters(config), config.roots()[0]):
+            return "depth 0: evaluated, no move searched"
+        return str(workload.over_text(config))
 
     def _whole_tree(self, visited: list[int]) -> str:
         """Return how many nodes the whole tree has: exactly, if all of them were visited."""

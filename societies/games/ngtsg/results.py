@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from societies.output import ResultFile, Table
+from societies.output import Coordinate, ResultFile, Table
 from societies.output.tables import Column
 from societies.workload.contents import SeriesAndDetail
 from societies.workload.measured import MEASURED, MEASURED_TABLE
@@ -28,9 +28,13 @@ class SearchContents(SeriesAndDetail):
 
     def __init__(self, workload: Workload[Any, Any], config: Any) -> None:
         super().__init__(workload, config)
-        self._every = workload.ticks(config)  # a coordinate of one superstep, the last possible
+        self._every = workload.ticks(config)  # not a coordinate of all that there may be
         self._columns = {name: self._logged[name] for name in LOGGED if name in self._logged}
         self._logged = {}
+
+    def coordinates(self) -> list[Coordinate]:
+        """Return the coordinates of the file; nothing lies along supersteps but rows of tables."""
+        return [one for one in super().coordinates() if one.name != self.workload.clock]
 
     def variables(self) -> list[Any]:
         """Return the variables of the file; what is measured is in a table."""
@@ -45,7 +49,11 @@ class SearchContents(SeriesAndDetail):
             *(Column(n, "int32", one.unit, one.meaning) for n, one in self._columns.items()),
         ]
         measured = (columns[1], *(Column(name, *facts) for name, facts in MEASURED.items()))
-        return [Table(SUPERSTEPS, tuple(columns), ROOM), Table(MEASURED_TABLE, measured, ROOM)]
+        most = self.workload.ticks(self.config)
+        return [
+            Table(SUPERSTEPS, tuple(columns), min(ROOM, most * self.workload.count(self.config))),
+            Table(MEASURED_TABLE, measured, min(ROOM, most)),
+        ]
 
     def write(self, file: ResultFile, block: Block) -> None:
         """Append a row for each superstep of each game that was not over before."""

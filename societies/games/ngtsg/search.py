@@ -134,12 +134,6 @@ class SearchWorkload(Workload[C, P]):
         """Return how the first game ended whose root has no moves."""
         return "the game is over"
 
-    def no_move_text(self, config: C) -> str:
-        """Return why no move was found in the first game: it is over, or none was searched."""
-        if not self.rules.branch(self.parameters(config), config.roots()[0]):
-            return self.over_text(config)
-        return "depth 0: evaluated, no move searched"
-
     def found_rows(self, config: C, found: Any) -> list[tuple[str, str]]:
         """Return further rows of the report, from the file's variables of one game."""
         return []
@@ -391,6 +385,7 @@ class SearchWorkload(Workload[C, P]):
         needed = config.search_values()["capacities"]
         room, depths = (", ".join(f"{one:,}" for one in of) for of in (needed, p.depths))
         return [
+            ("supersteps", f"until the root is closed, at most {self.ticks(config):,}"),
             *([("depths searched one after the other", depths)] if p.deepening else []),
             ("nodes of each level", room),
             ("nodes kept", config.kept(p.nodes)),

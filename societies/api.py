@@ -143,8 +143,14 @@ def plan(
     out: str | Path | None = None,
     table: Any = None,
     batch: int | None = None,
+    start: str | Path | None = None,
+    tick: int | None = None,
+    values: Mapping[str, Any] | None = None,
+    **clock: int | None,
 ) -> Plan:
     """Say what `run` would do: shapes, memory, launches per tick, output path. Writes nothing.
+
+    With ``start`` also from which tick a branch would be computed; raises what `run` would, then.
 
     Returns
     -------
@@ -153,11 +159,20 @@ def plan(
         is probably not meant or will probably fail.
     """
     config, out = _configuration("plan", config, out, table)
+    tick = _ticks(workload(config.workload).clock, tick, clock)
+    config = _branch(config, start, tick, values)
     _require_name_of_result(out)
     from societies.workload import plan as core
 
-    chosen = workload(config.workload)
-    made = core.plan(chosen, config, device=device, out=out, batch=_batch(batch))
+    made = core.plan(
+        workload(config.workload),
+        config,
+        device=device,
+        out=out,
+        batch=_batch(batch),
+        parent=start,
+        tick=tick,
+    )
     return replace(made, warnings=(*config_warnings(config), *made.warnings))
 
 

@@ -248,7 +248,15 @@ def run(
     settings = _load(path, override, seed=seed, ticks=ticks, replicates=replicates, table=table)
     target = out or Path(f"{path.stem}.h5")
     if dry_run or verbose:
-        plan = societies.plan(settings, device=device, out=target, batch=batch)
+        plan = societies.plan(
+            settings,
+            device=device,
+            out=target,
+            batch=batch,
+            start=start,
+            tick=tick,
+            values=values,
+        )
         print_rows(plan.rows, Console(stderr=not dry_run))
         for text in plan.warnings:
             if text not in config_warnings(settings):  # shown when CONFIG was read

@@ -70,13 +70,13 @@ def latest(
     return None
 
 
-def slot_of(disk: Disk, slots: int, tick: int) -> int | None:
-    """Return a slot with an intact checkpoint of exactly that tick, or None if there is none."""
+def of_tick(disk: Disk, slots: int, tick: int) -> State | None:
+    """Return the arrays of an intact checkpoint of exactly that tick, or None if there is none."""
     for slot in range(slots):
         if _tick(disk, slot) == tick:
-            check = int(disk.read(f"checkpoint/{slot}/checksum"))
-            if checksum(tick, load(disk, slot)) == check:
-                return slot
+            state = load(disk, slot)
+            if checksum(tick, state) == int(disk.read(f"checkpoint/{slot}/checksum")):
+                return state
     return None
 
 

@@ -121,11 +121,13 @@ class Simulation:
             end = block_end(computed, length, last, self.stops, self.every)
             with self.keeping(last), self.stop.at_once():
                 self.engine.run_ticks(computed + 1, end)
-                self._waiting.gather(last)  # while the device goes on
                 ended = self.engine.ended()
             behind = bool(self._waiting)
             if self._enough_waits():
                 self._write_waiting(last)
+            else:
+                with self.keeping(last), self.stop.at_once():
+                    self._waiting.gather(last)  # while the device goes on
             if behind:
                 yield computed
             with self.keeping(last):  # a device fails here, or `Workload.check`

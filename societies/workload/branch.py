@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from societies.config import read_text
 from societies.errors import ConfigError, OutputError, option, override
@@ -29,10 +28,11 @@ from societies.output.seal import Seal
 from societies.output.trust import opened
 from societies.words import one_of, plural
 from societies.workload.config import kept_ticks, recorded
+from societies.workload.fields import State
 from societies.workload.file import require_checkpoint
 from societies.workload.protocol import Workload
 from societies.workload.provenance import require_origin
-from societies.workload.varying import SHARED
+from societies.workload.varying import SHARED, SHARED_SHAPE
 
 PARENT, PARENT_TICK = "parent", "parent_tick"
 """Attributes of a branch: the file from which it comes, and the last tick of their history."""
@@ -48,14 +48,14 @@ class Parent:
     tick : up to which both have one history
     begin : tick of the checkpoint from which the branch is computed; 0: from the start
     state : at that tick, None at the start
-    slots : of the parent's checkpoints up to ``begin`` that a straight run would have, by tick
+    checkpoints : those of the parent up to ``begin`` that a straight run would have, by tick
     """
 
     path: Path
     tick: int
     begin: int
-    state: dict[str, NDArray[Any]] | None
-    slots: dict[int, int]
+    state: State | None
+    checkpoints: dict[int, State]
     disk: Disk
     layout: Layout
 
@@ -94,12 +94,12 @@ def parent_of(
             wrong = [one for one in checksums.damages(disk, seal, commits) if not one.unfinished]
             if not all(one.harmless for one in wrong):
                 raise opening.damaged(path, disk, seal, wrong)
-        there = commits.tick
-        tick = there if tick is None else tick
-        if not 0 <= tick <= there:
+        end = commits.tick
+        tick = end if tick is None else tick
+        if not 0 <= tick <= end:
             raise OutputError(
-                f"{path}: ends with {clock} {there}, so nothing can branch off after {clock} {tick}"
-                f"\nchoose {one_of(clock)} up to {there}, or let that run go on"
+                f"{path}: ends with {clock} {end}, so nothing can branch off after {clock} {tick}"
+                f"\nchoose {one_of(clock)} up to {end}, or let that run go on"
             )
         if tick >= workload.ticks(config):
             raise ConfigError(
@@ -110,8 +110,8 @@ def parent_of(
         but = (workload.ticks_key, "record", "interventions")
         require_origin(path, layout.attributes, config, workload.version, but, "branch off it")
         _require_same_past(path, layout.attributes, config, tick, clock)
-        begin, state, slots = _begin(workload, config, path, tick, disk, seal, layout)
-        yield Parent(path, tick, begin, state, slots, disk, layout)
+        begin, state, there = _begin(workload, config, path, tick, disk, seal, layout)
+        yield Parent(path, tick, begin, state, there, disk, layout)
     finally:
         os.close(descriptor)
 
@@ -124,10 +124,11 @@ def _begin(
     disk: Disk,
     seal: Seal,
     layout: Layout,
-) -> tuple[int, dict[str, NDArray[Any]] | None, dict[int, int]]:
+) -> tuple[int, State | None, dict[int, State]]:
     """Return the tick and state from which the branch is computed, after checking the state.
 
-    Third are the slots of the parent's checkpoints that are copied, by tick.
+    Third are the parent's checkpoints that are copied, by tick. They are read now: the parent may
+    still be running, and take their place for others.
     """
     there = _configuration(layout.attributes)
     here = config.model_dump(mode="json")
@@ -139,15 +140,15 @@ def _begin(
     kept = [one for one in kept_ticks(config) if one <= committed]
     every = _interval(config, layout)
     wanted = {*kept, committed // every * every if every else 0} - {0}
-    slots = {one: checkpoints.slot_of(disk, seal.slots, one) for one in wanted}
+    found_of = {one: checkpoints.of_tick(disk, seal.slots, one) for one in wanted}
     # What the configuration says is kept has to be met on the way, if the parent did not keep it.
-    newest = min((one - 1 for one in kept if slots[one] is None), default=committed)
+    newest = min((one - 1 for one in kept if found_of[one] is None), default=committed)
     found = checkpoints.latest(disk, seal.slots, committed, newest)
     if found is None:
         return 0, None, {}
     _, begin, state = found
     require_checkpoint(workload, config, path, begin, state)
-    copied = {one: slot for one, slot in slots.items() if slot is not None and one <= begin}
+    copied = {tick: one for tick, one in found_of.items() if one is not None and tick <= begin}
     return begin, state, copied
 
 
@@ -239,8 +240,7 @@ def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
 def _copy_checkpoints(parent: Parent, file: ResultFile, config: Any) -> None:
     """Write those of the parent's checkpoints that a straight run would have made on the way."""
     kept, every = kept_ticks(config), _interval(config, parent.layout)
-    for tick, slot in sorted(parent.slots.items()):
-        state = checkpoints.load(parent.disk, slot)
+    for tick, state in sorted(parent.checkpoints.items()):
         if tick in kept:
             file.checkpoint(tick, state, keep=kept.index(tick))
         if every and tick % every == 0:
@@ -273,6 +273,11 @@ def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
         )
     from societies.workload.registry import config_from_dict, workload
 
+    if "interventions" in {key.partition(".")[0] for key in values}:
+        raise ConfigError(
+            "interventions: a branch has those of CONFIG; write them there, or name the values "
+            f"that change after {option('tick')}: {override('KEY=VALUE')}"
+        )
     data, clock = config.model_dump(mode="json"), workload(config.workload).clock
     data["interventions"] = [*data["interventions"], {clock: tick, "set": dict(values)}]
     own = f"interventions.{len(data['interventions']) - 1}"
@@ -282,6 +287,7 @@ def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
         text = str(error).replace(f"{own}.set.", "")
         text = text.replace(f"{own}.{clock}: ", f"{option(clock)}: ")
         text = text.replace(SHARED, "stays as in the parent; only parameters of the model change")
+        text = text.replace(SHARED_SHAPE, "it stays as in the parent")
         raise ConfigError(text.replace(f"{own}: ", "")) from None
     changed._table = config.table
     return changed

@@ -14,6 +14,7 @@ from societies.opencl import Device
 from societies.output.checkpoints import interval
 from societies.words import plural
 from societies.workload.batches import Room, batch_size
+from societies.workload.branch import parent_of
 from societies.workload.config import recorded
 from societies.workload.contents import contents_of
 from societies.workload.devices import chosen_device
@@ -56,8 +57,16 @@ def plan(
     device: str | Device = "auto",
     out: str | Path | None = None,
     batch: int | None = None,
+    parent: str | Path | None = None,
+    tick: int | None = None,
 ) -> Plan:
     """Say what a run would do, without building or writing anything; see `societies.plan`."""
+    history = []
+    if parent is not None:
+        with parent_of(workload, config, Path(parent), tick) as found:
+            after = f"{found.path} after {workload.clock} {found.tick}"
+            computed = f"computed from {workload.clock} {found.begin + 1}"
+            history = [("branches off", f"{after}, {computed}")]
     chosen, name, _ = chosen_device(device)
     config = workload.fitted(config, chosen)
     p = workload.parameters(config)
@@ -79,6 +88,7 @@ def plan(
         (workload.copies_plural, numbers(first, count)),
         *own,
         *([] if ticks[0] in dict(own) else [ticks]),
+        *history,
         ("device", name if chosen else f"{name} (plain Python)"),
     ]
     room = Room(workload, p, chosen) if chosen else None

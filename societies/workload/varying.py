@@ -30,6 +30,8 @@ class NotVarying(Exception):
 SHARED = "is the same in all copies of a launch; only parameters of the model may differ"
 """What is wrong with a key that says how a run is made, such as its seed, where values differ."""
 
+SHARED_SHAPE = "all copies of a launch share it"
+
 
 def varying(model: type[Section], data: Any, key: str) -> Path:
     """Return the path of a key that may differ between copies, as parts.
@@ -110,7 +112,7 @@ def _why_not(kind: str, section: Any) -> str:
     if section is not None:
         return f"is a section; name one of its keys: {', '.join(section.model_fields)}"
     if kind == SHAPE:
-        return "is a shape, which sizes arrays or chooses code: all copies of a launch share it"
+        return f"is a shape, which sizes arrays or chooses code: {SHARED_SHAPE}"
     return SHARED
 
 

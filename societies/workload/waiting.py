@@ -21,14 +21,14 @@ class Waiting:
 
     Series lie as the variables of a file do, each by itself with all ticks of a copy together, so
     that little is left to do when they are written. To lay out a block takes time in which a device
-    can go on (`gather`).
+    can go on (`gather`). If it is broken off, it is done again when blocks are handed on.
     """
 
     def __init__(self) -> None:
-        self._blocks: list[Block] = []
-        self._gathered = 0  # blocks whose logs are laid out
+        self._blocks: list[Block] = []  # without their logs where these are laid out
+        self._gathered = 0  # blocks whose logs are
         self._logs: dict[str, NDArray[Any]] = {}
-        self._room = 0
+        self._room = 0  # ticks for which the logs have room
 
     def __bool__(self) -> bool:
         return bool(self._blocks)
@@ -36,7 +36,11 @@ class Waiting:
     @property
     def nbytes(self) -> int:
         """Bytes of what waits."""
-        kinds = [part for block in self._blocks for part in (block.logs, block.events)]
+        late = self._blocks[self._gathered :]
+        kinds = [block.logs for block in late] + [block.events for block in self._blocks]
+        if self._gathered:
+            ticks = self._blocks[self._gathered - 1].last + 1 - self._blocks[0].first
+            kinds.append({name: log[:, :ticks] for name, log in self._logs.items()})
         return sum(array.nbytes for arrays in kinds for array in arrays.values())
 
     @property
@@ -50,9 +54,12 @@ class Waiting:
 
     def gather(self, last: int) -> None:
         """Lay out what was added; ``last`` is the last tick up to which blocks may follow."""
-        for block in self._blocks[self._gathered :]:
-            self._lay_out(block, last)
-        self._gathered = len(self._blocks)
+        for at in range(self._gathered, len(self._blocks)):
+            self._lay_out(self._blocks[at], last)
+            self._gathered = at + 1
+        for at, block in enumerate(self._blocks[:-1]):
+            if block.logs:
+                self._blocks[at] = replace(block, logs={})
 
     def joined(self, *more: Block) -> Block:
         """Return what waits, and blocks after it that are not added, as one block.
@@ -77,6 +84,8 @@ class Waiting:
     def clear(self) -> None:
         """Forget what has been written."""
         self._blocks, self._gathered = [], 0
+        if sum(log.nbytes for log in self._logs.values()) > ROOM_BYTES:
+            self._logs, self._room = {}, 0
 
     def _lay_out(self, block: Block, last: int) -> None:
         first = self._blocks[0].first
@@ -89,14 +98,15 @@ class Waiting:
     def _enlarge(self, logs: Mapping[str, NDArray[Any]], used: int, ticks: int, most: int) -> None:
         """Make room for so many ticks, and for those that follow; keep those in use."""
         each = sum(log[:, :1].nbytes for log in logs.values())
-        self._room = max(ticks, min(most, max(2 * ticks, ROOM_BYTES // max(1, each))))
-        before, self._logs = self._logs, {}
+        room = max(ticks, min(most, max(2 * ticks, ROOM_BYTES // max(1, each))))
+        larger = {}
         for name, log in logs.items():
             copies, _, *others = log.shape
             if name == SERIES:
-                room = np.empty((*others, copies, self._room), log.dtype)
-                self._logs[name] = np.moveaxis(room, 0, 2)
+                larger[name] = np.moveaxis(np.empty((*others, copies, room), log.dtype), 0, 2)
             else:
-                self._logs[name] = np.empty((copies, self._room, *others), log.dtype)
+                larger[name] = np.empty((copies, room, *others), log.dtype)
             if used:
-                self._logs[name][:, :used] = before[name][:, :used]
+                larger[name][:, :used] = self._logs[name][:, :used]
+        # Only now, for any of this may be broken off.
+        self._logs, self._room = larger, room

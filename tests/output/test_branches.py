@@ -9,6 +9,7 @@ from small import GROUPS, small
 import societies
 from societies import SocietiesError, load_config
 from societies.output.inspection import inspect
+from societies.workload import run as core
 
 VALUES = {"trading.min_surplus": 2.0, "device.factor.tool": 4.0}
 RECORD = {"agent": 2, "checkpoint": 6, "trade_log": {"days": [5, 11]}, "input_output": True}
@@ -176,6 +177,35 @@ def test_societies_of_a_table_branch_off_together(tmp_path):
         run(ensemble(), tmp_path / "other.h5", **asked)
 
 
+def test_a_parent_that_goes_on_meanwhile_changes_nothing(tmp_path, parent, monkeypatch):
+    """Its slots take turns: what was read of one is not read again when kernels are built."""
+    running, out, other = tmp_path / "running.h5", tmp_path / "branch.h5", tmp_path / "straight.h5"
+    running.write_bytes(parent.read_bytes())
+    create = core.create
+
+    def late(*given, **named):
+        with h5py.File(running, "r+") as file:
+            for slot in file["checkpoint"].values():
+                slot["tick"][()] += 6
+                for array in slot["state"].values():
+                    array[...] = array[()] + array.dtype.type(1)
+        return create(*given, **named)
+
+    config = ensemble(days=16, record={"keep": [7]})
+    with monkeypatch.context() as patch:
+        patch.setattr(core, "create", late)
+        run(config, out, start=running)
+    run(config, other)
+    same(out, other)
+
+
+def test_a_plan_says_what_is_computed_of_a_branch(parent):
+    rows = dict(societies.plan(ensemble(), start=parent, day=9, values=VALUES).rows)
+    assert rows["branches off"] == f"{parent} after day 9, computed from day 8"
+    with pytest.raises(SocietiesError, match="ends with day 14, so nothing can branch off after"):
+        societies.plan(ensemble(days=30), start=parent, day=20)
+
+
 def test_what_is_kept_is_there_at_the_end(parent):
     assert ("checkpoints", "of day 7 and 12 and 14") in inspect(parent).rows
     with h5py.File(parent) as file:
@@ -191,6 +221,8 @@ def test_what_is_kept_is_there_at_the_end(parent):
             r"day=14: the run has 14 days, none after that; raise it with override days=28",
         ),
         ({"day": 9, "values": {"trading.rounds": 1}}, "^'trading.rounds': is a shape"),
+        ({"day": 9, "values": {"agents": 9}}, "^agents: is a shape.* it stays as in the parent$"),
+        ({"day": 9, "values": {"interventions": []}}, "^interventions: a branch has those of"),
         ({"day": 9, "values": {"trading.round": 1}}, "^'trading.round': unknown key; did you mean"),
         ({"day": 9, "values": {"replicates": 3}}, "^replicates: stays as in the parent; only para"),
         ({"day": 9, "values": {"day_length": -1}}, "^day_length: must be more than 0, got -1"),

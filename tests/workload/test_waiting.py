@@ -1,5 +1,6 @@
 """Is what waits handed on as one block, and is the last state hashed as it is?"""
 
+import contextlib
 import time
 from concurrent.futures import Future
 
@@ -75,6 +76,43 @@ def test_blocks_that_waited_are_one_after_the_other(lengths, beyond, gathers, ad
             found.clear()
             assert not found
             assert found.nbytes == 0
+
+
+@pytest.mark.parametrize("broken_off", [KeyboardInterrupt, MemoryError])
+@pytest.mark.parametrize("array", range(6))
+def test_what_waits_is_whole_though_laying_it_out_is_broken_off(monkeypatch, broken_off, array):
+    """Memory may be short, and a second Ctrl-C may come, at any array of any block."""
+    monkeypatch.setattr(waiting, "ROOM_BYTES", 1)
+    numbers = np.random.default_rng(5)
+    parts = [block(tick, 3, numbers) for tick in (1, 4, 7, 10)]
+    found, empty, made = Waiting(), np.empty, []
+
+    def failing(*given, **named):
+        made.append(given)
+        if len(made) == array + 1:
+            raise broken_off
+        return empty(*given, **named)
+
+    monkeypatch.setattr(waiting.np, "empty", failing)
+    for part in parts:
+        found.add(part)
+        with contextlib.suppress(broken_off):
+            found.gather(12)
+    whole = found.joined()
+    assert len(made) > array
+    for name, log in whole.logs.items():
+        assert np.array_equal(log, np.concatenate([part.logs[name] for part in parts], axis=1))
+
+
+def test_what_is_laid_out_is_there_once(monkeypatch):
+    monkeypatch.setattr(waiting, "ROOM_BYTES", 1)
+    numbers, found = np.random.default_rng(5), Waiting()
+    for tick in (1, 4, 7, 10):
+        found.add(block(tick, 3, numbers))
+        found.gather(12)
+    assert not any(one.logs for one in found._blocks[:-1])
+    found.clear()
+    assert not found._logs  # more than there is room for at once
 
 
 FIELDS = {

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from societies.config.model import WorkloadConfig
+from societies.errors import OutputError
 from societies.opencl import Device
 from societies.output.checkpoints import interval
 from societies.words import plural
@@ -128,7 +129,12 @@ def plan(
     )
     if room is not None and room.lack():
         lacking = (room.lack(),)
-    return Plan(rows, (*lacking, *time_warning(seconds)))
+    beside: tuple[str, ...] = ()
+    try:
+        workload.require_beside(config, path)
+    except OutputError as error:
+        beside = ("; ".join(str(error).split("\n")),)
+    return Plan(rows, (*lacking, *beside, *time_warning(seconds)))
 
 
 def _batches(count: int, size: int, room: Room | None) -> str:

@@ -3,6 +3,8 @@
 A workload advances in ticks that it names itself (a day, a step, a depth, a batch), in many copies
 at once that it names too (societies, plates, games). It declares arrays, phases and the order in
 which they run. docs/design/workload.md has the reasons, and how each workload maps onto this.
+
+The file is long because all that a workload may declare stands here together.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from numpy.typing import ArrayLike, NDArray
@@ -383,6 +386,9 @@ class Workload(Generic[C, P]):
     def device_rows(self, config: C, device: Device) -> list[tuple[str, str]]:
         """Return rows of `societies run --dry-run` that say what the device has room for."""
         return []
+
+    def require_beside(self, config: C, results: Path) -> None:
+        """Raise OutputError if what is written beside the results cannot be; asked before a run."""
 
     def why_ended(self, config: C, state: Mapping[str, NDArray[Any]]) -> str:
         """Return why a run ended before its last tick, from the state at its end."""

@@ -138,6 +138,12 @@ class Blur(Workload[BlurConfig, Parameters]):
 
         return WithPicture(self, config)
 
+    def require_beside(self, config: BlurConfig, results: Path) -> None:
+        """Refuse to replace a file that is no picture of ours, before anything is made."""
+        from societies.physics.blur.picture import require_picture
+
+        require_picture(config, results)
+
     def report(self, config: BlurConfig, **facts: Any) -> RunReport:
         """Return the report of a run, which says where the picture is."""
         from societies.physics.blur.picture import PictureReport

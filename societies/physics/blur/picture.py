@@ -34,6 +34,17 @@ def kind_written(config: Any) -> list[tuple[str, str]]:
     return [("kind of picture", f"PNG: {image}{frames} is read, but not written")]
 
 
+def require_picture(config: Any, results: Path) -> None:
+    """Raise OutputError if the blurred picture cannot be written, or a file of others is there."""
+    path = config.picture_path(results)
+    problem = unwritable(path, config.image)
+    if not problem and path.exists() and not is_ours(path):
+        problem = f"{path} exists, and it is not known that Societies wrote it"
+    if problem:
+        name = f"NAME{path.suffix if kind_of(path) else '.png'}"
+        raise OutputError(f"{problem}\nchoose another picture: {override(f'out={name}')}")
+
+
 class WithPicture(SeriesAndDetail):
     """The file of a run, and the picture."""
 
@@ -44,13 +55,8 @@ class WithPicture(SeriesAndDetail):
         return {"title": title, "channels": channels, "rows": rows, "columns": columns}
 
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Refuse to replace a file that is no picture of ours, before anything is computed."""
-        path = self.config.picture_path(file.path)
-        problem = unwritable(path, self.config.image)
-        if not problem and path.exists() and not is_ours(path):
-            problem = f"{path} exists, and it is not known that Societies wrote it"
-        if problem:
-            raise OutputError(f"{problem}\nchoose another picture: {override('out=NAME.png')}")
+        """Refuse to replace a file that is no picture of ours, also where a run is resumed."""
+        require_picture(self.config, file.path)
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
         """Write the final fields, and the picture."""

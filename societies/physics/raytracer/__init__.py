@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -156,6 +157,12 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
         from societies.physics.raytracer.picture import WithPicture
 
         return WithPicture(self, config)
+
+    def require_beside(self, config: RaytracerConfig, results: Path) -> None:
+        """Refuse to replace a file that is no picture of ours, before anything is made."""
+        from societies.physics.raytracer.picture import require_pictures
+
+        require_pictures(config, results, self.count(config))
 
     def report(self, config: RaytracerConfig, **facts: Any) -> RunReport:
         """Return the report of a run, which says where the picture is."""

@@ -69,6 +69,17 @@ def seen(p: Parameters) -> str:
     return ", ".join(f"{n:,} {word if n == 1 else plural(word)}" for word, n in counts)
 
 
+def require_pictures(config: Any, results: Path, frames: int) -> None:
+    """Raise OutputError if a picture cannot be written, or a file of others is there."""
+    for frame in range(frames):
+        path = picture_path(config, results, frame)
+        problem = unwritable(path)
+        if not problem and path.exists() and not is_ours(path):
+            problem = f"{path} exists, and Societies did not write it"
+        if problem:
+            raise OutputError(f"{problem}\nchoose another picture: {override('out=NAME.png')}")
+
+
 class WithPicture(SeriesAndDetail):
     """The file of a run, and the picture beside it."""
 
@@ -79,14 +90,8 @@ class WithPicture(SeriesAndDetail):
         return {"title": title, "rows": p.height, "columns": p.width}
 
     def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
-        """Refuse to replace a file that is no picture of ours, before anything is computed."""
-        for frame in range(self.workload.count(self.config)):
-            path = picture_path(self.config, file.path, frame)
-            problem = unwritable(path)
-            if not problem and path.exists() and not is_ours(path):
-                problem = f"{path} exists, and Societies did not write it"
-            if problem:
-                raise OutputError(f"{problem}\nchoose another picture: {override('out=NAME.png')}")
+        """Refuse to replace a file that is no picture of ours, also where a run is resumed."""
+        require_pictures(self.config, file.path, self.workload.count(self.config))
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
         """Write the final fields, and the picture."""

@@ -302,11 +302,22 @@ def test_pictures_of_others_are_not_replaced(tmp_path, ending):
     Image.fromarray(GREY).save(there)
     before = there.read_bytes()
     for overwrite in (False, True):
-        with pytest.raises(OutputError, match="it is not known that Societies wrote it"):
-            config = config_of(image=str(image))
-            out = tmp_path / "run.h5"
+        config, out = config_of(image=str(image)), tmp_path / "run.h5"
+        with pytest.raises(OutputError, match="it is not known that Societies wrote it") as refusal:
             societies.run(config, device="reference", out=out, overwrite=overwrite)
+        assert str(refusal.value).endswith(f"override out=NAME.{ending}")
         assert there.read_bytes() == before
+        assert sorted(tmp_path.iterdir()) == sorted([image, there])
+    (warning,) = societies.plan(config, device="reference", out=out).warnings
+    assert warning == "; ".join(str(refusal.value).split("\n"))
+    report = societies.run(
+        config_of(image=str(image), out=str(tmp_path / f"NAME.{ending}")),
+        device="reference",
+        out=out,
+    )
+    assert report.path == out and there.read_bytes() == before
+    # the warning is there also where the results will be replaced
+    assert societies.plan(config, device="reference", out=out).warnings == (warning,)
 
 
 def test_the_picture_itself_is_not_replaced_through_a_link(tmp_path):

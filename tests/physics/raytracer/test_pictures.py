@@ -56,6 +56,9 @@ def test_a_picture_of_somebody_else_is_not_replaced(tmp_path):
     (tmp_path / "a.png").write_text("no picture")
     with pytest.raises(OutputError, match="did not write it"):
         societies.run(config_of(), out=tmp_path / "a.h5", overwrite=True)
+    assert [one.name for one in tmp_path.iterdir()] == ["a.png"]
+    (warning,) = societies.plan(config_of(), out=tmp_path / "a.h5").warnings
+    assert "did not write it" in warning
 
 
 def test_a_resumed_run_writes_the_picture_of_a_straight_one(tmp_path):

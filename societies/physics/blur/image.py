@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -74,7 +75,7 @@ def read(path: str | Path, *, every_frame: bool) -> Picture:
 
 @lru_cache(maxsize=2)
 def _read(path: str, every_frame: bool, _changed: int) -> Picture:
-    from PIL import Image, ImageSequence, UnidentifiedImageError
+    from PIL import Image, UnidentifiedImageError
 
     Image.init()
     kinds = [kind for kind in Image.OPEN if kind not in REFUSED]
@@ -84,7 +85,7 @@ def _read(path: str, every_frame: bool, _changed: int) -> Picture:
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(path, formats=kinds) as image:
                 frames, durations, lost = [], [], ""
-                for frame in ImageSequence.Iterator(image):
+                for frame in _frames(image):
                     lost = lost or _lost(frame)  # once loaded, nothing tells
                     frames.append(_channels(frame))
                     durations.append(int(frame.info.get("duration", 0)))
@@ -96,7 +97,8 @@ def _read(path: str, every_frame: bool, _changed: int) -> Picture:
     except UnidentifiedImageError:
         raise ConfigError(f"{path} is no picture, or of an unknown kind") from None
     except (OSError, SyntaxError, ValueError, RuntimeError, EOFError, MemoryError) as error:
-        said = (str(error).splitlines() or [type(error).__name__])[0]
+        said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        said = said.splitlines()[0]
         raise ConfigError(f"{path} cannot be read: {said}") from None
     if len({one.shape for one in frames}) != 1:
         frames = [_with_alpha(one, max(map(len, frames))) for one in frames]
@@ -107,6 +109,17 @@ def _read(path: str, every_frame: bool, _changed: int) -> Picture:
     alpha = stacked[:, -1] if colours < stacked.shape[1] else None
     planes = np.ascontiguousarray(stacked[:, :colours])
     return Picture(planes, alpha, lost, tuple(durations) if len(frames) > 1 else ())
+
+
+def _frames(image: Image.Image) -> Iterator[Image.Image]:
+    """Yield the frames of a picture; of a kind that Pillow does not look for frames in, itself."""
+    from PIL import ImageSequence
+
+    frame = None
+    for frame in ImageSequence.Iterator(image):
+        yield frame
+    if frame is None:
+        yield image
 
 
 def _channels(frame: Image.Image) -> NDArray[np.uint8]:

@@ -13,7 +13,7 @@ from PIL import Image
 from pydantic import ValidationError
 
 import societies
-from societies.errors import OutputError
+from societies.errors import OutputError, SocietiesWarning
 from societies.physics.blur import WORKLOAD
 from societies.physics.blur.config import BlurConfig
 from societies.physics.blur.image import read
@@ -131,6 +131,19 @@ def test_pictures_of_real_numbers_are_told_of(tmp_path, name, white):
     assert (found == np.rint(values / white * 255)).all()
 
 
+def test_a_kind_in_which_no_frames_are_looked_for(tmp_path):
+    """SPIDER: its one picture was refused as frames of several sizes."""
+    values = np.linspace(0.0, 200.0, 14 * 20).reshape(14, 20).astype(np.float32)
+    Image.fromarray(values).save(tmp_path / "a.spi", format="SPIDER")
+    for every_frame in (False, True):
+        found = read(tmp_path / "a.spi", every_frame=every_frame)
+        assert (found.planes == np.rint(values)).all() and found.planes.shape == (1, 1, 14, 20)
+        assert found.lost and not found.durations
+    with pytest.warns(SocietiesWarning, match="numbers with fractions"):
+        written = run(tmp_path, image=str(tmp_path / "a.spi"))
+    assert written == str(tmp_path / "a-blurred.spi.png")
+
+
 def test_real_numbers_that_are_none_are_refused(tmp_path):
     """Which byte such a number becomes is left to the machine."""
     Image.fromarray(np.array([[0.5, np.nan]], np.float32)).save(tmp_path / "nan.tif")
@@ -222,7 +235,7 @@ def test_other_files_are_refused(tmp_path):
     refused("empty.png is no picture", "empty.png")
     refused("text.png is no picture", "text.png")
     refused("No such file", "nowhere.png")
-    refused("Is a directory", ".")
+    refused(f"{tmp_path} cannot be read: Is a directory", ".")  # without Python's [Errno 21]
     Image.new("L", (8, 8)).save(tmp_path / "program.eps")  # Pillow would start Ghostscript
     refused("of an unknown kind", "program.eps")
     refused("width: of the test picture", "a.png", width=3)

@@ -10,7 +10,7 @@ import numpy as np
 from reference_py.physics.matmul.parameters import Matrix, Parameters
 from reference_py.primitives.rng import RANDOM_STREAMS
 from societies.config.model import Conflict, Interval, Section, WorkloadConfig, key
-from societies.errors import ConfigError
+from societies.errors import ConfigError, override
 from societies.physics.matmul.matrices import entries_of, file_of, overflows, shape_of
 from societies.workload.config import LARGEST_SEED
 from societies.workload.naming import parameters_of
@@ -102,7 +102,13 @@ class MatmulConfig(WorkloadConfig):
                         f"{text} has {shape[0]} x {shape[1]} entries, {name.upper()} "
                         f"{rows} x {columns} ({sides[0]} x {sides[1]})"
                     )
-                    yield Conflict((name,), message, needs)
+                    wrong = [
+                        f"{side}={length}"
+                        for side, length in zip(sides, shape, strict=True)
+                        if getattr(self, side) != length
+                    ]
+                    set_all = " ".join(map(override, wrong))
+                    yield Conflict((name,), f"{message}; {set_all} takes all of it", needs)
                 elif overflows(entries_of(text)) and self.precision == "single":
                     message = f"{text} holds numbers beyond 3.4e38; set precision: double"
                     yield Conflict((name,), message, (("precision",),))

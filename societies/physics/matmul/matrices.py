@@ -20,6 +20,10 @@ ARCHIVE = b"PK"
 """How an archive of arrays (.npz) begins."""
 
 
+MOST_NAMES = 20
+"""Datasets of a file that a message names."""
+
+
 def file_of(text: str) -> str:
     """Return the file that a key names, without the dataset."""
     name, _, dataset = text.rpartition(":")
@@ -97,6 +101,20 @@ def _header(text: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
     return found.shape, found.dtype
 
 
+def _datasets(file: Any) -> list[str]:
+    """Return the datasets of a file with the groups that they are in, sorted."""
+    import h5py
+
+    names: list[str] = []
+
+    def note(name: str, found: Any) -> None:
+        if isinstance(found, h5py.Dataset):
+            names.append(name)
+
+    file.visititems(note)
+    return sorted(names)
+
+
 class _dataset:
     """The dataset that a key names, open."""
 
@@ -118,9 +136,13 @@ class _dataset:
             raise ConfigError(f"{self._path} cannot be read: {_first_line(error)}") from None
         found = self._file.get(self._name)
         if not isinstance(found, h5py.Dataset):
-            there = ", ".join(sorted(self._file)) or "nothing"
+            names = _datasets(self._file)
             self._file.close()
-            raise ConfigError(f"{self._path} has no dataset {self._name}; there is: {there}")
+            of_many = [*names[:MOST_NAMES], *(["..."] if len(names) > MOST_NAMES else [])]
+            what = f"has no dataset {self._name}"
+            if isinstance(found, h5py.Group):
+                what = f"has a group {self._name}, no dataset"
+            raise ConfigError(f"{self._path} {what}; there is: {', '.join(of_many) or 'nothing'}")
         return found
 
     def __exit__(self, *_: object) -> None:

@@ -108,6 +108,8 @@ def test_matrices_that_are_none_are_refused(tmp_path):
     numbers = np.ones((3, 2))
     refused("has 3 x 2 entries, A 2 x 3 (rows x inner)", a=made(tmp_path, "t.npy", numbers))
     refused("has 3 x 2 entries, B 3 x 4 (inner x columns)", b=made(tmp_path, "t.npy", numbers))
+    refused("; override rows=3 override inner=2 takes all of it", a=str(tmp_path / "t.npy"))
+    refused("(inner x columns); override columns=2 takes", b=str(tmp_path / "t.npy"))
     refused("has 6 entries; a matrix has rows and columns", a=made(tmp_path, "1.npy", np.ones(6)))
     refused("holds complex128", a=made(tmp_path, "c.npy", np.ones((2, 3), complex)))
     refused("holds int64; float32 or float64", a=made(tmp_path, "i.npy", np.ones((2, 3), int)))
@@ -133,7 +135,14 @@ def test_matrices_that_are_none_are_refused(tmp_path):
         file["texts"] = np.array([[b"a"] * 3] * 2)
     at = tmp_path / "x.h5"
     refused("has no dataset here; there is: texts, there", a=f"{at}:here")
+    with h5py.File(at, "a") as file:
+        file["group/inside"] = numbers
+    refused("has a group group, no dataset; there is: group/inside, texts", a=f"{at}:group")
+    refused("has no dataset inside; there is: group/inside, texts", a=f"{at}:inside")
     refused("names no dataset", a=str(at))
+    with h5py.File(at, "a") as file:
+        file.update({f"many/{number:02}": numbers for number in range(30)})
+    refused("many/18, ...", a=f"{at}:inside")
     refused("holds |S1", a=f"{at}:texts")
     large = made(tmp_path, "large.npy", np.array([[1.0, np.nan, np.inf], [0.0, 1e39, 2.0]]))
     refused("large.npy holds numbers beyond 3.4e38; set precision: double", a=large)

@@ -252,3 +252,29 @@ def test_a_checkpoint_that_no_run_wrote_is_refused(tmp_path, field, value):
     with pytest.raises(OutputError, match="is not one that a run wrote"):
         societies.run(config, device="reference", out=out, resume=True)
     assert out.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("steps", "check", "series", "now", "later"),
+    [
+        (12, 50, 4, "change", "change"),
+        (10, 5, 7, "change", "change of step 7"),
+        (11, 4, 6, "change of step 8", "change of step 6"),
+        (3, 4, 50, "", ""),
+        (6, 4, 50, "change of step 4", ""),
+    ],
+)
+def test_a_change_of_an_earlier_step_is_called_so(steps, check, series, now, later, tmp_path):
+    """It stood under the last step; 0 V where none was looked at."""
+    rules = {"side": 9, "steps": steps, "check_every": check}
+    config = config_of(**rules, record={"series": series})
+    exact = config_of(**rules | {"check_every": 1}, record={"series": 1})
+    societies.run(exact, device="reference", out=tmp_path / "every.h5")
+    with societies.open_results(tmp_path / "every.h5") as every:
+        changes = every["change"].values[0]
+    for called, resume in ((now, False), (later, True)):
+        made = societies.run(config, device="reference", out=tmp_path / "a.h5", resume=resume)
+        found = {name: value for name, value in made.rows if name.startswith("change")}
+        step = int(called.rpartition(" ")[2]) if " " in called else steps
+        assert found == ({called: f"{changes[step - 1]:.6g} V"} if called else {})
+        assert made.final == ({"change": float(changes[step - 1])} if called else {})

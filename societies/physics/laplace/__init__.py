@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.physics.laplace.view import Controls
     from societies.workload import View
+    from societies.workload.report import RunReport
 
 FOLDER = "physics/laplace"
 PHASES = ("sweep", "black", "deep", "change", "advance", "totals")
@@ -209,6 +210,14 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
         if change < rounding:
             return f"{said}; in {config.precision} precision the solution stays up to {away} away"
         return f"{said}; the solution is about {away} away"
+
+    def report(self, config: LaplaceConfig, **facts: Any) -> RunReport:
+        """Return the report of a run, without a change if no step was looked at."""
+        from societies.physics.laplace.report import PlateReport, step_of_change
+
+        if not step_of_change(config, facts["first_tick"], facts["last_tick"]):
+            facts["final"] = {}
+        return PlateReport(self, config, **facts)
 
     def view(self, config: LaplaceConfig, *, device: str | Device = "auto") -> View[Controls]:
         """Show the plate while it is solved; its edges and conductors can be changed."""

@@ -237,8 +237,10 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
 
     def report(self, config: MolecularDynamicsConfig, **facts: Any) -> RunReport:
         """Return the report of a run; that of a start has its energies per atom."""
-        from societies.physics.molecular_dynamics.report import AtomsReport
+        from societies.physics.molecular_dynamics.report import AtomsReport, of_the_end
 
+        if facts["last_tick"] % config.record.series:  # whose series are of an earlier step
+            facts["final"] = of_the_end(facts["path"], config.number_of_atoms)
         return AtomsReport(self, config, **facts)
 
     def check(self, block: Block, p: Parameters) -> None:

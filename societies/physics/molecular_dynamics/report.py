@@ -1,11 +1,28 @@
-"""What is printed of a run of atoms? Of one without steps its energies per atom, too.
+"""What is printed of a run of atoms? Its last step; of one without steps energies per atom, too.
 
 They are what is published of other programs, with more digits than the closing table has.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from societies.output import open_results
 from societies.workload.report import RunReport
+
+
+def of_the_end(path: Path, atoms: int) -> dict[str, float]:
+    """Return series of the last step, which are not recorded of it, from what the end left."""
+    with open_results(path) as results:
+        end = {name: float(results[name].mean()) for name in "UKTP"}
+    potential, kinetic = end["U"] / atoms, end["K"] / atoms
+    return {
+        "potential_energy": potential,
+        "kinetic_energy": kinetic,
+        "total_energy": potential + kinetic,
+        "temperature": end["T"],
+        "pressure": end["P"],
+    }
 
 
 class AtomsReport(RunReport):

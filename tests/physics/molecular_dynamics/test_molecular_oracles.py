@@ -119,6 +119,32 @@ def test_the_report_of_a_start_has_what_is_published(tmp_path):
     assert rows["U"] == "-216748 epsilon"
 
 
+@pytest.mark.parametrize("series", [3, 7, 10])
+def test_the_report_of_steps_is_of_the_last_one(series, tmp_path):
+    """Also where that is not recorded: there were the energies of an earlier step."""
+    names = ("potential_energy", "kinetic_energy", "total_energy", "temperature", "pressure")
+    overrides = ["steps=7", "replicates=2", "precision=double"]
+
+    def final(series, name):
+        config = load_config(
+            "physics/molecular_dynamics/quickstart", [*overrides, f"record.series={series}"]
+        )
+        made = societies.run(config, out=tmp_path / name)
+        again = societies.run(config, out=tmp_path / name, resume=True)
+        assert again.final == made.final
+        rows = dict(made.rows)
+        assert rows["last step"].startswith("7")
+        assert rows["pressure"].startswith(f"{made.final['pressure']:.6g} ")
+        return made.final
+
+    expected = final(1, "each.h5")
+    found = final(series, "some.h5")
+    assert ("momentum" in found) == (series == 7)
+    assert [found[name] for name in names] == pytest.approx(
+        [expected[name] for name in names], rel=1e-12
+    )
+
+
 def test_the_report_of_steps_has_the_series_alone(tmp_path):
     config = load_config("physics/molecular_dynamics/quickstart", ["steps=5", "record.series=5"])
     rows = dict(societies.run(config, out=tmp_path / "gas.h5").rows)

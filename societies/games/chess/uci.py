@@ -72,6 +72,19 @@ class Uci:
         self._later: deque[str | None] = deque()
         self._stopped = self._left = self._endless = False
         self._most_nodes = 0
+        self._known: dict[str, Callable[[Sequence[str]], None]] = {
+            "uci": self._uci,
+            "debug": self._debug,
+            "isready": self._isready,
+            "ucinewgame": lambda words: self._new(),
+            "position": self._position,
+            "go": self._go,
+            "setoption": self._setoption,
+            "stop": lambda words: None,
+            "ponderhit": lambda words: None,
+            "quit": self._quit,
+            "d": self._draw,
+        }
 
     def run(self) -> None:
         """Answer until ``quit`` or the end of the input."""
@@ -92,29 +105,23 @@ class Uci:
         print(text, file=self._out, flush=True)
 
     def _obey(self, line: str) -> None:
-        words = line.split()
-        known: dict[str, Callable[[Sequence[str]], None]] = {
-            "uci": self._uci,
-            "debug": self._debug,
-            "isready": self._isready,
-            "ucinewgame": lambda words: self._new(),
-            "position": self._position,
-            "go": self._go,
-            "setoption": self._setoption,
-            "stop": lambda words: None,
-            "ponderhit": lambda words: None,
-            "quit": self._quit,
-            "d": self._draw,
-        }
+        words = self._command(line)
+        skipped = line.split()[: -len(words) or None]
+        if skipped:
+            self.say(f"info string unknown command: {skipped[0]}")
         if not words:
             return
-        if words[0] not in known:
-            self.say(f"info string unknown command: {words[0]}")
-            return
         try:
-            known[words[0]](words[1:])
+            self._known[words[0]](words[1:])
         except (SocietiesError, FenError) as error:
             self.say(f"info string {error}".replace("\n", " "))
+
+    def _command(self, line: str | None) -> list[str]:
+        """Return the words of a line from the first known command on; those before do not count."""
+        words = deque((line or "").split())
+        while words and words[0] not in self._known:
+            words.popleft()
+        return list(words)
 
     def _uci(self, words: Sequence[str]) -> None:
         self.say("id name Societies")
@@ -330,9 +337,9 @@ class Uci:
 
     def _note(self, line: str | None) -> None:
         """Answer a line that came during a search, or keep it for later."""
-        word = (line or "").strip()
+        word = next(iter(self._command(line)), "")
         # What follows another search, in a file of commands say, is not about this one.
-        searches = any((kept or "").split()[:1] == ["go"] for kept in self._later)
+        searches = any(self._command(kept)[:1] == ["go"] for kept in self._later)
         of_this = self._endless or not searches
         if word == "isready":
             self.say("readyok")

@@ -327,6 +327,22 @@ def test_debug_is_a_known_command():
     assert spoken("debug maybe") == ["info string debug: maybe: on or off is expected"]
 
 
+def test_unknown_words_before_a_command_are_skipped():
+    """The text of the protocol: an unknown word is ignored, and the rest of the line is parsed."""
+    unknown = "info string unknown command: joho"
+    assert spoken("joho debug on", "joho foo isready") == [unknown, unknown, "readyok"]
+    assert spoken("joho") == [unknown]
+    told = ended("joho position startpos moves e2e4", "joho go perft 1", "joho quit", "go perft 2")
+    assert [line for line in told if line.startswith("Nodes")] == ["Nodes searched: 20"]
+    assert "e7e5: 1" in told
+
+
+def test_unknown_words_are_skipped_while_a_search_runs():
+    told = ended("go infinite", "joho isready", "joho stop", "go depth 1", "quit")
+    assert told.index("readyok") < told.index("bestmove b1c3")
+    assert len([line for line in told if line.startswith("bestmove")]) == 2
+
+
 def test_scores():
     assert Found(None, 25_000, 1, 1, 1).score == "cp 50"
     assert Found(None, MATE - 1, 1, 1, 1).score == "mate 1"

@@ -7,6 +7,7 @@ legal move has lost that game, and is started anew for the next.
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import shlex
 import shutil
@@ -29,6 +30,15 @@ def command_of(path: str) -> list[str]:
     words = shlex.split(path)
     found = shutil.which(words[0]) if words else None
     return [found, *words[1:]] if found else []
+
+
+def lack_of(path: str) -> str:
+    """Return why nothing can be started: there is no such file, or it may not be executed."""
+    words = shlex.split(path)
+    found = shutil.which(words[0], mode=os.F_OK) if words else None
+    if found:
+        return f"{found} is there, but may not be executed: chmod +x {shlex.quote(found)}"
+    return f"there is no program {path or 'named'}"
 
 
 class Program:

@@ -8,7 +8,7 @@ from typing import Literal
 from reference_py.games.chess.fen import write_fen
 from reference_py.games.chess.match import RANDOM, SEARCH, UCI, MatchParameters, Player
 from societies.config.model import Conflict, ListOf, Section, key
-from societies.games.chess.external import command_of
+from societies.games.chess.external import command_of, lack_of
 from societies.games.chess.positions import boards_of, fen_conflicts
 from societies.games.matches import MatchConfig, RecordConfig, described
 from societies.games.ngtsg.config import SizesConfig
@@ -88,7 +88,7 @@ class ChessMatchConfig(MatchConfig):
         for i, one in enumerate(self.players):
             path = ("players", i)
             if one.kind == UCI and not command_of(one.path):
-                yield Conflict((*path, "path"), f"there is no program {one.path or 'named'}")
+                yield Conflict((*path, "path"), lack_of(one.path))
             if one.kind != UCI and (one.path or one.options):
                 yield Conflict((*path, "kind"), f"{one.kind} is no program: no path, no options")
             if one.kind == RANDOM and (one.depth or one.seconds):

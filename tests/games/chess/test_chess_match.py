@@ -101,6 +101,19 @@ def test_what_is_refused(settings, said):
         config_from_dict({"workload": "chess_match", **settings})
 
 
+def test_a_program_that_may_not_be_executed_is_not_called_missing(tmp_path):
+    engine = tmp_path / "engine 1"
+    engine.write_text("#!/bin/sh\n")
+    engine.chmod(0o644)
+    given = {"kind": "uci", "path": f"'{engine}' --fast"}
+    with pytest.raises(ConfigError) as error:
+        config(given, RANDOM)
+    said = f"players.0.path: {engine} is there, but may not be executed: chmod +x '{engine}'"
+    assert said in str(error.value) and "no program" not in str(error.value)
+    engine.chmod(0o755)
+    config(given, RANDOM)
+
+
 def test_a_program_that_cannot_be_run_has_lost(tmp_path):
     broken = tmp_path / "engine"
     broken.write_text("no program")

@@ -14,7 +14,9 @@ class PerftReport(RunReport):
     @property
     def rows(self) -> list[tuple[str, str]]:
         """The number of nodes, then rows of kinds and of first moves, where they are wanted."""
-        rows_of_run = super().rows
+        mean = self.final["nodes"]  # over games
+        said = f"{mean:,.0f}" if mean == round(mean) else f"{mean:,.1f}"
+        rows_of_run = [(name, said if name == "nodes" else text) for name, text in super().rows]
         rows: list[tuple[str, str]] = []
         config, boards = self.config, self.workload.parameters(self.config).boards
         with open_results(self.path) as results:

@@ -80,7 +80,7 @@ def test_the_report_and_the_file(tmp_path, device):
     config = load_config("games/chess/perft", ["depth=3", "divide=true", "detail=true"])
     report = run(config, out=tmp_path / "perft.h5")
     rows = dict(report.rows)
-    assert rows["e2e4"] == "600" and rows["checks"] == "12" and rows["nodes"] == "8902 nodes"
+    assert rows["e2e4"] == "600" and rows["checks"] == "12" and rows["nodes"] == "8,902"
     with open_results(tmp_path / "perft.h5") as results:
         assert results.nodes.values[0].tolist() == [20, 400, 8902]
 

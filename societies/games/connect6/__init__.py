@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from reference_py.copies import Copy
@@ -108,7 +109,7 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
         moves: str = "",
         side: str = "white",
         seconds: str = "",
-        save: str = "",
+        save: Path | None = None,
         console: Any = None,
     ) -> str:
         """Play a game against the search; return how it ended.
@@ -121,19 +122,16 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
             Which side is yours: black or white.
         seconds : str
             Time of the search for a turn, instead of the configuration's depth.
-        save : str
-            A file for the turns of the game.
+        save : Path or None
+            File to write the turns of the game to.
         """
-        from pathlib import Path
-
         from rich.console import Console
 
         from societies.games.connect6.play import play
         from societies.games.terminal import read_seconds
 
-        at = Path(save) if save else None
         time = read_seconds(seconds)
-        return play(self, config, device, moves, side, time, at, console or Console())
+        return play(self, config, device, moves, side, time, save, console or Console())
 
     def move_text(self, config: Connect6Config, move: int) -> str:
         """Return the points of a turn: J9I10."""

@@ -12,6 +12,7 @@ from societies.games.connect6 import WORKLOAD
 from societies.games.connect6.config import PositionConfig
 from societies.games.connect6.game import BLACK, WHITE, Game
 from societies.games.connect6.searcher import Searcher
+from societies.members import options
 
 SETTINGS = {"workload": "connect6", "black": "", "depth": 1, "width": 4, "prover": 3}
 
@@ -68,9 +69,14 @@ def play(lines, **options):
     return WORKLOAD.play(config, console=console, **options), shown.getvalue()
 
 
+def test_the_help_calls_the_file_a_file():
+    found = {one.name: one for one in options(WORKLOAD.play)}
+    assert found["save"].metavar == "FILE"
+
+
 def test_a_game_in_the_terminal(tmp_path):
     at = tmp_path / "game.txt"
-    end, shown = play(["nonsense", "h", "l 2", "J9I10", "u", "A1S19", "q"], save=str(at))
+    end, shown = play(["nonsense", "h", "l 2", "J9I10", "u", "A1S19", "q"], save=at)
     assert end == f"the game was left; written to {at}"
     assert "no point" in shown
     assert "worth" in shown

@@ -48,6 +48,27 @@ def require_new(save: Path | None) -> None:
         raise ConfigError(f"{option('save', str(save))}: there is no folder {save.parent}")
 
 
+def saved_game(moves: str) -> str | None:
+    """Return the text of the file that stands in place of moves; None if these are moves.
+
+    The name of a file has a dot or a slash, which moves have not.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such file, or it is no text.
+    """
+    if not {".", "/", "\\"} & set(moves):
+        return None
+    try:
+        return Path(moves).read_text(encoding="utf-8")
+    except OSError as error:
+        why = error.strerror or error
+    except UnicodeDecodeError:
+        why = "this is no text"
+    raise ConfigError(f"{option('moves', moves)}: {why}")
+
+
 class Table:
     """A game, who answers in it, and where it is shown.
 
@@ -143,6 +164,20 @@ class Table:
         if replayed:
             raise ConfigError(f"{option('moves', given)}: the game is over before {replayed[0]}")
         return self.result()
+
+    def replayed(self, given: str, words: Sequence[str]) -> str:
+        """Make the moves of both sides that a file has, and no others."""
+        self.say(self.drawn())
+        for word in words:
+            if self.result():
+                raise ConfigError(f"{option('moves', given)}: the game is over before {word}")
+            try:
+                self.make(self.game.read(word))
+            except ConfigError as error:
+                raise ConfigError(f"{option('moves', given)}: {error}") from None
+        return self.result() or (
+            f"the {self.moves} are used up; {self.names[self.game.side]} is to move"
+        )
 
     def _asked(self) -> bool:
         """Ask until there is a move or one was taken back; return whether the game goes on."""

@@ -59,7 +59,8 @@ class Chess(SearchWorkload[ChessConfig, ChessParameters]):
         Parameters
         ----------
         moves : str
-            Your moves instead of asking: e2e4,g1f3 or e4,Nf3.
+            Your moves in order, instead of asking: e2e4,g1f3 or e4,Nf3; or a file of a
+            saved game, game.pgn, to make the moves of both sides in it.
         side : str
             Which side is yours: white or black.
         seconds : str

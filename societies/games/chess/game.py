@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
@@ -22,6 +23,7 @@ from societies.errors import ConfigError
 
 NAMES = {WHITE: "White", BLACK: "Black"}
 UNDECIDED = "*"
+RESULTS = ("1-0", "0-1", "1/2-1/2", UNDECIDED)
 DRAWS = {
     STALEMATE: "stalemate",
     FIFTY: "fifty moves without capture or move of a pawn",
@@ -164,6 +166,14 @@ def pgn(game: Game, tags: Sequence[tuple[str, str]], result: str) -> str:
         given += [("SetUp", "1"), ("FEN", write_fen(first))]
     lines = [f'[{name} "{_escaped(text)}"]' for name, text in given]
     return "\n".join([*lines, "", *wrap(" ".join([*words, result]), 80), "", ""])
+
+
+def read_pgn(text: str) -> tuple[str, list[str]]:
+    """Return the first position and the moves of a game that `pgn` wrote, or of its main line."""
+    tags = dict(re.findall(r'^\[(\w+) "((?:\\.|[^"\\])*)"\]', text, re.M))
+    moves = re.sub(r"^\[.*$|^%.*$|\{[^}]*\}|;.*$|\$\d+", " ", text, flags=re.M)
+    words = [re.sub(r"^\d+\.+", "", word) for word in moves.split()]
+    return tags.get("FEN", START), [word for word in words if word and word not in RESULTS]
 
 
 def _escaped(text: str) -> str:

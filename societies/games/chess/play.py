@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from reference_py.games.chess.board import BLACK, WHITE
-from societies.games.chess.game import NAMES, UNDECIDED, Game, pgn
+from reference_py.games.chess.fen import FenError
+from societies.errors import ConfigError, option
+from societies.games.chess.game import NAMES, UNDECIDED, Game, pgn, read_pgn
 from societies.games.chess.searcher import MOST_DEPTH, Found, Searcher
-from societies.games.terminal import Table, read_side, require_new
+from societies.games.terminal import Table, read_side, require_new, saved_game
 from societies.words import counted
 
 if TYPE_CHECKING:
@@ -35,10 +37,17 @@ def play(
     """Play until the game is over, the moves are used up or the player leaves; return the end."""
     own = read_side(side, SIDES)
     require_new(save)
-    fen = config.fens[0]
-    game = Game() if fen == "start" else Game(fen)
+    fen, saved = config.fens[0], saved_game(moves)
+    words: list[str] = []
+    if saved is not None:
+        fen, words = read_pgn(saved)
+    try:
+        game = Game() if fen == "start" else Game(fen)
+    except FenError as error:
+        raise ConfigError(f"{option('moves', moves)}: {error}") from None
     searcher = Searcher(workload, config, device)
-    end = _Table(game, own, config.depth, seconds, console, searcher).played(moves)
+    table = _Table(game, own, config.depth, seconds, console, searcher)
+    end = table.played(moves) if saved is None else table.replayed(moves, words)
     if save is not None:
         players = [""] * 2
         players[own], players[1 - own] = "player", "Societies"

@@ -117,7 +117,8 @@ class Connect6(SearchWorkload[Connect6Config, Connect6Parameters]):
         Parameters
         ----------
         moves : str
-            Your turns instead of asking: J9I10,K9L9.
+            Your turns in order, instead of asking: J9I10,K9L9; or a file of a
+            saved game, game.txt, to make the turns of both sides in it.
         side : str
             Which side is yours: black or white.
         seconds : str

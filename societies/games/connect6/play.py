@@ -10,7 +10,7 @@ from rich.console import Console
 from reference_py.games.connect6.text import turn_text
 from societies.games.connect6.game import BLACK, NAMES, WHITE, Game
 from societies.games.connect6.searcher import Found, Searcher
-from societies.games.terminal import Table, read_side, require_new
+from societies.games.terminal import Table, read_side, require_new, saved_game
 
 if TYPE_CHECKING:
     from societies.games.connect6.config import Connect6Config
@@ -35,7 +35,9 @@ def play(
     own = read_side(side, SIDES)
     require_new(save)
     game, searcher = Game(config.games()[0]), Searcher(workload, config, device)
-    end = _Table(game, own, config.depth, seconds, console, searcher).played(moves)
+    table = _Table(game, own, config.depth, seconds, console, searcher)
+    saved = saved_game(moves)
+    end = table.played(moves) if saved is None else table.replayed(moves, saved.split())
     if save is not None:
         save.write_text(f"{game.record()}\n")
         end += f"; written to {save}"

@@ -97,7 +97,7 @@ class HavannahMatch(MatchWorkload):
         Parameters
         ----------
         moves : str
-            Your moves instead of asking, with commas: F6,swap,A1.
+            Your moves in order, instead of asking, with commas: F6,swap,A1.
         side : str
             Which side is yours: white or black.
         protocol : str

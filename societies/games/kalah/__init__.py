@@ -95,7 +95,7 @@ class Kalah(Workload[KalahConfig, Parameters]):
         Parameters
         ----------
         moves : str
-            Your pits, counted from 1 in the direction of sowing, instead of asking: 3,5,1.
+            Your pits in order, counted from 1 in the direction of sowing, instead of asking: 3,5,1.
         side : str
             Which side is yours: top or bottom.
         """

@@ -160,6 +160,57 @@ def test_wrong_options(options, said):
         played(**options)
 
 
+def moves_of(path):
+    with path.open() as file:
+        game = chess.pgn.read_game(file)
+    return game.board().fen(), [move.uci() for move in game.mainline_moves()]
+
+
+@pytest.mark.parametrize(
+    ("fen", "moves", "end"),
+    [
+        ("start", "e4,Nf3", "the moves are used up; White is to move"),
+        (MATE_IN_ONE, "Ra8", "1-0: checkmate"),
+        ("4k3/P7/8/8/8/8/8/4K3 w - - 0 9", "a8=Q,Kd1", "the moves are used up; White is to move"),
+    ],
+)
+def test_a_saved_game_is_replayed(fen, moves, end, tmp_path):
+    """The moves of both sides, from the position of the file, and not from the configuration's."""
+    first, second = tmp_path / "first.pgn", tmp_path / "second.pgn"
+    played(settings={**SMALL, "fen": fen}, moves=moves, save=first)
+    said = played(moves=str(first), side="black", save=second)[1]
+    assert said == f"{end}; written to {second}"
+    assert moves_of(first) == moves_of(second) and moves_of(first)[1]
+
+
+def test_a_game_with_remarks_of_others_is_replayed(tmp_path):
+    game = chess.pgn.read_game(io.StringIO("1. e4 {[%clk 1] good} 1... e5 $1 ; well\n2. Bc4 a6 *"))
+    (tmp_path / "game.pgn").write_text(f"{game}\n% no move\n")
+    shown, end = played(moves=str(tmp_path / "game.pgn"))
+    assert end == "the moves are used up; White is to move"
+    assert [line for line in shown.splitlines() if line[:7] in ("White: ", "Black: ")] == [
+        *("White: e4", "Black: e5", "White: Bc4", "Black: a6")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"1. e4 e5 2. e4 *", "e4 is no legal move of White"),
+        (b'[FEN "8/8 w - - 0 1"]\n\n1. e4 *', "moves='.*game.pgn': "),
+        (f'[FEN "{MATE_IN_ONE}"]\n\n1. Ra8# Kf8'.encode(), "the game is over before Kf8"),
+        (b"\xff\xfe", "this is no text"),
+        (None, "No such file"),
+    ],
+)
+def test_a_file_that_cannot_be_replayed(text, said, tmp_path):
+    at = tmp_path / "game.pgn"
+    if text is not None:
+        at.write_bytes(text)
+    with pytest.raises(ConfigError, match=said):
+        played(moves=str(at))
+
+
 def test_a_file_is_not_overwritten(tmp_path):
     (tmp_path / "game.pgn").write_text("x")
     with pytest.raises(ConfigError, match="the file exists"):

@@ -69,6 +69,23 @@ def play(lines, **options):
     return WORKLOAD.play(config, console=console, **options), shown.getvalue()
 
 
+def test_a_saved_game_is_replayed(tmp_path):
+    at, again = tmp_path / "game.txt", tmp_path / "again.txt"
+    play(["A1S19", "q"], save=at)
+    turns = at.read_text().split()
+    end, shown = play([], moves=str(at), side="white", save=again)
+    assert end.startswith("the turns are used up; ") and len(turns) >= 3
+    said = [
+        line.split(": ")[1] for line in shown.splitlines() if line[:7] in ("Black: ", "White: ")
+    ]
+    assert said == turns and again.read_text() == at.read_text()
+    at.write_text("J10 J10A1")
+    with pytest.raises(ConfigError, match=f"moves='{at}': J10A1: J10 is taken"):
+        play([], moves=str(at))
+    with pytest.raises(ConfigError, match="No such file"):
+        play([], moves=str(tmp_path / "nowhere"))
+
+
 def test_the_help_calls_the_file_a_file():
     found = {one.name: one for one in options(WORKLOAD.play)}
     assert found["save"].metavar == "FILE"

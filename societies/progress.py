@@ -77,22 +77,23 @@ def _advance(bar: Progress, settings: Any, device: object) -> Advance:
     ensemble = "" if copies == 1 else f", {copies} {shown.copies_plural}"
     first = f"the first {clock}" if device == "reference" else "building kernels"
     task = bar.add_task(first, total=None, rate="")
-    calls = 0
+    calls, begun = 0, False
 
     def advance(tick: int, ticks: int) -> None:
         # Kernels are built until the first tick is done (some platforms finish them when they
         # are first launched). The clock starts then: resumed ticks do not count either.
-        nonlocal calls
+        nonlocal calls, begun
         calls += 1
         if calls == 1 and tick < ticks:
             return
-        if bar.tasks[0].total is None:
-            bar.reset(task, total=ticks, completed=tick, rate="")
+        if not begun:
+            begun = True
+            bar.reset(task, total=None if shown.open_ended else ticks, completed=tick, rate="")
         speed = bar.tasks[0].speed
         bar.update(
             task,
             completed=tick,
-            description=f"{clock} {tick} of {ticks}{ensemble}",
+            description=f"{clock} {tick}{'' if shown.open_ended else f' of {ticks}'}{ensemble}",
             rate=f"{speed:.3g} {clocks}/s" if speed else "",
         )
 

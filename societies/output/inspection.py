@@ -210,7 +210,8 @@ def _made(attributes: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _progress(found: Seal, tick: int, why: str, *, live: bool, complete: bool) -> str:
-    of = f"{found.clock} {tick}{f' of {found.ticks}' if tick < found.ticks else ''}"
+    known = tick < found.ticks and not found.open_ended
+    of = f"{found.clock} {tick}{f' of {found.ticks}' if known else ''}"
     if complete and why:
         return f"complete: ended at {of}: {why}"
     if complete:

@@ -27,7 +27,7 @@ Why it is made so: docs/design/file-format.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -242,6 +242,11 @@ class Layout:
 def is_clock(dim: str, clock: str) -> bool:
     """Whether the positions of a dimension are ticks: ``day``, ``agent_day``."""
     return dim == clock or dim.endswith(f"_{clock}")
+
+
+def is_open_ended(coordinates: Iterable[str], tables: Collection[str], clock: str) -> bool:
+    """Whether a file has ticks as rows of tables alone, so that its last tick is only a bound."""
+    return bool(tables) and not any(is_clock(name, clock) for name in coordinates)
 
 
 def declare(

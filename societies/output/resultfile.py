@@ -44,7 +44,7 @@ from societies.output.layout import (
     Variable,
     declare,
     difference,
-    is_clock,
+    is_open_ended,
     require_ours,
 )
 from societies.output.making import locked_target, made
@@ -269,6 +269,11 @@ class ResultFile:
         return checkpoints.interval(asked, sum(nbytes)) if self._layout.slots else 0
 
     @property
+    def open_ended(self) -> bool:
+        """Whether its last tick is only a bound, as ticks are rows of tables alone."""
+        return is_open_ended(self._layout.coordinates, self._layout.tables, self._layout.clock)
+
+    @property
     def placed(self) -> bool:
         """Whether the file has its name; one that replaces another gets it at the first commit."""
         return self._unplaced is None
@@ -402,8 +407,7 @@ class ResultFile:
         there = self._layout
         used = {name: replace(one, rows=self._rows[name]) for name, one in there.tables.items()}
         short = replace(there, tables=used, ticks=self._committed)
-        along = any(is_clock(dim, there.clock) for dim in there.coordinates)
-        if not self._commits.ended or not used or along or short == there:
+        if not self._commits.ended or not self.open_ended or short == there:
             return
         with self._writing():
             self._disk.sync()

@@ -36,6 +36,7 @@ from societies.output.layout import (
     SESSIONS,
     Attribute,
     Layout,
+    is_open_ended,
 )
 from societies.output.tables import EVENT, EVENTS
 
@@ -98,6 +99,11 @@ class Seal:
     seals: tuple[tuple[int, int], ...]
     series: dict[str, Series]
     tables: dict[str, tuple[str, ...]]
+
+    @property
+    def open_ended(self) -> bool:
+        """Whether `ticks` is only a bound; see `is_open_ended`."""
+        return is_open_ended((one.name for one in self.fixed), self.tables, self.clock)
 
     def coordinate(self, name: str) -> Extent:
         """Return where the whole numbers of a coordinate lie."""

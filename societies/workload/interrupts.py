@@ -75,13 +75,18 @@ def interrupted(clock: str, file: ResultFile | None, last: int) -> Interrupted:
     if file is None or not file.placed:
         return Interrupted(f"interrupted before {clock} 1; nothing was written")
     tick = file.ticks_committed
-    done = f"after {clock} {tick} of {last}; all of it is"
+    done = f"after {clock} {tick}{_of(last, file)}; all of it is"
     if not tick:
         done = f"before {clock} 1; the start is"
     lost = (
         "" if file.slots else f"\nit has no checkpoints, so resuming it begins with {clock} 1 again"
     )
     return Interrupted(f"interrupted {done} in {file.path}{lost}", file.path)
+
+
+def _of(last: int, file: ResultFile) -> str:
+    """Return of how many ticks; nothing where that is only a bound, as of a search."""
+    return "" if file.open_ended else f" of {last}"
 
 
 @contextmanager
@@ -92,7 +97,7 @@ def device_failures(clock: str, file: ResultFile, last: int) -> Iterator[None]:
     except DeviceError as error:
         tick = file.ticks_committed
         done = (
-            f"all {plural(clock)} up to {tick} of {last}"
+            f"all {plural(clock)} up to {tick}{_of(last, file)}"
             if tick
             else f"the start, before {clock} 1,"
         )

@@ -160,10 +160,11 @@ class Workload(Generic[C, P]):
     counted_by: ClassVar[str] = ""
     """Name of the logged field whose sum over copies and ticks is the work done, where that is a
     result; empty: `work_done` says it."""
+    open_ended: ClassVar[bool] = False
+    """Whether `ticks` is only a bound; the file then has ticks as rows of tables alone."""
     timed: ClassVar[bool] = False
-    """Whether the file has, of every tick, how long it took and how many kernels it launched: the
-    variables `MEASURED`. The host then waits for the device after every tick, or `timed_together`
-    says that it need not."""
+    """Whether the file has `MEASURED`: how long every tick took, how many kernels it launched. The
+    host then waits for the device after every tick, or `timed_together` says that it need not."""
     export: ClassVar[Mapping[str, Callable[..., object]]] = {}
     """Formats that `societies export FILE --to NAME` writes besides those of all workloads.
 

@@ -93,7 +93,7 @@ class SearchWorkload(Workload[C, P]):
     """
 
     clock, copies, work = "superstep", "game", "node"
-    counted_by, timed = "nodes_taken", True
+    counted_by, timed, open_ended = "nodes_taken", True, True
     numpy = True
     rules: ClassVar[Game]
     file: ClassVar[str]

@@ -1,5 +1,7 @@
 """Does the file of a search that is over have the supersteps that there were, and no others?"""
 
+import io
+import re
 import signal
 import subprocess
 import sys
@@ -8,10 +10,14 @@ from pathlib import Path
 import pytest
 import xarray as xr
 from datasets import datasets
+from rich.console import Console
 
-from societies import config_from_dict, open_results, plan, run, verify
-from societies.errors import ConfigError
+from societies import config_from_dict, open_results, plan, progress, run, verify
+from societies.errors import ConfigError, Interrupted
 from societies.output import inspect
+from societies.workload import blocks
+from societies.workload.engines import ReferenceEngine
+from societies.workload.registry import workload
 
 TABLES = ("supersteps", "measured")
 ROOT = Path(__file__).resolve().parents[3]
@@ -118,6 +124,40 @@ def test_a_branch_of_a_search_that_is_over_is_the_search(straight, tmp_path):
     check(branch.path, last)
     with pytest.raises(ConfigError, match="there is no superstep left to compare"):
         verify(CONFIG, start=straight.path)
+
+
+def test_nothing_said_on_the_way_has_the_bound(tmp_path, monkeypatch):
+    path, most = tmp_path / "run.h5", workload("tictactoe").ticks(CONFIG)
+    original, shown = ReferenceEngine.run_ticks, io.StringIO()
+    console = Console(file=shown, force_terminal=True, width=120)
+    monkeypatch.setattr(progress, "Console", lambda **given: console)
+
+    def failing(engine, first, last):
+        if last >= 7:
+            raise KeyboardInterrupt
+        original(engine, first, last)
+
+    monkeypatch.setattr(blocks, "paced", lambda *given: 1)
+    with monkeypatch.context() as patch, progress.progress_bar(CONFIG, "reference") as advance:
+        patch.setattr(ReferenceEngine, "run_ticks", failing)
+        with pytest.raises(Interrupted) as stopped:
+            run(CONFIG, device="reference", out=path, progress=advance)
+    last = int(re.search(r"after superstep (\d+); all of it is in", str(stopped.value))[1])
+    state = dict(inspect(path).rows)["state"]
+    assert state == f"unfinished: complete up to superstep {last}" and 0 < last < 7
+    assert f"superstep {last}" in shown.getvalue()
+    assert not any(str(most) in text for text in (str(stopped.value), state, shown.getvalue()))
+
+
+def test_where_the_end_is_known_it_is_said(monkeypatch):
+    shown = io.StringIO()
+    console = Console(file=shown, force_terminal=True, width=120)
+    monkeypatch.setattr(progress, "Console", lambda **given: console)
+    config = config_from_dict({"workload": "laplace", "steps": 30})
+    with progress.progress_bar(config, "reference") as advance:
+        for step in (0, 10, 20):
+            advance(step, 30)
+    assert "step 20 of 30" in shown.getvalue()
 
 
 def test_a_plan_says_that_nobody_knows_how_many_supersteps_there_will_be():

@@ -137,6 +137,7 @@ def test_a_run_whose_interventions_remove_and_set_is_extended(tmp_path):
     same(out, whole)
 
 
+@pytest.mark.thorough
 def test_the_reference_goes_on_where_a_device_was(tmp_path, parent):
     config = ensemble(days=15)
     hashes = {
@@ -164,6 +165,7 @@ def test_a_branch_is_interrupted_resumed_and_branched_off(tmp_path, parent, stra
     assert last.state_sha256 == run(ensemble(interventions=both), tmp_path / "both.h5").state_sha256
 
 
+@pytest.mark.thorough
 def test_societies_of_a_table_branch_off_together(tmp_path):
     table = {"trading.min_surplus": [0.1, 0.6], "device.daily_decay": [2.0, 4.0]}
     run(ensemble(), tmp_path / "parent.h5", table=table)

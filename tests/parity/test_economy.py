@@ -209,7 +209,7 @@ ALONE = {
 @pytest.mark.parametrize(
     ("name", "items"),
     thorough_but(
-        {("shocks", 5), ("trade", 31)},
+        {("shocks", 5)},
         [(name, items) for name in ALONE for items in (1, 5, 31)],
         names=2,
     ),

@@ -247,16 +247,11 @@ def run(
     override, values = _of_branch(path, override) if start else (override, None)
     settings = _load(path, override, seed=seed, ticks=ticks, replicates=replicates, table=table)
     target = out or Path(f"{path.stem}.h5")
+    branch: dict[str, Any] = {"start": start, "tick": tick, "values": values}
     if dry_run or verbose:
-        plan = societies.plan(
-            settings,
-            device=device,
-            out=target,
-            batch=batch,
-            start=start,
-            tick=tick,
-            values=values,
-        )
+        # A branch that is resumed has what it needs of its parent, which may be gone.
+        of_parent = {} if resume else branch
+        plan = societies.plan(settings, device=device, out=target, batch=batch, **of_parent)
         print_rows(plan.rows, Console(stderr=not dry_run))
         for text in plan.warnings:
             if text not in config_warnings(settings):  # shown when CONFIG was read
@@ -274,11 +269,9 @@ def run(
                 resume=resume,
                 overwrite=overwrite,
                 batch=batch,
-                start=start,
-                tick=tick,
-                values=values,
                 progress=progress,
                 profile=profile,
+                **branch,
             )
     except Interrupted as error:
         if error.path is None:

@@ -169,6 +169,15 @@ def test_a_run_made_with_set_is_extended_by_the_configuration_that_its_file_has(
         assert found.equals(expected)
 
 
+def test_a_branch_goes_on_without_its_parent_also_where_the_plan_is_shown(shell, small):
+    assert shell("run", "small.yaml", "--days", "2", "--out", "parent.h5", "-q")[0] == 0
+    words = ["run", "small.yaml", "--from", "parent.h5", "--tick", "2", "--days", "4"]
+    assert shell(*words, "--out", "more.h5", "-v")[0] == 0
+    (small / "parent.h5").unlink()
+    assert shell(*words, "--out", "more.h5", "--resume", "-v")[0] == 0
+    assert shell(*words, "--out", "other.h5", "--dry-run")[0] == 4
+
+
 def test_the_configuration_of_a_run_with_a_table_says_that_there_was_one(shell, small):
     (small / "table.csv").write_text("trading.min_surplus\n1\n2\n")
     assert shell("run", "small.yaml", "--table", "table.csv", "-q")[0] == 0

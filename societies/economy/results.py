@@ -303,11 +303,9 @@ class Layout:
             rows = days[wanted] // self._every["day"] - 1
             # A slice of the days is no copy of all series, of which a study may want only a few.
             block = series[:, int(wanted.argmax()) :: self._every["day"]]
-            first_of, count = columns[0], len(columns)
-            if columns == list(range(first_of, first_of + count)):
-                block = block[:, :, first_of : first_of + count]
-            else:
-                block = block[:, :, columns]
+            low, high = columns[0], columns[-1] + 1  # they ascend
+            together = high - low == len(columns)
+            block = block[:, :, slice(low, high) if together else columns]
             places = [lengths[dim] for dim in GROUPED[name][0]] if name in GROUPED else []
             values = block.reshape(*block.shape[:2], *places)
             file.write(name, values, day=slice(int(rows[0]), int(rows[-1]) + 1))

@@ -64,20 +64,23 @@ def latest(
     for slot in sorted(ticks, key=lambda slot: (-ticks[slot], slot)):
         if not 0 <= ticks[slot] <= committed:
             continue
-        state = load(disk, slot)
-        if checksum(ticks[slot], state) == int(disk.read(f"checkpoint/{slot}/checksum")):
+        state = _intact(disk, slot, ticks[slot])
+        if state is not None:
             return slot, ticks[slot], state
     return None
 
 
 def of_tick(disk: Disk, slots: int, tick: int) -> State | None:
     """Return the arrays of an intact checkpoint of exactly that tick, or None if there is none."""
-    for slot in range(slots):
-        if _tick(disk, slot) == tick:
-            state = load(disk, slot)
-            if checksum(tick, state) == int(disk.read(f"checkpoint/{slot}/checksum")):
-                return state
-    return None
+    there = (_intact(disk, slot, tick) for slot in range(slots) if _tick(disk, slot) == tick)
+    return next((state for state in there if state is not None), None)
+
+
+def _intact(disk: Disk, slot: int, tick: int) -> State | None:
+    """Return the arrays of a slot, None unless its checksum is that of these and of the tick."""
+    state = load(disk, slot)
+    stored = int(disk.read(f"checkpoint/{slot}/checksum"))
+    return state if checksum(tick, state) == stored else None
 
 
 def ticks(disk: Disk, slots: int, committed: int) -> dict[int, int]:

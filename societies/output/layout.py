@@ -22,6 +22,7 @@ of what is simulated, which its attribute ``copies`` names (``society``).
 ===========================  =====================================================================
 
 Why it is made so: docs/design/file-format.md.
+The file is long because all parts of which a result file consists stand here together.
 """
 
 from __future__ import annotations
@@ -195,6 +196,11 @@ class Layout:
         return axes[0] if axes else None
 
     @property
+    def state_nbytes(self) -> int:
+        """Bytes of the arrays of a checkpoint."""
+        return sum(math.prod(shape) * dtype.itemsize for shape, dtype in self.state.values())
+
+    @property
     def checksums(self) -> dict[str, tuple[int, ...]]:
         """Shapes of the checksums: one a row along the clock, one an event, else a pair."""
         shapes: dict[str, tuple[int, ...]] = {}
@@ -214,12 +220,11 @@ class Layout:
             math.prod(self.shape(variable)) * np.dtype(variable.dtype).itemsize
             for variable in self.variables.values()
         )
-        state = sum(math.prod(shape) * dtype.itemsize for shape, dtype in self.state.values())
         sums = sum(4 * math.prod(shape) for shape in self.checksums.values())
         structures = 65536 + 2048 * (len(self._places()) + len(self.attributes)) + 2 * texts
         records = (SESSION_RECORDS + 1) * SESSION_BYTES
         events = sum(table.nbytes(self.lengths) for table in self.tables.values())
-        data = series + scales + events + self.slots * state + sums
+        data = series + scales + events + self.slots * self.state_nbytes + sums
         return data + records + structures + 2 * self.seal_bytes
 
     @property

@@ -6,7 +6,6 @@ which its methods write.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -265,8 +264,7 @@ class ResultFile:
 
     def checkpoint_interval(self, asked: int | str) -> int:
         """Return the ticks between two checkpoints, 0 for none; see `checkpoints.interval`."""
-        nbytes = [math.prod(shape) * dtype.itemsize for shape, dtype in self._layout.state.values()]
-        return checkpoints.interval(asked, sum(nbytes)) if self._layout.slots else 0
+        return checkpoints.interval(asked, self._layout.state_nbytes) if self._layout.slots else 0
 
     @property
     def open_ended(self) -> bool:

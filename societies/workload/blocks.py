@@ -199,9 +199,8 @@ class Simulation:
         if last < end and self._saves(last, end):
             self._saved, self._number = time.perf_counter(), checkpoint_number(last, self.every)
             self._due[last] = state()  # before the engine goes on
-            block = replace(
-                block, state=SeenState(self.engine, self.fields)
-            )  # holds no state while it waits
+            # A block holds no state while it waits.
+            block = replace(block, state=SeenState(self.engine, self.fields))
             for tick in sorted(self._due)[:-ROTATING]:
                 del self._due[tick]  # a newer one will take its place in the file
         return block

@@ -7,7 +7,6 @@ part; from there it is computed. So its file is that of a straight run of its co
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -138,12 +137,12 @@ def _begin(
         return 0, None, {}  # what is removed is drawn before the first tick, and part of the state
     committed = min(checksums.commits(disk, seal).tick, tick)
     kept = [one for one in kept_ticks(config) if one <= committed]
-    every = _interval(config, layout)
+    every = checkpoints.interval(_asked(config), layout.state_nbytes)
     wanted = {*kept, committed // every * every if every else 0} - {0}
     found_of = {one: checkpoints.of_tick(disk, seal.slots, one) for one in wanted}
     # What the configuration says is kept has to be met on the way, if the parent did not keep it.
     newest = min((one - 1 for one in kept if found_of[one] is None), default=committed)
-    found = checkpoints.latest(disk, seal.slots, committed, newest)
+    found = checkpoints.latest(disk, seal.slots, newest)
     if found is None:
         return 0, None, {}
     _, begin, state = found
@@ -152,10 +151,9 @@ def _begin(
     return begin, state, copied
 
 
-def _interval(config: Any, layout: Layout) -> int:
-    """Return the ticks between two checkpoints of a branch, 0 for none."""
-    nbytes = sum(math.prod(shape) * dtype.itemsize for shape, dtype in layout.state.values())
-    return checkpoints.interval(recorded(config, "checkpoint", "auto"), nbytes)
+def _asked(config: Any) -> Any:
+    """Return how often a branch is to have checkpoints, as its configuration says it."""
+    return recorded(config, "checkpoint", "auto")
 
 
 def _interventions_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -239,7 +237,7 @@ def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
 
 def _copy_checkpoints(parent: Parent, file: ResultFile, config: Any) -> None:
     """Write those of the parent's checkpoints that a straight run would have made on the way."""
-    kept, every = kept_ticks(config), _interval(config, parent.layout)
+    kept, every = kept_ticks(config), file.checkpoint_interval(_asked(config))
     for tick, state in sorted(parent.checkpoints.items()):
         if tick in kept:
             file.checkpoint(tick, state, keep=kept.index(tick))

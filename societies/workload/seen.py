@@ -22,30 +22,27 @@ class SeenState:
     def __init__(self, engine: Engine, fields: Mapping[str, Field]) -> None:
         self._engine, self._fields = engine, fields
         self._state: State | None = None
-        self._reading: Future[State] | None = None
-        self._hash: Future[str] | None = None
+        self._reading: Future[tuple[State, Future[str]]] | None = None
 
     def __call__(self) -> State:
         """Return a copy of every array of the state."""
         if self._state is None:
-            self._state = self._reading.result() if self._reading else self._engine.state()
+            self._state = self._reading.result()[0] if self._reading else self._engine.state()
         return self._state
 
-    def begin(self) -> None:
+    def begin(self) -> Future[tuple[State, Future[str]]]:
         """Begin to copy and to hash the state; until it is there the engine must not go on."""
         if self._reading is None:
             self._reading = beside(self._read)
+        return self._reading
 
     def hashed(self) -> Future[str]:
         """Return the hash, which may take longer than the copy, on which this waits."""
-        self.begin()
-        self()
-        assert self._reading is not None
-        self._reading.result()
-        assert self._hash is not None
-        return self._hash
+        reading = self.begin()
+        self._state, digest = reading.result()
+        return digest
 
-    def _read(self) -> State:
+    def _read(self) -> tuple[State, Future[str]]:
         """Copy the arrays, of which those that are there are hashed while others are copied."""
         sha, late, running = hashlib.sha256(), list[Named](), Future[None]()
         running.set_result(None)
@@ -56,8 +53,7 @@ class SeenState:
             if running.done():
                 running.result()
                 running, late = beside(_add, sha, self._fields, late), []
-        self._hash = beside(_end, running, sha, self._fields, late)
-        return state
+        return state, beside(_end, running, sha, self._fields, late)
 
 
 def _add(sha: Any, fields: Mapping[str, Field], arrays: Iterable[Named]) -> None:

@@ -59,11 +59,8 @@ class WithRate(SeriesAndDetail):
     def write(self, file: ResultFile, block: Block) -> None:
         """Write what was measured of the repeats of a block, and their rates."""
         super().write(file, block)
-        found, places = (
-            rates(self.config, block.measured["seconds"]),
-            slice(block.first - 1, block.last),
-        )
-        file.write(RATE, found, **{self.workload.clock: places})
+        found = rates(self.config, block.measured["seconds"])
+        file.write(RATE, found, **{self.workload.clock: slice(block.first - 1, block.last)})
 
 
 class RateReport(RunReport):

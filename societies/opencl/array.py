@@ -57,6 +57,13 @@ class Memory(Protocol):
         """Return an uninitialised buffer."""
 
 
+class Place(Protocol):
+    """Memory of the host to be used again (`societies.opencl.staging.Staging`)."""
+
+    def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """Return an array of unknown contents."""
+
+
 @dataclass(frozen=True)
 class Local:
     """Scratch for a ``__local`` parameter: ``n`` elements of ``dtype`` in each workgroup."""
@@ -102,13 +109,13 @@ class DeviceArray:
         self.nbytes = self.size * self.dtype.itemsize
         self.buffer: Any = device.allocate(self.nbytes) if self.nbytes else None
 
-    def get(self, rows: int | None = None) -> NDArray[Any]:
+    def get(self, rows: int | None = None, to: Place | None = None) -> NDArray[Any]:
         """Copy the array, or its first rows, to the host and return it.
 
-        Waits for everything enqueued before.
+        Waits for everything enqueued before. Where it is copied ``to`` others may be copied later.
         """
         shape = self.shape if rows is None else (min(rows, self.shape[0]), *self.shape[1:])
-        host: NDArray[Any] = np.empty(shape, self.dtype)
+        host: NDArray[Any] = (to.array if to else np.empty)(shape, self.dtype)
         if host.nbytes:
             with translated_errors(f"reading {self!r}"):
                 self.device.api.enqueue_copy(self.device.queue, host, self.buffer, is_blocking=True)

@@ -8,7 +8,7 @@ shows a slot that is torn for any other reason.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from typing import Any
 
@@ -16,11 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.beside import beside
+from societies.output import crc32
 from societies.output.disk import Disk
 from societies.output.layout import NO_TICK
 from societies.output.seal import Damage, stretch
 
 State = dict[str, NDArray[Any]]
+
+Sums = Callable[[], Mapping[str, int]]
+"""Returns the CRC-32 of the bytes of each array of a state."""
 
 SHORTEST, BYTES_A_TICK = 50, 1 << 21
 """Checkpoints by default: every so many ticks, or so rarely that this many bytes go to the disk
@@ -116,12 +120,22 @@ def load(disk: Disk, slot: int) -> State:
     return {name.removeprefix(place): disk.read(name) for name in names}
 
 
-def store(disk: Disk, slot: int, tick: int, state: Mapping[str, NDArray[Any]]) -> None:
-    """Overwrite a slot with the state at the end of ``tick``."""
+def store(
+    disk: Disk,
+    slot: int,
+    tick: int,
+    state: Mapping[str, NDArray[Any]],
+    sums: Sums | None = None,
+) -> None:
+    """Overwrite a slot with the state at the end of ``tick``.
+
+    ``sums`` is as for `checksum`.
+    """
     place = f"checkpoint/{slot}"
-    disk.write(f"{place}/tick", NO_TICK)
-    disk.sync()
-    value = beside(checksum, tick, state)
+    if _tick(disk, slot) != NO_TICK:  # else it has been none since the last sync, or is torn
+        disk.write(f"{place}/tick", NO_TICK)
+        disk.sync()
+    value = beside(checksum, tick, state, sums)
     begun: list[Future[None]] = []
     written = 0
     try:
@@ -142,13 +156,25 @@ def store(disk: Disk, slot: int, tick: int, state: Mapping[str, NDArray[Any]]) -
     disk.sync()
 
 
-def checksum(tick: int, state: Mapping[str, NDArray[Any]]) -> int:
-    """Return the CRC-32 of the tick and of every array's name and bytes, in the names' order."""
+def checksum(tick: int, state: Mapping[str, NDArray[Any]], sums: Sums | None = None) -> int:
+    """Return the CRC-32 of the tick and of every array's name and bytes, in the names' order.
+
+    ``sums`` returns those of the arrays' bytes (`array_sum`), if somebody else finds them.
+    """
+    known = sums() if sums else None
     value = zlib.crc32(tick.to_bytes(8, "little"))
     for name in sorted(state):
         value = zlib.crc32(name.encode(), value)
-        value = zlib.crc32(np.ascontiguousarray(state[name]).reshape(-1).view(np.uint8).data, value)
+        if known is None:
+            value = array_sum(state[name], value)
+        else:
+            value = crc32.joined(value, known[name], state[name].nbytes)
     return value
+
+
+def array_sum(array: NDArray[Any], before: int = 0) -> int:
+    """Return the CRC-32 of an array's bytes, after others."""
+    return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, before)
 
 
 def _tick(disk: Disk, slot: int) -> int:

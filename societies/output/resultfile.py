@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from societies.errors import OutputError, option
 from societies.output import checkpoints, checksums, lock, opening, sessions, tables
 from societies.output.building import read_layout
+from societies.output.checkpoints import Sums
 from societies.output.disk import Disk
 from societies.output.files import (
     MAKING,
@@ -491,12 +492,14 @@ class ResultFile:
             self._place()
 
     def _settle(self) -> None:
-        """Make both records of commits equal, so that it does not matter which days a run took."""
+        """Make both records of commits equal, so that it does not matter which days a run took.
+
+        The counter is on the disk, so this may come to it whenever something else does.
+        """
         records = self._disk.read(COMMITS)
         newest = self._commits.newest
         if not np.array_equal(records[newest], records[1 - newest]):
             self._disk.write(COMMITS, records[newest], 1 - newest)
-            self._disk.sync()
 
     def _place(self) -> None:
         """Replace the old file, which is locked and so written by nobody else."""
@@ -535,6 +538,7 @@ class ResultFile:
         state: Mapping[str, NDArray[Any]],
         number: int | None = None,
         keep: int | None = None,
+        sums: Sums | None = None,
     ) -> None:
         """Keep the full state at the end of a committed tick.
 
@@ -549,6 +553,9 @@ class ResultFile:
             was interrupted ends with the same slots as one that was not. None: the oldest slot.
         keep : int, optional
             Number of the slot, among those that do not take turns, that keeps it for good.
+        sums : callable, optional
+            Returns the CRC-32 of the bytes of each array, when they are known: somebody else finds
+            them. Default: they are found here.
 
         Raises
         ------
@@ -570,7 +577,7 @@ class ResultFile:
                 self._give_checksums()
             turns = checkpoints.ROTATING
             for slot in self._slots_to_write(number) if keep is None else [turns + keep]:
-                checkpoints.store(self._disk, slot, int(tick), state)
+                checkpoints.store(self._disk, slot, int(tick), state, sums)
                 self._sound.add(slot)
 
     def _slots_to_write(self, number: int | None) -> list[int]:

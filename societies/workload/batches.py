@@ -54,6 +54,7 @@ class Batches:
         self.built = inner.built
         self.count = math.ceil(copies / inner.copies)
         self.block_seconds = SECONDS * self.count
+        self.gentle = False
         self._parts: list[State] = []
         self._logs: State = {}
         self._events: dict[str, NDArray[np.int32]] = {}
@@ -105,6 +106,7 @@ class Batches:
         self._measured = {}
         for number, count in self._places():
             self.inner.put(self._parts[number])
+            self.inner.gentle = self.gentle
             self.inner.run_ticks(first, last)
             self._parts[number] = self.inner.state()
             logs.append({name: log[:count] for name, log in self.inner.logs().items()})
@@ -118,7 +120,7 @@ class Batches:
         self._logs = {name: np.concatenate([log[name] for log in logs]) for name in logs[0]}
         self._events = {name: by_tick([one[name] for one in events]) for name in events[0]}
 
-    def logs(self) -> State:
+    def logs(self, *, lent: bool = False) -> State:
         """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
         return self._logs
 

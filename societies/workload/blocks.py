@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from numpy.typing import NDArray
 
+from societies.beside import beside
 from societies.config.model import WorkloadConfig
 from societies.errors import OutputError
 from societies.output import ResultFile
 from societies.output.checkpoints import ROTATING
 from societies.workload.config import kept_ticks, recorded
 from societies.workload.engines import BLOCK_SECONDS, ENDED, LOG_TICKS, Engine
-from societies.workload.fields import State, kept
+from societies.workload.fields import kept
 from societies.workload.interrupts import Interruption
 from societies.workload.protocol import Block, Contents, LeftOut, Workload
-from societies.workload.seen import SeenState
+from societies.workload.seen import Read, SeenState
 from societies.workload.slices import paced
 from societies.workload.waiting import Waiting
 
@@ -41,6 +42,16 @@ WAITING_BYTES = 1 << 28
 SAVE_SECONDS = 2.0
 """Checkpoints whose number is left to us (``auto``) do not follow each other faster than this: they
 would cost more than the ticks that they save. The last two of a run are always made."""
+
+
+class _Written(NamedTuple):
+    """What is known when another thread has written blocks."""
+
+    tick: int
+    means: dict[str, float]
+    seconds: float
+    room: Waiting
+    """That held them, and can hold others."""
 
 
 class Simulation:
@@ -82,8 +93,9 @@ class Simulation:
         self.tick = 0
         self.means: dict[str, float] | None = None
         self.why = ""
-        self._waiting = Waiting()
-        self._due: dict[int, State] = {}
+        self._waiting, self._spare = Waiting(), Waiting()
+        self._writing: Future[_Written] | None = None
+        self._due: dict[int, Read] = {}
         self._saved = self._committed = time.perf_counter()
         self._commit_took = 0.0
         self._number = 0  # of the last checkpoint
@@ -105,6 +117,13 @@ class Simulation:
         KeyboardInterrupt
             After Ctrl-C; the state is saved.
         """
+        try:
+            yield from self._blocks(tick, last)
+        finally:  # whoever ends it so closes the file
+            if self._writing is not None:
+                wait([self._writing])
+
+    def _blocks(self, tick: int, last: int) -> Iterator[int]:
         length, self.tick = 1, tick
         self._number = checkpoint_number(tick, self.every) if self.every else 0
         self.contents.begin(self.file, tick, self.engine.state)
@@ -112,22 +131,24 @@ class Simulation:
         yield tick
         ended = self.engine.ended()
         if self.tick < last and ended is not None:  # before the first tick: there is only an end
-            self._commit(ended, last, ended, SeenState(self.engine, self.fields))
+            self._commit(ended, last, ended, self._seen())
         elif not last:  # a run without ticks: what it finds is there after its start
-            self._commit(0, last, ended, SeenState(self.engine, self.fields))
+            self._commit(0, last, ended, self._seen())
         computed = self.tick
         while computed < last and ended is None and not self.stop.is_set():
             began = time.perf_counter()
             end = block_end(computed, length, last, self.stops, self.every)
+            self.engine.gentle = self._writing is not None
             with self.keeping(last), self.stop.at_once():
                 self.engine.run_ticks(computed + 1, end)
                 ended = self.engine.ended()
             behind = bool(self._waiting)
+            with self.keeping(last), self.stop.at_once():
+                self._waiting.gather(last)  # while the device goes on
+            if self._writing is not None and self._writing.done():
+                self._written()
             if self._enough_waits():
-                self._write_waiting(last)
-            else:
-                with self.keeping(last), self.stop.at_once():
-                    self._waiting.gather(last)  # while the device goes on
+                self._write_beside()
             if behind:
                 yield computed
             with self.keeping(last):  # a device fails here, or `Workload.check`
@@ -149,7 +170,7 @@ class Simulation:
             took = (time.perf_counter() - began) / self.engine.block_seconds
             length = _next_length(end - computed, took * BLOCK_SECONDS)
             computed = block.last
-        if self._waiting:
+        if self._waiting or self._writing is not None:
             self._write_waiting(last)
             yield self.tick
         if self.tick < last and ended is None:
@@ -164,6 +185,7 @@ class Simulation:
         except OutputError:
             raise
         except BaseException:
+            self._written()
             if self._waiting:
                 self.file.rewind(self.tick)  # events may have been written, and not committed
                 self._write_waiting(last)
@@ -180,10 +202,14 @@ class Simulation:
     def _enough_waits(self) -> bool:
         """Return whether the blocks that wait are written now, while the next one is computed."""
         pause = min(RAREST_SECONDS, max(COMMIT_SECONDS, self._commit_took / COMMIT_SHARE))
-        late = time.perf_counter() - self._committed >= pause
-        due = sum(array.nbytes for state in self._due.values() for array in state.values())
+        late = self._writing is None and time.perf_counter() - self._committed >= pause
+        due = sum(array.nbytes for one in self._due.values() for array in one.state.values())
         nbytes = self._waiting.nbytes + due
         return bool(self._waiting) and (late or nbytes > WAITING_BYTES)
+
+    def _seen(self) -> SeenState:
+        """Return the state as it is now, if it is asked for before the engine goes on."""
+        return SeenState(self.engine, self.fields, saved=bool(self.every))
 
     def _read(self, first: int, last: int, end: int) -> Block:
         """Return what happened in the ticks that the engine has just been through.
@@ -191,16 +217,17 @@ class Simulation:
         ``end`` is the run's last tick.
         """
         ticks = last - first + 1
-        state = SeenState(self.engine, self.fields)
-        logs = {name: log[:, :ticks] for name, log in self.engine.logs().items()}
+        state = self._seen()
+        lent = self._can_wait(last, end)  # what waits is laid out before logs are read again
+        logs = {name: log[:, :ticks] for name, log in self.engine.logs(lent=lent).items()}
         measured = {name: values[:ticks] for name, values in self.engine.measured().items()}
         block = Block(first, last, logs, self.engine.events(), state, self.stop, measured)
         self.workload.check(block, self.p)
         if last < end and self._saves(last, end):
             self._saved, self._number = time.perf_counter(), checkpoint_number(last, self.every)
-            self._due[last] = state()  # before the engine goes on
+            self._due[last] = state.read(hashed=False)  # before the engine goes on
             # A block holds no state while it waits.
-            block = replace(block, state=SeenState(self.engine, self.fields))
+            block = replace(block, state=self._seen())
             for tick in sorted(self._due)[:-ROTATING]:
                 del self._due[tick]  # a newer one will take its place in the file
         return block
@@ -215,8 +242,42 @@ class Simulation:
         turn = checkpoint_number(tick, self.every) % ROTATING != self._number % ROTATING
         return of_the_last_two or (late and turn) or not self.sparing
 
+    def _write_beside(self) -> None:
+        """Have the blocks that wait written and committed in another thread."""
+        self._written()
+        waiting, self._waiting = self._waiting, self._spare
+        due = {tick: self._due.pop(tick) for tick in sorted(self._due)}
+        self._writing = beside(self._put, waiting, due)
+
+    def _put(self, waiting: Waiting, due: Mapping[int, Read]) -> _Written:
+        """Write and commit blocks, and checkpoints of their ends."""
+        began = time.perf_counter()
+        block = waiting.joined()
+        self.contents.write(self.file, block)
+        means = self.contents.means(waiting.newest)
+        self.file.commit(block.last)
+        waiting.clear()
+        for tick in list(due)[-ROTATING:]:
+            self._save(tick, due[tick].state, due[tick].sums)
+        return _Written(block.last, means, time.perf_counter() - began, waiting)
+
+    def _written(self) -> None:
+        """Wait until the other thread has written what it was handed; raise what it raises."""
+        if self._writing is None:
+            return
+        wait([self._writing])
+        writing, self._writing = self._writing, None
+        try:
+            self.tick, self.means, self._commit_took, self._spare = writing.result()
+        except BaseException:
+            self._waiting.clear()  # it would be written behind a gap
+            self._due.clear()
+            raise
+        self._committed = time.perf_counter()
+
     def _write_waiting(self, last: int) -> None:
         """Write and commit the blocks that wait."""
+        self._written()
         if self._waiting:
             began = time.perf_counter()
             self._write(self._waiting.joined(), self._waiting.newest, last, None)
@@ -224,6 +285,7 @@ class Simulation:
 
     def _write(self, block: Block, newest: Block, last: int, ended: int | None) -> None:
         """Write and commit a block; ``newest`` is the last one of which it consists."""
+        self._written()
         self.contents.write(self.file, block)
         self.means = self.contents.means(newest)
         self._commit(block.last, last, ended, cast(SeenState, block.state))  # see `_read`
@@ -234,9 +296,8 @@ class Simulation:
         over = end == last or ended is not None
         if over:
             # As it is before the steps that follow the last tick; they change nothing that is kept.
-            if self._hashed:
-                self._hashing = state.hashed()
-            state()
+            read = state.read(hashed=self._hashed)
+            self._hashing = read.digest
             self.engine.finish()
             self.contents.finish(self.file, end, self.engine.state)
         if ended is None:
@@ -251,18 +312,24 @@ class Simulation:
             self.file.checkpoint(end, saved, keep=self.keep.index(end))
         due = {tick: self._due.pop(tick) for tick in sorted(self._due) if tick <= end}
         if over:  # last: with the checkpoint of the last tick a file counts as complete
-            due[end] = state()
+            due[end] = read
         for tick in list(due)[-ROTATING:]:
-            self._save(tick, due[tick])
+            self._save(tick, due[tick].state, due[tick].sums)
         if ended is not None:
             self.file.shorten()
 
-    def _save(self, tick: int, state: Mapping[str, NDArray[Any]]) -> None:
+    def _save(
+        self,
+        tick: int,
+        state: Mapping[str, NDArray[Any]],
+        sums: Future[dict[str, int]] | None = None,
+    ) -> None:
         self._saved = time.perf_counter()
         self.contents.write_checkpoint(self.file, state)
         if self.every:
             number = checkpoint_number(tick, self.every)
-            self.file.checkpoint(tick, kept(self.fields, state), number)
+            known = None if sums is None else sums.result
+            self.file.checkpoint(tick, kept(self.fields, state), number, sums=known)
 
 
 def checkpoint_number(tick: int, every: int) -> int:

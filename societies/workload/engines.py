@@ -20,6 +20,7 @@ from reference_py.copies import Copy
 from societies.kerneltext.source import Source, amalgamate
 from societies.opencl import Device, DeviceArray, Program, get_all
 from societies.opencl.debug import translated_errors
+from societies.opencl.staging import Staging
 from societies.workload.fields import State, initial_state, initial_values, kept, state_hash
 from societies.workload.measured import Stopwatch
 from societies.workload.phases import BoundPhases, Step, kernel_files
@@ -82,8 +83,14 @@ class Engine(Protocol):
     def run_ticks(self, first: int, last: int) -> None:
         """Run whole ticks, at most `LOG_TICKS`, and log them."""
 
-    def logs(self) -> State:
-        """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
+    gentle: bool
+    """Whether launches leave time to other threads, which write a file perhaps; set by anybody."""
+
+    def logs(self, *, lent: bool = False) -> State:
+        """Return the logged fields of the last `run_ticks`: (copy, tick, ...).
+
+        Those that are ``lent`` hold until logs are lent again: their memory may be the same.
+        """
 
     def events(self) -> dict[str, NDArray[np.int32]]:
         """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
@@ -185,6 +192,7 @@ class _Base(Generic[P]):
         self.workload, self.parameters, self.first, self.copies = workload, p, first, copies
         self._numbers_of_all = numbers
         self.block_seconds = BLOCK_SECONDS
+        self.gentle = False
         self.built: Built | None = None
         self.fields = dict(workload.arrays(p))
         self.sizes = dict(workload.lengths(p))
@@ -416,6 +424,7 @@ class DeviceEngine(_Base[P]):
         }
         arguments = self._event_arrays()
         self._ran = 0
+        self._staging = {name: Staging(device) for name in self._logs}
         # For each log: pairs of a tick of the block and the row that holds from it on; and the row
         # that was copied in an earlier block, if it still holds.
         self._rows: dict[str, list[tuple[int, int]]] = {name: [] for name in self._logs}
@@ -523,6 +532,7 @@ class DeviceEngine(_Base[P]):
             steps = self.workload.schedule(self.parameters, tick, _Seen(self._arrays))
             if type(steps) is tuple:
                 self._enter(tick)
+                self.run_step.gentle = self.gentle
                 self.run_step.all(steps, tick)
             else:  # the quick way: this is the inner loop of every run
                 for step in steps:
@@ -575,16 +585,23 @@ class DeviceEngine(_Base[P]):
                 )
         written.clear()
 
-    def logs(self) -> State:
-        """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
+    def logs(self, *, lent: bool = False) -> State:
+        """Return the logged fields of the last `run_ticks`: (copy, tick, ...).
+
+        Those that are ``lent`` hold until logs are lent again.
+        """
         found = {}
         for name, log in self._logs.items():
+            place = self._staging[name] if lent else None
             if name in self._by_kernels:
-                found[name] = log.get(self._ran).swapaxes(0, 1)
+                found[name] = log.get(self._ran, place).swapaxes(0, 1)
                 continue
             ticks, rows = np.array(self._rows[name], np.intp).T
             last = np.searchsorted(ticks, np.arange(self._ran), side="right") - 1
-            found[name] = log.get(int(rows.max()) + 1)[rows[last]].swapaxes(0, 1)
+            logged = log.get(int(rows.max()) + 1, place)
+            if not np.array_equal(rows[last], np.arange(len(logged))):
+                logged = logged[rows[last]]
+            found[name] = logged.swapaxes(0, 1)
         return found
 
     def events(self) -> dict[str, NDArray[np.int32]]:
@@ -697,7 +714,7 @@ class ReferenceEngine(_Base[P]):
     def wait(self) -> None:
         """Return at once: plain Python has nothing left to do."""
 
-    def logs(self) -> State:
+    def logs(self, *, lent: bool = False) -> State:
         """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
         return {name: np.stack(rows, axis=1) for name, rows in self._logged.items()}
 

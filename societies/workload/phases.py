@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from societies.errors import DeviceError
 from societies.opencl.debug import device_error
+from societies.opencl.throttle import LAUNCHES, Throttle
 from societies.workload.slices import Pace, Slices
 
 if TYPE_CHECKING:
@@ -402,6 +403,10 @@ class BoundLaunch:
                 self._pace.launch(self.kernel, size[0], changed, values)
 
 
+_Call: TypeAlias = "tuple[BoundKernel, Any, tuple[Any, ...], list[tuple[str, int]]]"
+"""A kernel, what enqueues it and is handed what, and its arguments that are set before."""
+
+
 class _Listed:
     """The launches of steps that come again and again, in order, with nothing left to look up.
 
@@ -423,7 +428,7 @@ class _Listed:
         swaps: tuple[tuple[str, str], ...],
     ) -> None:
         self.written, self.swaps = written, swaps
-        self._calls: list[tuple[BoundKernel, Any, tuple[Any, ...], list[tuple[str, int]]]] = []
+        self._calls: list[_Call] = []
         self.named: list[tuple[BoundKernel, str]] = []
         for kernel, changing, own in launches:
             if kernel.ready is None:
@@ -433,19 +438,28 @@ class _Listed:
             named = [(kernel, name) for name in changing if name not in own]
             self.named += [one for one in named if one not in self.named]
 
-    def __call__(self, values: Mapping[str, int]) -> int:
-        """Enqueue everything; return how many launches these are."""
+    def __call__(self, values: Mapping[str, int], throttle: Throttle | None) -> int:
+        """Enqueue everything, with pauses if asked to; return how many launches these are."""
         for kernel, name in self.named:
             if name in values:
                 kernel.put(name, values[name])
-        for kernel, enqueue, arguments, fixed in self._calls:
+        if throttle is None:
+            self._enqueue(self._calls)
+        else:
+            for first in range(0, len(self._calls), LAUNCHES):
+                several = self._calls[first : first + LAUNCHES]
+                self._enqueue(several)
+                throttle(len(several))
+        return len(self._calls)
+
+    def _enqueue(self, calls: Iterable[_Call]) -> None:
+        for kernel, enqueue, arguments, fixed in calls:
             for name, value in fixed:
                 kernel.put(name, value)
             try:
                 enqueue(*arguments)
             except kernel.kernel.device.api.Error as error:
                 raise device_error(error, f"launching {kernel.kernel.label}") from error
-        return len(self._calls)
 
 
 class BoundPhases:
@@ -470,6 +484,7 @@ class BoundPhases:
     parameters : names of all parameters of the kernels
     written : names of the arrays of the state that steps may have written; who wants to know what
         changed empties it
+    gentle : whether launches leave other threads time to run (`Throttle`); set by anybody
 
     Raises
     ------
@@ -522,6 +537,8 @@ class BoundPhases:
         self._listed: dict[tuple[Step, ...], dict[tuple[int, ...], _Listed | None]] = {}
         self._newest: tuple[tuple[Step, ...], dict[tuple[int, ...], _Listed | None] | None]
         self._newest = (), None
+        self._throttle = Throttle(program.device)
+        self.gentle = False
 
     def all(self, steps: tuple[Step, ...], tick: int) -> None:
         """Run the steps of a tick, which are known before the first of them.
@@ -545,7 +562,7 @@ class BoundPhases:
                 self(step, tick)
             return
         values = {TICK: tick, self._tick: tick, **self.numbers} if listed.named else {}
-        device.counters.launches += listed(values)
+        device.counters.launches += listed(values, self._throttle if self.gentle else None)
         self._swap(listed.swaps)
         self.written |= listed.written
 

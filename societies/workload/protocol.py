@@ -115,14 +115,17 @@ class Contents(Protocol):
     def write(self, file: ResultFile, block: Block) -> None:
         """Write a block, which is committed afterwards.
 
+        One that ends at none of `stops` may be written by another thread while the engine goes on:
+        it is not asked for its state.
+
         Raises
         ------
         LeftOut
-            If Ctrl-C came in long work.
+            If Ctrl-C came in long work at one of `stops`.
         """
 
     def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
-        """Write what belongs to the newest state whenever one is saved."""
+        """Write what belongs to the newest state whenever one is saved, by whichever thread."""
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
         """Write what is recorded of the end of the run, after the steps of `Workload.finish`."""

@@ -1,69 +1,113 @@
-"""How is the state at the end of a block read, once, and hashed while it is read?"""
+"""How is the state at the end of a block read, once, and summed up while it is read?"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from societies.beside import beside
+from societies.output.checkpoints import array_sum
 from societies.workload.engines import Engine
 from societies.workload.fields import Field, State, hash_array
 
 Named = tuple[str, NDArray[Any]]
 
 
-class SeenState:
-    """The state as it is when it is first asked for, copied once."""
+class Read(NamedTuple):
+    """A copy of the state, and what may take longer to find."""
 
-    def __init__(self, engine: Engine, fields: Mapping[str, Field]) -> None:
-        self._engine, self._fields = engine, fields
+    state: State
+    digest: Future[str] | None
+    """Its hash, if it is wanted."""
+    sums: Future[dict[str, int]] | None
+    """CRC-32 of each array that checkpoints hold, if there are checkpoints."""
+
+
+class SeenState:
+    """The state as it is when it is first asked for, copied once.
+
+    It is summed up for a checkpoint only if it is ``saved``.
+    """
+
+    def __init__(self, engine: Engine, fields: Mapping[str, Field], *, saved: bool = True) -> None:
+        self._engine, self._fields, self._saved = engine, fields, saved
         self._state: State | None = None
-        self._reading: Future[tuple[State, Future[str]]] | None = None
+        self._reading: Future[Read] | None = None
 
     def __call__(self) -> State:
         """Return a copy of every array of the state."""
         if self._state is None:
-            self._state = self._reading.result()[0] if self._reading else self._engine.state()
+            self._state = self._reading.result().state if self._reading else self._engine.state()
         return self._state
 
-    def begin(self) -> Future[tuple[State, Future[str]]]:
-        """Begin to copy and to hash the state; until it is there the engine must not go on."""
+    def begin(self) -> Future[Read]:
+        """Begin to copy and to sum up the state; until it is there the engine must not go on."""
         if self._reading is None:
-            self._reading = beside(self._read)
+            self._reading = beside(self._read, True)
         return self._reading
 
-    def hashed(self) -> Future[str]:
-        """Return the hash, which may take longer than the copy, on which this waits."""
-        reading = self.begin()
-        self._state, digest = reading.result()
-        return digest
+    def read(self, *, hashed: bool = True) -> Read:
+        """Return the copy, on which this waits, and what is found of it meanwhile."""
+        found = self.begin().result() if hashed else self._read(False)
+        self._state = found.state
+        return found
 
-    def _read(self) -> tuple[State, Future[str]]:
-        """Copy the arrays, of which those that are there are hashed while others are copied."""
-        sha, late, running = hashlib.sha256(), list[Named](), Future[None]()
-        running.set_result(None)
+    def _read(self, with_hash: bool) -> Read:
+        """Copy the arrays, of which those that are there are summed up while others are copied."""
+        sha, sums = hashlib.sha256(), dict[str, int]()
+
+        def hashed(name: str, array: NDArray[Any]) -> None:
+            hash_array(sha, self._fields, name, array)
+
+        def summed(name: str, array: NDArray[Any]) -> None:
+            if self._fields[name].saved:
+                sums[name] = array_sum(array)
+
+        hashing = _Chain(hashed) if with_hash else None
+        summing = _Chain(summed) if self._saved else None
+        chains = [chain for chain in (hashing, summing) if chain]
         state: State = {}
-        for name, array in self._engine.each() if self._state is None else self._state.items():
+        if self._state is not None:
+            arrays = iter(self._state.items())
+        else:  # waiting once for all is quicker, if what is slow need not begin early
+            arrays = self._engine.each() if hashing else iter(self._engine.state().items())
+        for name, array in arrays:
             state[name] = array
-            late.append((name, array))
-            if running.done():
-                running.result()
-                running, late = beside(_add, sha, self._fields, late), []
-        return state, beside(_end, running, sha, self._fields, late)
+            for chain in chains:
+                chain.add(name, array)
+        digest = hashing.end(sha.hexdigest) if hashing else None
+        return Read(state, digest, summing.end(lambda: sums) if summing else None)
 
 
-def _add(sha: Any, fields: Mapping[str, Field], arrays: Iterable[Named]) -> None:
-    for name, array in arrays:
-        hash_array(sha, fields, name, array)
+class _Chain:
+    """A function called with one array after the other, in another thread."""
 
+    def __init__(self, function: Callable[[str, NDArray[Any]], None]) -> None:
+        self._function = function
+        self._late: list[Named] = []
+        self._running = Future[Any]()
+        self._running.set_result(None)
 
-def _end(
-    before: Future[None], sha: Any, fields: Mapping[str, Field], arrays: Iterable[Named]
-) -> str:
-    before.result()
-    _add(sha, fields, arrays)
-    return str(sha.hexdigest())
+    def add(self, name: str, array: NDArray[Any]) -> None:
+        """Have the function called with an array, after those before."""
+        self._late.append((name, array))
+        if self._running.done():
+            self._running.result()
+            self._running, self._late = beside(self._call, self._late), []
+
+    def end(self, result: Callable[[], Any]) -> Future[Any]:
+        """Return what will hold a result, when the function has been called with every array."""
+        return beside(self._end, self._running, self._late, result)
+
+    def _call(self, arrays: list[Named]) -> None:
+        for name, array in arrays:
+            self._function(name, array)
+
+    def _end(self, before: Future[Any], arrays: list[Named], result: Callable[[], Any]) -> Any:
+        before.result()
+        self._call(arrays)
+        return result()

@@ -46,18 +46,26 @@ class Waiting:
     @property
     def newest(self) -> Block:
         """The block that was added last."""
-        return self._blocks[-1]
+        block = self._blocks[-1]
+        if self._gathered < len(self._blocks):
+            return block
+        first = self._blocks[0].first
+        ticks = slice(block.first - first, block.last + 1 - first)
+        return replace(block, logs={name: log[:, ticks] for name, log in self._logs.items()})
 
     def add(self, block: Block) -> None:
         """Have a block wait after those that do."""
         self._blocks.append(block)
 
     def gather(self, last: int) -> None:
-        """Lay out what was added; ``last`` is the last tick up to which blocks may follow."""
+        """Lay out what was added, whose logs are not needed then, and may have been lent.
+
+        ``last`` is the last tick up to which blocks may follow.
+        """
         for at in range(self._gathered, len(self._blocks)):
             self._lay_out(self._blocks[at], last)
             self._gathered = at + 1
-        for at, block in enumerate(self._blocks[:-1]):
+        for at, block in enumerate(self._blocks):
             if block.logs:
                 self._blocks[at] = replace(block, logs={})
 
@@ -69,7 +77,7 @@ class Waiting:
         """
         blocks = [*self._blocks, *more]
         last = blocks[-1]
-        if len(blocks) == 1:
+        if len(blocks) == 1 and not self._gathered:
             return last
         self.gather(last.last)
         for block in more:

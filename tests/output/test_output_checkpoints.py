@@ -120,10 +120,16 @@ class PowerCut(Exception):
     pass
 
 
-@pytest.mark.parametrize("earlier", [[], [1], [1, 2], [1, 2, 3]])
-@pytest.mark.parametrize("flushes", [0, 1, 2])
+FLUSHES = [
+    # A slot without a tick is flushed twice; one that has a tick loses it first.
+    *((earlier, flushes, 1) for earlier in ([], [1]) for flushes in (0, 1)),
+    *((earlier, flushes, 2) for earlier in ([1, 2], [1, 2, 3]) for flushes in (0, 1, 2)),
+]
+
+
+@pytest.mark.parametrize(("earlier", "flushes", "last"), FLUSHES)
 def test_dying_at_any_flush_of_a_checkpoint_leaves_a_whole_one(
-    file, earlier, flushes, monkeypatch, tmp_path
+    file, earlier, flushes, last, monkeypatch, tmp_path
 ):
     """Cut the writing off at each flush, and look at the file as a later process would."""
     for day in earlier:
@@ -144,7 +150,7 @@ def test_dying_at_any_flush_of_a_checkpoint_leaves_a_whole_one(
     copy.write_bytes(file.path.read_bytes())
     monkeypatch.undo()
     with ResultFile.resume(copy) as survivor:
-        if flushes == 2:
+        if flushes == last:
             assert_latest(survivor, 5)
         elif earlier:
             assert_latest(survivor, earlier[-1])

@@ -212,12 +212,12 @@ def test_a_kill_while_the_end_is_written(name, moment, straight, tmp_path, monke
     path, (expected, content), (method, after) = tmp_path / "run.h5", straight[name], moment
     original = getattr(ResultFile, method)
 
-    def dying(file, tick, *rest):
+    def dying(file, tick, *rest, **given):
         if tick == expected.last_tick:
             if after:
-                original(file, tick, *rest)
+                original(file, tick, *rest, **given)
             raise Stop
-        original(file, tick, *rest)
+        original(file, tick, *rest, **given)
 
     with monkeypatch.context() as patch:
         patch.setattr(ResultFile, method, dying)

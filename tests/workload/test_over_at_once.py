@@ -133,9 +133,9 @@ def test_a_kill_while_it_is_written(method, monkeypatch):
     for after in (False, True):
         path, original = Path(f"{after}.h5"), getattr(ResultFile, method)
 
-        def dying(*arguments, original=original, after=after):
+        def dying(*arguments, original=original, after=after, **given):
             if after:
-                original(*arguments)
+                original(*arguments, **given)
             raise RuntimeError
 
         with monkeypatch.context() as patch, pytest.raises(RuntimeError):

@@ -1,8 +1,10 @@
-"""Is what waits handed on as one block, and is the last state hashed as it is?"""
+"""Is what waits handed on as one block, and is a state summed up as it is?"""
 
 import contextlib
 import time
+import zlib
 from concurrent.futures import Future
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,12 +55,20 @@ def test_blocks_that_waited_are_one_after_the_other(lengths, beyond, gathers, ad
             for ticks in group:
                 parts.append(block(tick, ticks, numbers))
                 tick += ticks
+            lent = []
             for part in parts if added else parts[:-1]:
-                found.add(part)
+                logs = {name: log.copy() for name, log in part.logs.items()}
+                lent += logs.values()
+                found.add(replace(part, logs=logs))
                 gathers, now = divmod(gathers, 2)
                 if now:
                     found.gather(last)
+                    for log in lent:
+                        log[...] = 77  # its memory is used again
             rest = [] if added else parts[-1:]
+            if added:
+                for name, log in found.newest.logs.items():
+                    assert np.array_equal(log, parts[-1].logs[name])
             for _ in range(2):  # what waits is still there, and the same
                 whole = found.joined(*rest)
                 assert (whole.first, whole.last) == (parts[0].first, parts[-1].last)
@@ -121,6 +131,7 @@ FIELDS = {
     "two": Field(("agent",), "int32", "", ""),
 }
 STATE = {"one": np.arange(3.0), "passing": np.ones(3), "two": np.arange(6).reshape(3, 2)}
+SUMS = {name: zlib.crc32(STATE[name].tobytes()) for name in ("one", "two")}
 
 
 class Slow:
@@ -143,17 +154,35 @@ class Slow:
 
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize("seen", [False, True])
-def test_a_state_is_read_once_and_hashed_as_it_is(begun, seen):
+@pytest.mark.parametrize("saved", [False, True])
+def test_a_state_is_read_once_and_summed_up_as_it_is(begun, seen, saved):
     engine = Slow()
-    state = SeenState(engine, FIELDS)
+    state = SeenState(engine, FIELDS, saved=saved)
     if seen:
         assert state().keys() == STATE.keys()
     if begun:
         state.begin()
-    digest = state.hashed()
-    assert isinstance(digest, Future)
-    assert digest.result() == state_hash(FIELDS, STATE)
-    assert state() == STATE
+    read = state.read()
+    assert isinstance(read.digest, Future)
+    assert read.digest.result() == state_hash(FIELDS, STATE)
+    if saved:
+        assert read.sums.result() == SUMS
+    else:
+        assert read.sums is None
+    assert read.state == state() == STATE
+    assert engine.reads == 1
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_a_state_to_be_saved_is_not_hashed(seen):
+    engine = Slow()
+    state = SeenState(engine, FIELDS)
+    if seen:
+        assert state().keys() == STATE.keys()
+    read = state.read(hashed=False)
+    assert read.digest is None
+    assert read.sums.result() == SUMS
+    assert read.state == state() == STATE
     assert engine.reads == 1
 
 
@@ -161,6 +190,6 @@ def test_a_state_that_cannot_be_read_says_so_where_it_is_asked_for():
     state = SeenState(Slow(fails=True), FIELDS)
     state.begin()
     with pytest.raises(DeviceError, match="the device is gone"):
-        state.hashed()
+        state.read()
     with pytest.raises(DeviceError, match="the device is gone"):
         state()

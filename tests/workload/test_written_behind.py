@@ -1,7 +1,10 @@
 """Are blocks written while the next one is computed, some together, and none lost if it fails?"""
 
+import errno
 import time
+from concurrent.futures import Future
 from itertools import pairwise
+from threading import Event
 
 import h5py
 import numpy as np
@@ -10,7 +13,8 @@ from datasets import datasets
 
 import societies
 from societies.economy.results import Layout
-from societies.errors import DeviceError, DeviceFailed
+from societies.errors import DeviceError, DeviceFailed, OutputError
+from societies.opencl.staging import Staging
 from societies.output import ResultFile, inspect
 from societies.workload import blocks as core
 from societies.workload.engines import DeviceEngine
@@ -44,7 +48,22 @@ def blocks(calls, what):
 
 
 @pytest.fixture
-def at_once(monkeypatch):
+def one_thread(monkeypatch):
+    """Blocks are written before the host goes on, so what comes when is certain."""
+
+    def now(function, *given):
+        done = Future()
+        try:
+            done.set_result(function(*given))
+        except Exception as error:
+            done.set_exception(error)
+        return done
+
+    monkeypatch.setattr(core, "beside", now)
+
+
+@pytest.fixture
+def at_once(one_thread, monkeypatch):
     """No block waits for others."""
     monkeypatch.setattr(core, "RAREST_SECONDS", 0.0)
 
@@ -80,6 +99,7 @@ def test_where_the_state_is_recorded_the_engine_waits(calls, tmp_path):
             np.testing.assert_array_equal(one[name].values, other[name].values)
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_blocks_that_take_no_time_are_written_together(calls, monkeypatch, tmp_path):
     config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
     never = {"COMMIT_SECONDS": 1e9, "RAREST_SECONDS": 1e9}
@@ -146,6 +166,122 @@ def test_commits_that_take_long_follow_each_other_rarely(calls, monkeypatch, tmp
     assert all(pause >= 0.05 / core.COMMIT_SHARE for pause in pauses)
 
 
+def test_the_engine_goes_on_while_blocks_are_written(calls, monkeypatch, tmp_path):
+    """A commit that takes long keeps no tick waiting, and blocks that come meanwhile wait."""
+    monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 3)
+    commit, further, gentle = ResultFile.commit, Event(), []
+    run_ticks = DeviceEngine.run_ticks
+
+    def computed(self, first, last):
+        gentle.append(self.gentle)
+        run_ticks(self, first, last)
+        if first > 30:
+            further.set()
+
+    def slow(self, tick):
+        if tick < 10:
+            assert further.wait(60)
+        commit(self, tick)
+
+    monkeypatch.setattr(DeviceEngine, "run_ticks", computed)
+    monkeypatch.setattr(ResultFile, "commit", slow)
+    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    report = societies.run(config, out=tmp_path / "run.h5")
+    assert not gentle[0]
+    assert sum(gentle) >= 8  # launches leave time to whoever writes
+    written = blocks(calls, "written")
+    assert written[1][1] - written[1][0] >= 20
+    assert [day for first, last in written for day in range(first, last + 1)] == [
+        *range(1, DAYS + 1)
+    ]
+    monkeypatch.undo()
+    straight = societies.run(config, out=tmp_path / "straight.h5")
+    assert datasets(report.path) == datasets(straight.path)
+
+
+@pytest.mark.parametrize(
+    ("error", "raised", "told"),
+    [
+        (OSError(errno.ENOSPC, "no space"), OutputError, "the disk is full"),
+        (ArithmeticError("a bug"), ArithmeticError, "a bug"),
+    ],
+)
+@pytest.mark.usefixtures("at_once")
+def test_nothing_is_written_behind_a_gap(error, raised, told, calls, monkeypatch, tmp_path):
+    """If another thread cannot write, the run ends, with what was committed before."""
+    monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 4)
+    write = Layout.write
+
+    def failing(self, file, block):
+        if block.first > 20:
+            with file._writing():
+                raise error
+        write(self, file, block)
+
+    monkeypatch.setattr(Layout, "write", failing)
+    config = societies.config_from_dict(CONFIG)
+    with pytest.raises(raised, match=told):
+        societies.run(config, out=tmp_path / "run.h5")
+    until = blocks(calls, "written")[-1][1]
+    assert until == 21
+    assert inspect(tmp_path / "run.h5", check=True).damages == []
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert file["ticks_committed"][()] == until
+    monkeypatch.undo()
+    straight = societies.run(config, out=tmp_path / "straight.h5")
+    societies.run(config, out=tmp_path / "run.h5", resume=True)
+    assert datasets(tmp_path / "run.h5") == datasets(straight.path)
+
+
+def test_what_another_thread_writes_is_written_though_the_device_fails(
+    calls, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 4)
+    run_ticks, commit, gone = DeviceEngine.run_ticks, ResultFile.commit, Event()
+
+    def failing(self, first, last):
+        run_ticks(self, first, last)
+        if first > 30:
+            gone.set()
+            raise DeviceError("the device is gone")
+
+    def slow(self, tick):
+        assert gone.wait(60)
+        commit(self, tick)
+
+    monkeypatch.setattr(DeviceEngine, "run_ticks", failing)
+    monkeypatch.setattr(ResultFile, "commit", slow)
+    with pytest.raises(DeviceFailed, match="the device is gone"):
+        societies.run(societies.config_from_dict(CONFIG), out=tmp_path / "run.h5")
+    until = blocks(calls, "computed")[-1][0] - 1
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert file["ticks_committed"][()] == until > 20
+
+
+def test_logs_that_are_lent_are_laid_out_before_others_take_their_place(monkeypatch, tmp_path):
+    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    straight = societies.run(config, out=tmp_path / "straight.h5")
+    monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 4)
+    array, lent = Staging.array, []
+
+    def scribbled(self, shape, dtype):
+        place = array(self, shape, dtype)
+        lent.append(place)
+        place.view(np.uint8)[...] = 0xA5  # over all that was lent before
+        return place
+
+    monkeypatch.setattr(Staging, "array", scribbled)
+    for seconds in (0.0, 1e9):
+        monkeypatch.setattr(core, "COMMIT_SECONDS", seconds)
+        monkeypatch.setattr(core, "RAREST_SECONDS", seconds)
+        lent.clear()
+        report = societies.run(config, out=tmp_path / f"{seconds}.h5")
+        assert any(np.shares_memory(one, other) for one, other in pairwise(lent[::2]))
+        assert datasets(report.path) == datasets(straight.path)
+
+
 @pytest.mark.usefixtures("at_once")
 def test_a_block_is_written_though_the_next_one_fails(calls, monkeypatch, tmp_path):
     run_ticks = DeviceEngine.run_ticks
@@ -174,10 +310,10 @@ def test_what_waits_is_written_though_reading_fails(calls, what, monkeypatch, tm
     monkeypatch.setattr(core, "RAREST_SECONDS", 1e9)
     ready = getattr(DeviceEngine, what)
 
-    def failing(self):
+    def failing(self, **given):
         if calls[-1][2] > 20:
             raise DeviceError("the device is gone")
-        return ready(self)
+        return ready(self, **given)
 
     monkeypatch.setattr(DeviceEngine, what, failing)
     config = societies.config_from_dict({**CONFIG, "record": {"checkpoint": 5}})
@@ -249,9 +385,9 @@ def test_checkpoints_that_are_spared_keep_the_turns_of_slots(monkeypatch, tmp_pa
     monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 50)
     numbers, checkpoint, saves = [], ResultFile.checkpoint, core.Simulation._saves
 
-    def noted(self, tick, state, number=None, keep=None):
+    def noted(self, tick, state, number=None, **given):
         numbers.append(number)
-        checkpoint(self, tick, state, number, keep)
+        checkpoint(self, tick, state, number, **given)
 
     def seldom(self, tick, last):  # as if two seconds had not passed: numbers 3, 4, 7, 8, ...
         early = tick // 50 % 4 in (1, 2) and tick + 50 < last

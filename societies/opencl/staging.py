@@ -1,0 +1,48 @@
+"""Where does the host read arrays to that it needs only until it reads the next?
+
+A GPU copies to memory that the system cannot move (pinned) several times as fast as to other
+memory, and without a part of it being made for each array.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from societies.opencl.debug import translated_errors
+from societies.opencl.device import Device
+
+LEAST = 1 << 24
+"""Bytes of the first piece: pinning takes milliseconds, however few they are."""
+
+
+class Staging:
+    """Memory of the host that is used again and again; it becomes longer where that is needed."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._memory: NDArray[np.uint8] = np.empty(0, np.uint8)
+
+    def array(self, shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """Return an array of unknown contents, in the place of all that were returned before."""
+        nbytes = math.prod(shape) * np.dtype(dtype).itemsize
+        if nbytes > self._memory.nbytes:
+            self._memory = self._allocated(max(nbytes, LEAST, 2 * self._memory.nbytes))
+        return self._memory[:nbytes].view(dtype).reshape(shape)
+
+    def _allocated(self, nbytes: int) -> NDArray[np.uint8]:
+        device = self._device
+        if device.kind != "gpu" or device.compiler is not None:
+            return np.empty(nbytes, np.uint8)
+        cl = device.api
+        with translated_errors(f"allocating {nbytes / 2**20:.1f} MiB for {device.name}"):
+            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
+            buffer = cl.Buffer(device.context, flags, nbytes)
+            both = cl.map_flags.READ | cl.map_flags.WRITE
+            mapped, _ = cl.enqueue_map_buffer(
+                device.queue, buffer, both, 0, (nbytes,), np.uint8, is_blocking=True
+            )
+        return mapped  # type: ignore[no-any-return]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from societies.opencl import staging as staging_memory
 from societies.opencl import throttle
 from societies.opencl.staging import Staging
 from societies.opencl.throttle import LAUNCHES, MARKS, Throttle
@@ -62,6 +63,7 @@ def test_a_cpu_is_never_waited_for(device, monkeypatch):
 @pytest.mark.parametrize("kind", ["gpu", "cpu"])
 def test_memory_that_is_used_again(kind, device, monkeypatch):
     monkeypatch.setattr(device, "kind", kind)
+    monkeypatch.setattr(staging_memory, "LEAST", 1)
     staging = Staging(device)
     first, second = np.arange(12.0).reshape(3, 4), np.arange(24, dtype=np.int16).reshape(6, 4)
     one, other = device.array(first), device.array(second)

@@ -15,9 +15,12 @@ from reference_py.economy import curves as look_up
 from reference_py.economy import tables
 from reference_py.economy.tables import resource_effort, utility_curve
 from societies import config_from_dict
+from societies.economy.config import bounds
 from societies.economy.config.bounds import largest_holding
 from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
+from societies.workload.engines import text
+from societies.workload.registry import workload
 
 ENOUGH = 10**9  # a largest holding that never ends a table
 DIGITS = 90
@@ -176,7 +179,8 @@ def test_effort_is_correctly_rounded(high, low, cap):
 # -- length ----------------------------------------------------------------------------------------
 
 
-def test_a_short_run_needs_no_table_longer_than_anybody_can_hold():
+def test_a_short_run_needs_no_table_longer_than_anybody_can_hold(monkeypatch):
+    monkeypatch.setattr(bounds, "ALWAYS_TABLED", 0)
     config = config_from_dict(
         {
             "workload": "economy",
@@ -195,6 +199,16 @@ def test_a_short_run_needs_no_table_longer_than_anybody_can_hold():
     engine.start()
     engine.run_days(1, 2)
     assert engine.state()["held"].sum() < len(curve.marginal)
+
+
+def test_small_societies_have_kernels_of_one_text_whatever_their_days():
+    """Found in use: each number of days of a first try built all kernels anew."""
+    texts = {
+        text(workload("economy"), config, {"DEVICE_IS_CPU": "1"}).text
+        for days in (1, 2, 5, 30)
+        for config in [config_from_dict({"workload": "economy", "agents": 4, "days": days})]
+    }
+    assert len(texts) == 1
 
 
 def test_a_table_that_would_be_too_long_is_refused(monkeypatch):

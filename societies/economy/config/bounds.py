@@ -12,6 +12,9 @@ CONCENTRATION = 64
 """How many times what it can extract in a lifetime of its units an agent could hold by trade."""
 USUAL_CONCENTRATION = 4
 """The same as a mean over a long run."""
+ALWAYS_TABLED = 2**14
+"""Units that utility tables are made for, however few an agent can hold: more than the usual curve
+has, so that small societies have its tables, and kernels of one text, whatever their days."""
 
 
 Config = TypeVar("Config", bound=EconomyKeys)
@@ -73,9 +76,10 @@ def largest_holding(config: EconomyKeys) -> int:
     """Return more units than an agent will ever hold.
 
     At most everything that all agents extract in all days; and since units are consumed, not more
-    than many times what it extracts while they last.
+    than many times what it extracts while they last. Never less than `ALWAYS_TABLED`.
     """
-    return min(config.agents * config.days * units_a_day(config), CONCENTRATION * _stock(config))
+    most = min(config.agents * config.days * units_a_day(config), CONCENTRATION * _stock(config))
+    return max(most, ALWAYS_TABLED)
 
 
 def random_words(config: EconomyKeys) -> int:

@@ -36,8 +36,21 @@ LITERALS = frozenset(
         Kind.CHARACTER_LITERAL,
     }
 )
+_kind_of = cache(Kind.from_id)
+_STOP, _RECURSE = 0, 2
+_VISITOR = ctypes.CFUNCTYPE(ctypes.c_int, cindex.Cursor, cindex.Cursor, ctypes.c_void_p)
 LOCAL_SPACE = 2  # of clang_getAddressSpace: 1 global, 2 local, 3 constant
 _PRIVATE_SPACES = frozenset({0, 4})
+
+
+class _Type(ctypes.Structure):
+    """A type as libclang hands it over; `cindex.Type` asks where it comes from every time."""
+
+    _fields_ = (
+        ("kind", ctypes.c_int),
+        ("first", ctypes.c_void_p),
+        ("second", ctypes.c_void_p),
+    )
 
 
 class Node:
@@ -50,8 +63,8 @@ class Node:
     def __init__(self, unit: Unit, cursor: Any):
         self.unit = unit
         self.cursor = cursor
-        self.kind = cursor.kind
-        self.children = [Node(unit, child) for child in cursor.get_children()]
+        self.kind = _kind_of(cursor._kind_id)
+        self.children: list[Node] = []
         # Asked of libclang when they are needed: each is a call from Python, of some ten thousands.
         self._name: str | None = None
         self._declared: Any = None
@@ -84,7 +97,9 @@ class Node:
     def declared(self) -> Any:
         """The cursor of what it refers to or calls, or None."""
         if self._declared is None:
-            self._declared = self.cursor.referenced or False
+            found = _evaluation().referenced(self.cursor)
+            found._tu = self.unit.parsed
+            self._declared = found if bytes(found) != _evaluation().nothing else False
         return self._declared or None
 
     @property
@@ -99,8 +114,13 @@ class Node:
     def type(self) -> Any:
         """Its type, without typedefs: one object for each, since `once` keeps its facts in it."""
         if self._type is None:
-            found = self.cursor.type.get_canonical()
-            self._type = self.unit.types.setdefault((found._kind_id, *found.data), found)
+            library = _evaluation()
+            found = library.canonical(library.type_of(self.cursor))
+            key = (found.kind, found.first, found.second)
+            self._type = self.unit.types.get(key)
+            if self._type is None:
+                self._type = self.unit.types[key] = cindex.Type.from_buffer_copy(found)
+                self._type._tu = self.unit.parsed
         return self._type
 
     @property
@@ -124,6 +144,38 @@ class Node:
 DECLARATIONS = frozenset({Kind.VAR_DECL, Kind.PARM_DECL, Kind.FUNCTION_DECL})
 
 
+def tree(unit: Unit, cursor: Any) -> Node:
+    """Return the tree of a cursor, of which libclang tells every part once, in order of the text.
+
+    To ask each part for its own (``get_children``) takes twice as long.
+    """
+    root = Node(unit, cursor)
+    way: list[tuple[bytes, Node]] = []
+    whole = True
+
+    def visit(part: Any, parent: Any, _: Any) -> int:
+        nonlocal whole
+        above, own = bytes(parent), bytes(part)
+        if own == above:  # the number of a ``case`` is told once more, in itself
+            return _RECURSE
+        if not root.children:
+            way.append((above, root))
+        while way and way[-1][0] != above:
+            way.pop()
+        if not way:
+            whole = False
+            return _STOP
+        part._tu = unit.parsed
+        node = Node(unit, part)
+        way[-1][1].children.append(node)
+        way.append((own, node))
+        return _RECURSE
+
+    _evaluation().visit(cursor, _VISITOR(visit), None)
+    assert whole, "libclang left a part without the one that it is in"
+    return root
+
+
 class Function:
     """A function of the text: all its declarations, and its definition if there is one."""
 
@@ -137,13 +189,13 @@ class Function:
     @cached_property
     def parameters(self) -> list[Node]:
         """The parameters of the definition."""
-        return [Node(self.unit, cursor) for cursor in self.definition.get_arguments()]
+        return [tree(self.unit, cursor) for cursor in self.definition.get_arguments()]
 
     @cached_property
     def body(self) -> Node:
         """The tree of the definition's body."""
         found = [c for c in self.definition.get_children() if c.kind is Kind.COMPOUND_STMT]
-        return Node(self.unit, found[-1])
+        return tree(self.unit, found[-1])
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -185,14 +237,14 @@ class Unit:
     def __init__(self, preprocessed: Preprocessed):
         self.places = preprocessed.places
         self.data = preprocessed.text.encode()
-        self._unit = _index().parse(
+        self.parsed = _index().parse(
             _NAME, args=_OPTIONS, unsaved_files=[(_NAME, preprocessed.text)], options=0
         )
         self._check()
         self.types: dict[tuple[int | None, ...], Any] = {}
         self.functions: dict[str, Function] = {}
         previous = 0
-        for cursor in self._unit.cursor.get_children():
+        for cursor in self.parsed.cursor.get_children():
             file = cursor.location.file
             if file is None or file.name != _NAME:
                 continue
@@ -201,7 +253,7 @@ class Unit:
             previous = _extent(cursor)[1]
 
     def _check(self) -> None:
-        found = [d for d in self._unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
+        found = [d for d in self.parsed.diagnostics if d.severity >= cindex.Diagnostic.Error]
         rows = []
         for diagnostic in found[:_SHOWN_ERRORS]:
             message = diagnostic.spelling
@@ -308,8 +360,10 @@ def _offset(location: Any) -> int:
 
 
 def _extent(cursor: Any) -> tuple[int, int]:
-    extent = cursor.extent
-    return _offset(extent.start), _offset(extent.end)
+    library = cindex.conf.lib
+    extent = library.clang_getCursorExtent(cursor)
+    first, last = library.clang_getRangeStart(extent), library.clang_getRangeEnd(extent)
+    return _offset(first), _offset(last)
 
 
 @cache
@@ -319,8 +373,21 @@ def _index() -> Any:
 
 @cache
 def _evaluation() -> Any:
-    """Return libclang with the functions that its Python bindings leave out."""
+    """Return libclang with the functions that its Python bindings leave out, or look after.
+
+    What the bindings do after each call takes longer than the call.
+    """
     library = cindex.conf.lib
+    for name, function, arguments, kind in (
+        ("visit", "visitChildren", [cindex.Cursor, _VISITOR, ctypes.c_void_p], ctypes.c_uint),
+        ("referenced", "getCursorReferenced", [cindex.Cursor], cindex.Cursor),
+        ("type_of", "getCursorType", [cindex.Cursor], _Type),
+        ("canonical", "getCanonicalType", [_Type], _Type),
+    ):
+        plain = library[f"clang_{function}"]  # another object than the bindings have
+        plain.argtypes, plain.restype = arguments, kind
+        setattr(library, name, plain)
+    library.nothing = bytes(library.clang_getNullCursor())
     library.clang_Cursor_Evaluate.argtypes = [cindex.Cursor]
     library.clang_Cursor_Evaluate.restype = ctypes.c_void_p
     for name, result in (

@@ -41,8 +41,8 @@ def written():
     return source
 
 
-def of_economy():
-    return text(workload("economy"), small("economy"), {"DEVICE_IS_CPU": "1"})
+def of_kalah():
+    return text(workload("kalah"), small("kalah"), {"DEVICE_IS_CPU": "1"})
 
 
 def differences(node, cursor):
@@ -58,7 +58,7 @@ def differences(node, cursor):
         yield from differences(one, other)
 
 
-@pytest.mark.parametrize("source", [written, of_economy])
+@pytest.mark.parametrize("source", [written, of_kalah])
 def test_every_part_is_where_it_says(source):
     unit = Unit(preprocess(source(), dict.fromkeys(COMMON_EXTENSIONS, "1")))
     defined = [f for f in unit.functions.values() if f.definition is not None]

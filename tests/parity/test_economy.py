@@ -197,7 +197,7 @@ def test_pairs_that_share_a_workgroup_change_nothing(monkeypatch, pairs, workgro
     assert six_days(DeviceEngine(choose_device("auto"), p, workgroup)) == expected
 
 
-DAYS_ALONE = 40
+DAYS_ALONE = 20
 ALONE = {
     "shocks": {"agents": 7, "resources": 9, "replicates": 2, "trade": False, "shocks": SHOCKS},
     "groups": {"agents": 8, "resources": 5, "trade": False, "groups": GROUPS},

@@ -126,8 +126,8 @@ def test_interrupted_and_resumed(name, straight, tmp_path):
 @pytest.mark.parametrize("name", names())
 def test_what_is_complete_is_left_as_it_is(name, straight, tmp_path):
     path, (expected, _) = tmp_path / "run.h5", straight[name]
-    run(path, name)
-    before = path.read_bytes()
+    before = expected.path.read_bytes()
+    path.write_bytes(before)
     report = run(path, name)
     assert report.first_tick == report.last_tick + 1 == expected.last_tick + 1
     assert (report.ended, report.final) == (expected.ended, expected.final)

@@ -130,7 +130,7 @@ def compare(device, number, seed, *forms):
 
 def test_random_positions(device):
     """By one work-item each, and by workgroups."""
-    compare(device, 75, 1, WORKLOAD, OnGpu())
+    compare(device, 25, 1, WORKLOAD, OnGpu())
 
 
 @pytest.mark.thorough

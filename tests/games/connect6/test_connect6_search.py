@@ -4,6 +4,7 @@ import random
 
 import pytest
 from connect6_oracles import EVERY_TREE, TREES
+from marks import thorough_but
 
 from reference_py.games.connect6.text import turn_text
 from societies import config_from_dict
@@ -26,8 +27,14 @@ def searched(device, case, **settings):
     return {name: found[0] for name, found in engine.state().items()}
 
 
+ONE_WIDTH = [case for case in EVERY_TREE if case["w"] == 8]
+"""Kernels are built for each width."""
+
+
 @pytest.mark.parametrize(
-    "case", EVERY_TREE, ids=lambda case: f"{case['depth']} turns, {case['w']} wide"
+    "case",
+    thorough_but(ONE_WIDTH, EVERY_TREE),
+    ids=lambda case: f"{case['depth']} turns, {case['w']} wide",
 )
 def test_whole_trees_of_others(device, case):
     found = searched(device, case, pruning="none")
@@ -93,7 +100,13 @@ def test_fifty_batches_do_not_change_the_value(device):
     check_sizes(device, 50)
 
 
-@pytest.mark.parametrize("batch", [{"leaves": 1, "branches": 1}, {"leaves": 40, "branches": 3}])
+@pytest.mark.parametrize(
+    "batch",
+    [
+        pytest.param({"leaves": 1, "branches": 1}, marks=pytest.mark.thorough),
+        {"leaves": 40, "branches": 3},
+    ],
+)
 def test_both_forms_visit_the_same_nodes(device, batch):
     case = {"black": "J10", "white": "", "depth": 3, "w": 5}
     forms = [searched(device, case, form=form, batch=batch) for form in ("device", "host")]

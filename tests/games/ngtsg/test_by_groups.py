@@ -80,7 +80,7 @@ def expected(name, copies):
     [
         ("rounds", 3, 1),
         ("depths and a window", 3, 3),
-        ("depths and a window", 64, 1),
+        pytest.param("depths and a window", 64, 1, marks=pytest.mark.thorough),
         pytest.param("rounds", 1, 2, marks=pytest.mark.thorough),
         pytest.param("large batches", 31, 1, marks=pytest.mark.thorough),
         pytest.param("nothing pruned", 5, 2, marks=pytest.mark.thorough),

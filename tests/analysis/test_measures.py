@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-import statsmodels.api
 import xarray as xr
 from small import SMALL
 
@@ -227,6 +226,8 @@ def test_recovery_is_the_first_of_enough_days_in_a_row():
 
 
 def test_a_kuznets_curve_is_a_regression():
+    import statsmodels.api  # takes a second, also of processes that have other tests
+
     income = xr.DataArray(RANDOM.uniform(1, 50, (20, 30)), dims=("society", "day"), name="income")
     x = np.log(income)
     inequality = 0.1 + 0.3 * x - 0.06 * x**2 + RANDOM.normal(0, 0.01, x.shape)

@@ -40,7 +40,12 @@ from societies.workload.registry import workload
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "kernels").rglob("*.cl"))
 TEXTS = {name: (ROOT / name).read_text() for name in FILES}
-COLLECTIVE = collective_names(TEXTS.values())
+
+
+@cache
+def collective():
+    return collective_names(TEXTS.values())
+
 
 ALWAYS_RUN = {
     # the bounds are macros of the configuration, the same for all work-items
@@ -290,7 +295,7 @@ def test_what_is_handed_local_memory_is_inlined(name):
 
 @pytest.mark.parametrize("name", FILES)
 def test_no_barrier_is_conditional(name):
-    assert barriers(TEXTS[name], COLLECTIVE, ALWAYS_RUN.get(name, ())) == []
+    assert barriers(TEXTS[name], collective(), ALWAYS_RUN.get(name, ())) == []
 
 
 LONG = ("economy without devices on a CPU", "large economy without devices on a GPU")
@@ -320,7 +325,7 @@ def test_every_barrier_is_compiled_for_that():
 
 
 def test_collective_functions_are_known():
-    assert {"reduce_sum_local", "scan_exclusive", "n_smallest", "choose_among"} <= COLLECTIVE
+    assert {"reduce_sum_local", "scan_exclusive", "n_smallest", "choose_among"} <= collective()
 
 
 @pytest.mark.parametrize("name", WITH_TWIN)
@@ -432,7 +437,7 @@ def test_exceptions_are_still_needed():
     for name in GENERATED:
         assert kernel_text((ROOT / name).read_text())
     for name in ALWAYS_RUN:
-        assert barriers(TEXTS[name], COLLECTIVE)
+        assert barriers(TEXTS[name], collective())
     public = {one for name in FILES for one in public_functions(name, TEXTS)}
     assert set(TWINS_ELSEWHERE) <= public
 

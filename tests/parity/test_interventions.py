@@ -42,8 +42,9 @@ def run(config, device, first, last, state=None):
     return kept(engine.fields, engine.state()), engine.hash()
 
 
-def test_device_and_reference_agree():
-    report = verify(ensemble(interventions=CHANGES))
+@pytest.mark.parametrize("days", [11, pytest.param(None, marks=pytest.mark.thorough)])
+def test_device_and_reference_agree(days):
+    report = verify(ensemble(interventions=CHANGES), days=days)
     assert report.identical, str(report)
 
 

@@ -85,8 +85,9 @@ def alone(config, row, number):
     return config_from_dict(settings, [f"{key}={one}" for key, one in texts.items()])
 
 
-def test_device_and_reference_agree():
-    report = verify(ensemble(), table=VALUES)
+@pytest.mark.parametrize("days", [9, pytest.param(None, marks=pytest.mark.thorough)])
+def test_device_and_reference_agree(days):
+    report = verify(ensemble(), table=VALUES, days=days)
     assert report.identical, str(report)
 
 

@@ -100,7 +100,7 @@ def compare(device, days):
             assert array.tobytes() == after[field].tobytes(), (day, field)
 
 
-@pytest.mark.parametrize("name", ["5x7", "groups and shocks"])
+@pytest.mark.parametrize("name", thorough_but(["groups and shocks"], ["5x7", "groups and shocks"]))
 def test_series_may_stand_in_any_order(name, monkeypatch):
     """Kernels find each series by its name, also those of all types, sources or groups."""
     before = list(series_of(evenings(name)[0]))

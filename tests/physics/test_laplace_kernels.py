@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laplace_plates import FORMS, Plates, random_plate, run, seed_plate, with_values
+from marks import thorough_but
 
 from reference_py.physics.laplace import advance, change, plate, sweep, totals
 from reference_py.physics.laplace.parameters import BLOCK, Parameters
@@ -44,7 +45,7 @@ def compare(plates, twins, steps):
         assert equal(plates[name], np.array([getattr(one, name) for one in twins])), name
 
 
-@pytest.mark.parametrize("count", [1, 5], ids=["alone", "five"])
+@pytest.mark.parametrize("count", thorough_but([5], [1, 5]), ids=["alone", "five"])
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("method", ["jacobi", "heat"])
 @pytest.mark.parametrize("form", FORMS)

@@ -50,7 +50,7 @@ def config(**settings):
     return config_from_dict({"workload": "economy", "days": 3, **settings})
 
 
-LONG = ("rows and scores in global memory",)
+LONG = ("rows and scores in global memory", "devices of groups")
 
 
 @pytest.mark.parametrize("name", thorough_but(CASES.keys() - set(LONG), CASES))

@@ -3,6 +3,7 @@
 import itertools
 from collections import Counter
 from functools import cache
+from itertools import product
 
 import pytest
 from boards import RESULTS, config, fuzz, given, searched, splits
@@ -30,7 +31,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("name", thorough_but(("expanded", "layers", "few plies alone"), FORMS))
+@pytest.mark.parametrize("name", thorough_but(("layers", "few plies alone"), FORMS))
 def test_the_start_position(device, name):
     depth = 8
     found = searched(config(depth, **FORMS[name]), device)
@@ -58,7 +59,7 @@ def test_ten_plies(device):
 @pytest.mark.parametrize(
     "name",
     thorough_but(
-        ("small batches", "one ply at the end", "all plies at the end", "layers in small batches"),
+        ("one ply at the end", "layers in small batches"),
         FORMS,
     ),
 )
@@ -92,8 +93,14 @@ def test_every_split(device, split):
             assert found["nodes"][game, depth - 1] == expected.nodes
 
 
-@pytest.mark.parametrize("empty_capture", [False, True])
-@pytest.mark.parametrize("form", ["expanded", "layers"])
+@pytest.mark.parametrize(
+    ("form", "empty_capture"),
+    thorough_but(
+        [("expanded", True), ("layers", False)],
+        [*product(("expanded", "layers"), (False, True))],
+        2,
+    ),
+)
 def test_random_boards(device, form, empty_capture):
     seed = 11 + empty_capture
     print("seed", seed)

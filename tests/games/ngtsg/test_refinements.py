@@ -2,10 +2,12 @@
 
 import random
 from dataclasses import replace
+from itertools import product
 
 import plain
 import pytest
 from literal import alpha_beta
+from marks import in_turn, thorough_but
 from test_algorithm import SIZES, random_game
 from test_device_search import COUNTS, same, searched
 
@@ -83,19 +85,25 @@ def test_rounds_that_no_node_reaches_change_nothing():
         same(vars(found), plain.searched(rules, without))
 
 
-@pytest.mark.parametrize("form", ["device", "host"])
+VISITING = [
+    {"rounds": [1]},
+    {"rounds": [1, 3], "rounds_at": [2, 4], "deepening": 2},
+    {"rounds": [2, 3, 5], "principal_variation": True},
+    {"deepening": 1},
+    {"deepening": 2, "aspiration": 1},
+    {**ALL, "batch": {"leaves": 9, "branches": 4, "near_root": [1, 2]}},
+    {**ALL, "batch": {"leaves": 9, "branches": 4, "min_leaves": 5, "min_branches": 3}},
+]
+
+
 @pytest.mark.parametrize(
-    "keys",
-    [
-        {"rounds": [1]},
-        {"rounds": [1, 3], "rounds_at": [2, 4], "deepening": 2},
-        {"rounds": [2, 3, 5], "principal_variation": True},
-        {"deepening": 1},
-        {"deepening": 2, "aspiration": 1},
-        {**ALL, "batch": {"leaves": 9, "branches": 4, "near_root": [1, 2]}},
-        {**ALL, "batch": {"leaves": 9, "branches": 4, "min_leaves": 5, "min_branches": 3}},
-    ],
-    ids=lambda keys: " ".join(keys),
+    ("keys", "form"),
+    thorough_but(
+        [*((keys, "device") for keys in VISITING), *((keys, "host") for keys in VISITING[::3])],
+        [*product(VISITING, ("device", "host"))],
+        2,
+    ),
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_both_forms_visit_what_the_reference_visits(device, form, keys):
     settings = {"position": "X.. .O. ...", "depth": 5, "batch": {"leaves": 9, "branches": 4}}
@@ -173,9 +181,16 @@ def counted(found):
     return (int(found["visited"].sum()), *(int(found[name]) for name in names))
 
 
-@pytest.mark.parametrize("form", ["device", "host"])
-@pytest.mark.parametrize(("keys", "counts"), CHESS_COUNTS, ids=str)
-def test_counts_of_chess(device, form, keys, counts):
+@pytest.mark.parametrize(
+    ("form", "number"),
+    thorough_but(
+        in_turn(["device", "host"], range(len(CHESS_COUNTS)), len(CHESS_COUNTS) // 2),
+        [*product(("device", "host"), range(len(CHESS_COUNTS)))],
+        2,
+    ),
+)
+def test_counts_of_chess(device, form, number):
+    keys, counts = CHESS_COUNTS[number]
     found = chess(device, 3, form=form, **{"batch": BATCH, **keys})
     assert (int(found["value"]), counted(found)) == (19980, counts)
 

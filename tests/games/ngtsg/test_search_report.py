@@ -13,10 +13,10 @@ BOTH_BEFORE_BLACK = {**BOTH, "white": f"{BOTH['white']} S3 S5"}
 NO_DEPTH = "depth 0: evaluated, no move searched"
 
 
-def rows_of(tmp_path, workload, **settings):
+def rows_of(tmp_path, workload, device="auto", **settings):
     """Return the rows of the report of a run."""
     config = config_from_dict({"workload": workload, "depth": 2, **settings})
-    return dict(run(config, out=tmp_path / "search.h5").rows)
+    return dict(run(config, out=tmp_path / "search.h5", device=device).rows)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def rows_of(tmp_path, workload, **settings):
     ],
 )
 def test_why_there_is_no_move_is_said(tmp_path, workload, settings, said):
-    rows = rows_of(tmp_path, workload, **settings)
+    rows = rows_of(tmp_path, workload, "reference", **settings)
     assert rows["best move"] == said
     assert rows["nodes visited"] == "1 of 1"
 

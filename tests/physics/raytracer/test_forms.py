@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from marks import thorough_but
 from raytracer_scenes import (
     WHITTED,
     frame,
@@ -20,7 +21,7 @@ from societies.workload.engines import DeviceEngine
 
 @pytest.mark.parametrize(
     "number",
-    [pytest.param(i, marks=[] if i < 8 else [pytest.mark.thorough]) for i in range(200)],
+    [pytest.param(i, marks=[] if i < 4 else [pytest.mark.thorough]) for i in range(200)],
 )
 def test_random_scenes(device, number):
     """Scattered, touching, nested, equal and huge spheres; rays that follow the axes."""
@@ -31,13 +32,13 @@ def test_random_scenes(device, number):
 
 
 @pytest.mark.parametrize("form", ["brute", "tree"])
-@pytest.mark.parametrize("work_items", [1, 3, 32, 256])
+@pytest.mark.parametrize("work_items", thorough_but([3, 256], [1, 3, 32, 256]))
 def test_the_workgroup_changes_nothing(device, work_items, form):
     p = replace(picture_of_a(24, 16, 2, 6), form=form)
     assert same(frame(p, device, work_items=work_items), frame(p))
 
 
-@pytest.mark.parametrize("tile", [8, 64, 512])
+@pytest.mark.parametrize("tile", thorough_but([8], [8, 64, 512]))
 def test_the_tile_changes_nothing(device, tile):
     """A CPU takes all spheres by eights, with every tile; as on a GPU they go through it."""
     p = replace(seed_picture(4, (-2, 1.5, 2), (-0.5, 1.5, 2.5), 48, 32), tile=tile)
@@ -59,7 +60,7 @@ def as_on_a_gpu(p, device, samples=1):
     return {name: array[0] for name, array in engine.state().items()}
 
 
-@pytest.mark.parametrize("number", [0, 2, 4, 5])
+@pytest.mark.parametrize("number", thorough_but([0, 5], [0, 2, 4, 5]))
 def test_as_on_a_gpu(device, number):
     """Seed shading takes spheres through local memory there."""
     p = picture_at_random(number)

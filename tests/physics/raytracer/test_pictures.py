@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from marks import thorough_but
 from PIL import Image
 
 import societies
@@ -116,7 +117,7 @@ def test_defaults_are_those_of_the_shading():
     assert seed.view_height == 1 and whitted.view_height == pytest.approx(9 / 16)
 
 
-@pytest.mark.parametrize("shading", ["seed", "whitted"])
+@pytest.mark.parametrize("shading", thorough_but(["whitted"], ["seed", "whitted"]))
 def test_a_scene_may_be_empty_and_dark(tmp_path, shading):
     for scene in ({}, {"lights": []}, {"planes": [{"point": [0, 0, -1], "normal": [0, 0, 2]}]}):
         for form in ("brute", "tree"):

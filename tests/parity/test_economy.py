@@ -120,7 +120,7 @@ LONG = (
 )
 
 
-@pytest.mark.parametrize("name", [name for name in LONG if name in QUICK])
+@pytest.mark.parametrize("name", thorough_but({"shocks"}, [n for n in LONG if n in QUICK]))
 def test_many_societies(name):
     checked(CASES[name], days=15, replicates=5)
 

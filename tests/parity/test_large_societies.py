@@ -7,6 +7,7 @@ whole days of the reference would take too long.
 import numpy as np
 import pytest
 from gpu_form import form
+from marks import thorough_but
 
 from societies import config_from_dict
 from societies.economy import source
@@ -65,7 +66,7 @@ def made_up(state):
     return state
 
 
-@pytest.mark.parametrize("on_cpu", [0, 1])
+@pytest.mark.parametrize("on_cpu", thorough_but([0], [0, 1]))
 def test_phases_are_the_references(reference, on_cpu):
     device = engine(on_cpu, PHASES)
     state, pairs = made_up(reference.initial() | reference.state()), []

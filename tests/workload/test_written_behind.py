@@ -10,6 +10,7 @@ import h5py
 import numpy as np
 import pytest
 from datasets import datasets
+from small import small
 
 import societies
 from societies.economy.results import Layout
@@ -101,7 +102,7 @@ def test_where_the_state_is_recorded_the_engine_waits(calls, tmp_path):
 
 @pytest.mark.usefixtures("one_thread")
 def test_blocks_that_take_no_time_are_written_together(calls, monkeypatch, tmp_path):
-    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    config = small("economy", days=DAYS, record={})
     never = {"COMMIT_SECONDS": 1e9, "RAREST_SECONDS": 1e9}
     for name, value in never.items():
         monkeypatch.setattr(core, name, value)
@@ -329,7 +330,7 @@ def test_what_waits_is_written_though_the_end_fails(calls, what, monkeypatch, tm
     """The last block's events are written by then, and not committed: they are not there twice."""
     monkeypatch.setattr(core, "COMMIT_SECONDS", 1e9)
     monkeypatch.setattr(core, "RAREST_SECONDS", 1e9)
-    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    config = small("economy", days=DAYS, record={})
     straight = societies.run(config, out=tmp_path / "straight.h5")
     assert societies.open_results(straight.path, events="inventions").sizes["event"] > 0
     with monkeypatch.context() as patch:

@@ -53,7 +53,7 @@ def test_every_hash_of_neighbours(device, arithmetic, launch):
 
 
 @pytest.mark.parametrize(
-    "pair", launched([(case, "wrap") for case in CASES], list(pairs()), 1), ids=str
+    "pair", launched([(case, "wrap") for case in CASES[1::2]], list(pairs()), 1), ids=str
 )
 def test_every_border_and_odd_size(device, pair):
     """Two pictures at once, two passes; windows reach beyond small pictures on both sides."""

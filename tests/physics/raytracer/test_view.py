@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from marks import thorough_but
 
 import societies
 from societies import config_from_dict
@@ -42,7 +43,7 @@ def is_what_a_run_computes(view, state, tmp_path):
         assert (shown[:, :, 3] == 255).all()
 
 
-@pytest.mark.parametrize("device", ["auto", "reference"])
+@pytest.mark.parametrize("device", thorough_but(["auto"], ["auto", "reference"]))
 def test_the_last_picture_is_that_of_a_run_of_the_copied_configuration(device, tmp_path):
     view = view_of(device, scene={"grid": 2}, camera=[-3, 0.5, 0.5])
     is_what_a_run_computes(view, view.initial, tmp_path)

@@ -157,10 +157,10 @@ def test_the_papers_size(trade):
     checked({"trade": trade}, days=3)
 
 
-def six_days(engine):
-    """Return the hash after six days."""
+def four_days(engine):
+    """Return the hash after four days."""
     engine.start()
-    engine.run_days(1, 6)
+    engine.run_days(1, 4)
     return engine.hash()
 
 
@@ -168,10 +168,10 @@ def six_days(engine):
 def in_workgroups():
     """Return parameters, and what the reference makes of them."""
     config = config_from_dict(
-        {"workload": "economy", "agents": 9, "resources": 37, "days": 6, "replicates": 2}
+        {"workload": "economy", "agents": 9, "resources": 37, "days": 4, "replicates": 2}
     )
     p = parameters(config)
-    return p, six_days(ReferenceEngine(p))
+    return p, four_days(ReferenceEngine(p))
 
 
 @pytest.mark.parametrize("workgroup", thorough_but({31}, [1, 31, 48, 256]))
@@ -179,7 +179,7 @@ def test_the_workgroup_changes_nothing(monkeypatch, workgroup, in_workgroups):
     original = source.macros  # in the form for CPUs a workgroup always has one work-item
     monkeypatch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": 0})
     p, expected = in_workgroups
-    assert six_days(DeviceEngine(choose_device("auto"), p, workgroup)) == expected
+    assert four_days(DeviceEngine(choose_device("auto"), p, workgroup)) == expected
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_pairs_that_share_a_workgroup_change_nothing(monkeypatch, pairs, workgro
     assert found.groups == -(-8 // pairs) and found.arguments["together"] == pairs
     original = source.macros
     monkeypatch.setattr(source, "macros", lambda p: {**original(p), "DEVICE_IS_CPU": 0})
-    assert six_days(DeviceEngine(choose_device("auto"), p, workgroup)) == expected
+    assert four_days(DeviceEngine(choose_device("auto"), p, workgroup)) == expected
 
 
 DAYS_ALONE = 20

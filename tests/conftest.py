@@ -35,6 +35,7 @@ settings.register_profile(
     max_examples=50,  # the same ones in every run: more of them are time, not chance
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
+settings.register_profile("thorough", settings.get_profile("societies"), max_examples=100)
 settings.load_profile("societies")
 
 # A result file is handed to the disk after every block, against power cuts alone: what a killed
@@ -53,8 +54,10 @@ ON_PAPER = "on paper"
 """What stands for CuPy's version in tests that need no GPU (cuda_on_paper.py)."""
 
 
-def pytest_configure():
+def pytest_configure(config):
     """Make the device asked for the one that ``auto`` takes, and note every device that is used."""
+    if "not thorough" not in config.option.markexpr:
+        settings.load_profile("thorough")
     if not _asked:
         return
     from societies.opencl.device import Device

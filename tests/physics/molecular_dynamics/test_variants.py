@@ -130,7 +130,7 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize(("precision", "gpu", "form"), thorough_but(FORMS[:2], FORMS, 3))
+@pytest.mark.parametrize(("precision", "gpu", "form"), thorough_but(FORMS[:3], FORMS, 3))
 def test_forces_without_energies(device, precision, gpu, form):
     """They are taken another way; terms that are ties of rounding are among them."""
     p = crystal(4, 0.4, cutoff=2.0, skin=0.2, dt=0.005, precision=precision, form=form)

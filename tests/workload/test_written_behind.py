@@ -4,7 +4,7 @@ import errno
 import time
 from concurrent.futures import Future
 from itertools import pairwise
-from threading import Event
+from threading import Event, current_thread
 
 import h5py
 import numpy as np
@@ -14,7 +14,7 @@ from small import small
 
 import societies
 from societies.economy.results import Layout
-from societies.errors import DeviceError, DeviceFailed, OutputError
+from societies.errors import DeviceError, DeviceFailed, OutputError, shell_words
 from societies.opencl.staging import Staging
 from societies.output import ResultFile, inspect
 from societies.workload import blocks as core
@@ -416,3 +416,18 @@ def test_a_waiting_block_holds_no_state(monkeypatch, tmp_path):
     societies.run(config, out=tmp_path / "run.h5")
     assert len(found) > 5
     assert all(state is None for state in found)
+
+
+def test_an_error_of_another_thread_speaks_of_options_in_a_shell(monkeypatch, tmp_path):
+    monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)
+    writers = []
+
+    def full(self, tick):
+        writers.append(current_thread())
+        with self._writing():
+            raise OSError(errno.ENOSPC, "no space")
+
+    monkeypatch.setattr(ResultFile, "commit", full)
+    with shell_words(), pytest.raises(OutputError, match="choose another place with --out"):
+        societies.run(societies.config_from_dict(CONFIG), out=tmp_path / "run.h5")
+    assert writers != [current_thread()]

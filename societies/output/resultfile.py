@@ -273,6 +273,11 @@ class ResultFile:
         return is_open_ended(self._layout.coordinates, self._layout.tables, self._layout.clock)
 
     @property
+    def writable(self) -> bool:
+        """Whether the file is open; one that could not be written is closed."""
+        return self._open
+
+    @property
     def placed(self) -> bool:
         """Whether the file has its name; one that replaces another gets it at the first commit."""
         return self._unplaced is None

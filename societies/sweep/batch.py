@@ -131,6 +131,8 @@ class InMemory:
     What is not kept, and what only a file is for (checkpoints), is left out.
     """
 
+    writable = True
+
     def __init__(self, contents: Contents, path: Path, keep: Keep) -> None:
         lengths = {one.name: len(one.values) for one in contents.coordinates() if not one.along}
         self.path = path

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from societies.beside import beside
 from societies.config.model import WorkloadConfig
-from societies.errors import OutputError
 from societies.output import ResultFile
 from societies.output.checkpoints import ROTATING
 from societies.workload.config import kept_ticks, recorded
@@ -179,14 +178,12 @@ class Simulation:
 
     @contextmanager
     def keeping(self, last: int) -> Iterator[None]:
-        """Write what was computed before, if what is done meanwhile fails, but for the file."""
+        """Write what was computed before, if what is done meanwhile fails, but for this file."""
         try:
             yield
-        except OutputError:
-            raise
         except BaseException:
             self._written()
-            if self._waiting:
+            if self._waiting and self.file.writable:
                 self.file.rewind(self.tick)  # events may have been written, and not committed
                 self._write_waiting(last)
             raise

@@ -418,6 +418,35 @@ def test_a_waiting_block_holds_no_state(monkeypatch, tmp_path):
     assert all(state is None for state in found)
 
 
+@pytest.mark.parametrize("error", [OutputError("another file is damaged"), ValueError("a bug")])
+def test_what_another_thread_writes_is_written_though_progress_fails(
+    error, calls, monkeypatch, tmp_path
+):
+    """Also if it failed at a file, which is not the run's."""
+    monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)
+    monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 4)
+    commit, failed = ResultFile.commit, Event()
+
+    def slow(self, tick):
+        if failed.wait(60):
+            time.sleep(0.2)
+        commit(self, tick)
+
+    def progress(tick, last):
+        if tick > 20:
+            failed.set()
+            raise error
+
+    monkeypatch.setattr(ResultFile, "commit", slow)
+    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    with pytest.raises(type(error), match=str(error)):
+        societies.run(config, out=tmp_path / "run.h5", progress=progress)
+    until = blocks(calls, "computed")[-2][1]
+    assert inspect(tmp_path / "run.h5", check=True).damages == []
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert file["ticks_committed"][()] == until > 20
+
+
 def test_an_error_of_another_thread_speaks_of_options_in_a_shell(monkeypatch, tmp_path):
     monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)
     writers = []

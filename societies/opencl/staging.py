@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from societies.opencl.debug import translated_errors
 from societies.opencl.device import Device
 
 LEAST = 1 << 24
@@ -30,19 +29,23 @@ class Staging:
         """Return an array of unknown contents, in the place of all that were returned before."""
         nbytes = math.prod(shape) * np.dtype(dtype).itemsize
         if nbytes > self._memory.nbytes:
-            self._memory = self._allocated(max(nbytes, LEAST, 2 * self._memory.nbytes))
+            pinned = self._pinned(max(nbytes, LEAST, 2 * self._memory.nbytes))
+            self._memory = np.empty(nbytes, np.uint8) if pinned is None else pinned
         return self._memory[:nbytes].view(dtype).reshape(shape)
 
-    def _allocated(self, nbytes: int) -> NDArray[np.uint8]:
+    def _pinned(self, nbytes: int) -> NDArray[np.uint8] | None:
+        """Return memory that is pinned; None where it need not be, or cannot: it is too much."""
         device = self._device
         if device.kind != "gpu" or device.compiler is not None:
-            return np.empty(nbytes, np.uint8)
+            return None
         cl = device.api
-        with translated_errors(f"allocating {nbytes / 2**20:.1f} MiB for {device.name}"):
+        try:
             flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
             buffer = cl.Buffer(device.context, flags, nbytes)
             both = cl.map_flags.READ | cl.map_flags.WRITE
             mapped, _ = cl.enqueue_map_buffer(
                 device.queue, buffer, both, 0, (nbytes,), np.uint8, is_blocking=True
             )
+        except cl.Error:
+            return None
         return mapped  # type: ignore[no-any-return]

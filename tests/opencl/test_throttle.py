@@ -77,3 +77,12 @@ def test_memory_that_is_used_again(kind, device, monkeypatch):
     assert longer.get(to=staging).tolist() == list(range(1000))
     assert taken.tolist() == second[:5].tolist()  # its memory is not that of the longer one
     assert device.empty((0, 3)).get(to=staging).shape == (0, 3)
+
+
+def test_memory_that_cannot_be_pinned(as_gpu, monkeypatch):
+    """A device takes so much in one array, a system pins so much; logs are read all the same."""
+    monkeypatch.setattr(staging_memory, "LEAST", 1 << 60)
+    staging, numbers = Staging(as_gpu), np.arange(1000.0)
+    for count in (10, 1000, 500):
+        read = as_gpu.array(numbers[:count]).get(to=staging)
+        assert read.tolist() == numbers[:count].tolist()

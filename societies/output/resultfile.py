@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from threading import RLock
 from types import TracebackType
 from typing import Any, Self
 
@@ -68,7 +69,8 @@ class ResultFile:
     run starts there and writes the ticks in between again; they must come out the same, and the
     counter does not move back meanwhile.
 
-    Others may read the file at any time: HDF5 has it open only while it is made.
+    Others may read the file at any time: HDF5 has it open only while it is made. Another thread may
+    close it: a call that writes is finished before, and the next one is refused.
 
     Attributes
     ----------
@@ -83,6 +85,7 @@ class ResultFile:
         self.damages: list[Damage] = []
         self._disk, self._seal, self._layout = disk, sealed, layout
         self._open = True
+        self._in_use = RLock()  # so that no thread closes it while another one writes
         self._unplaced: Path | None = None
         self._target: int | None = None
         self._commits = checksums.commits(disk, sealed)
@@ -419,9 +422,11 @@ class ResultFile:
             self._make_anew(short)
 
     def _lengthen(self, table: Table) -> None:
-        with self._writing():
-            self._disk.sync()
-        self._make_anew(replace(self._layout, tables={**self._layout.tables, table.name: table}))
+        with self._in_use:
+            with self._writing():
+                self._disk.sync()
+            there = {**self._layout.tables, table.name: table}
+            self._make_anew(replace(self._layout, tables=there))
 
     def _make_anew(self, layout: Layout) -> None:
         """Replace the file by one of another layout with the same values."""
@@ -633,31 +638,33 @@ class ResultFile:
 
         A file that was to replace another one and has no tick yet is removed.
         """
-        if not self._open:
-            return
-        with self._writing():
-            if self._withdrawn:
+        with self._in_use:
+            if not self._open:
+                return
+            with self._writing():
+                if self._withdrawn:
+                    self._disk.sync()
+                    self._give_checksums()
                 self._disk.sync()
-                self._give_checksums()
-            self._disk.sync()
-        self._abandon()
+            self._abandon()
 
     def _abandon(self) -> None:
         """Close the file as it is."""
-        if not self._open:
-            return
-        self._open = False
-        if self._unplaced is not None:
-            with suppress(OSError):
-                self._unplaced.unlink(missing_ok=True)
-        lock.release(self._disk.descriptor)
-        if self._target is not None:
-            lock.release(self._target)
+        with self._in_use:
+            if not self._open:
+                return
+            self._open = False
+            if self._unplaced is not None:
+                with suppress(OSError):
+                    self._unplaced.unlink(missing_ok=True)
+            lock.release(self._disk.descriptor)
+            if self._target is not None:
+                lock.release(self._target)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Explain a failure, and close the file at once as it is."""
-        with explained(self.path, "write this file"):
+        with self._in_use, explained(self.path, "write this file"):
             if not self._open:
                 raise OutputError(f"{self.path}: is closed. Open it again to write.")
             try:

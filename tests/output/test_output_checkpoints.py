@@ -1,10 +1,15 @@
 """Checkpoints: whatever happens to one slot, the other one is found, and never a torn state."""
 
+import time
+from threading import Event
+
 import h5py
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from societies.beside import beside
+from societies.errors import OutputError
 from societies.output import Coordinate, ResultFile
 from societies.output.disk import Disk
 
@@ -171,3 +176,23 @@ def test_a_resumed_file_overwrites_the_older_slot(file):
         again.checkpoint(6, state_of(6))
     with h5py.File(file.path) as raw:
         assert {int(raw["checkpoint/0/tick"][()]), int(raw["checkpoint/1/tick"][()])} == {2, 6}
+
+
+def test_a_file_is_not_closed_while_another_thread_writes_it(file, monkeypatch):
+    """Its descriptor could be that of another file by then."""
+    sync, within = Disk.sync, Event()
+
+    def slow(self):
+        within.set()
+        time.sleep(0.1)
+        sync(self)
+
+    monkeypatch.setattr(Disk, "sync", slow)
+    writing = beside(file.commit, 3)
+    assert within.wait(60)
+    file.close()
+    writing.result()
+    with pytest.raises(OutputError, match="is closed"):
+        file.commit(4)
+    with ResultFile.resume(file.path) as again:
+        assert again.ticks_committed == 3

@@ -21,6 +21,9 @@ def beside(function: Callable[..., T], *arguments: Any) -> Future[T]:
         result = other.submit(context.run, function, *arguments)
     except RuntimeError:  # the system has no thread left
         result = Future()
-        result.set_result(function(*arguments))
+        try:
+            result.set_result(function(*arguments))
+        except Exception as error:
+            result.set_exception(error)
     other.shutdown(wait=False)
     return result

@@ -131,10 +131,33 @@ def store(
 
     ``sums`` is as for `checksum`.
     """
-    place = f"checkpoint/{slot}"
-    if _tick(disk, slot) != NO_TICK:  # else it has been none since the last sync, or is torn
-        disk.write(f"{place}/tick", NO_TICK)
+    if not empty(disk, slot):  # else it has had no tick since the last sync, or is torn
+        disk.write(f"checkpoint/{slot}/tick", NO_TICK)
         disk.sync()
+    fill(disk, slot, tick, state, sums)
+    mark(disk, slot, tick)
+
+
+def empty(disk: Disk, slot: int) -> bool:
+    """Return whether a slot holds no checkpoint."""
+    return _tick(disk, slot) == NO_TICK
+
+
+def mark(disk: Disk, slot: int, tick: int) -> None:
+    """Give a slot that is filled its tick."""
+    disk.write(f"checkpoint/{slot}/tick", tick)
+    disk.sync()
+
+
+def fill(
+    disk: Disk,
+    slot: int,
+    tick: int,
+    state: Mapping[str, NDArray[Any]],
+    sums: Sums | None = None,
+) -> None:
+    """Write the state at the end of ``tick`` into an empty slot, which stays empty by its tick."""
+    place = f"checkpoint/{slot}"
     value = beside(checksum, tick, state, sums)
     begun: list[Future[None]] = []
     written = 0
@@ -151,8 +174,6 @@ def store(
         wait(begun)
     for one in begun:
         one.result()  # the system tells a failure once, to whoever synchronised
-    disk.sync()
-    disk.write(f"{place}/tick", tick)
     disk.sync()
 
 

@@ -7,6 +7,7 @@ which its methods write.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from os import PathLike
@@ -18,6 +19,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from societies.beside import beside
 from societies.errors import OutputError, option
 from societies.output import checkpoints, checksums, lock, opening, sessions, tables
 from societies.output.building import read_layout
@@ -86,6 +88,7 @@ class ResultFile:
         self._disk, self._seal, self._layout = disk, sealed, layout
         self._open = True
         self._in_use = RLock()  # so that no thread closes it while another one writes
+        self._begun: dict[int, tuple[int, Future[None]]] = {}  # by slot: checkpoints' ticks
         self._unplaced: Path | None = None
         self._target: int | None = None
         self._commits = checksums.commits(disk, sealed)
@@ -430,6 +433,7 @@ class ResultFile:
 
     def _make_anew(self, layout: Layout) -> None:
         """Replace the file by one of another layout with the same values."""
+        self._let_begun_end()  # they are made again, in the new file
         # A link to the file stays one: what is replaced is the file itself.
         path = self.path.resolve()
         temporary, disk, sealed = made(path, layout, self._disk)
@@ -578,17 +582,68 @@ class ResultFile:
             raise ValueError(f"tick {tick} is not committed (ticks committed: {self._committed})")
         if not self._layout.slots:
             raise ValueError("the file has no room for checkpoints")
-        given = {name: (array.shape, array.dtype) for name, array in state.items()}
-        if given != self._layout.state:
-            raise ValueError(f"state is {given}, declared was {self._layout.state}")
+        self._require_declared(state)
         with self._writing():
             if self._withdrawn:
                 self._disk.sync()
                 self._give_checksums()
             turns = checkpoints.ROTATING
             for slot in self._slots_to_write(number) if keep is None else [turns + keep]:
-                checkpoints.store(self._disk, slot, int(tick), state, sums)
+                if self._filled(slot, int(tick)):
+                    checkpoints.mark(self._disk, slot, int(tick))
+                else:
+                    checkpoints.store(self._disk, slot, int(tick), state, sums)
                 self._sound.add(slot)
+
+    def begin_checkpoint(
+        self,
+        tick: int,
+        state: Mapping[str, NDArray[Any]],
+        number: int,
+        sums: Sums | None = None,
+    ) -> None:
+        """Let another thread write a state while its tick is not committed, if a slot is empty.
+
+        It counts only when :meth:`checkpoint` is called with the same tick, which it spares the
+        writing; if another one comes instead, nothing was begun. The arrays must not change before.
+
+        Parameters
+        ----------
+        tick, state, number, sums
+            As for :meth:`checkpoint`.
+
+        Raises
+        ------
+        ValueError
+            If the arrays are not those declared.
+        """
+        self._require_declared(state)
+        with self._in_use:
+            if not self._open or not self._layout.slots:
+                return
+            with explained(self.path, READING):
+                slot, *others = self._slots_to_write(number)
+                if others or slot in self._begun or not checkpoints.empty(self._disk, slot):
+                    return
+            filling = beside(checkpoints.fill, self._disk, slot, int(tick), state, sums)
+            self._begun[slot] = int(tick), filling
+
+    def _filled(self, slot: int, tick: int) -> bool:
+        """Return whether a slot has been filled with the state of a tick, when that is over."""
+        of_tick, filling = self._begun.pop(slot, (None, None))
+        if filling is not None:
+            filling.result()
+        return of_tick == tick
+
+    def _let_begun_end(self) -> None:
+        """Wait for threads that fill slots, whatever comes of it."""
+        wait([filling for _, filling in self._begun.values()])
+        self._begun.clear()
+
+    def _require_declared(self, state: Mapping[str, NDArray[Any]]) -> None:
+        given = {name: (array.shape, array.dtype) for name, array in state.items()}
+        if given != self._layout.state:
+            raise ValueError(f"state is {given}, declared was {self._layout.state}")
 
     def _slots_to_write(self, number: int | None) -> list[int]:
         """Return the slots for the next checkpoint; never the only sound one to begin with."""
@@ -654,6 +709,7 @@ class ResultFile:
             if not self._open:
                 return
             self._open = False
+            self._let_begun_end()
             if self._unplaced is not None:
                 with suppress(OSError):
                     self._unplaced.unlink(missing_ok=True)

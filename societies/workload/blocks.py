@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 from numpy.typing import NDArray
@@ -158,7 +159,8 @@ class Simulation:
                 try:
                     with self.keeping(last):  # the end reads the device
                         if self._hashed and (end == last or ended is not None):
-                            cast(SeenState, block.state).begin()  # while the days are written
+                            then = partial(self._begin_to_save, block.last)
+                            cast(SeenState, block.state).begin(then)  # while the days are written
                         self._write(self._waiting.joined(block), block, last, ended)
                 except LeftOut as left:
                     self._save(self.tick, left.state)
@@ -223,6 +225,8 @@ class Simulation:
         if last < end and self._saves(last, end):
             self._saved, self._number = time.perf_counter(), checkpoint_number(last, self.every)
             self._due[last] = state.read(hashed=False)  # before the engine goes on
+            if self._writing is None:
+                self._begin_to_save(last, self._due[last])
             # A block holds no state while it waits.
             block = replace(block, state=self._seen())
             for tick in sorted(self._due)[:-ROTATING]:
@@ -314,6 +318,12 @@ class Simulation:
             self._save(tick, due[tick].state, due[tick].sums)
         if ended is not None:
             self.file.shorten()
+
+    def _begin_to_save(self, tick: int, read: Read) -> None:
+        """Let another thread write a checkpoint before its tick is committed, if it can wait."""
+        if self.every and read.sums is not None:
+            number, state = checkpoint_number(tick, self.every), kept(self.fields, read.state)
+            self.file.begin_checkpoint(tick, state, number, read.sums.result)
 
     def _save(
         self,

@@ -44,10 +44,13 @@ class SeenState:
             self._state = self._reading.result().state if self._reading else self._engine.state()
         return self._state
 
-    def begin(self) -> Future[Read]:
-        """Begin to copy and to sum up the state; until it is there the engine must not go on."""
+    def begin(self, then: Callable[[Read], None] | None = None) -> Future[Read]:
+        """Begin to copy and to sum up the state; until it is there the engine must not go on.
+
+        The thread that copies it then calls a function with the copy.
+        """
         if self._reading is None:
-            self._reading = beside(self._read, True)
+            self._reading = beside(self._read, True, then)
         return self._reading
 
     def read(self, *, hashed: bool = True) -> Read:
@@ -56,7 +59,7 @@ class SeenState:
         self._state = found.state
         return found
 
-    def _read(self, with_hash: bool) -> Read:
+    def _read(self, with_hash: bool, then: Callable[[Read], None] | None = None) -> Read:
         """Copy the arrays, of which those that are there are summed up while others are copied."""
         sha, sums = hashlib.sha256(), dict[str, int]()
 
@@ -80,7 +83,10 @@ class SeenState:
             for chain in chains:
                 chain.add(name, array)
         digest = hashing.end(sha.hexdigest) if hashing else None
-        return Read(state, digest, summing.end(lambda: sums) if summing else None)
+        read = Read(state, digest, summing.end(lambda: sums) if summing else None)
+        if then is not None:
+            then(read)
+        return read
 
 
 class _Chain:

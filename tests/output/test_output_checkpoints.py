@@ -1,6 +1,8 @@
 """Checkpoints: whatever happens to one slot, the other one is found, and never a torn state."""
 
+import errno
 import time
+from concurrent.futures import wait
 from threading import Event
 
 import h5py
@@ -10,7 +12,7 @@ from numpy.testing import assert_array_equal
 
 from societies.beside import beside
 from societies.errors import OutputError
-from societies.output import Coordinate, ResultFile
+from societies.output import Column, Coordinate, ResultFile, Table, checkpoints, inspect
 from societies.output.disk import Disk
 
 STATE = {"held": ((4, 50), np.int32), "experience": ((4, 50), np.float64)}
@@ -196,3 +198,121 @@ def test_a_file_is_not_closed_while_another_thread_writes_it(file, monkeypatch):
         file.commit(4)
     with ResultFile.resume(file.path) as again:
         assert again.ticks_committed == 3
+
+
+def content(path):
+    """Every dataset of a file, as bytes."""
+    found = {}
+    with h5py.File(path) as raw:
+        raw.visititems(
+            lambda name, one: (
+                found.update({name: one[()].tobytes()}) if isinstance(one, h5py.Dataset) else None
+            )
+        )
+    return found
+
+
+@pytest.mark.parametrize("begun", [5, 4])
+def test_a_checkpoint_that_was_begun_early_counts_from_its_own_call_on(file, begun, tmp_path):
+    """Whatever was begun: its slot has no tick, neither for others nor after a kill."""
+    file.begin_checkpoint(begun, state_of(begun), number=1)
+    file.commit(5)
+    wait([filling for _, filling in file._begun.values()])
+    copy = tmp_path / "copy.h5"
+    copy.write_bytes(file.path.read_bytes())
+    assert inspect(copy, check=True).damages == []
+    with ResultFile.resume(copy) as killed:
+        assert killed.latest_checkpoint() is None
+    assert file.latest_checkpoint() is None
+    stored = file._disk.write
+    written = []
+    file._disk.write = lambda name, *given: (written.append(name), stored(name, *given))
+    file.checkpoint(5, state_of(5), number=1)
+    assert_latest(file, 5)
+    arrays = [name for name in written if "/state/" in name]
+    assert len(arrays) == (0 if begun == 5 else len(STATE))
+    assert file._begun == {}
+    with ResultFile.create(
+        tmp_path / "straight.h5",
+        coordinates=[Coordinate("day", np.arange(1, 11))],
+        variables=[],
+        attributes={},
+        state=STATE,
+    ) as straight:
+        straight.commit(5)
+        straight.checkpoint(5, state_of(5), number=1)
+        assert content(straight.path) == content(file.path)
+
+
+def test_no_checkpoint_is_begun_over_another_one(file):
+    for day in (1, 2):
+        file.commit(day)
+        file.checkpoint(day, state_of(day), number=day)
+    file.begin_checkpoint(3, state_of(3), number=3)
+    assert file._begun == {}
+    assert_latest(file, 2)
+
+
+def test_two_slots_are_filled_at_a_time(file):
+    file.begin_checkpoint(3, state_of(3), number=3)
+    file.begin_checkpoint(4, state_of(4), number=4)
+    file.begin_checkpoint(5, state_of(5), number=5)  # its slot is in use
+    assert {slot: tick for slot, (tick, _) in file._begun.items()} == {1: 3, 0: 4}
+    file.commit(5)
+    for day in (3, 4):
+        file.checkpoint(day, state_of(day), number=day)
+        assert_latest(file, day)
+    file.checkpoint(5, state_of(5), number=5)
+    assert_latest(file, 5)
+
+
+def test_a_failure_of_the_disk_that_filled_a_slot_is_told(file, monkeypatch):
+    def full(*given):
+        raise OSError(errno.ENOSPC, "no space")
+
+    file.commit(4)
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "fill", full)
+        file.begin_checkpoint(4, state_of(4), number=1)
+    with pytest.raises(OutputError, match="the disk is full"):
+        file.checkpoint(4, state_of(4), number=1)
+    assert not file.writable
+    with ResultFile.resume(file.path) as again:
+        assert again.ticks_committed == 4
+        assert again.latest_checkpoint() is None
+
+
+@pytest.mark.parametrize("ends", ["close", "lengthen"])
+def test_a_file_waits_for_the_slot_that_is_filled(ends, monkeypatch, tmp_path):
+    release = Event()
+    with ResultFile.create(
+        tmp_path / "run.h5",
+        coordinates=[Coordinate("day", np.arange(1, 11))],
+        variables=[],
+        attributes={},
+        tables=[Table("sales", [Column("day", "int32", "day", "")], 2)],
+        state=STATE,
+    ) as file:
+        fill, slow = checkpoints.fill, []
+
+        def filling(*given):
+            assert release.wait(60)
+            time.sleep(0.1)
+            fill(*given)
+            slow.append(given[1])
+
+        monkeypatch.setattr(checkpoints, "fill", filling)
+        file.begin_checkpoint(5, state_of(5), number=1)
+        monkeypatch.setattr(checkpoints, "fill", fill)
+        release.set()
+        if ends == "close":
+            file.close()
+        else:
+            file.append("sales", {"day": np.arange(1, 6, dtype=np.int32)})
+        assert slow == [1]
+        assert file._begun == {}
+        if ends == "lengthen":
+            file.commit(5)
+            file.checkpoint(5, state_of(5), number=1)
+            assert_latest(file, 5)
+    assert inspect(tmp_path / "run.h5", check=True).damages == []

@@ -78,17 +78,19 @@ def one_at_a_time(straight, monkeypatch):
     monkeypatch.setattr(core, "RAREST_SECONDS", 0.0)
 
 
+KILLS = [(until, device) for until in (1, "last but one") for device in ("auto", "reference")]
+"""After which tick a run is killed, and on which device it goes on: in turn, and all thoroughly."""
+
+
 @pytest.mark.usefixtures("one_at_a_time")
 @pytest.mark.parametrize(
-    ("until", "device"),
-    [
-        (1, "auto"),
-        ("last but one", "reference"),
-        pytest.param(1, "reference", marks=pytest.mark.thorough),
-        pytest.param("last but one", "auto", marks=pytest.mark.thorough),
-    ],
+    ("name", "until", "device"),
+    thorough_but(
+        [(name, *kill) for name, kill in in_turn(names(), KILLS, 1)],
+        [(name, *kill) for name in names() for kill in KILLS],
+        3,
+    ),
 )
-@pytest.mark.parametrize("name", names())
 def test_killed_and_resumed(name, until, device, straight, tmp_path):
     path, (expected, content) = tmp_path / "run.h5", straight[name]
     until = expected.last_tick - 1 if until == "last but one" else until

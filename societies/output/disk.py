@@ -13,6 +13,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,8 @@ class Disk:
     def __init__(self, descriptor: int, extents: dict[str, Extent]) -> None:
         self.descriptor = descriptor
         self.extents = extents
+        self._syncing = Lock()
+        self._failed: OSError | None = None
 
     def read(self, name: str, *selection: int | slice) -> NDArray[Any]:
         """Return values of a dataset: everything, or the positions of the leading dimensions."""
@@ -80,9 +83,20 @@ class Disk:
         self._write(extent, selection, np.asarray(values).astype(extent.dtype, copy=False))
 
     def sync(self) -> None:
-        """Hand everything written so far to the disk; on return it survives a power cut."""
-        # The file's size never changes after its creation, so the data alone are enough.
-        getattr(os, "fdatasync", os.fsync)(self.descriptor)
+        """Hand everything written so far to the disk; on return it survives a power cut.
+
+        The system tells a failure once, to one thread, whoever wrote what is lost: here it is told
+        from then on to all.
+        """
+        with self._syncing:
+            if self._failed is not None:
+                raise OSError(*self._failed.args)
+            try:
+                # The file's size never changes after its creation: the data alone are enough.
+                getattr(os, "fdatasync", os.fsync)(self.descriptor)
+            except OSError as error:
+                self._failed = error
+                raise
 
     def read_bytes(self, offset: int, nbytes: int) -> bytearray:
         """Return bytes of the file; fewer if it ends before."""

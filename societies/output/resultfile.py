@@ -419,21 +419,25 @@ class ResultFile:
         short = replace(there, tables=used, ticks=self._committed)
         if not self._commits.ended or not self.open_ended or short == there:
             return
-        with self._writing():
-            self._disk.sync()
-        with suppress(OutputError):
-            self._make_anew(short)
+        with self._in_use:
+            self._come_to_rest()
+            with suppress(OutputError):
+                self._make_anew(short)
 
     def _lengthen(self, table: Table) -> None:
         with self._in_use:
-            with self._writing():
-                self._disk.sync()
+            self._come_to_rest()
             there = {**self._layout.tables, table.name: table}
             self._make_anew(replace(self._layout, tables=there))
 
+    def _come_to_rest(self) -> None:
+        """Have all on the disk, and nobody writing, before the file is made anew."""
+        self._let_begun_end()  # what they fill is made again, in the new file
+        with self._writing():
+            self._disk.sync()
+
     def _make_anew(self, layout: Layout) -> None:
-        """Replace the file by one of another layout with the same values."""
-        self._let_begun_end()  # they are made again, in the new file
+        """Replace the file, which is at rest, by one of another layout with the same values."""
         # A link to the file stays one: what is replaced is the file itself.
         path = self.path.resolve()
         temporary, disk, sealed = made(path, layout, self._disk)

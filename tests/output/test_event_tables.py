@@ -1,6 +1,7 @@
 """Are events complete and in order, however many there are and whenever the writer is stopped?"""
 
 import errno
+import threading
 
 import h5py
 import numpy as np
@@ -18,6 +19,7 @@ from societies.output import (
     inspect,
     making,
     open_results,
+    resultfile,
 )
 
 COLUMNS = (
@@ -229,6 +231,26 @@ def test_a_run_that_ended_early_leaves_no_rows_unused(tmp_path, last):
         day, state = file.latest_checkpoint()
         assert (day, state["x"].tolist(), file.ended) == (last, [9] * 3, "nothing is left")
     assert [one.name for one in tmp_path.iterdir()] == ["events.h5"]
+
+
+def test_a_file_is_not_closed_while_another_thread_shortens_it(tmp_path, monkeypatch):
+    path, closing = tmp_path / "events.h5", []
+    with ended(path) as file:
+
+        def slow(*given):
+            other = threading.Thread(target=file.close)
+            other.start()
+            other.join(0.2)
+            closing.append(other.is_alive())
+            return making.made(*given)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(resultfile, "made", slow)
+            file.shorten()
+    assert closing == [True]
+    assert inspect(path, check=True).damages == []
+    with ResultFile.resume(path) as again:
+        assert again.latest_checkpoint()[0] == 7
 
 
 def test_a_table_without_rows_is_shortened_to_none(tmp_path):

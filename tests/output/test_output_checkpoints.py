@@ -1,9 +1,14 @@
-"""Checkpoints: whatever happens to one slot, the other one is found, and never a torn state."""
+"""Checkpoints: whatever happens to one slot, the other one is found, and never a torn state.
+
+The file is long because slots are filled at once or beside, and either may fail at every step.
+"""
 
 import errno
+import os
+import threading
 import time
 from concurrent.futures import wait
-from threading import Event
+from threading import Event, Timer
 
 import h5py
 import numpy as np
@@ -282,17 +287,22 @@ def test_a_failure_of_the_disk_that_filled_a_slot_is_told(file, monkeypatch):
         assert again.latest_checkpoint() is None
 
 
-@pytest.mark.parametrize("ends", ["close", "lengthen"])
-def test_a_file_waits_for_the_slot_that_is_filled(ends, monkeypatch, tmp_path):
-    release = Event()
-    with ResultFile.create(
-        tmp_path / "run.h5",
+def lengthened(path):
+    """Make a file whose table becomes longer with the third row."""
+    return ResultFile.create(
+        path,
         coordinates=[Coordinate("day", np.arange(1, 11))],
         variables=[],
         attributes={},
         tables=[Table("sales", [Column("day", "int32", "day", "")], 2)],
         state=STATE,
-    ) as file:
+    )
+
+
+@pytest.mark.parametrize("ends", ["close", "lengthen"])
+def test_a_file_waits_for_the_slot_that_is_filled(ends, monkeypatch, tmp_path):
+    release = Event()
+    with lengthened(tmp_path / "run.h5") as file:
         fill, slow = checkpoints.fill, []
 
         def filling(*given):
@@ -316,3 +326,41 @@ def test_a_file_waits_for_the_slot_that_is_filled(ends, monkeypatch, tmp_path):
             file.checkpoint(5, state_of(5), number=1)
             assert_latest(file, 5)
     assert inspect(tmp_path / "run.h5", check=True).damages == []
+
+
+@pytest.mark.parametrize("when", ["before", "while"])
+@pytest.mark.parametrize("step", ["commit", "close", "lengthen"])
+def test_a_failure_that_the_system_told_to_the_thread_that_fills_is_told_to_all(
+    when, step, monkeypatch, tmp_path
+):
+    """What is lost then may be of ticks, which another thread wrote and hands to the disk next."""
+    file = lengthened(tmp_path / "run.h5")
+    told, failing, release = [], Event(), Event()
+    main = threading.current_thread()
+
+    def once(descriptor):
+        if threading.current_thread() is not main and not told:
+            told.append(descriptor)
+            failing.set()
+            assert release.wait(60)
+            raise OSError(errno.EIO, "input/output error")
+
+    monkeypatch.setattr(os, "fdatasync", once, raising=False)
+    file.begin_checkpoint(5, state_of(5), number=1)
+    assert failing.wait(60)
+    later = Timer(0 if when == "before" else 0.2, release.set)
+    later.start()
+    if when == "before":
+        wait([filling for _, filling in file._begun.values()])
+    with pytest.raises(OutputError, match="cannot write this file"):
+        if step == "commit":
+            file.commit(5)
+        elif step == "close":
+            file.close()
+        else:
+            file.append("sales", {"day": np.arange(1, 6, dtype=np.int32)})
+    later.join()
+    assert not file.writable
+    assert file._begun == {}
+    with ResultFile.resume(file.path) as again:
+        assert again.ticks_committed == 0

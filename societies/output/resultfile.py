@@ -634,9 +634,12 @@ class ResultFile:
 
     def _filled(self, slot: int, tick: int) -> bool:
         """Return whether a slot has been filled with the state of a tick, when that is over."""
-        of_tick, filling = self._begun.pop(slot, (None, None))
-        if filling is not None:
-            filling.result()
+        if slot not in self._begun:
+            return False
+        of_tick, filling = self._begun[slot]
+        wait([filling])
+        del self._begun[slot]  # only now: where the wait is broken off, others wait for it
+        filling.result()
         return of_tick == tick
 
     def _let_begun_end(self) -> None:
@@ -712,8 +715,8 @@ class ResultFile:
         with self._in_use:
             if not self._open:
                 return
-            self._open = False
             self._let_begun_end()
+            self._open = False
             if self._unplaced is not None:
                 with suppress(OSError):
                     self._unplaced.unlink(missing_ok=True)

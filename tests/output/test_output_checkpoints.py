@@ -5,6 +5,7 @@ The file is long because slots are filled at once or beside, and either may fail
 
 import errno
 import os
+import signal
 import threading
 import time
 from concurrent.futures import wait
@@ -364,3 +365,38 @@ def test_a_failure_that_the_system_told_to_the_thread_that_fills_is_told_to_all(
     assert file._begun == {}
     with ResultFile.resume(file.path) as again:
         assert again.ticks_committed == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals that end a wait")
+@pytest.mark.parametrize("step", ["checkpoint", "close"])
+def test_a_wait_that_is_broken_off_is_made_up_for_when_the_file_is_closed(file, step, monkeypatch):
+    """A thread that writes when its file is closed would write into the next one opened."""
+    release, fill, filled = Event(), checkpoints.fill, []
+
+    def slow(*given):
+        assert release.wait(60)
+        fill(*given)
+        filled.append(file.writable)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "fill", slow)
+        file.begin_checkpoint(5, state_of(5), number=1)
+    file.commit(5)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    later = Timer(0.2, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
+    try:
+        later.start()
+        with pytest.raises(KeyboardInterrupt):
+            if step == "checkpoint":
+                file.checkpoint(5, state_of(5), number=1)
+            else:
+                file.close()
+    finally:
+        later.join()
+        signal.signal(signal.SIGINT, before)
+    Timer(0.2, release.set).start()
+    file.close()
+    assert filled == [True]
+    assert not file.writable
+    with ResultFile.resume(file.path) as again:
+        assert again.ticks_committed == 5

@@ -177,18 +177,24 @@ class Disk:
                 self._store(part.rows(low, high), whole)
 
 
+_POSITION = Lock()
+"""Held from where a file's position is set until it is used; threads share it (Windows)."""
+
+
 def _pread(descriptor: int, nbytes: int, offset: int) -> bytes:
     if hasattr(os, "pread"):
         return os.pread(descriptor, nbytes, offset)
-    os.lseek(descriptor, offset, os.SEEK_SET)  # Windows
-    return os.read(descriptor, nbytes)
+    with _POSITION:  # Windows
+        os.lseek(descriptor, offset, os.SEEK_SET)
+        return os.read(descriptor, nbytes)
 
 
 def _pwrite(descriptor: int, content: memoryview, offset: int) -> int:
     if hasattr(os, "pwrite"):
         return os.pwrite(descriptor, content, offset)
-    os.lseek(descriptor, offset, os.SEEK_SET)  # Windows
-    return os.write(descriptor, content)
+    with _POSITION:  # Windows
+        os.lseek(descriptor, offset, os.SEEK_SET)
+        return os.write(descriptor, content)
 
 
 def _shortened(selection: Selection, shape: tuple[int, ...]) -> list[int | slice]:

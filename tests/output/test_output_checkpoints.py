@@ -367,6 +367,28 @@ def test_a_failure_that_the_system_told_to_the_thread_that_fills_is_told_to_all(
         assert again.ticks_committed == 0
 
 
+def test_threads_write_to_their_own_places_where_files_have_one_position(file, monkeypatch):
+    """Windows has calls that set the position and calls that use it, and none that do both."""
+    seek = os.lseek
+
+    def slow(*given):
+        seek(*given)
+        time.sleep(0.002)
+
+    with monkeypatch.context() as patch:
+        for name in ("pread", "pwrite"):
+            patch.delattr(os, name, raising=False)
+        patch.setattr(os, "lseek", slow)
+        for number in (1, 2):
+            file.begin_checkpoint(number, state_of(number), number)
+        file.commit(2)
+        for number in (1, 2):
+            file.checkpoint(number, state_of(number), number)
+            assert_latest(file, number)
+    file.close()
+    assert inspect(file.path, check=True).damages == []
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals that end a wait")
 @pytest.mark.parametrize("step", ["checkpoint", "close"])
 def test_a_wait_that_is_broken_off_is_made_up_for_when_the_file_is_closed(file, step, monkeypatch):

@@ -155,7 +155,7 @@ class Simulation:
                 block = self._read(computed + 1, end if ended is None else ended, last)
             if not self._can_wait(end, last):
                 if end in self.stops:  # may leave out its last tick, but no other
-                    self._write_waiting(last)
+                    self._write_waiting()
                 try:
                     with self.keeping(last):  # the end reads the device
                         if self._hashed and (end == last or ended is not None):
@@ -172,7 +172,7 @@ class Simulation:
             length = _next_length(end - computed, took * BLOCK_SECONDS)
             computed = block.last
         if self._waiting or self._writing is not None:
-            self._write_waiting(last)
+            self._write_waiting()
             yield self.tick
         if self.tick < last and ended is None:
             self._save(self.tick, self.engine.state())
@@ -187,7 +187,7 @@ class Simulation:
             self._written()
             if self._waiting and self.file.writable:
                 self.file.rewind(self.tick)  # events may have been written, and not committed
-                self._write_waiting(last)
+                self._write_waiting()
             raise
 
     def _can_wait(self, end: int, last: int) -> bool:
@@ -247,7 +247,7 @@ class Simulation:
         """Have the blocks that wait written and committed in another thread."""
         self._written()
         waiting, self._waiting = self._waiting, self._spare
-        due = {tick: self._due.pop(tick) for tick in sorted(self._due)}
+        due = self._due_until(waiting.newest.last)
         self._writing = beside(self._put, waiting, due)
 
     def _put(self, waiting: Waiting, due: Mapping[int, Read]) -> _Written:
@@ -258,8 +258,7 @@ class Simulation:
         means = self.contents.means(waiting.newest)
         self.file.commit(block.last)
         waiting.clear()
-        for tick in list(due)[-ROTATING:]:
-            self._save(tick, due[tick].state, due[tick].sums)
+        self._save_newest(due)
         return _Written(block.last, means, time.perf_counter() - began, waiting)
 
     def _written(self) -> None:
@@ -276,13 +275,12 @@ class Simulation:
             raise
         self._committed = time.perf_counter()
 
-    def _write_waiting(self, last: int) -> None:
-        """Write and commit the blocks that wait."""
+    def _write_waiting(self) -> None:
+        """Write and commit the blocks that wait, and return when that is done."""
         self._written()
         if self._waiting:
-            began = time.perf_counter()
-            self._write(self._waiting.joined(), self._waiting.newest, last, None)
-            self._commit_took = time.perf_counter() - began
+            self._write_beside()
+            self._written()
 
     def _write(self, block: Block, newest: Block, last: int, ended: int | None) -> None:
         """Write and commit a block; ``newest`` is the last one of which it consists."""
@@ -311,13 +309,21 @@ class Simulation:
         if end in self.keep:
             saved = kept(self.fields, state())
             self.file.checkpoint(end, saved, keep=self.keep.index(end))
-        due = {tick: self._due.pop(tick) for tick in sorted(self._due) if tick <= end}
+        due = self._due_until(end)
         if over:  # last: with the checkpoint of the last tick a file counts as complete
             due[end] = read
-        for tick in list(due)[-ROTATING:]:
-            self._save(tick, due[tick].state, due[tick].sums)
+        self._save_newest(due)
         if ended is not None:
             self.file.shorten()
+
+    def _due_until(self, tick: int) -> dict[int, Read]:
+        """Take the states up to a tick from those to be saved; a block may be read, not written."""
+        return {one: self._due.pop(one) for one in sorted(self._due) if one <= tick}
+
+    def _save_newest(self, due: Mapping[int, Read]) -> None:
+        """Save the states for which there are slots that take turns."""
+        for tick in list(due)[-ROTATING:]:
+            self._save(tick, due[tick].state, due[tick].sums)
 
     def _begin_to_save(self, tick: int, read: Read) -> None:
         """Let another thread write a checkpoint before its tick is committed, if it can wait."""

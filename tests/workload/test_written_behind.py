@@ -100,6 +100,18 @@ def test_where_the_state_is_recorded_the_engine_waits(calls, tmp_path):
             np.testing.assert_array_equal(one[name].values, other[name].values)
 
 
+def test_a_checkpoint_where_the_state_is_recorded_waits_for_its_own_tick(monkeypatch, tmp_path):
+    """It is read before the blocks that wait are written, and is not theirs."""
+    config = {**CONFIG, "record": {"agent": 20, "checkpoint": 10}}
+    found = []
+    for seconds in (0.0, 1e9):
+        monkeypatch.setattr(core, "COMMIT_SECONDS", seconds)
+        monkeypatch.setattr(core, "RAREST_SECONDS", seconds)
+        run = societies.run(societies.config_from_dict(config), out=tmp_path / f"{seconds}.h5")
+        found.append(datasets(run.path))
+    assert found[0] == found[1]
+
+
 @pytest.mark.usefixtures("one_thread")
 def test_blocks_that_take_no_time_are_written_together(calls, monkeypatch, tmp_path):
     config = small("economy", days=DAYS, record={})

@@ -504,6 +504,7 @@ class DeviceEngine(_Base[P]):
             raise ValueError(f"{last - first + 1} ticks at once; {LOG_TICKS} can be logged")
         self._stopwatch.reset()
         self._begun = first
+        self.run_step.gentle = self.gentle
         for name in self._event_kinds:
             self._event_logs[f"{name}_count"].fill(0)
         for name in self._copied:
@@ -532,7 +533,6 @@ class DeviceEngine(_Base[P]):
             steps = self.workload.schedule(self.parameters, tick, _Seen(self._arrays))
             if type(steps) is tuple:
                 self._enter(tick)
-                self.run_step.gentle = self.gentle
                 self.run_step.all(steps, tick)
             else:  # the quick way: this is the inner loop of every run
                 for step in steps:
@@ -597,11 +597,10 @@ class DeviceEngine(_Base[P]):
                 found[name] = log.get(self._ran, place).swapaxes(0, 1)
                 continue
             ticks, rows = np.array(self._rows[name], np.intp).T
-            last = np.searchsorted(ticks, np.arange(self._ran), side="right") - 1
+            wanted = rows[np.searchsorted(ticks, np.arange(self._ran), side="right") - 1]
             logged = log.get(int(rows.max()) + 1, place)
-            if not np.array_equal(rows[last], np.arange(len(logged))):
-                logged = logged[rows[last]]
-            found[name] = logged.swapaxes(0, 1)
+            in_order = np.array_equal(wanted, np.arange(len(logged)))
+            found[name] = (logged if in_order else logged[wanted]).swapaxes(0, 1)
         return found
 
     def events(self) -> dict[str, NDArray[np.int32]]:

@@ -172,9 +172,7 @@ def fill(
         disk.write(f"{place}/checksum", value.result())
     finally:
         wait(begun)
-    for one in begun:
-        one.result()  # the system tells a failure once, to whoever synchronised
-    disk.sync()
+    disk.sync()  # which fails, too, if one of those failed
 
 
 def checksum(tick: int, state: Mapping[str, NDArray[Any]], sums: Sums | None = None) -> int:

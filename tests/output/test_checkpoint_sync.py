@@ -11,7 +11,10 @@ from societies.output import checkpoints
 
 
 class Failing:
-    """A disk whose n-th synchronisation fails, once, as Linux reports it; its slot holds a tick."""
+    """A disk whose n-th synchronisation fails, and all after it, as `Disk` tells it to everybody.
+
+    Its slot holds a tick.
+    """
 
     def __init__(self, which, tick=3):
         self.which, self.syncs, self.calls = which, 0, []
@@ -27,7 +30,7 @@ class Failing:
     def sync(self):
         self.calls.append("sync")
         self.syncs += 1
-        if self.syncs == self.which:
+        if 0 < self.which <= self.syncs:
             raise OSError(errno.EIO, "input/output error")
 
 

@@ -14,6 +14,7 @@ from threading import Event, Timer
 import h5py
 import numpy as np
 import pytest
+from datasets import datasets
 from numpy.testing import assert_array_equal
 
 from societies.beside import beside
@@ -28,16 +29,26 @@ def state_of(day):
     return {name: np.full(shape, day, dtype) for name, (shape, dtype) in STATE.items()}
 
 
-@pytest.fixture
-def file(tmp_path):
-    with ResultFile.create(
-        tmp_path / "run.h5",
+def made(path, tables=()):
+    return ResultFile.create(
+        path,
         coordinates=[Coordinate("day", np.arange(1, 11))],
         variables=[],
         attributes={},
+        tables=tables,
         state=STATE,
-    ) as file:
+    )
+
+
+@pytest.fixture
+def file(tmp_path):
+    with made(tmp_path / "run.h5") as file:
         yield file
+
+
+def nothing(name):
+    """Of which datasets two files may differ."""
+    return False
 
 
 def assert_latest(file, day):
@@ -206,18 +217,6 @@ def test_a_file_is_not_closed_while_another_thread_writes_it(file, monkeypatch):
         assert again.ticks_committed == 3
 
 
-def content(path):
-    """Every dataset of a file, as bytes."""
-    found = {}
-    with h5py.File(path) as raw:
-        raw.visititems(
-            lambda name, one: (
-                found.update({name: one[()].tobytes()}) if isinstance(one, h5py.Dataset) else None
-            )
-        )
-    return found
-
-
 @pytest.mark.parametrize("begun", [5, 4])
 def test_a_checkpoint_that_was_begun_early_counts_from_its_own_call_on(file, begun, tmp_path):
     """Whatever was begun: its slot has no tick, neither for others nor after a kill."""
@@ -238,16 +237,10 @@ def test_a_checkpoint_that_was_begun_early_counts_from_its_own_call_on(file, beg
     arrays = [name for name in written if "/state/" in name]
     assert len(arrays) == (0 if begun == 5 else len(STATE))
     assert file._begun == {}
-    with ResultFile.create(
-        tmp_path / "straight.h5",
-        coordinates=[Coordinate("day", np.arange(1, 11))],
-        variables=[],
-        attributes={},
-        state=STATE,
-    ) as straight:
+    with made(tmp_path / "straight.h5") as straight:
         straight.commit(5)
         straight.checkpoint(5, state_of(5), number=1)
-        assert content(straight.path) == content(file.path)
+        assert datasets(straight.path, nothing) == datasets(file.path, nothing)
 
 
 def test_no_checkpoint_is_begun_over_another_one(file):
@@ -290,14 +283,7 @@ def test_a_failure_of_the_disk_that_filled_a_slot_is_told(file, monkeypatch):
 
 def lengthened(path):
     """Make a file whose table becomes longer with the third row."""
-    return ResultFile.create(
-        path,
-        coordinates=[Coordinate("day", np.arange(1, 11))],
-        variables=[],
-        attributes={},
-        tables=[Table("sales", [Column("day", "int32", "day", "")], 2)],
-        state=STATE,
-    )
+    return made(path, [Table("sales", [Column("day", "int32", "day", "")], 2)])
 
 
 @pytest.mark.parametrize("ends", ["close", "lengthen"])

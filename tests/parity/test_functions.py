@@ -178,7 +178,7 @@ UNEVEN = [0.3, 0.7, 1.7]
 )
 @example((0, 1), (2, 187), (231, 41), 0.7, 0.0)  # such a number is the best
 @example((1, 0), (31, 63), (35, 0), 2.3, 0.0)  # such a number is the last that there is
-@settings(max_examples=100)
+@settings(max_examples=2 * settings.default.max_examples)
 def test_proposals(proposed, p, curve, held_a, held_b, rate, min_surplus):
     """A gives from `held_a[1]`, takes from `held_b[0]`; either may propose."""
     give, take = (p.utility_curves[c] for c in curve)

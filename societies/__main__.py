@@ -1,25 +1,26 @@
 """What the command ``societies`` does, and ``python -m societies``.
 
-Little is imported up here: a Ctrl-C while the rest is being imported ends as well as a later one.
+Little is imported up here: a signal while the rest is being imported ends as well as a later one.
 """
 
-import signal
 import sys
 from pathlib import Path
 
-from societies.errors import Interrupted, interruption
+from societies import signals
+from societies.errors import interruption
 
 
 def command() -> None:
     """Run the command line as a process of its own; it ends with the exit code."""
+    signals.handle()
     try:
         from societies.cli import main
 
         main(own_process=True)
     except KeyboardInterrupt as error:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        print(interruption(error), file=sys.stderr)
-        sys.exit(Interrupted.exit_code)
+        signals.last_words()
+        signals.say(interruption(error, sys.argv[1:]))
+        sys.exit(signals.exit_code(signals.number_of(error)))
 
 
 def _leave_out_current_folder() -> None:

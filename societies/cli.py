@@ -11,7 +11,6 @@ import errno
 import json
 import os
 import shlex
-import signal
 import sys
 import traceback
 import warnings
@@ -25,7 +24,7 @@ import typer.core
 from rich.console import Console
 from rich.markup import escape
 
-from societies import memory
+from societies import memory, signals
 from societies.errors import (
     ConfigError,
     DamageWarning,
@@ -276,7 +275,7 @@ def run(
     except Interrupted as error:
         if error.path is None:
             raise
-        raise Interrupted(f"{error}\ncontinue with: {again}", error.path) from error
+        raise error.followed_by(f"continue with: {again}") from error
     except DeviceFailed as error:
         raise DeviceFailed(f"{error}: {again}", error.path) from error
     if as_json:
@@ -394,7 +393,7 @@ def sweep(
                     progress=progress,
                 )
         except Interrupted as error:
-            raise Interrupted(f"{error}\ncontinue with: {again}", error.path) from error
+            raise error.followed_by(f"continue with: {again}") from error
     if quiet:
         print(report.path)
     else:
@@ -935,13 +934,14 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     arguments : sequence of str, optional
         Words after ``societies``; those of the process when not given.
     own_process : bool
-        Whether the process ends with this call: Ctrl-C is then ignored while the end is reported.
+        Whether the process ends with this call: Ctrl-C is then ignored while the end is reported,
+        and SIGTERM and SIGHUP end it at once.
 
     Raises
     ------
     SystemExit
         Always: 0 done, 1 failed, 2 configuration or usage, 3 device or build, 4 output,
-        130 interrupted.
+        130 interrupted, 143 by SIGTERM, 129 by SIGHUP.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
@@ -960,26 +960,23 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
             warnings.showwarning = show_all  # type: ignore[assignment]
             app(args=words, prog_name="societies", obj=words)
     except SystemExit as end:
-        _deafen(own_process)
-        if end.code == Interrupted.exit_code:  # typer's, for a Ctrl-C that nobody else caught
-            print(interruption(end), file=sys.stderr)
+        if own_process:
+            signals.last_words()
+        if end.code == Interrupted.exit_code:  # typer's, for a signal that nothing else caught
+            signals.say(interruption(end, words))
+            sys.exit(signals.exit_code(signals.number_of(end)))
         raise
     except Exception as error:
-        _deafen(own_process)
+        if own_process:
+            signals.last_words()
         with shell_words():
             reported = _reported(error)
         # Looked for by hand, since an error may come before the options are parsed.
         if "--debug" in words:
-            print(printable(traceback.format_exc()), file=sys.stderr, end="")
+            signals.say(printable(traceback.format_exc()).rstrip("\n"))
         else:
-            print(printable(str(reported)), file=sys.stderr)
+            signals.say(printable(str(reported)))
         sys.exit(reported.exit_code)
-
-
-def _deafen(own_process: bool) -> None:
-    """Ignore Ctrl-C from now on: nothing is left to interrupt but the last words."""
-    if own_process:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _reported(error: Exception) -> SocietiesError:

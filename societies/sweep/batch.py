@@ -184,8 +184,8 @@ def run_batch(batch: Batch) -> Result:
         If this process has another version of Societies than the one that made the batch.
     SocietiesError
         As `societies.run` does.
-    KeyboardInterrupt
-        After Ctrl-C.
+    Stopped
+        After Ctrl-C, SIGTERM or SIGHUP.
     """
     if batch.version != package_version():
         raise WrongVersion(

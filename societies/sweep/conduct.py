@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from societies import signals
 from societies.errors import (
     BuildError,
     ConfigError,
@@ -42,8 +43,10 @@ from societies.sweep.executors import (
 from societies.sweep.layout import Runs
 from societies.sweep.points import Bucket, groups
 from societies.sweep.prepare import Prepared, opened_study, prepared, warnings_of
+from societies.signals import Stopped
 from societies.sweep.report import Progress, SweepReport, Watch, report_of
 from societies.words import counted
+from societies.workload.interrupts import Interruption, interrupts
 from societies.workload.slices import paced
 
 SECONDS_OF_BATCH = 10.0
@@ -125,7 +128,7 @@ def run(
     SocietiesError
         If no worker can compute anything; what was done before is in the file.
     Interrupted
-        After Ctrl-C; what was done before is in the file.
+        After Ctrl-C, SIGTERM or SIGHUP; what was done before is in the file.
 
     Warns
     -----
@@ -164,8 +167,9 @@ def run(
         try:
             if executor is not None:
                 session.run(executor)
-        except KeyboardInterrupt:
-            raise Interrupted(f"interrupted; {_state(file)}", path) from None
+        except KeyboardInterrupt as error:
+            number = signals.number_of(error)
+            raise Interrupted(f"interrupted; {_state(file)}", path, number) from None
         except (Unreachable, WrongVersion) as error:
             raise type(error)(f"{error}\n{_state(file)}") from None
         return session.report(time.perf_counter() - began, notes if file.damaged else ())
@@ -288,23 +292,44 @@ class _Session:
         return len(self._queues)
 
     def run(self, executor: Executor) -> None:
-        """Compute all rows."""
-        timed = 0
+        """Compute all rows.
+
+        Raises
+        ------
+        Stopped
+            After a signal, when the batches that were computed by then are written.
+        """
         running: dict[Future[Result], Batch] = {}
         self._tell()
+        with interrupts() as stop:
+            try:
+                self._run(executor, running, stop)
+            except Stopped:
+                for future, batch in running.items():
+                    if future.done() and future.exception() is None:
+                        self._settle(batch, future)
+                raise
+
+    def _run(
+        self, executor: Executor, running: dict[Future[Result], Batch], stop: Interruption
+    ) -> None:
+        """Hand out batches and write what comes back; ``running`` are those that are under way."""
+        timed = 0
         while True:
             while len(running) < executor.slots and (
                 batch := self._next(self._size(executor, timed))
             ):
                 running[executor.submit(batch)] = batch
+                stop.check()
             if not running:
                 return
-            over, _ = wait(running, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
-            if not over:
-                executor.require_alive()
+            with stop.at_first():
+                over, _ = wait(running, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
+                if not over:
+                    executor.require_alive()
             for future in over:
+                took = self._settle(running[future], future)
                 batch = running.pop(future)
-                took = self._settle(batch, future)
                 if took:
                     timed = paced(len(batch.rows), took, SECONDS_OF_BATCH, MOST_RUNS, faster=FASTER)
                 self._tell()

@@ -10,7 +10,6 @@ import math
 import multiprocessing
 import os
 import re
-import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from typing import Any, Protocol
 
+from societies import signals
 from societies.errors import DeviceError, SocietiesError, option
 from societies.sweep.batch import Batch, Result, run_batch
 from societies.sweep.kept import forget
@@ -163,8 +163,8 @@ def _pool() -> ProcessPoolExecutor:
 
 
 def _begin(parent: int) -> None:
-    """Leave Ctrl-C to the process that writes the study, and end when that is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Leave signals to the process that writes the study, and end when that is gone."""
+    signals.ignore()
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -166,8 +166,8 @@ def run(
                                 progress(tick, last)
                     ended, means, why = simulation.tick, simulation.means, simulation.why
                     digest = simulation.state_sha256
-        except KeyboardInterrupt:
-            raise interrupted(workload.clock, file, last) from None
+        except KeyboardInterrupt as error:
+            raise interrupted(workload.clock, file, last, error) from None
     return workload.report(
         config,
         path=path,

@@ -36,7 +36,7 @@ FLOORS = (
     {"kerneltext"},
     {"memory"},
     {"numbers", "terminal"},
-    {"beside", "errors", "paths", "version", "words"},
+    {"beside", "errors", "paths", "signals", "version", "words"},
 )
 """Rooms of the package from the top down. None imports from its own floor or from one above."""
 

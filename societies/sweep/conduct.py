@@ -27,6 +27,7 @@ from societies.errors import (
 from societies.output.files import require_target
 from societies.output.study import StudyFile
 from societies.output.study_layout import DONE, FAILED, PENDING
+from societies.signals import Stopped
 from societies.sweep.batch import Batch, Result, WrongVersion
 from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.executors import (
@@ -43,7 +44,6 @@ from societies.sweep.executors import (
 from societies.sweep.layout import Runs
 from societies.sweep.points import Bucket, groups
 from societies.sweep.prepare import Prepared, opened_study, prepared, warnings_of
-from societies.signals import Stopped
 from societies.sweep.report import Progress, SweepReport, Watch, report_of
 from societies.words import counted
 from societies.workload.interrupts import Interruption, interrupts

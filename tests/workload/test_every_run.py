@@ -11,11 +11,10 @@ from small import names, small
 import societies
 from societies.errors import DeviceError, DeviceFailed, Interrupted
 from societies.output import inspect
-from societies.physics.matmul.results import RATE
 from societies.workload import blocks as core
 from societies.workload.config import recorded
 from societies.workload.engines import ReferenceEngine
-from societies.workload.measured import MEASURED, MEASURED_TABLE
+from societies.workload.measured import DIFFERS
 from societies.workload.registry import workload
 
 NEVER = 50
@@ -39,24 +38,21 @@ def run(path, name, *, until=None, keep=False, device="reference", **more):
 
 
 def everything(path):
-    """Return the bytes of every dataset but the seal, the sessions, and what may differ.
+    """Return the bytes of every dataset but the seal, the sessions, and what the file says differs.
 
-    What was measured may, and how the work was divided, which no comparison looks at.
+    Of a table in which something does, the checksums of its rows do too.
     """
+    may_differ = []
+
+    def note(name, one):
+        if one.attrs.get("long_name", "").endswith(DIFFERS):
+            may_differ.extend((name, f"checksums/{name}", f"checksums/{name.rpartition('/')[0]}"))
+
     with h5py.File(path) as file:
-        name = file.attrs["workload"]
-    chosen = workload(name)
-    fields = chosen.fields(chosen.parameters(small(name))).items()
-    may_differ = {
-        *MEASURED,
-        MEASURED_TABLE,
-        RATE,
-        *(one for one, field in fields if not (field.kept or field.final)),
-    }
+        file.visititems(note)
 
     def left_out(name):
-        measured = not may_differ.isdisjoint(name.removeprefix("checksums/").split("/"))
-        return measured or name.startswith("provenance/s")
+        return name in may_differ or name.startswith("provenance/s")
 
     found = datasets(path, left_out)
     assert len(found) > 5

@@ -31,6 +31,7 @@ from societies.errors import (
     DeviceError,
     DeviceFailed,
     Interrupted,
+    OriginWarning,
     OutputError,
     SocietiesError,
     SocietiesWarning,
@@ -948,11 +949,12 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
         with shell_words(), warnings.catch_warnings():
             warnings.simplefilter("ignore", SocietiesWarning)  # shown when CONFIG is read
             warnings.simplefilter("always", DamageWarning)
+            warnings.simplefilter("always", OriginWarning)
             warnings.simplefilter("always", SweepWarning)
             show = warnings.showwarning
 
             def show_all(message: Warning | str, category: type[Warning], *where: Any) -> None:
-                if issubclass(category, DamageWarning | SweepWarning):
+                if issubclass(category, DamageWarning | OriginWarning | SweepWarning):
                     print(f"warning: {printable(str(message))}", file=sys.stderr)
                 else:
                     show(message, category, *where)

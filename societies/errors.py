@@ -65,6 +65,10 @@ class DamageWarning(UserWarning):
     """A part of a file is damaged that a run can go on without."""
 
 
+class OriginWarning(UserWarning):
+    """A file was made by other rules than those of today, or may have been."""
+
+
 class SocietiesWarning(UserWarning):
     """Something is probably not meant so, but the run goes on."""
 

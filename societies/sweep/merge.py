@@ -15,6 +15,7 @@ from societies.output.study import StudyFile
 from societies.output.study_layout import StudyLayout, read_study_layout
 from societies.sweep.document import digest
 from societies.sweep.report import SweepReport, report_of
+from societies.workload.sources import compare, hashes_of
 
 
 def merge(parts: Sequence[str | Path], out: str | Path, *, overwrite: bool = False) -> SweepReport:
@@ -64,6 +65,9 @@ def _require_parts(files: Sequence[StudyFile]) -> None:
             )
         if (file.variables, set(file.events)) != (first.variables, set(first.events)):
             raise OutputError(f"{file.path}: has other variables than {first.path}")
+        hashes = hashes_of(first.attributes) or {}
+        commit = str(first.attributes.get("git_commit", "unknown"))
+        compare(file.path, file.attributes, hashes, commit, "the study")
 
 
 def _layout(paths: Sequence[Path], order: NDArray[np.intp]) -> StudyLayout:

@@ -15,11 +15,15 @@ from societies.sweep.document import Sweep, digest
 from societies.sweep.layout import Runs, different_shapes, joined_shape, keep_of, layout_of
 from societies.sweep.points import Bucket, Point, checked_points, points_of
 from societies.words import counted
+from societies.workload.provenance import git_commit
+from societies.workload.sources import SOURCES, compare, sources_of, text_of
 
 MANY = 1_000_000
 """Above this number of runs somebody has to say that they are meant."""
 MANY_PROGRAMS = 64
 """Number of programs above which somebody is told what they cost."""
+PROGRAMS_HASHED = 8
+"""Programs whose sources a study names; those of further ones are nearly always the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,12 @@ class Prepared:
     shape: Shape
     base: Mapping[str, Any]
     part: tuple[int, int] | None = None
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Hashes of the kernels and of the reference, of the first programs at least."""
+        configs = [one.config for one in self.buckets[:PROGRAMS_HASHED]]
+        return sources_of(self.sweep.workload, self.sweep.base, *configs)
 
 
 def prepared(
@@ -131,8 +141,10 @@ def opened_study(
         If it is a study of another sweep.
     """
     if not goes_on:
-        part = {} if plan.part is None else {"part": "{}/{}".format(*plan.part)}
-        layout = layout_of(plan.sweep, plan.points, plan.runs, plan.shape, **part)
+        more = {SOURCES: text_of(plan.sources)}
+        if plan.part is not None:
+            more["part"] = "{}/{}".format(*plan.part)
+        layout = layout_of(plan.sweep, plan.points, plan.runs, plan.shape, **more)
         with StudyFile.create(path, layout, overwrite=overwrite) as file:
             yield file, plan
         return
@@ -153,6 +165,7 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
     """Return the study with the runs that the sweep has and it lacks, and what is then run."""
     sweep, path = plan.sweep, file.path
     _require_same(sweep.definition, file, points=not grow)
+    compare(path, file.attributes, plan.sources, git_commit(), "the study")
     part = str(file.attributes.get("part", ""))
     asked = "" if plan.part is None else "{}/{}".format(*plan.part)
     if part != asked:
@@ -182,7 +195,8 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
     longer = _checked(sweep, points, runs)
     if not set(file.variables) <= set(longer.shape.variables):
         raise OutputError(f"{path}: has variables that the sweep does not record any more")
-    layout = layout_of(sweep, points, runs, longer.shape)
+    former = {SOURCES: str(file.attributes[SOURCES])} if SOURCES in file.attributes else {}
+    layout = layout_of(sweep, points, runs, longer.shape, **former)
     return file.grown(layout), longer
 
 

@@ -107,7 +107,9 @@ def parent_of(
                 f"{override(f'{workload.ticks_key}={2 * max(1, tick)}')}"
             )
         but = (workload.ticks_key, "record", "interventions")
-        require_origin(path, layout.attributes, config, workload.version, but, "branch off it")
+        require_origin(
+            path, layout.attributes, workload, config, but, "branch off it", "this branch"
+        )
         _require_same_past(path, layout.attributes, config, tick, clock)
         begin, state, there = _begin(workload, config, path, tick, disk, seal, layout)
         yield Parent(path, tick, begin, state, there, disk, layout)

@@ -117,7 +117,7 @@ def run(
         stop = stack.enter_context(interrupts())
         # A file that cannot be made is reported before any kernel is built.
         if resume:
-            file = stack.enter_context(reopen(path, config, workload.version))
+            file = stack.enter_context(reopen(path, workload, config))
             start = file.latest_checkpoint()
             if start:
                 require_checkpoint(workload, config, path, *start)

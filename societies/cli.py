@@ -159,6 +159,10 @@ Table = Annotated[
         metavar="CSV", help="Parameters of each copy: a column for each key, a row for each copy."
     ),
 ]
+AllowPrograms = Annotated[
+    bool,
+    typer.Option("--allow-programs", help="Let programs run that CONFIG names (players of chess)."),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 WIDE = 160
 """Columns of text for a table of numbers, which a narrow terminal wraps rather than cuts off."""
@@ -233,6 +237,7 @@ def run(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print what --profile measured as JSON, nothing else.")
     ] = False,
+    allow_programs: AllowPrograms = False,
     debug: Debug = False,
 ) -> None:
     """Run CONFIG and write one HDF5 file, which is safe to interrupt and can be resumed."""
@@ -271,6 +276,7 @@ def run(
                 batch=batch,
                 progress=progress,
                 profile=profile,
+                allow_programs=allow_programs,
                 **branch,
             )
     except Interrupted as error:
@@ -345,6 +351,7 @@ def sweep(
         typer.Option("--dry-run", help="Print points, launches, memory, time; write nothing."),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="More than a million runs are meant.")] = False,
+    allow_programs: AllowPrograms = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only FILE's path.")] = False,
     debug: Debug = False,
 ) -> None:
@@ -391,6 +398,7 @@ def sweep(
                     scheduler=scheduler,
                     batch=batch,
                     yes=yes,
+                    allow_programs=allow_programs,
                     progress=progress,
                 )
         except Interrupted as error:
@@ -479,25 +487,28 @@ def capture(
     table: Table = None,
     override: Override = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace DIR.")] = False,
+    allow_programs: AllowPrograms = False,
     debug: Debug = False,
 ) -> None:
     """Write a folder that reproduces one phase of CONFIG without Societies, for bug reports."""
     from societies.workload.capture import capture
+    from societies.workload.programs import allowed
     from societies.workload.registry import workload
 
     settings = _load(
         _find_config(config), override, seed=seed, ticks=ticks, replicates=replicates, table=table
     )
-    folder = capture(
-        workload(settings.workload),
-        settings,
-        phase=phase,
-        tick=tick,
-        time=time,
-        device=device,
-        out=out,
-        overwrite=overwrite,
-    )
+    with allowed(allow_programs):
+        folder = capture(
+            workload(settings.workload),
+            settings,
+            phase=phase,
+            tick=tick,
+            time=time,
+            device=device,
+            out=out,
+            overwrite=overwrite,
+        )
     print(folder)
 
 
@@ -637,6 +648,7 @@ def bench(
     table: Table = None,
     override: Override = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace CSV.")] = False,
+    allow_programs: AllowPrograms = False,
     debug: Debug = False,
 ) -> None:
     """Time CONFIG on a device with different numbers of copies; no result is written."""
@@ -647,7 +659,12 @@ def bench(
 
     settings = _load(_find_config(config), override, seed=seed, table=table)
     timings = societies.bench(
-        settings, device=device, copies=copies or (), ticks=ticks, repeats=repeats
+        settings,
+        device=device,
+        copies=copies or (),
+        ticks=ticks,
+        repeats=repeats,
+        allow_programs=allow_programs,
     )
     console = Console()
     with console.status("building kernels") if console.is_terminal else nullcontext():
@@ -677,12 +694,16 @@ def check(
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """Check CONFIG and report every mistake in it at once."""
+    """Check CONFIG: report every mistake in it at once, and which programs it names."""
     from societies.config import to_yaml
+    from societies.workload.programs import described
+    from societies.workload.registry import workload
 
     path = _find_config(config)
     settings = _load(path, override)
     print(to_yaml(settings) if verbose else f"{path}: valid, workload {settings.workload}")
+    for line in described(workload(settings.workload), settings):
+        print(printable(line), file=sys.stderr if verbose else sys.stdout)
 
 
 @app.command()

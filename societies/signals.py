@@ -27,7 +27,8 @@ ONE_HANGUP = 1.0
 jobs, the kernel sends it to the same processes, and systemd sends it right after SIGTERM."""
 
 _newest = -float("inf")
-"""Time of the newest of these signals, by `time.monotonic`."""
+_last = 0
+"""Time of the newest of these signals, by `time.monotonic`, and which one it was."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -50,15 +51,15 @@ def exit_code(number: int) -> int:
     return 128 + number
 
 
-def came_after(moment: float) -> bool:
-    """Return whether a signal came after a moment of `time.monotonic`."""
-    return _newest > moment
+def came_after(moment: float) -> int:
+    """Return which signal came last, if it came after a moment of `time.monotonic`; else 0."""
+    return _last if _newest > moment else 0
 
 
 def counts(number: int) -> bool:
     """Note a signal, and return whether it counts: SIGHUP shortly after another one does not."""
-    global _newest
-    before, _newest = _newest, time.monotonic()
+    global _newest, _last
+    before, _newest, _last = _newest, time.monotonic(), number
     if number == HANGUP:
         _leave_closed_terminal()
     return number != HANGUP or _newest - before > ONE_HANGUP

@@ -47,6 +47,8 @@ from societies.sweep.prepare import Prepared, opened_study, prepared, warnings_o
 from societies.sweep.report import Progress, SweepReport, Watch, report_of
 from societies.words import counted
 from societies.workload.interrupts import Interruption, interrupts
+from societies.workload.programs import allowed, require_allowed
+from societies.workload.protocol import Workload
 from societies.workload.slices import paced
 
 SECONDS_OF_BATCH = 10.0
@@ -79,6 +81,7 @@ def run(
     scheduler: str = "",
     batch: int | None = None,
     yes: bool = False,
+    allow_programs: bool = False,
     progress: Watch | None = None,
 ) -> SweepReport:
     """Carry out a sweep and write its study while it runs.
@@ -111,6 +114,8 @@ def run(
         Runs of a batch. Default: as many as take about ten seconds. No bit depends on it.
     yes : bool
         Go on with more than `prepare.MANY` runs.
+    allow_programs : bool
+        As for `societies.run`, here and on all workers.
     progress : callable, optional
         Called with a `Progress` after every batch.
 
@@ -140,6 +145,7 @@ def run(
     path = Path(out) if out is not None else Path(f"{Path(sweep.name).stem}.h5")
     _require_sense(resume, overwrite, retry_failed, add_points, part, workers, scheduler, batch)
     plan = prepared(sweep, replicates, part, yes=yes)
+    _require_programs(plan, allow_programs)
     for text in warnings_of(plan):
         warnings.warn(text, SweepWarning, stacklevel=2)
     goes_on = resume or retry_failed or add_points
@@ -160,7 +166,7 @@ def run(
         said = "was damaged and is" if wrong == 1 else "were damaged and are"
         notes = [f"{counted(wrong, 'run')} {said} computed again"]
         rows = np.flatnonzero(file.status == (FAILED if retry_failed else PENDING)).tolist()
-        session = _Session(ready, file, rows, progress, batch)
+        session = _Session(ready, file, rows, progress, batch, allow_programs)
         if rows and executor is None:
             executor = executor_for(session.programs)
             stack.callback(executor.close)
@@ -173,6 +179,16 @@ def run(
         except (Unreachable, WrongVersion) as error:
             raise type(error)(f"{error}\n{_state(file)}") from None
         return session.report(time.perf_counter() - began, notes if file.damaged else ())
+
+
+def _require_programs(plan: Prepared, allow: bool) -> None:
+    """Raise ConfigError if a point names a program that may not run, before anything does."""
+    chosen = plan.sweep.workload
+    if type(chosen).programs is Workload.programs:
+        return  # it starts none
+    with allowed(allow):
+        for bucket in plan.buckets:
+            require_allowed(chosen.programs(chosen.parameters(bucket.config)))
 
 
 def _state(file: StudyFile) -> str:
@@ -255,6 +271,7 @@ class _Session:
     rows : of the file that are to be computed
     watch : is told how far it is
     asked : runs of a batch, if that was said
+    allow_programs : whether programs that configurations name may run
     """
 
     plan: Prepared
@@ -262,6 +279,7 @@ class _Session:
     rows: Sequence[int]
     watch: Watch | None
     asked: int | None
+    allow_programs: bool = False
     done: int = 0
     failed: int = 0
     launch_seconds: float = 0.0
@@ -368,6 +386,7 @@ class _Session:
             self._copies[rows],
             rows,
             plan.keep,
+            allow_programs=self.allow_programs,
         )
 
     def _settle(self, batch: Batch, future: Future[Result]) -> float:

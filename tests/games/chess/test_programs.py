@@ -58,7 +58,9 @@ def ways(config, tmp_path):
 @pytest.mark.parametrize("way", ["run", "steps", "bench", "sweep"])
 def test_nothing_runs_unless_allowed(way, engine, tmp_path):
     command, trace = engine
-    with pytest.raises(ConfigError, match=r"(?s)players\.0\.path: .*engine\.py.*allow_programs=True"):
+    with pytest.raises(
+        ConfigError, match=r"(?s)players\.0\.path: .*engine\.py.*allow_programs=True"
+    ):
         ways(match(command), tmp_path)[way]()
     assert not trace.exists() and not [*tmp_path.glob("*.h5")]
 

@@ -334,6 +334,7 @@ class _Session:
         """Hand out batches and write what comes back; ``running`` are those that are under way."""
         timed = 0
         while True:
+            stop.check()
             while len(running) < executor.slots and (
                 batch := self._next(self._size(executor, timed))
             ):

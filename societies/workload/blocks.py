@@ -176,7 +176,8 @@ class Simulation:
             self._write_waiting()
             yield self.tick
         if self.tick < last and ended is None:
-            self._save(self.tick, self.engine.state())
+            if self.tick:  # the start is computed again, and no run has a checkpoint of it
+                self._save(self.tick, self.engine.state())
             raise Stopped(self.stop.number)
 
     @contextmanager

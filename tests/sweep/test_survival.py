@@ -336,3 +336,14 @@ def test_processes_are_renewed_and_replaced(tmp_path, straight, monkeypatch):
     report = sweep.run(SWEEP, out=study, device="cpu", batch=4, progress=kill)
     assert killed and not report.failures
     same(study, straight)
+
+
+def test_dask_logs_nothing_while_it_computes(caplog):
+    """A scheduler that is killed gave pages of tracebacks; ours says it in a line."""
+    logger = executors.logging.getLogger("distributed.client")
+    silenced = executors._silence()
+    logger.error("Failed to reconnect")
+    executors.logging.getLogger("asyncio").error("Task exception was never retrieved")
+    assert caplog.records == [] and logger in silenced
+    for one in silenced:
+        one.disabled = False

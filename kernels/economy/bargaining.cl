@@ -436,9 +436,6 @@ COLLECTIVE void proposal_together(TABLE_PARAMETERS, const team_t team, const lad
     *given = lane == 0 ? s.first + steps[0] : 0;
     *taken = rounded((real)*given * s.rate);
     barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before its memory is used again
-    local_free(LADDER_LANES * sizeof(uint));
-    local_free(LADDER_LANES * sizeof(real));
-    local_free(2 * TEAMS * sizeof(uint));
 }
 #endif
 

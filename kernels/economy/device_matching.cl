@@ -248,11 +248,6 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS, const size_t society, const 
     local_free(AGENTS * FREE_WORDS * sizeof(uint));
     local_free(AGENTS * PARTNERS_REMEMBERED * sizeof(real));
 #endif
-    local_free(sizeof(uint));
-    local_free(GROUP_MOST * sizeof(uint));
-    local_free(GROUP_MOST * sizeof(real));
-    local_free(BLOCKS * sizeof(uint));
-    local_free(FREE_WORDS * sizeof(uint));
 }
 
 __kernel void device_matching(STATE_PARAMETERS, const uint device_type, const uint market_round)

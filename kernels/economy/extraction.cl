@@ -588,8 +588,6 @@ COLLECTIVE_WHOLE void extract(STATE_PARAMETERS, TABLE_PARAMETERS, __global real 
     local_free(SLOTS * RESOURCES * sizeof(real));
     local_free(SLOTS * RESOURCES * sizeof(real));
 #endif
-    local_free(SLOTS * TREE_NODES * sizeof(uint));
-    local_free(SLOTS * TREE_NODES * sizeof(real));
 }
 
 // `all_agents`: of all societies; `together`: of a workgroup.

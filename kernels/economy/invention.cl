@@ -330,13 +330,6 @@ COLLECTIVE_WHOLE void invent(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t so
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // what is new, before the next
         next = first == NONE ? next + LANES : first + 1;
     } while (next < AGENTS);
-#if AGENTS <= INVENTION_ORDER_LIMIT
-    local_free(AGENTS * sizeof(uint));
-#endif
-    local_free(TYPES * RESOURCES * sizeof(uchar));
-    local_free(sizeof(uint));
-    local_free(sizeof(uint));
-    local_free(sizeof(uint));
 }
 
 __kernel void invention(STATE_PARAMETERS, TABLE_PARAMETERS, const uint day,

@@ -117,7 +117,6 @@ INLINED void look_at_menu(STATE_PARAMETERS, __global menu_t *menus, const size_t
         }
         if (anew) list_anew(kept);
     }
-    local_free(RESOURCES * sizeof(real));
 }
 
 // The same after a swap, which changed two holdings.
@@ -163,7 +162,6 @@ COLLECTIVE void load_ranks(STATE_PARAMETERS, __global const menu_t *menus, const
         rank[r] = before;
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // all ranks; `changed` is read
-    local_free(TEAMS * sizeof(uint));
 }
 
 INLINED void keep_ranks(STATE_PARAMETERS, __global menu_t *menus, const size_t society,
@@ -252,7 +250,6 @@ COLLECTIVE void rank_again(STATE_PARAMETERS, const size_t society, const uint a,
         rank_swapped(of_b, key_b, rank_b, before + 2);
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // all ranks, before they are read
-    local_free(4 * TEAMS * sizeof(uint));
 }
 
 #define is_on_menu(key, rank, resource) ((rank)[resource] < menu_size && (key)[resource] < UNHELD)
@@ -273,8 +270,6 @@ COLLECTIVE void choose_menu(STATE_PARAMETERS, __global menu_t *menus, const size
     }
     keep_ranks(STATE, menus, society, agent, all, key, rank);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the menu, before it is read
-    local_free(RESOURCES * sizeof(ushort));
-    local_free(RESOURCES * sizeof(real));
 }
 #else
 // Choose the menu of an agent, by all work-items. Local memory: 11 bytes a resource.
@@ -290,9 +285,6 @@ COLLECTIVE void choose_menu(STATE_PARAMETERS, __global menu_t *menus, const size
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // the agent's values, before they are ranked
     n_smallest(key, mask, resources, menu_size, menu, scratch);
-    local_free((RESOURCES + 1) / 2 * sizeof(uint));
-    local_free(RESOURCES * sizeof(uchar));
-    local_free(RESOURCES * sizeof(real));
 }
 #endif
 

@@ -258,17 +258,6 @@ COLLECTIVE void extract_at_once(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t
     }
     for (uint r = LANE; r < resources; r += LANES)
         keep_practice(STATE, TABLES, society, agent, r, holding[r], experienced[r]);
-    local_free(2 * sizeof(uint));
-    local_free(RESOURCES * sizeof(int));
-    local_free(RESOURCES * sizeof(uint));
-    local_free(UNITS * sizeof(uint));
-    local_free((UNITS + 1) * sizeof(uint));
-    local_free(RESOURCES * sizeof(real));
-    local_free((UNITS + 1) * sizeof(real));
-    local_free((UNITS + 1) * sizeof(real));
-    local_free(UNITS * sizeof(real));
-    local_free(UNITS * sizeof(real));
-    local_free(UNITS * sizeof(real));
 }
 
 // A workgroup is an agent; a work-item is in turn a resource and a unit of one. Local memory: 388

@@ -142,8 +142,6 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
         }
         alone_in_order();  // the lists are read, before their memory is used again
     } while (going);
-    local_free(ATTEMPTS * sizeof(ushort));
-    local_free(ATTEMPTS * sizeof(ushort));
 }
 
 // A workgroup takes so many pairs, one after the other, and so many rounds of theirs: one round of
@@ -209,7 +207,6 @@ COLLECTIVE void offer(STATE_PARAMETERS, __global menu_t *menus, const size_t soc
     for (uint i = LANE; i < menu_size; i += LANES)
         if (menu[i] != NONE) sell(on_menu, menu[i]);
     barrier(CLK_LOCAL_MEM_FENCE);  // the menu is marked, before another is made
-    local_free(MENU_SIZE * sizeof(uint));
 }
 #endif
 
@@ -481,9 +478,6 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
     local_free(2 * TEAMS * RESOURCES * sizeof(ushort));
     local_free(2 * TEAMS * RESOURCES * sizeof(real));
 #endif
-    local_free(2 * TEAMS * ATTEMPTS * sizeof(ushort));
-    local_free(2 * TEAMS * SALE_WORDS * sizeof(uint));
-    local_free(TEAMS * sizeof(course_t));
 }
 
 // A workgroup takes so many pairs, side by side as far as there are work-items.

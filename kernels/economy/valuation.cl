@@ -136,10 +136,6 @@ COLLECTIVE_WHOLE void up_from_tools(AGENT_PARAMETERS, const uint device_type,
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         depth -= 1;
     } while (depth >= 0);
-#if DEVICE_IS_CPU
-    local_free(4 * RESOURCES * sizeof(uchar));
-#endif
-    local_free(RESOURCES * sizeof(real));
 }
 
 // What each wanted device of the type costs the agent: its expected price, or else the value of the

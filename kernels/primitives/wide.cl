@@ -43,7 +43,6 @@ COLLECTIVE uint wide_scan_exclusive(__global uint *x, const uint n)
         at += here;
     } while (at < n);
     barrier(CLK_GLOBAL_MEM_FENCE);  // the sums in x, before everybody reads them
-    local_free(WIDE_BLOCK * sizeof(uint));
     return before;
 }
 
@@ -62,9 +61,6 @@ COLLECTIVE uint wide_compact(const __global uchar *flags, const uint n, const ui
     const uint count = compact(set, length, listed, scratch);
     for (uint i = lid; i < count; i += lanes) out[i] = first + listed[i];
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the list, before it is read or replaced
-    local_free(WIDE_BLOCK * sizeof(uint));
-    local_free(WIDE_BLOCK * sizeof(uint));
-    local_free(WIDE_BLOCK * sizeof(uchar));
     return count;
 }
 
@@ -77,7 +73,6 @@ COLLECTIVE real wide_reduce_sum(const __global real *x, const uint n)
     for (uint i = (uint)get_local_id(0); i < length; i += (uint)get_local_size(0)) block[i] = x[i];
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the entries are copied, and x is read
     const real sum = reduce_sum_local(block, length);
-    local_free(WIDE_BLOCK * sizeof(real));
     return sum;
 }
 
@@ -126,7 +121,6 @@ COLLECTIVE uint wide_count(const __global uchar *flags, const uint n)
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // all counts are added, and flags read
     const uint total = count[0];
     barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the total, before the word is used again
-    local_free(sizeof(uint));
     return total;
 }
 

@@ -129,13 +129,6 @@ COLLECTIVE int evaluate_together(__global const uint *position, const uint ply,
     barrier(CLK_LOCAL_MEM_FENCE);  // the value, before everybody reads it
     const int found = value[0];
     barrier(CLK_LOCAL_MEM_FENCE);  // the value is read, before another position is weighed
-    local_free(sizeof(int));
-    local_free(sizeof(uint));
-    local_free(POINTS * DIRECTIONS * sizeof(uchar));
-    local_free(POINTS * sizeof(ushort));
-    local_free(SIDES * COUNTS * sizeof(int));
-    local_free(SIDES * KNOWN_WORDS * sizeof(uint));
-    local_free(SIDES * LINES * sizeof(uint));
     return found;
 }
 

@@ -315,8 +315,4 @@ __kernel void grow(__global const uchar *board, __global const uchar *to_move,
 #if RAVE
     local_free(2 * CELLS * sizeof(uint));
 #endif
-    local_free(2 * sizeof(uint));
-    local_free(TREE_ITEMS * sizeof(uint));
-    local_free(TREE_ITEMS * sizeof(double));
-    local_free(2 * CELLS * sizeof(uint));
 }

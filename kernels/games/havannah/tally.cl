@@ -43,5 +43,4 @@ __kernel void tally(__global const ushort *outcomes, __global long *wins, __glob
         squares[at] += (long)counters[LENGTHS + 1u] + ((long)counters[LENGTHS + 2u] << 16);
         for (uint i = 0; i < KINDS; ++i) finishes[at * KINDS + i] += counters[i];
     }
-    local_free(COUNTERS * sizeof(uint));
 }

@@ -120,7 +120,4 @@ __kernel void parallel(__global const uchar *boards, __global const uchar *mover
         board_leaves[at] = counted[1];
         board_finished[at] = counted[2];
     }
-    local_free(NODES * sizeof(uchar));
-    local_free(3 * NODES * sizeof(uint));
-    local_free(NODES * sizeof(view_t));
 }

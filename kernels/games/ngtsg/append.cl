@@ -74,5 +74,4 @@ append_children(__global const uint *level, __global const uint *batch, __global
         children_log[row] = children[game];
         if (deepening > 0u) horizon_log[row] = horizon[game];
     }
-    local_free(sizeof(uint));
 }

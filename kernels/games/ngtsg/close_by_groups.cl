@@ -113,5 +113,4 @@ __kernel void close_by_groups(
                        counts + rows, taken + rows, round + rows, horizon, low, high, level, ended,
                        batch_leaves, leaves, value, move, as_good, perhaps_as_good, last_rounds,
                        game, tick, depth);
-    local_free(2u * sizeof(uint));
 }

@@ -156,9 +156,6 @@ __kernel void select_batch(__global const uint *moves, __global const uint *pare
         batch_first[game] = first;
         batch_end[game] = chosen == most ? batch[chosen - 1u] + 1u : end;
     }
-    local_free(STRIP * sizeof(uchar));
-    local_free(STRIP * sizeof(uint));
-    local_free(STRIP * sizeof(uint));
 }
 
 #endif

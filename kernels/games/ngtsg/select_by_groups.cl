@@ -164,8 +164,4 @@ __kernel void select_by_groups(
         atomic_and(&turns[0], 0u);
         atomic_and(&turns[1], 0u);
     }
-    local_free(STRIP * sizeof(uchar));
-    local_free(STRIP * sizeof(uint));
-    local_free(STRIP * sizeof(uint));
-    local_free(4u * sizeof(uint));
 }

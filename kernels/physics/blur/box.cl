@@ -202,5 +202,4 @@ __kernel void box(__global const uchar *restrict planes, __global uchar *restric
 #endif
     local_free(STRIP * sizeof(sum_t));
 #endif
-    local_free((SPAN + BEYOND) * sizeof(sum_t));
 }

@@ -326,7 +326,6 @@ COLLECTIVE void first_seen(hit_t *best, const scene_t *scene, const bool active,
         group_barrier(CLK_LOCAL_MEM_FENCE);  // the last look at the tile, before the next one
         first += TILE / 8;
     } while (first < scene->group_count);
-    local_free(4 * TILE * sizeof(num));
 }
 
 #else

@@ -191,9 +191,9 @@ def verify(
     Parameters
     ----------
     ticks : int, optional
-        Compare the first ticks, this many; the clock's own word does as well (``days=3``). Default: a
-        short run as a whole, of a longer one the first ticks and some at several times, to which
-        the device runs alone.
+        How many of the first ticks to compare; the clock's own word works too (``days=3``).
+        Default: all ticks of a short run; of a longer one the first ticks and some later ones, up
+        to which the device runs alone.
     start : path, optional
         A result of this configuration (ticks and ``record`` may differ): begin with its newest
         checkpoint instead of tick 0, and compare ``ticks`` ticks after it, or all.

@@ -27,8 +27,8 @@ OPTIONS = (
     "--prec-sqrt=true",
     "--disable-warnings",
 )
-"""Options of every build: no fused operations, subnormal numbers, divisions and roots rounded
-correctly."""
+"""Options of every build: no fused operations, subnormal numbers preserved, divisions and roots
+rounded correctly."""
 
 _ERROR = re.compile(
     r"^(?:(?P<file>.+?)\((?P<line>\d+)\)|At end of source): (?:catastrophic )?error(?: #[\w-]+)?: "

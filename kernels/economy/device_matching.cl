@@ -236,7 +236,7 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS, const size_t society, const 
         placed += 2;
         group_barrier(CLK_LOCAL_MEM_FENCE);  // who is free, before the next is drawn
     } while (left > 0);
-    group_barrier(CLK_GLOBAL_MEM_FENCE);  // pairs are formed, and nobody asks who has met
+    group_barrier(CLK_GLOBAL_MEM_FENCE);  // pairs are formed, and no work-item asks who has met
     for (uint first = 2 * lid; first + 1 < agents; first += 2 * lanes) {
         const uint a = device_partners(first), b = device_partners(first + 1);
         met(a, market_round) = b;

@@ -115,7 +115,7 @@ INLINED best_t read_root(TREE_PARAMETERS)
 #endif
 }
 
-// What there is beside a resource's leaf below each node above it.
+// The siblings of the nodes on the way from a resource's leaf to the root.
 #define ROOT_IN_HALVES (LEAVES == 64)
 #define WHOLE_LEVELS (LEVELS - ROOT_IN_HALVES)
 typedef struct {
@@ -227,7 +227,7 @@ INLINED void fill_level(TREE_PARAMETERS, const uint level)
                              LEAVES / (2 * level)));
 }
 
-// Form all nodes above the leaves of so many trees, level by level; `leaves` is LEAVES, hidden from
+// Form all nodes above the leaves of several trees, level by level; `leaves` is LEAVES, hidden from
 // the compiler.
 COLLECTIVE void fill_trees(TREE_PARAMETERS, const uint trees, const uint leaves)
 {

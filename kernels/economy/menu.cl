@@ -9,11 +9,11 @@
 #include "primitives/select.cl"
 
 // All that an agent's menu depends on, the remembered values, of resources that are not held
-// UNHELD, and the order of the resources by them. It is kept from meeting to meeting and corrected
-// after a swap, which changes two holdings: that is quicker than to choose again. On a CPU the
-// first LISTED resources are listed in order; zeros, with which the memory begins, are no list:
-// `length` is 0. On a GPU, up to as many resources as are ranked by counting, the ranks of all
-// resources are kept, once they are `known`.
+// UNHELD, and the order of the resources by them. It is cached from meeting to meeting and
+// corrected after a swap, which changes two holdings: that is quicker than to choose again. On a
+// CPU the first LISTED resources are listed in order; zeros, with which the memory begins, are no
+// list: `length` is 0. On a GPU, up to as many resources as are ranked by counting, the ranks of
+// all resources are cached, once they are `known`.
 #define RANKED (!DEVICE_IS_CPU && RESOURCES <= SELECT_BY_RANK)
 #define LISTED (RESOURCES < 4 * MENU_SIZE ? RESOURCES : 4 * MENU_SIZE)
 typedef struct {
@@ -140,14 +140,14 @@ static uint menu_length(const __global menu_t *kept)
 // of a team.
 #define RANKS_PARAMETERS const team_t team, __local real *key, __local ushort *rank
 
-// Take over the kept ranks, or rank anew if a key has changed.
+// Take over the cached ranks, or rank anew if a key has changed.
 COLLECTIVE void load_ranks(STATE_PARAMETERS, __global const menu_t *menus, const size_t society,
                            const uint agent, RANKS_PARAMETERS)
 {
     __global const menu_t *kept = menus + (society * AGENTS + agent);
     __local uint *changed = local_malloc(TEAMS * sizeof(uint));
     if (team.lane == 0) changed[team.slot] = !kept->known;
-    barrier(CLK_LOCAL_MEM_FENCE);  // what is kept at all, before a change is found
+    barrier(CLK_LOCAL_MEM_FENCE);  // whether ranks are cached, before a change is found
     for (uint r = team.lane; r < resources; r += team.lanes) {
         key[r] = key_of(STATE, society, agent, r);
         rank[r] = kept->rank[r];

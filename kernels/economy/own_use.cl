@@ -48,7 +48,7 @@ COLLECTIVE bool benefits(AGENT_PARAMETERS, __global used_t *uses, const uint dev
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // whether there is any, before it is read
     const bool found = *any;
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before its memory is used again
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before its memory is used again
     return found;
 }
 

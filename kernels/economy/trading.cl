@@ -144,7 +144,7 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
     } while (going);
 }
 
-// A workgroup takes so many pairs, one after the other, and so many rounds of theirs: one round of
+// A workgroup takes several pairs, one after the other, and several rounds of theirs: one round of
 // a few pairs or, where there are many societies, all pairs of one and all rounds of a market,
 // which then need no launch for each round.
 __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
@@ -187,7 +187,7 @@ INLINED uint sold_before(const __local uint *sold, const uint resource)
     return count;
 }
 
-// List the resources, ascending. Returns how many, to everybody.
+// List the resources, ascending. Returns how many, to all.
 INLINED uint list_sold(STATE_PARAMETERS, const team_t team, const __local uint *sold,
                        __local ushort *listed)
 {
@@ -480,7 +480,7 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
 #endif
 }
 
-// A workgroup takes so many pairs, side by side as far as there are work-items.
+// A workgroup takes several pairs, side by side as far as its work-items allow.
 __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
                       __global menu_t *menus, const uint market_round, const uint together,
                       const uint all_pairs)

@@ -126,7 +126,7 @@ COLLECTIVE int evaluate_together(__global const uint *position, const uint ply,
         const bool six = now.of[SIX] > 0 || then.of[SIX] > 0;
         value[0] = all == POINTS && !six ? 0 : rule_of(&now, &then);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // the value, before everybody reads it
+    barrier(CLK_LOCAL_MEM_FENCE);  // the value, before all read it
     const int found = value[0];
     barrier(CLK_LOCAL_MEM_FENCE);  // the value is read, before another position is weighed
     return found;

@@ -2,7 +2,7 @@
 // Twin: reference_py/games/kalah/parallel.py.
 //
 // A workgroup is a board (a long launch is several, of which each has the workgroups from
-// `first_group` on), a work-item every so many-th node of a level, or one alone on a CPU
+// `first_group` on), a work-item every n-th node of a level, or one alone on a CPU
 // (group.cl). Every node has PITS children, whether they are moves or not, so that each is found by
 // its number (tree.cl). Three steps, as in the original: generate, evaluate, reduce. Evaluation is
 // free: the value of a board follows from the one before it. The maximum is of the node's own

@@ -183,7 +183,7 @@ INLINED uint load_bits(__global const mask_t *restrict row, const int column)
 #endif
 }
 
-// Stores those of four cells that are kept and on the plate; `place` is that of the first in the
+// Stores those of four cells that count and are on the plate; `place` is that of the first in the
 // tile.
 INLINED void store_four(__global num *restrict row, const int column, const int place,
                         const num4 cells)

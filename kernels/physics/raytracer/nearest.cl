@@ -166,7 +166,7 @@ static void offer_planes(hit_t *best, const scene_t *scene, const num3 origin, c
 static num box_margin(const scene_t *scene, const num3 origin, const num3 towards)
 {
 #if !FORM_IS_TREE
-    return NUM(0.0);  // nobody asks
+    return NUM(0.0);  // never used
 #else
     const num u = NUM(UNIT_ROUNDOFF);
     const num3 a = origin - vector_at(scene->limits), b = vector_at(scene->limits + 3) - origin;

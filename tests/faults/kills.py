@@ -289,6 +289,7 @@ def started(words: list[str]) -> tuple[int, int]:
             signals.handle()
             os.dup2(os.open(os.devnull, os.O_RDWR), 1)
             os.dup2(writing, 2)
+            sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")  # pytest has others
             sys.argv = ["societies", *words]
             os.write(told, b"x")
             command()
@@ -316,20 +317,30 @@ def whole_study(path: Path) -> dict[str, bytes]:
     return {name: value for name, value in everything(path).items() if name not in but}
 
 
-def stop_one(number: int, name: str, chance: random.Random, folder: Path) -> tuple[str, str]:
-    """Stop a command by a signal and go on with it; return what came of it, and what is wrong."""
+def stop_one(
+    number: int,
+    name: str,
+    chance: random.Random,
+    folder: Path,
+    lasted: dict[int, tuple[float, float]],
+) -> tuple[str, str]:
+    """Stop a command by a signal and go on with it; return what came of it, and what is wrong.
+
+    ``lasted`` has the seconds of each command that nothing disturbs: until its file is there, and
+    from then on.
+    """
     kind, which = number % 2, len(RUNS) if number % 2 else number // 2 % len(RUNS)
     whole, sent = folder / f"whole{which}.h5", getattr(signal, f"SIG{name}")
     content = whole_study if kind else everything
-    if which not in LASTED:
+    if which not in lasted:
         child, said = started(command_of(number, whole))
         before = until_there(whole, said)
         began = time.perf_counter()
         code, text = ended(child, said)
         if code:
             return "failed", f"{command_of(number, whole)}: {code} {text}"
-        LASTED[which] = before, time.perf_counter() - began
-    path, (before, after) = folder / "stopped.h5", LASTED[which]
+        lasted[which] = before, time.perf_counter() - began
+    path, (before, after) = folder / "stopped.h5", lasted[which]
     child, said = started(command_of(number, path))
     if chance.random() < EARLY:
         time.sleep(chance.uniform(0, before))
@@ -365,9 +376,6 @@ def stop_one(number: int, name: str, chance: random.Random, folder: Path) -> tup
     return where, f"{what}: {'; '.join(wrong)}" if wrong else ""
 
 
-LASTED: dict[int, tuple[float, float]] = {}
-"""Seconds of each command that nothing disturbs: until its file is there, and from then on."""
-
 EARLY = 0.25
 """Share of the signals that are sent before there is a file, or while it is made."""
 
@@ -394,13 +402,12 @@ def stop_some(name: str, numbers: Sequence[int], seed: int) -> tuple[Counter[str
     import societies.sweep
     import societies.workload.run  # noqa: F401
 
-    seen, wrong = Counter[str](), []
+    seen, wrong, lasted = Counter[str](), [], {}
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "sweep.yaml").write_text(json.dumps(SWEEP))
-        os.environ["SOCIETIES_CACHE_DIR"] = str(Path(folder) / "sweep-cache")
         for number in numbers:
             chance = random.Random(f"{seed} {name} {number}")
-            where, what = stop_one(number, name, chance, Path(folder))
+            where, what = stop_one(number, name, chance, Path(folder), lasted)
             seen[f"{'sweep' if number % 2 else 'run'} {where}"] += 1
             wrong += [what] * bool(what)
     return seen, wrong

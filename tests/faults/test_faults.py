@@ -9,7 +9,7 @@ import configurations_at_random
 import pytest
 import societies_at_random
 from flips import flip_bytes, make_files
-from kills import kill
+from kills import kill, stop_some
 
 SEED = int(os.environ.get("SOCIETIES_TEST_SEED", "20240611"))
 
@@ -29,6 +29,19 @@ def test_a_kill_at_any_moment_leaves_a_consistent_file(tmp_path):
     seen, wrong = kill(6, SEED, tmp_path)
     assert wrong == []
     assert seen["kills"] >= 6 and seen["came through"] >= 1
+
+
+@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "KILL"])
+def test_a_command_that_a_signal_stopped_goes_on_to_the_same_file(name):
+    seen, wrong = stop_some(name, in_a_turn(name), SEED)
+    assert wrong == []
+    assert seen.total() == 2
+
+
+def in_a_turn(name):
+    """Return the numbers of a run and of a sweep, others for each signal and never on Dask."""
+    first = 2 * ["INT", "TERM", "HUP", "KILL"].index(name)
+    return first, first % 6 + 1
 
 
 def test_every_broken_configuration_is_refused_in_plain_words(tmp_path):

@@ -13,6 +13,9 @@ from kills import kill, stop_some
 
 SEED = int(os.environ.get("SOCIETIES_TEST_SEED", "20240611"))
 
+SIGNALS = ("INT", "HUP", "KILL")
+"""What else ends a command than SIGTERM; by hundreds in `kills.py --signal`."""
+
 SMALL = (18,)
 """Seeds of societies that are quickly compared; in them people trade and sell devices."""
 
@@ -31,7 +34,9 @@ def test_a_kill_at_any_moment_leaves_a_consistent_file(tmp_path):
     assert seen["kills"] >= 6 and seen["came through"] >= 1
 
 
-@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "KILL"])
+@pytest.mark.parametrize(
+    "name", ["TERM", *(pytest.param(one, marks=pytest.mark.thorough) for one in SIGNALS)]
+)
 def test_a_command_that_a_signal_stopped_goes_on_to_the_same_file(name):
     seen, wrong = stop_some(name, in_a_turn(name), SEED)
     assert wrong == []
@@ -40,7 +45,7 @@ def test_a_command_that_a_signal_stopped_goes_on_to_the_same_file(name):
 
 def in_a_turn(name):
     """Return the numbers of a run and of a sweep, others for each signal and never on Dask."""
-    first = 2 * ["INT", "TERM", "HUP", "KILL"].index(name)
+    first = 2 * ["TERM", *SIGNALS].index(name)
     return first, first % 6 + 1
 
 

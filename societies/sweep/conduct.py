@@ -18,7 +18,6 @@ import numpy as np
 from societies import signals
 from societies.errors import (
     BuildError,
-    ConfigError,
     Interrupted,
     SocietiesError,
     SweepWarning,
@@ -38,17 +37,21 @@ from societies.sweep.executors import (
     Lost,
     Processes,
     Unreachable,
-    is_address,
     local_devices,
 )
 from societies.sweep.layout import Runs
 from societies.sweep.points import Bucket, groups
-from societies.sweep.prepare import Prepared, opened_study, prepared, warnings_of
+from societies.sweep.prepare import (
+    Prepared,
+    opened_study,
+    prepared,
+    require_programs,
+    require_sense,
+    warnings_of,
+)
 from societies.sweep.report import Progress, SweepReport, Watch, report_of
 from societies.words import counted
 from societies.workload.interrupts import Interruption, interrupts
-from societies.workload.programs import allowed, require_allowed
-from societies.workload.protocol import Workload
 from societies.workload.slices import paced
 
 SECONDS_OF_BATCH = 10.0
@@ -143,9 +146,9 @@ def run(
     began = time.perf_counter()
     sweep = source if isinstance(source, Sweep) else load_sweep(source)
     path = Path(out) if out is not None else Path(f"{Path(sweep.name).stem}.h5")
-    _require_sense(resume, overwrite, retry_failed, add_points, part, workers, scheduler, batch)
+    require_sense(resume, overwrite, retry_failed, add_points, part, workers, scheduler, batch)
     plan = prepared(sweep, replicates, part, yes=yes)
-    _require_programs(plan, allow_programs)
+    require_programs(plan, allow_programs)
     for text in warnings_of(plan):
         warnings.warn(text, SweepWarning, stacklevel=2)
     goes_on = resume or retry_failed or add_points
@@ -181,16 +184,6 @@ def run(
         return session.report(time.perf_counter() - began, notes if file.damaged else ())
 
 
-def _require_programs(plan: Prepared, allow: bool) -> None:
-    """Raise ConfigError if a point names a program that may not run, before anything does."""
-    chosen = plan.sweep.workload
-    if type(chosen).programs is Workload.programs:
-        return  # it starts none
-    with allowed(allow):
-        for bucket in plan.buckets:
-            require_allowed(chosen.programs(chosen.parameters(bucket.config)))
-
-
 def _state(file: StudyFile) -> str:
     done = int((file.status == DONE).sum())
     return (
@@ -206,43 +199,6 @@ def _why(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "the memory of the computer that computed it is full" + (f": {text}" if text else "")
     return f"{type(error).__name__}: {text}"
-
-
-def _require_sense(
-    resume: bool,
-    overwrite: bool,
-    retry_failed: bool,
-    add_points: bool,
-    part: tuple[int, int] | None,
-    workers: int,
-    scheduler: str,
-    batch: int | None,
-) -> None:
-    """Raise ConfigError for arguments that contradict each other."""
-    if (resume or retry_failed or add_points) and overwrite:
-        raise ConfigError(
-            f"{option('overwrite', True)} begins the study anew, which contradicts going on with it"
-        )
-    if part is not None and not 1 <= part[0] <= part[1]:
-        raise ConfigError(f"{option('part')}: K/N needs 1 <= K <= N, got {part[0]}/{part[1]}")
-    if part is not None and add_points:
-        raise ConfigError(
-            f"{option('part')}: a part cannot grow; merge the parts, then add to the study"
-        )
-    if workers and scheduler:
-        raise ConfigError(
-            f"{option('workers')} starts a cluster here, {option('scheduler')} names another: "
-            "choose one"
-        )
-    if scheduler and not is_address(scheduler):
-        raise ConfigError(
-            f"{option('scheduler', scheduler)}: expected where a scheduler of Dask listens, "
-            "such as tcp://host:8786"
-        )
-    if workers < 0:
-        raise ConfigError(f"{option('workers', workers)}: at least 1 is needed")
-    if batch is not None and batch < 1:
-        raise ConfigError(f"{option('batch', batch)}: at least 1 is needed")
 
 
 def executor_of(device: str, workers: int, scheduler: str, programs: int) -> Executor:

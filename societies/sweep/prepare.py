@@ -12,9 +12,12 @@ from societies.errors import ConfigError, OutputError, option
 from societies.output.study import StudyFile
 from societies.sweep.batch import Keep, Shape
 from societies.sweep.document import Sweep, digest
+from societies.sweep.executors import is_address
 from societies.sweep.layout import Runs, different_shapes, joined_shape, keep_of, layout_of
 from societies.sweep.points import Bucket, Point, checked_points, points_of
 from societies.words import counted
+from societies.workload.programs import allowed, require_allowed
+from societies.workload.protocol import Workload
 from societies.workload.provenance import git_commit
 from societies.workload.sources import SOURCES, compare, sources_of, text_of
 
@@ -125,6 +128,53 @@ def warnings_of(ready: Prepared) -> list[str]:
         f"{keys}: {count:,} values are up to {count:,} programs to compile, of some seconds each, "
         "and as many launches; only values of the model share one"
     ]
+
+
+def require_programs(plan: Prepared, allow: bool) -> None:
+    """Raise ConfigError if a point names a program that may not run, before anything does."""
+    chosen = plan.sweep.workload
+    if type(chosen).programs is Workload.programs:
+        return  # it starts none
+    with allowed(allow):
+        for bucket in plan.buckets:
+            require_allowed(chosen.programs(chosen.parameters(bucket.config)))
+
+
+def require_sense(
+    resume: bool,
+    overwrite: bool,
+    retry_failed: bool,
+    add_points: bool,
+    part: tuple[int, int] | None,
+    workers: int,
+    scheduler: str,
+    batch: int | None,
+) -> None:
+    """Raise ConfigError for arguments that contradict each other."""
+    if (resume or retry_failed or add_points) and overwrite:
+        raise ConfigError(
+            f"{option('overwrite', True)} begins the study anew, which contradicts going on with it"
+        )
+    if part is not None and not 1 <= part[0] <= part[1]:
+        raise ConfigError(f"{option('part')}: K/N needs 1 <= K <= N, got {part[0]}/{part[1]}")
+    if part is not None and add_points:
+        raise ConfigError(
+            f"{option('part')}: a part cannot grow; merge the parts, then add to the study"
+        )
+    if workers and scheduler:
+        raise ConfigError(
+            f"{option('workers')} starts a cluster here, {option('scheduler')} names another: "
+            "choose one"
+        )
+    if scheduler and not is_address(scheduler):
+        raise ConfigError(
+            f"{option('scheduler', scheduler)}: expected where a scheduler of Dask listens, "
+            "such as tcp://host:8786"
+        )
+    if workers < 0:
+        raise ConfigError(f"{option('workers', workers)}: at least 1 is needed")
+    if batch is not None and batch < 1:
+        raise ConfigError(f"{option('batch', batch)}: at least 1 is needed")
 
 
 @contextmanager

@@ -486,16 +486,16 @@ def test_ctrl_c_in_a_process_of_its_own(times, folder):
 
 LATE = """
 import atexit, os, signal, sys
-from societies import __main__, cli
+from societies import __main__, signals
 from societies.workload.engines import DeviceEngine
 
 def interrupt(*_):
     os.kill(os.getpid(), signal.SIGINT)
 
-def late(own_process, deafen=cli._deafen):
+def late(last_words=signals.last_words):
     if {before}:
         interrupt()
-    deafen(own_process)
+    last_words()
     interrupt()
 
 def run_ticks(self, first, last, run=DeviceEngine.run_ticks):
@@ -503,7 +503,7 @@ def run_ticks(self, first, last, run=DeviceEngine.run_ticks):
         interrupt()
     return run(self, first, last)
 
-cli._deafen, DeviceEngine.run_ticks = late, run_ticks
+signals.last_words, DeviceEngine.run_ticks = late, run_ticks
 atexit.register(interrupt)
 sys.argv = ["societies", "run", "run.yaml"]
 __main__.command()
@@ -542,4 +542,8 @@ def test_ctrl_c_while_the_command_is_imported():
         capture_output=True,
         text=True,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        130,
+        "",
+        "interrupted; this command writes no file\n",
+    )

@@ -16,6 +16,11 @@ from societies.signals import Stopped
 from societies.words import plural
 
 
+_OF_PROCESS = (signals.stop, signal.default_int_handler)
+"""Handlers to which a signal that came too late is not passed on: the run is complete, and its
+report would be lost."""
+
+
 class Interruption:
     """Whether Ctrl-C, SIGTERM or SIGHUP came. The second ends a run at once, unless it is writing.
 
@@ -106,7 +111,7 @@ def interrupts() -> Iterator[Interruption]:
             outer.number = outer.number or flag.number
         elif former == signal.SIG_DFL:
             signal.raise_signal(flag.number)
-        elif whole and callable(former) and former is not signals.stop:
+        elif whole and callable(former) and former not in _OF_PROCESS:
             former(flag.number, None)  # too late to stop this run: the caller may run others
 
 

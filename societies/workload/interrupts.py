@@ -15,7 +15,6 @@ from societies.output import ResultFile
 from societies.signals import Stopped
 from societies.words import plural
 
-
 _OF_PROCESS = (signals.stop, signal.default_int_handler)
 """Handlers to which a signal that came too late is not passed on: the run is complete, and its
 report would be lost."""

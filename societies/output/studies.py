@@ -123,7 +123,7 @@ def open_study(path: str | os.PathLike[str]) -> xr.Dataset:
     -------
     xarray.Dataset
         The same as ``xr.open_dataset(path)`` gives, with the words ``pending``, ``done`` and
-        ``failed`` as ``status`` and text as ``error``. A run that is not done has no results, also
+        ``failed`` as ``status`` and text as ``error``. A run that is pending has no results, also
         where a killed sweep has written some of them.
 
     Raises
@@ -140,15 +140,17 @@ def open_study(path: str | os.PathLike[str]) -> xr.Dataset:
         if content.live or content.rows.half.any():
             from societies.output.checked import without
 
-            raw = without(raw, RUN, content.rows.state == DONE, _fills(path))
+            raw = without(raw, RUN, content.rows.state != PENDING, _fills(path))
         found = xr.decode_cf(raw)
     found.set_close(raw.close)
-    texts = found[ERROR]
+    texts, over = found[ERROR], content.rows.state != PENDING
     words = np.array(STATES)[content.rows.state.astype(int)]
-    text = np.array(
-        [one.decode(errors="replace") if isinstance(one, bytes) else one for one in texts.values],
-        dtype=np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else object,
-    ).astype(object)
+    said = [
+        (one.decode(errors="replace") if isinstance(one, bytes) else one) if told else ""
+        for one, told in zip(texts.values, over, strict=True)
+    ]
+    strings = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else object
+    text = np.array(said, dtype=strings).astype(object)
     named = {"long_name": "pending, done or failed"}
     return found.assign_coords({STATUS: (RUN, words, named), ERROR: (RUN, text, texts.attrs)})
 

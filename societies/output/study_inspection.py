@@ -86,9 +86,8 @@ def _checksums(found: StudySeal | None, damages: Sequence[Damage], *, check: boo
     if damages:
         return "damaged, see below"
     if found is None:
-        covered = "of the results and events of runs that are done"
-        said = f"as written, but this layout has checksums {covered} alone"
-        return f"{said}; it can be read, not continued or merged"
+        done = "results and events of the runs that are done: as written"
+        return f"{done}; the rest has no checksums in this layout, which can be read, not continued"
     if check:
         return "as written, all of it"
     return "structure as written; the recorded data: see `societies info --check`"

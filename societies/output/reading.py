@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from functools import partial
 from os import PathLike
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from societies.output.checksums import commits, of_variable
 from societies.output.files import READING, explained
 from societies.output.layout import CLOCK, COMMITTED, COUNTER, FILL, is_clock, require_ours
-from societies.output.opening import is_study, require_whole
-from societies.output.studies import no_table, open_study, open_study_events
+from societies.output.opening import damaged, descriptor_of, is_study, require_whole, sealed
+from societies.output.stored_seal import StudySeal, find
+from societies.output.studies import checked_study, no_table, open_study, open_study_events
 from societies.output.tables import EVENT, read_tables, rows_until
 from societies.output.trust import opened
 
@@ -117,6 +120,35 @@ def units_of(path: str | PathLike[str], names: Iterable[str]) -> list[str]:
         with opened(path) as file:
             require_ours(file, path)
             return [str(file[name].attrs["units"]) if name in file else "1" for name in names]
+
+
+def require_as_written(path: str | PathLike[str], name: str) -> None:
+    """Compare a variable with its checksums, if a file is a result or a study; else do nothing.
+
+    Raises
+    ------
+    OutputError
+        If the variable, or the structure of the file, is damaged.
+    """
+    path = Path(path)
+    try:
+        descriptor = descriptor_of(path)
+    except OSError:
+        return  # it is for those who read it to say why they cannot
+    with explained(path, READING):
+        try:
+            found = find(descriptor)
+            if isinstance(found, StudySeal):
+                checked_study(path)
+            elif found is not None and (whole := sealed(path, descriptor)):
+                disk, seal = whole
+                wrong = commits(disk, seal).damages
+                if name in seal.series:
+                    wrong += of_variable(disk, seal, name, commits(disk, seal).tick)
+                if not all(one.harmless for one in wrong):
+                    raise damaged(path, disk, seal, wrong)
+        finally:
+            os.close(descriptor)
 
 
 def event_tables(path: str | PathLike[str]) -> list[str]:

@@ -1,16 +1,18 @@
 """Kill a run at random moments, again and again: is every file that is left behind consistent?
 
 After each kill the file is checked (`societies info --check`): nothing in it may be damaged, and
-the days that count must be those of an undisturbed run. It is then resumed, and killed again, until
-a run comes through: that file must equal the undisturbed one, but for its provenance.
+the days that count must be those of an undisturbed run (of a study: the runs that are done). It is
+then resumed, and killed again, until a run comes through: that file must equal the undisturbed one,
+but for its provenance (of a study: and for what its runs took).
 
     python tests/faults/kills.py --kills 1000 --seed 1 [--what economy]
 
 By default the runs use no device and no model, so that many kills fall into the writing: a
 recurrence in which every day depends on all of the day before, with events and a variable that is
 not along the clock. With ``--what`` it is an economy, a plate that ends early (laplace), or two
-boxes of atoms (molecular_dynamics), in plain Python and committed tick by tick. The same program is
-what is killed: ``python kills.py --write FILE``.
+boxes of atoms (molecular_dynamics), in plain Python and committed tick by tick, or a sweep of
+small economies (study), written run by run. The same program is what is killed: ``python kills.py
+--write FILE``.
 """
 
 from __future__ import annotations
@@ -137,6 +139,14 @@ def write(path: Path) -> None:
 def write_model(path: Path, what: str) -> None:
     """Run one of the models, or continue its run, a commit for every tick."""
     import societies
+
+    if what == "study":
+        from flips import STUDY
+
+        from societies import sweep
+
+        sweep.run(STUDY, out=path, device="reference", batch=1, resume=path.exists())
+        return
     from societies.workload import blocks as core
 
     core._next_length = lambda ticks, seconds: 1
@@ -146,11 +156,12 @@ def write_model(path: Path, what: str) -> None:
 
 
 def everything(path: Path) -> dict[str, bytes]:
-    """Return every dataset but those of the provenance."""
+    """Return every dataset but those of the provenance, and of the time that runs took."""
     found = {}
 
     def keep(name: str, item: object) -> None:
-        if isinstance(item, h5py.Dataset) and not name.startswith("provenance"):
+        own = ("provenance", "wall_time", "study/checksum")
+        if isinstance(item, h5py.Dataset) and not name.startswith(own):
             value = item[()]
             found[name] = repr(value).encode() if value.dtype == object else value.tobytes()
 
@@ -162,6 +173,12 @@ def everything(path: Path) -> dict[str, bytes]:
 def wrong_days(path: Path, whole: Path) -> str:
     """Return what differs from an undisturbed run up to the last day that counts; "" if nothing."""
     with open_results(path) as data, open_results(whole) as truth:
+        if "run" in data.dims:
+            done = data.status.values == "done"
+            for name, values in data.data_vars.items():
+                if values.values[done].tobytes() != truth[name].values[done].tobytes():
+                    return f"'{name}' of runs that are done"
+            return ""
         clock, last = str(data.attrs["clock"]), int(data.ticks_committed)
         for name, values in data.data_vars.items():
             along = [dim for dim in map(str, values.dims) if f"_{dim}".endswith(f"_{clock}")]
@@ -233,7 +250,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--what", choices=["recurrence", *MODELS], default="recurrence")
+    parser.add_argument("--what", choices=["recurrence", *MODELS, "study"], default="recurrence")
     parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.write:
@@ -243,7 +260,14 @@ def main() -> int:
         else:
             import societies.workload.run
 
-            societies.config_from_dict(MODELS[options.what])
+            if options.what in MODELS:
+                societies.config_from_dict(MODELS[options.what])
+            else:
+                import flips
+
+                import societies.sweep
+
+                societies.sweep.load_sweep(flips.STUDY)
             print("ready", flush=True)
             write_model(options.write, options.what)
         return 0

@@ -142,7 +142,6 @@ def open_study(path: str | os.PathLike[str]) -> xr.Dataset:
 
             raw = without(raw, RUN, content.rows.state != PENDING, _fills(path))
         found = xr.decode_cf(raw)
-    found.set_close(raw.close)
     texts, over = found[ERROR], content.rows.state != PENDING
     words = np.array(STATES)[content.rows.state.astype(int)]
     said = [
@@ -152,7 +151,9 @@ def open_study(path: str | os.PathLike[str]) -> xr.Dataset:
     strings = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else object
     text = np.array(said, dtype=strings).astype(object)
     named = {"long_name": "pending, done or failed"}
-    return found.assign_coords({STATUS: (RUN, words, named), ERROR: (RUN, text, texts.attrs)})
+    found = found.assign_coords({STATUS: (RUN, words, named), ERROR: (RUN, text, texts.attrs)})
+    found.set_close(raw.close)
+    return found
 
 
 def _fills(path: Path) -> dict[str, Any]:

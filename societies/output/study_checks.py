@@ -105,17 +105,21 @@ class Checker:
             if not found.wrong:
                 break
             time.sleep(0.05)
-            for one in self.events.values():
-                one.reload()
             again = self._look()
-            still = {one.what for one in again.wrong}
-            kept = [one for one in found.damages if one.unfinished or one.what in still]
+            still = {one.what for one in found.wrong} & {one.what for one in again.wrong}
+            for row in np.flatnonzero(again.state == DAMAGED).tolist():
+                if f"run {self.runs[row]}" not in still:  # it is being written over just now
+                    again.state[row] = PENDING
+            kept = [one for one in again.damages if one.unfinished or one.what in still]
             found = Rows(again.state, again.half, kept)
         return found
 
     def _look(self) -> Rows:
         count = len(self.runs)
+        # In the reverse of the order in which a sweep writes them.
         status, given = self.disk.read(STATUS), self.disk.read(CHECKSUM)
+        for events in self.events.values():
+            events.reload()
         state, half = np.full(count, DAMAGED, np.int8), np.zeros(count, bool)
         each = sum(self.disk.extents[name].rows(0, 1).nbytes for name in self._parts)
         for first, stop in stretches(range(count), longest=max(1, min(1024, AT_ONCE // each))):

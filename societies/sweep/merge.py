@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.errors import ConfigError, OutputError
+from societies.errors import ConfigError, OutputError, option
 from societies.output.files import READING, explained
 from societies.output.study import StudyFile
 from societies.output.study_layout import StudyLayout
@@ -32,8 +32,8 @@ def merge(parts: Sequence[str | Path], out: str | Path, *, overwrite: bool = Fal
     paths = [Path(one) for one in parts]
     if not paths:
         raise ConfigError("merge: name the files of the parts")
-    _require_different(paths)
     target = Path(out)
+    _require_different(paths, target)
     with ExitStack() as stack:
         files = [stack.enter_context(StudyFile.read(path)) for path in paths]
         _require_parts(files)
@@ -54,13 +54,18 @@ def merge(parts: Sequence[str | Path], out: str | Path, *, overwrite: bool = Fal
         return report_of(merged, notes=(note,) * bool(missing))
 
 
-def _require_different(paths: Sequence[Path]) -> None:
-    """Raise ConfigError if a file is named twice, by whatever name."""
+def _require_different(paths: Sequence[Path], target: Path) -> None:
+    """Raise ConfigError if a file is named twice, by whatever name, or is to be replaced."""
     named: dict[tuple[int, int], Path] = {}
     for path in paths:
         with explained(path, READING):
             status = path.stat()
         other = named.setdefault((status.st_dev, status.st_ino), path)
+        if target.exists() and target.samefile(path):
+            raise ConfigError(
+                f"{option('out', str(target))}: is one of the parts, which stay as they are; name "
+                "another file"
+            )
         if other is not path:
             also = f", also as {other}" if other != path else ""
             raise ConfigError(f"merge: {path} is named twice{also}; name each part once")

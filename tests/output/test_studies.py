@@ -305,6 +305,10 @@ def test_a_part_that_is_named_twice_is_refused(tmp_path):
     for other in (path, tmp_path / "link.h5"):
         with pytest.raises(ConfigError, match="is named twice"):
             sweep.merge([path, other], tmp_path / "m.h5")
+    content = path.read_bytes()
+    with pytest.raises(ConfigError, match="is one of the parts"):
+        sweep.merge([path], tmp_path / "link.h5", overwrite=True)
+    assert path.read_bytes() == content
 
 
 def test_a_study_that_grows_takes_over_no_damage(tmp_path):

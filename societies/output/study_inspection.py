@@ -77,6 +77,8 @@ def inspected(
             said = "not counted, written again on resuming"
             rows.append(("half written", f"{'; '.join(half)}: {said}"))
     counts = [f"{int((status == i).sum())} {word}" for i, word in enumerate(STATES)]
+    if wrong := int(((status < 0) | (status >= len(STATES))).sum()):
+        counts.append(f"{wrong} damaged")
     rows.append(("runs", f"{len(status)}: {', '.join(counts)}"))
     rows.append(("checksums", _checksums(found, damages, check=check)))
     return rows, bool((status == DONE).all()), damages, good or "see `societies info --check`"

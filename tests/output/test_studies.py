@@ -281,6 +281,22 @@ def test_a_run_that_is_half_written_is_missing_for_readers(tmp_path):
         assert (file["events/links/units"][...] > 0).sum() == 4
 
 
+def test_a_study_is_read_while_a_sweep_writes_it(tmp_path):
+    path = tmp_path / "s.h5"
+    with StudyFile.create(path, layout()) as file:
+        compute(file, [0, 1])
+        with open_results(path) as data:
+            assert data.status.values.tolist() == ["done"] * 2 + ["pending"] * 4
+            compute(file, [2])  # the status was read before, so the results are not shown
+            assert np.isnan(data.gini.values[2:]).all() and data.gini.values[1, 0] == 1
+            assert np.isnan(data.gini.isel(run=2)).all() and np.isnan(data.wall_time[2])
+        with pytest.raises(OutputError, match="a sweep is writing it"):
+            sweep.merge([path], tmp_path / "m.h5")
+        with pytest.raises(OutputError, match="open elsewhere in a run that writes it"):
+            StudyFile.resume(path)
+        assert dict(inspect(path, check=True).rows)["runs"] == "6: 3 pending, 3 done, 0 failed"
+
+
 def test_a_part_with_a_damaged_run_is_not_merged_and_stays_as_it_is(tmp_path):
     parts = [
         make(tmp_path / f"{k}.h5", runs=[k, k + 2, k + 4], done=range(3), part=f"{k + 1}/2")

@@ -163,6 +163,11 @@ class RunChecks:
                 return int(self._whole[name])
             return checksums.known(self._disk, self._seal, name, tick)
 
+    def require_clock(self, name: str) -> None:
+        """Raise ValueError if the file calls its clock otherwise than its seal does."""
+        if name != self._seal.clock:
+            raise ValueError(f"its clock is {self._seal.clock!r}, not {name!r}")
+
     def require_events(self, name: str) -> int:
         """Return how many rows of a table count; raise OutputError if they are damaged."""
         assert self.commits is not None and self.commits.rows is not None

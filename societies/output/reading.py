@@ -76,6 +76,7 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
                     committed = int(file[COMMITTED[version]][()])
                 else:
                     committed = checks.commits.tick
+                    checks.require_clock(clock)
             if events is not None and events not in found:
                 raise no_table(path, events, found)
             group = found[events].place if events is not None else None

@@ -183,7 +183,7 @@ def test_of_thousands_of_false_seals_only_some_are_looked_at(path, monkeypatch):
     for opening in (ResultFile.resume, open_results):
         with pytest.raises(OutputError, match="damaged"):
             opening(path)
-    assert 0 < len(looked) <= 2 * stored_seal._MOST
+    assert 0 < len(looked) <= 3 * stored_seal._MOST  # once on resuming, twice on opening
 
 
 FORGED = {

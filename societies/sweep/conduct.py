@@ -167,7 +167,9 @@ def run(
         )
         wrong = len(file.damaged)
         said = "was damaged and is" if wrong == 1 else "were damaged and are"
-        notes = [f"{counted(wrong, 'run')} {said} computed again"]
+        notes = [f"{counted(wrong, 'run')} {said} computed again"] if wrong else []
+        if file.mended:
+            notes.append("the status of runs was damaged; their checksums tell it")
         rows = np.flatnonzero(file.status == (FAILED if retry_failed else PENDING)).tolist()
         session = _Session(ready, file, rows, progress, batch, allow_programs)
         if rows and executor is None:
@@ -181,7 +183,7 @@ def run(
             raise Interrupted(f"interrupted; {_state(file)}", path, number) from None
         except (Unreachable, WrongVersion) as error:
             raise type(error)(f"{error}\n{_state(file)}") from None
-        return session.report(time.perf_counter() - began, notes if file.damaged else ())
+        return session.report(time.perf_counter() - began, notes)
 
 
 def _state(file: StudyFile) -> str:

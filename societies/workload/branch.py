@@ -23,7 +23,7 @@ from societies.output.building import read_layout
 from societies.output.disk import Disk
 from societies.output.files import READING, explained
 from societies.output.layout import LAYOUT_VERSION, Layout, require_ours
-from societies.output.seal import Seal
+from societies.output.stored_seal import Seal
 from societies.output.trust import opened
 from societies.words import one_of, plural
 from societies.workload.config import kept_ticks, recorded

@@ -8,7 +8,7 @@ import os
 import configurations_at_random
 import pytest
 import societies_at_random
-from flips import flip_bytes, make_files
+from flips import flip_bytes, make_files, make_studies
 from kills import kill, stop_some
 
 SEED = int(os.environ.get("SOCIETIES_TEST_SEED", "20240611"))
@@ -21,8 +21,9 @@ SMALL = (18,)
 
 
 @pytest.mark.thorough
-def test_no_flipped_byte_is_silently_wrong(tmp_path):
-    for number, path in enumerate(make_files(tmp_path)):
+@pytest.mark.parametrize("make", [make_files, make_studies])
+def test_no_flipped_byte_is_silently_wrong(tmp_path, make):
+    for number, path in enumerate(make(tmp_path)):
         outcomes, wrong = flip_bytes(path, 12, SEED + number)
         assert wrong == []
         assert outcomes["reported"] >= 4, outcomes

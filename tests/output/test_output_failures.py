@@ -25,7 +25,7 @@ from societies.output import (
     resultfile,
 )
 from societies.output.disk import Disk
-from societies.output.seal import MAGIC
+from societies.output.stored_seal import MAGIC
 
 DECLARED = {
     "coordinates": [

@@ -221,18 +221,18 @@ def test_a_table_that_is_full_becomes_longer(tmp_path, straight, monkeypatch):
 
 
 def test_what_a_killed_process_left_of_events_counts_for_nothing(tmp_path, straight, monkeypatch):
-    """Killed after events were written and before their runs were done."""
+    """Killed after events were written and before their runs had checksums."""
     study = tmp_path / "s.h5"
-    original = StudyFile._mark
+    original = StudyFile._sum
 
     def killed(file, rows, state):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(StudyFile, "_mark", killed)
+    monkeypatch.setattr(StudyFile, "_sum", killed)
     with pytest.raises(Interrupted):
         sweep.run(SWEEP, out=study, device="reference", batch=24)
     assert not len(societies.open_results(study, events="trade_network").run)
-    monkeypatch.setattr(StudyFile, "_mark", original)
+    monkeypatch.setattr(StudyFile, "_sum", original)
     sweep.run(SWEEP, out=study, device="reference", resume=True, batch=5)
     same(study, straight)
     with h5py.File(study) as file:

@@ -1,26 +1,22 @@
-"""Settings that all tests share: caches of their own, and a quiet, repeatable hypothesis."""
+"""Settings that all tests share: their environment, their rooms, a repeatable hypothesis."""
+
+import environment  # noqa: I001, before anything that reads variables
 
 import gc
 import os
+import re
 import shutil
 import signal
 import subprocess
-import tempfile
 from functools import cached_property
 
 import pytest
+import rooms
 from hypothesis import HealthCheck, settings
 
 # More than 8000 tests are collected, none of which is garbage: to look through them again and again
 # costs each process seconds. What the tests allocate themselves is collected as always.
 gc.disable()
-
-# Builds are shared between the tests of a run and never with the user's own cache.
-if "SOCIETIES_CACHE_DIR" not in os.environ:
-    _root = os.path.join(tempfile.gettempdir(), f"societies-tests-{os.getuid()}")
-    os.makedirs(_root, exist_ok=True)
-    os.environ["SOCIETIES_CACHE_DIR"] = os.path.join(_root, "builds")
-    os.environ.setdefault("POCL_CACHE_DIR", os.path.join(_root, "pocl"))
 
 # A process started by `nohup`, by `&` in a script and by some CI services ignores Ctrl-C, and so do
 # its children, which `societies` respects. Tests of Ctrl-C need what a terminal gives: a handler
@@ -50,13 +46,19 @@ _opened: set[str] = set()
 _beside: set[str] = set()
 """The CPU's devices that took small batches of a search, beside the device asked for."""
 
+_LEFT_OUT = pytest.StashKey[list[str]]()
+
 ON_PAPER = "on paper"
 """What stands for CuPy's version in tests that need no GPU (cuda_on_paper.py)."""
 
 
 def pytest_configure(config):
-    """Make the device asked for the one that ``auto`` takes, and note every device that is used."""
-    if "not thorough" not in config.option.markexpr:
+    """Leave out rooms; make the device asked for the one that ``auto`` takes, and note others."""
+    if config.option.markexpr == rooms.DEFAULT and not hasattr(config, "workerinput"):
+        expression, left_out = rooms.expression(config.rootpath, config.args)
+        config.option.markexpr = expression  # pytest-xdist hands it to its processes
+        config.stash[_LEFT_OUT] = left_out
+    if not re.match(r"not \(?thorough", config.option.markexpr):
         settings.load_profile("thorough")
     if not _asked:
         return
@@ -94,13 +96,25 @@ def pytest_configure(config):
     CudaDevice.queue = property(queue)
 
 
+def pytest_report_header(config):
+    """Say which rooms are left out, and how to run them."""
+    if left_out := config.stash.get(_LEFT_OUT, []):
+        return f"left out: {' and '.join(left_out)}, unchanged since the main branch (-m '' runs all)"
+    return None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Give the tests of a file to one process, which makes their fixtures and caches once.
+    """Mark each test with its room, and give the tests of a file to one process.
 
-    Tests of documents share nothing; files that say more of their groups keep these.
+    That process makes their fixtures and caches once. Tests of documents share nothing; files that
+    say more of their groups keep these.
     """
     for item in items:
+        path = item.path.relative_to(item.config.rootpath)
+        parameters = item.name.partition("[")[2]
+        if room := rooms.room_of(path, parameters):
+            item.add_marker(room)
         if item.path.name != "test_documents.py" and not item.get_closest_marker("xdist_group"):
             item.add_marker(
                 pytest.mark.xdist_group(str(item.path.relative_to(item.config.rootpath)))

@@ -1,0 +1,101 @@
+"""Which tests belong to the games or to the physical workloads, and when are they left out?
+
+The folders `games` and `physics` of societies/, kernels/, reference_py/, configs/, tests/ and
+experiments/ are rooms: what is in one of them depends on the core, and the core does not depend on
+it. A test belongs to a room if its file is in the room, or if one of its parameters names a workload
+or a file of the room. Such a test has the room's mark, `games` or `physics`.
+
+`pytest` without `-m` leaves out a room of which no file differs from the merge base with the main
+branch. Uncommitted changes count. Where git or the main branch is missing, both are left out.
+"""
+
+import re
+import shutil
+import subprocess
+import tomllib
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ROOMS = ("games", "physics")
+FOLDERS = ("societies", "kernels", "reference_py", "configs", "tests", "experiments")
+MAIN = ("origin/HEAD", "origin/main", "main")
+"""Names of the main branch, the first one that exists is taken."""
+
+ALWAYS = {
+    "laplace": "ends by itself",
+    "tictactoe": "is open-ended, and has phases on the host",
+}
+"""Workloads of the rooms that the tests of the core always try, by the trait that needs them.
+
+The economy and the model of `societies new` are in no room."""
+
+DEFAULT = "not (thorough or games or physics)"
+"""The expression of marks in pyproject.toml."""
+
+
+@cache
+def room_of_words():
+    """Return the room of each word that a parameter may consist of."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    modules = declared["project"]["entry-points"]["societies.workloads"]
+    homes = {name: module.split(".")[1] for name, module in modules.items() if name not in ALWAYS}
+    return {room: room for room in ROOMS} | {
+        name: home for name, home in homes.items() if home in ROOMS
+    }
+
+
+def room_of(path, parameters=""):
+    """Return the room of a test, or None.
+
+    Parameters
+    ----------
+    path : str, of the test's file, relative to the repository
+    parameters : str, the part of the test's name in brackets
+    """
+    parts = Path(path).parts
+    if len(parts) > 2 and parts[1] in ROOMS:
+        return parts[1]
+    for word in re.findall(r"\w+", parameters):
+        if word in room_of_words():
+            return room_of_words()[word]
+    return None
+
+
+def changed_rooms(root):
+    """Return the rooms of which a file differs from the merge base with the main branch."""
+
+    def git(*words):
+        # The repository may be another user's.
+        command = ["git", "-c", "safe.directory=*", "-C", str(root), *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return done.stdout if done.returncode == 0 else ""
+
+    if shutil.which("git") is None or git("rev-parse", "--show-prefix") != "\n":
+        return set()  # not the top of a repository
+    bases = (git("merge-base", "HEAD", name).strip() for name in MAIN)
+    base = next(filter(None, bases), None)
+    if base is None:
+        return set()
+    changed = git("diff", "--name-only", "-z", base)
+    added = git("ls-files", "--others", "--exclude-standard", "-z")
+    paths = (Path(name).parts for name in (changed + added).split("\0"))
+    return {
+        parts[1]
+        for parts in paths
+        if len(parts) > 2 and parts[0] in FOLDERS and parts[1] in ROOMS
+    }
+
+
+def named_rooms(arguments):
+    """Return the rooms with a folder or file among pytest's arguments."""
+    parts = (Path(argument.partition("::")[0]).parts for argument in arguments)
+    return {room for room in ROOMS for one in parts if room in one}
+
+
+def expression(root, arguments):
+    """Return which tests to run if the caller gave no expression, and the rooms left out."""
+    left_out = [
+        room for room in ROOMS if room not in changed_rooms(root) | named_rooms(arguments)
+    ]
+    return f"not ({' or '.join(['thorough', *left_out])})", left_out

@@ -1,18 +1,20 @@
 """Settings that all tests share: their environment, their rooms, a repeatable hypothesis."""
 
-import environment  # noqa: I001, before anything that reads variables
-
 import gc
 import os
 import re
 import shutil
 import signal
 import subprocess
+import sys
 from functools import cached_property
 
+import environment
 import pytest
 import rooms
 from hypothesis import HealthCheck, settings
+
+environment.enter()
 
 # More than 8000 tests are collected, none of which is garbage: to look through them again and again
 # costs each process seconds. What the tests allocate themselves is collected as always.
@@ -46,18 +48,18 @@ _opened: set[str] = set()
 _beside: set[str] = set()
 """The CPU's devices that took small batches of a search, beside the device asked for."""
 
-_LEFT_OUT = pytest.StashKey[list[str]]()
-
 ON_PAPER = "on paper"
 """What stands for CuPy's version in tests that need no GPU (cuda_on_paper.py)."""
 
 
 def pytest_configure(config):
     """Leave out rooms; make the device asked for the one that ``auto`` takes, and note others."""
+    if sys.flags.optimize and not getattr(config.option, "tx", None):
+        raise pytest.UsageError("PYTHONOPTIMIZE leaves out what the tests assert: unset it")
     if config.option.markexpr == rooms.DEFAULT and not hasattr(config, "workerinput"):
-        expression, left_out = rooms.expression(config.rootpath, config.args)
-        config.option.markexpr = expression  # pytest-xdist hands it to its processes
-        config.stash[_LEFT_OUT] = left_out
+        config.option.markexpr = rooms.expression(  # pytest-xdist hands it to its processes
+            config.rootpath, config.invocation_params.dir, config.args
+        )
     if not re.match(r"not \(?thorough", config.option.markexpr):
         settings.load_profile("thorough")
     if not _asked:
@@ -98,8 +100,19 @@ def pytest_configure(config):
 
 def pytest_report_header(config):
     """Say which rooms are left out, and how to run them."""
-    if left_out := config.stash.get(_LEFT_OUT, []):
-        return f"left out: {' and '.join(left_out)}, unchanged since the main branch (-m '' runs all)"
+    if left_out := rooms.left_out(config.option.markexpr):
+        names = " and ".join(left_out)
+        return (
+            f"left out: {names}, since no file of theirs has changed (pytest -m '' runs all tests)"
+        )
+    return None
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Do not even read the files of rooms that are left out."""
+    folder = config.rootpath / "tests"
+    if any(collection_path == folder / room for room in rooms.left_out(config.option.markexpr)):
+        return True
     return None
 
 

@@ -5,8 +5,8 @@ others are removed. Variables that would change what is printed, built, drawn or
 COLUMNS, LANG, POCL_DEBUG, SOCIETIES_DEVICE, PIP_CONFIG_FILE, GIT_DIR) need no list that way. A test
 that is about such a variable sets it itself.
 
-`tests/conftest.py` imports this module before anything else. pytest-xdist starts its processes
-afterwards, so that these begin in this environment.
+`tests/conftest.py` enters it before a test or anything of ours is imported. pytest-xdist starts its
+processes afterwards, so that these begin in this environment.
 """
 
 import locale
@@ -66,6 +66,3 @@ def enter():
     os.umask(0o022)
     time.tzset()
     locale.setlocale(locale.LC_ALL, "C.UTF-8")
-
-
-enter()

@@ -2,8 +2,8 @@
 
 The folders `games` and `physics` of societies/, kernels/, reference_py/, configs/, tests/ and
 experiments/ are rooms: what is in one of them depends on the core, and the core does not depend on
-it. A test belongs to a room if its file is in the room, or if one of its parameters names a workload
-or a file of the room. Such a test has the room's mark, `games` or `physics`.
+it. A test belongs to a room if its file is in the room, or if one of its parameters names a
+workload or a file of the room. Such a test has the room's mark, `games` or `physics`.
 
 `pytest` without `-m` leaves out a room of which no file differs from the merge base with the main
 branch. Uncommitted changes count. Where git or the main branch is missing, both are left out.
@@ -81,21 +81,27 @@ def changed_rooms(root):
     added = git("ls-files", "--others", "--exclude-standard", "-z")
     paths = (Path(name).parts for name in (changed + added).split("\0"))
     return {
-        parts[1]
-        for parts in paths
-        if len(parts) > 2 and parts[0] in FOLDERS and parts[1] in ROOMS
+        parts[1] for parts in paths if len(parts) > 2 and parts[0] in FOLDERS and parts[1] in ROOMS
     }
 
 
-def named_rooms(arguments):
-    """Return the rooms with a folder or file among pytest's arguments."""
-    parts = (Path(argument.partition("::")[0]).parts for argument in arguments)
-    return {room for room in ROOMS for one in parts if room in one}
+def named_rooms(root, folder, arguments):
+    """Return the rooms whose tests are among the arguments that pytest was given in a folder."""
+    paths = [(folder / argument.partition("::")[0]).resolve() for argument in arguments]
+    return {
+        room for room in ROOMS if any(one.is_relative_to(root / "tests" / room) for one in paths)
+    }
 
 
-def expression(root, arguments):
-    """Return which tests to run if the caller gave no expression, and the rooms left out."""
-    left_out = [
-        room for room in ROOMS if room not in changed_rooms(root) | named_rooms(arguments)
-    ]
-    return f"not ({' or '.join(['thorough', *left_out])})", left_out
+def expression(root, folder, arguments):
+    """Return the marks of the tests that `pytest` without ``-m`` runs."""
+    present = changed_rooms(root) | named_rooms(root, folder, arguments)
+    left_out = [room for room in ROOMS if room not in present]
+    return f"not ({' or '.join(['thorough', *left_out])})"
+
+
+def left_out(expression):
+    """Return the rooms that an expression made by `expression` leaves out; of others none."""
+    if not re.fullmatch(r"not \(thorough( or \w+)*\)", expression):
+        return []
+    return [room for room in ROOMS if f" or {room}" in expression]

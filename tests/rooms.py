@@ -25,6 +25,7 @@ MAIN = ("origin/HEAD", "origin/main", "main")
 ALWAYS = {
     "laplace": "ends by itself",
     "tictactoe": "is open-ended, and has phases on the host",
+    "kalah_match": "plays its games on the host",
 }
 """Workloads of the rooms that the tests of the core always try, by the trait that needs them.
 

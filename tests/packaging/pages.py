@@ -66,7 +66,7 @@ NOT_EXECUTED = {
     "python experiments/physics/opencl_cuda/crossed.py": "needs an NVIDIA GPU and CuPy",
     "python experiments/physics/opencl_cuda/two_gpus.py": "needs two GPUs",
     "python benchmarks/kalah.py --games": "needs OpenSpiel, which is no dependency",
-    "python tests/races/check.py": "takes minutes; .ci/run executes it, tests/races its options",
+    "python tests/races/check.py": "takes minutes; .ci/run and .ci/nightly execute it",
 }
 """First words of blocks that are not executed by these tests, and why."""
 
@@ -186,7 +186,7 @@ CHANGES = (
 FRAGMENT = re.compile(r"docs/changes/(?!README\.md$)")
 
 WITHOUT_OCLGRIND = "SOCIETIES_DEBUG=race "
-"""Left out where the simulator is not installed; .ci/run executes the page with it."""
+"""Left out where the simulator is not installed; .ci/nightly executes the page with it."""
 
 
 def pages() -> list[str]:

@@ -6,7 +6,9 @@ it. A test belongs to a room if its file is in the room, or if one of its parame
 workload or a file of the room. Such a test has the room's mark, `games` or `physics`.
 
 `pytest` without `-m` leaves out a room of which no file differs from the merge base with the main
-branch. Uncommitted changes count. Where git or the main branch is missing, both are left out.
+branch. Uncommitted changes count. Where git or the main branch is missing, both are left out. A
+room whose files are named is not left out; neither are tests marked `ci` if a folder or file is
+named.
 """
 
 import re
@@ -31,7 +33,7 @@ ALWAYS = {
 
 The economy and the model of `societies new` are in no room."""
 
-DEFAULT = "not (thorough or games or physics)"
+DEFAULT = "not (thorough or ci or games or physics)"
 """The expression of marks in pyproject.toml."""
 
 
@@ -86,19 +88,25 @@ def changed_rooms(root):
     }
 
 
-def named_rooms(root, folder, arguments):
-    """Return the rooms whose tests are among the arguments that pytest was given in a folder."""
-    paths = [(folder / argument.partition("::")[0]).resolve() for argument in arguments]
-    return {
-        room for room in ROOMS if any(one.is_relative_to(root / "tests" / room) for one in paths)
-    }
-
-
 def expression(root, folder, arguments):
-    """Return the marks of the tests that `pytest` without ``-m`` runs."""
-    present = changed_rooms(root) | named_rooms(root, folder, arguments)
-    left_out = [room for room in ROOMS if room not in present]
-    return f"not ({' or '.join(['thorough', *left_out])})"
+    """Return the marks of the tests that `pytest` without ``-m`` runs.
+
+    Parameters
+    ----------
+    root : Path, of the repository
+    folder : Path, in which pytest was started
+    arguments : sequence of str, folders, files and tests that it was given
+    """
+    tests = root / "tests"
+    paths = [(folder / argument.partition("::")[0]).resolve() for argument in arguments]
+    changed = changed_rooms(root)
+    excluded = ["thorough"]
+    if not any(tests in path.parents for path in paths):  # the whole suite
+        excluded.append("ci")
+    for room in ROOMS:
+        if room not in changed and not any(path.is_relative_to(tests / room) for path in paths):
+            excluded.append(room)
+    return f"not ({' or '.join(excluded)})"
 
 
 def left_out(expression):

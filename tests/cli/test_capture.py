@@ -21,6 +21,8 @@ from societies.opencl import Program, choose_device
 from societies.workload import capture as core
 from societies.workload.capture_folder import capture_launches
 
+pytestmark = pytest.mark.ci
+
 RUN = """
 workload: economy
 agents: 6

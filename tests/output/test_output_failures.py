@@ -356,6 +356,7 @@ def test_after_creation_a_full_disk_does_no_harm(small_disk):
         assert (data.gini == 1).all()
 
 
+@pytest.mark.ci
 @pytest.mark.mount
 @pytest.mark.parametrize("size", [96, 200, 400, 700, 900, 1000, 1100])
 def test_hdf5_itself_meets_a_full_disk(small_disk, size):

@@ -103,7 +103,7 @@ def test_a_test_belongs_to_the_room_of_its_file_or_of_its_parameters():
         ("tests/physics/test_new.py", "economy]", "physics"),
         ("tests/parity/test_new.py", "", None),
         ("tests/parity/test_new.py", "economy-trading-5]", None),
-        ("tests/parity/test_new.py", "kalah_match-play-form1-5]", "games"),
+        ("tests/parity/test_new.py", "connect6_match-play-form1-5]", "games"),
         ("tests/kernels/test_new.py", "kernels/physics/blur/rows.cl]", "physics"),
         ("tests/golden/test_new.py", "raytracer glass]", "physics"),
         ("tests/config/test_new.py", "games/kalah/quickstart]", "games"),
@@ -119,7 +119,9 @@ def test_a_room_that_is_named_or_has_changed_is_not_left_out(clone):
     def left_out(*arguments, folder=clone):
         return rooms.left_out(rooms.expression(clone, folder, arguments))
 
-    assert left_out("tests") == ["games", "physics"]
+    whole = rooms.expression(clone, clone, ["tests"])
+    assert whole == rooms.DEFAULT and rooms.left_out(whole) == ["games", "physics"]
+    assert rooms.expression(clone, clone, ["tests/api"]) == whole.replace(" or ci", "")
     assert left_out("tests/games/chess/test_a.py::test_a", "tests/parity") == ["physics"]
     assert left_out("physics", folder=clone / "tests") == ["games"]
     write(clone, "configs/games/new.yaml", "")
@@ -151,6 +153,8 @@ import pytest
 def test_c(name): pass
 @pytest.mark.thorough
 def test_d(): pass
+@pytest.mark.ci
+def test_e(): pass
 """,
 }
 

@@ -116,6 +116,7 @@ def test_shocks_to_come_are_named_and_looked_for():
     assert report.coverage.missing == []
 
 
+@pytest.mark.ci
 def test_days_of_a_long_run_are_those_of_the_straight_run():
     """The states that the device hands over are its own: nothing begins anew."""
     report = verify_economy(economy(days=40))

@@ -30,7 +30,7 @@ settings.register_profile(
     "societies",
     deadline=None,
     derandomize=True,
-    max_examples=50,  # the same ones in every run: more of them are time, not chance
+    max_examples=25,  # the same ones in every run: more of them are time, not chance
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.register_profile("thorough", settings.get_profile("societies"), max_examples=100)

@@ -194,6 +194,7 @@ def test_no_work_item_misses_a_barrier(name):
     assert missed_barriers(compiled(name)) == []
 
 
+@pytest.mark.ci
 def test_every_barrier_is_compiled_for_that():
     seen = {
         made.places.of_line(number)[:2]

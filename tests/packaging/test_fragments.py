@@ -33,6 +33,7 @@ def test_every_fragment_is_short_and_of_a_kind():
     assert problems(FOLDER) == {}
     assert all((FOLDER / name).is_file() for name in SETTINGS["ignore"])
     assert (ROOT / SETTINGS["template"]).is_file()
+    assert "<!-- towncrier release notes start -->" in (ROOT / SETTINGS["filename"]).read_text()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ FILES = ("societies/games/a.py", "societies/physics/b.py", "societies/core/c.py"
 
 
 def git(folder, *words):
-    who = ("-c", "user.name=Somebody", "-c", "user.email=nobody@example.org")
+    who = ("-c", "user.name=Tester", "-c", "user.email=tester@example.org")
     subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)
 
 

@@ -199,7 +199,7 @@ def test_the_engine_goes_on_while_blocks_are_written(calls, monkeypatch, tmp_pat
 
     monkeypatch.setattr(DeviceEngine, "run_ticks", computed)
     monkeypatch.setattr(ResultFile, "commit", slow)
-    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    config = small("economy", days=DAYS, record={})  # of many launches
     report = societies.run(config, out=tmp_path / "run.h5")
     assert not gentle[0]
     assert sum(gentle) >= 8  # launches leave time to whoever writes
@@ -274,7 +274,7 @@ def test_what_another_thread_writes_is_written_though_the_device_fails(
 
 
 def test_logs_that_are_lent_are_laid_out_before_others_take_their_place(monkeypatch, tmp_path):
-    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    config = small("economy", days=DAYS, record={})  # of many launches
     straight = societies.run(config, out=tmp_path / "straight.h5")
     monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 4)
     array, lent = Staging.array, []
@@ -450,7 +450,7 @@ def test_what_another_thread_writes_is_written_though_progress_fails(
             raise error
 
     monkeypatch.setattr(ResultFile, "commit", slow)
-    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    config = small("economy", days=DAYS, record={})  # of many launches
     with pytest.raises(type(error), match=str(error)):
         societies.run(config, out=tmp_path / "run.h5", progress=progress)
     until = blocks(calls, "computed")[-2][1]

@@ -33,6 +33,9 @@ ALWAYS = {
 
 The economy and the model of `societies new` are in no room."""
 
+FURTHER_FORM = re.compile(r"\blaplace\b.*\bform ?[1-9]")
+"""Forms of Laplace after the first (tests/small.py) belong to the physical workloads."""
+
 DEFAULT = "not (thorough or ci or games or physics)"
 """The expression of marks in pyproject.toml."""
 
@@ -59,6 +62,8 @@ def room_of(path, parameters=""):
     parts = Path(path).parts
     if len(parts) > 2 and parts[1] in ROOMS:
         return parts[1]
+    if FURTHER_FORM.search(parameters):
+        return "physics"
     for word in re.findall(r"\w+", parameters):
         if word in room_of_words():
             return room_of_words()[word]

@@ -110,6 +110,10 @@ def test_a_test_belongs_to_the_room_of_its_file_or_of_its_parameters():
         *(("tests/parity/test_new.py", f"{name}-5]", None) for name in rooms.ALWAYS),
         ("tests/sweep/test_new.py", "laplace-blur]", "physics"),
         ("tests/cli/test_new.py", "blurred]", None),
+        ("tests/parity/test_new.py", "laplace-sweep-form0-5]", None),
+        ("tests/parity/test_new.py", "laplace-sweep-form2-5]", "physics"),
+        ("tests/kernels/test_new.py", "laplace on a GPU, form 3]", "physics"),
+        ("tests/parity/test_new.py", "tictactoe-form1-5]", None),
     ]
     for path, parameters, expected in cases:
         assert rooms.room_of(path, parameters) == expected, (path, parameters)

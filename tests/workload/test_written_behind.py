@@ -131,6 +131,7 @@ def test_blocks_that_take_no_time_are_written_together(calls, monkeypatch, tmp_p
         monkeypatch.setattr(core, name, never.get(name, 1 << 28))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("asked", "seconds", "alone"),
     [("auto", 1e9, [150, 160]), ("auto", 0.0, [50, 100, 150, 160]), (50, 1e9, [50, 100, 150, 160])],
@@ -337,6 +338,7 @@ def test_what_waits_is_written_though_reading_fails(calls, what, monkeypatch, tm
         assert file["ticks_committed"][()] == until > 5
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("what", ["each", "finish"])
 def test_what_waits_is_written_though_the_end_fails(calls, what, monkeypatch, tmp_path):
     """The last block's events are written by then, and not committed: they are not there twice."""

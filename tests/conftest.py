@@ -60,7 +60,7 @@ def pytest_configure(config):
         config.option.markexpr = rooms.expression(  # pytest-xdist hands it to its processes
             config.rootpath, config.invocation_params.dir, config.args
         )
-    if not re.match(r"not \(?thorough", config.option.markexpr):
+    if not re.search(r"not \(?thorough", config.option.markexpr):
         settings.load_profile("thorough")
     if not _asked:
         return

@@ -15,6 +15,7 @@ import re
 import site
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 _ALLOWED = re.compile(
@@ -63,6 +64,9 @@ def enter():
     Path(variables["HOME"]).mkdir(exist_ok=True)
     os.environ.clear()
     os.environ.update(variables)
+    for name in ("LINES", "COLUMNS"):  # set by readline, of which os.environ does not know
+        os.unsetenv(name)
     os.umask(0o022)
     time.tzset()
-    locale.setlocale(locale.LC_ALL, "C.UTF-8")
+    with suppress(locale.Error):  # some systems call it otherwise
+        locale.setlocale(locale.LC_ALL, "C.UTF-8")

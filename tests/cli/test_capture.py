@@ -23,6 +23,8 @@ from societies.workload import capture as core
 from societies.workload import capture_driver, capture_folder
 from societies.workload.capture_folder import capture_launches
 
+pytestmark = pytest.mark.ci
+
 RUN = """
 workload: economy
 agents: 6

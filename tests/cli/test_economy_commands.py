@@ -57,6 +57,7 @@ def assert_refused(result, code, *words):
 # -- results -------------------------------------------------------------------------------------
 
 
+@pytest.mark.ci
 def test_a_society_of_an_ensemble_is_the_same_alone(shell):
     assert shell("run", "run.yaml", "--replicates", "8", "-q") == (0, "run.h5\n", "")
     with xr.open_dataset("run.h5") as data:

@@ -299,6 +299,7 @@ def test_a_complete_file_is_left_as_it_is(shell, folder):
     assert (folder / "run.h5").read_bytes() == before
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("changes", "named"),
     [
@@ -511,6 +512,7 @@ __main__.command()
 """
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("before", [False, True])
 def test_ctrl_c_again_while_the_first_one_is_reported(before, folder):
     root = str(Path(societies.__file__).parents[1])

@@ -310,6 +310,7 @@ def test_the_stored_configuration_has_the_limits_of_one(tmp_path, text, says):
         societies.run(config, device="reference", out=tmp_path / "run.h5", resume=True)
 
 
+@pytest.mark.ci
 def test_a_stranger_s_words_are_drawn_as_they_are(tmp_path):
     pytest.importorskip("matplotlib")
     a_run(tmp_path / "run.h5", scenario=r"costs $\frac$ " + ESCAPES, agents="$x")

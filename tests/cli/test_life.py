@@ -159,6 +159,62 @@ def test_ranks_follow_from_the_wealth_of_all(lived):
     )[:10]
 
 
+REMOVALS = {1: 0, 3: 5, 6: 1}
+"""Agents that are removed, by the day at whose end they are."""
+
+
+@pytest.fixture(scope="module")
+def thinned():
+    """Return parameters, and the reference's evenings of a society that loses half its agents."""
+    from societies.economy.engine import ReferenceEngine
+
+    shocks = [{"day": day, "remove": "agent", "index": a} for day, a in REMOVALS.items()]
+    config = config_from_dict({**SETTINGS, "shocks": shocks, "record": {"measures": True}})
+    p = parameters(config)
+    engine = ReferenceEngine(p)
+    engine.start()
+    names = ("alive", "wealth", "income_extraction", "income_swaps", "income_sales")
+    names += ("spending_devices", "utility_consumed", "wealth_devices")
+    evenings = [{name: array[0] for name, array in engine.arrays(*names).items()}]
+    for day in range(1, 15):
+        for step in day_schedule(p, day):
+            engine.step(step, day)
+        evenings.append({name: array[0] for name, array in engine.arrays(*names).items()})
+    return config, evenings
+
+
+@pytest.mark.parametrize("agent", [2, 3, 4])
+def test_others_are_the_living_and_are_overtaken_by_wealth(thinned, agent):
+    """Means, ranks and who left whom behind, from the wealth of all on every evening."""
+    config, evenings = thinned
+    found = life(WORKLOAD, config, days="1:14", agent=agent, device="reference")
+    overtook = 0
+    for day, before, now in zip(found.days, evenings, evenings[1:], strict=False):
+        living = [a for a in range(6) if now["alive"][a]]
+        others = [a for a in living if a != agent]
+        wealth, was = now["wealth"], before["wealth"]
+        assert found.mean_wealth[day.day - 1] == pytest.approx(np.mean(wealth[living]))
+        assert day.rank == 1 + sum(wealth[a] > wealth[agent] for a in living)
+        parts = {
+            "extraction": now["income_extraction"],
+            "swaps": now["income_swaps"],
+            "sales": now["income_sales"],
+            "payments": -now["spending_devices"],
+            "consumption": -now["utility_consumed"],
+            "devices": now["wealth_devices"] - before["wealth_devices"],
+        }
+        parts["other"] = wealth - was - sum(parts.values())
+        for name, part in parts.items():
+            assert day.change[name] == pytest.approx(part[agent], abs=1e-9)
+            assert day.mean[name] == pytest.approx(np.mean(part[others]), abs=1e-9)
+        ahead = [a for a in others if was[a] > was[agent] and wealth[a] < wealth[agent]]
+        behind = [a for a in others if was[a] < was[agent] and wealth[a] > wealth[agent]]
+        if day.day > 1:
+            assert (day.overtook, day.overtaken_by) == (ahead, behind)
+            overtook += len(ahead) + len(behind)
+    assert len(found.days) == 14 and overtook > 2
+
+
 def test_a_life_can_begin_anywhere(lived, tmp_path):
     from societies import run
 

@@ -1,0 +1,224 @@
+"""Which values has each copy at each time? Written out by hand, for tables and interventions.
+
+Device and reference are handed the same values, so that comparing them tells nothing about these.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reference_py.economy.tables import (
+    consumption_threshold,
+    device_effort,
+    resource_effort,
+    utility_curve,
+)
+from societies import config_from_dict
+from societies.economy.workload import WORKLOAD
+from societies.workload.points import points_of, with_rows, with_table
+from societies.workload.tables import Table
+
+SIZES = {"workload": "economy", "agents": 6, "resources": 4, "days": 30}
+
+
+def economy(**settings):
+    return config_from_dict({**SIZES, **settings})
+
+
+def at(config, tick):
+    """Return the configuration of each copy in a tick."""
+    points = points_of(config)
+    return [points.configs[i] for i in points.of[points.stretch(tick)]]
+
+
+# -- tables ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("base", [0.5, 3.0, 1e-7])
+def test_rows_that_differ_in_the_last_bit_are_different(base):
+    """Also far below what single precision holds."""
+    numbers = [base, float(np.nextafter(base, 9.0)), base + 1e-12, base, base * (1 + 1e-9)]
+    config = with_table(economy(), {"trading.min_surplus": numbers})
+    assert [one.trading.min_surplus for one in at(config, 1)] == numbers
+    assert len(points_of(config).configs) == len(set(numbers))
+
+
+def test_each_copy_has_its_row_whatever_the_order_and_the_repetitions():
+    random = np.random.default_rng(5)
+    surplus, exponent = random.choice([0.1, 0.7, 2.5], 40), random.choice([2.0, 3.5], 40)
+    config = with_table(economy(), {"trading.min_surplus": surplus, "utility.exponent": exponent})
+    found = at(config, 3)
+    assert [one.trading.min_surplus for one in found] == surplus.tolist()
+    assert [one.utility.exponent for one in found] == exponent.tolist()
+    assert len(points_of(config).configs) == len({*zip(surplus, exponent, strict=True)}) == 6
+
+
+# -- interventions ---------------------------------------------------------------------------------
+
+CHANGES = [
+    {"day": 4, "set": {"trading.min_surplus": 2.0, "utility.exponent": 2.2}},
+    {"day": 9, "set": {"day_length": 500.0}, "societies": [11, 13]},
+    {"day": 9, "set": {"utility.exponent": 3.0, "groups.1.trade_power": 4.0}, "societies": [13]},
+    {"day": 20, "set": {"trading.min_surplus": 1.0}, "societies": [10]},
+    {"day": 20, "set": {"trading.min_surplus": 0.25}},
+    {"day": 20, "set": {"trading.min_surplus": 7.0}, "societies": [12]},
+]
+"""Of societies 10 to 13."""
+GROUPS = [{"name": "one", "count": 2}, {"name": "other", "count": 4, "trade_power": 1.5}]
+
+
+def values(one):
+    powers = [group.trade_power for group in one.groups]
+    return one.trading.min_surplus, one.utility.exponent, one.day_length, powers
+
+
+EXPECTED = {
+    # days: (surplus, exponent, day length, trade powers) of each of the four societies
+    (1, 4): [(0.1, 2.5, 600.0, [1.0, 1.5])] * 4,
+    (5, 9): [(2.0, 2.2, 600.0, [1.0, 1.5])] * 4,
+    (10, 20): [
+        (2.0, 2.2, 600.0, [1.0, 1.5]),
+        (2.0, 2.2, 500.0, [1.0, 1.5]),
+        (2.0, 2.2, 600.0, [1.0, 1.5]),
+        (2.0, 3.0, 500.0, [1.0, 4.0]),
+    ],
+    (21, 30): [
+        (0.25, 2.2, 600.0, [1.0, 1.5]),
+        (0.25, 2.2, 500.0, [1.0, 1.5]),
+        (7.0, 2.2, 600.0, [1.0, 1.5]),
+        (0.25, 3.0, 500.0, [1.0, 4.0]),
+    ],
+}
+
+
+@pytest.mark.parametrize("order", [CHANGES, [*CHANGES[3:], *CHANGES[:3]]], ids=["by day", "mixed"])
+def test_every_key_has_the_newest_value_that_was_set(order):
+    """An intervention changes the keys that it names and no other, from the next day on."""
+    config = economy(
+        groups=GROUPS,
+        replicates=4,
+        first_society=10,
+        trading={"min_surplus": 0.1},
+        utility={"exponent": 2.5, "min_marginal": 20.0},
+        day_length=600.0,
+        interventions=order,
+    )
+    assert points_of(config).after == (4, 9, 20)
+    p = WORKLOAD.parameters(config)
+    for days, expected in EXPECTED.items():
+        for day in days:
+            assert [values(one) for one in at(config, day)] == expected
+            for place, (surplus, exponent, length, powers) in enumerate(expected):
+                own = p.of(place, day)
+                assert (own.min_surplus, own.day_length) == (surplus, length)
+                assert list(own.trade_power) == powers
+                scale, floor = config.utility.scale, config.utility.min_marginal
+                curve = utility_curve(scale, exponent, floor, own.largest_holding)
+                assert own.utility_curves[own.utility_curve_of[1][3]].total == curve.total
+
+
+def test_an_intervention_changes_one_key_of_a_row_and_leaves_the_others_of_the_table():
+    table = {"trading.min_surplus": [0.5, 1.5, 2.5], "day_length": [500.0, 550.0, 650.0]}
+    change = {"day": 2, "set": {"day_length": 700.0}, "societies": [1, 2]}
+    config = with_table(economy(replicates=3, interventions=[change]), table)
+    for day, lengths in ((2, [500.0, 550.0, 650.0]), (3, [500.0, 700.0, 700.0])):
+        assert [one.day_length for one in at(config, day)] == lengths
+        assert [one.trading.min_surplus for one in at(config, day)] == [0.5, 1.5, 2.5]
+
+
+def test_interventions_concern_runs_by_their_numbers_where_these_are_given():
+    """Copies of one number, as in a sweep with common random numbers, all have the change."""
+    change = {"day": 2, "set": {"day_length": 700.0}, "societies": [1]}
+    config = economy(replicates=2, interventions=[change])
+    table = Table({"trading.min_surplus": np.array([0.5, 0.5, 1.5, 1.5])})
+    rows = with_rows(config, table, np.array([0, 1, 0, 1]))
+    assert [one.day_length for one in at(rows, 3)] == [config.day_length, 700.0] * 2
+    assert [one.trading.min_surplus for one in at(rows, 3)] == [0.5, 0.5, 1.5, 1.5]
+
+
+# -- groups ----------------------------------------------------------------------------------------
+
+MINDS = [
+    {"name": "plain", "count": 1},
+    {"name": "able", "count": 2, "extraction": {"max_effort": 7.0, "max_experience": 45.0}},
+    {"name": "deft", "count": 2, "device": {"max_effort": 20.0}, "inventiveness": 3.0},
+    {
+        "name": "apt",
+        "count": 1,
+        "extraction": {"min_effort": [2.0, 2.5, 1.0, 0.5]},
+        "device": {"min_effort": 5.0, "max_experience": 30.5},
+        "utility": {"exponent": [2.0, 2.1, 2.2, 2.3], "scale": 500.0},
+        "consumption": {"resource_lifetime": [1.0, 2.0, 5.0, 9.0]},
+        "trade_power": 2.0,
+        "device_trade_power": 5.0,
+    },
+]
+BASE = {
+    "devices": "all",
+    "device": {"max_effort": 27.0, "min_effort": 9.0, "max_experience": 40.0},
+    "extraction": {"max_effort": [9.0, 8.0, 7.5, 6.0], "min_effort": 3.0, "max_experience": 60.0},
+    "utility": {"scale": 600.0, "exponent": 2.5, "min_marginal": 20.0},
+    "consumption": {"resource_lifetime": 5.0},
+}
+SCALES = [[600.0] * 4] * 3 + [[500.0] * 4]
+EXPONENTS = [[2.5] * 4] * 3 + [[2.0, 2.1, 2.2, 2.3]]
+MOST = [[9.0, 8.0, 7.5, 6.0], [7.0] * 4, [9.0, 8.0, 7.5, 6.0], [9.0, 8.0, 7.5, 6.0]]
+LEAST = [[3.0] * 4] * 3 + [[2.0, 2.5, 1.0, 0.5]]
+EXPERIENCE = [60.0, 45.0, 60.0, 60.0]
+MAKING = [(27.0, 9.0, 40.0), (27.0, 9.0, 40.0), (20.0, 9.0, 40.0), (27.0, 5.0, 30.5)]
+LIFETIMES = [[5.0] * 4] * 3 + [[1.0, 2.0, 5.0, 9.0]]
+
+
+def of_groups(p):
+    """Check the parameters of a society whose four groups are `MINDS`."""
+    assert p.group_of_agent == (0, 1, 1, 2, 2, 3)
+    assert tuple(p.trade_power) == (1.0, 1.0, 1.0, 2.0)
+    assert tuple(p.devices.trade_power) == (1.0, 1.0, 1.0, 5.0)
+    assert tuple(p.devices.inventiveness) == (1.0, 1.0, 3.0, 1.0)
+    for g in range(4):
+        for r in range(4):
+            found = p.utility_curves[p.utility_curve_of[g][r]]
+            curve = utility_curve(SCALES[g][r], EXPONENTS[g][r], 20.0, p.largest_holding)
+            assert (found.marginal, found.total, found.floor) == (curve.marginal, curve.total, 20.0)
+            found = p.effort_curves[p.effort_curve_of[g][r]]
+            curve = resource_effort(MOST[g][r], LEAST[g][r], EXPERIENCE[g])
+            assert (found.minutes, found.total) == (curve.minutes, curve.total)
+            assert found.max_experience == EXPERIENCE[g]
+            found = p.devices.effort_curves[p.devices.effort_curve_of[g][r]]
+            curve = device_effort(*MAKING[g])
+            assert (found.minutes, found.total) == (curve.minutes, curve.total)
+            assert found.max_experience == MAKING[g][2]
+            threshold = consumption_threshold(LIFETIMES[g][r])
+            assert p.consumption_threshold[g][r] == threshold
+
+
+def test_every_group_has_its_own_curves():
+    of_groups(WORKLOAD.parameters(economy(groups=MINDS, **BASE)))
+
+
+def test_every_group_has_its_own_curves_in_every_society_of_a_table():
+    """What kernels read, and what the reference is handed."""
+    table = {"extraction.max_experience": [30.0, 60.0], "groups.2.device.max_effort": [25.0, 20.0]}
+    p = WORKLOAD.parameters(with_table(economy(groups=MINDS, **BASE), table))
+    of_groups(p.of(1, 1))
+    tables, rows = p.curves(), p.rows(1)
+    assert tables["group_of_agent_table"].tolist() == [0, 1, 1, 2, 2, 3]
+    for society, experience, making in ((0, 30.0, 25.0), (1, 60.0, 20.0)):
+        for g in range(4):
+            for r in range(4):
+                most = experience if EXPERIENCE[g] == 60.0 else EXPERIENCE[g]
+                curve = resource_effort(MOST[g][r], LEAST[g][r], most)
+                assert read(tables, rows, "effort", society, g, r) == curve.minutes
+                curve = device_effort(*((making, *MAKING[g][1:]) if g == 2 else MAKING[g]))
+                assert read(tables, rows, "making", society, g, r) == curve.minutes
+                curve = utility_curve(SCALES[g][r], EXPONENTS[g][r], 20.0, p.largest_holding)
+                assert read(tables, rows, "utility", society, g, r) == curve.marginal
+
+
+def read(tables, rows, kind, society, group, resource):
+    """Return the entries of a curve as kernels find them."""
+    number = rows[f"{kind}_curve_table"][society, group, resource]
+    start, length = (int(tables[f"{kind}_{of}_table"][number]) for of in ("start", "length"))
+    name = {"utility": "marginal_table"}.get(kind, f"{kind}_table")
+    return tuple(tables[name][start : start + length].tolist())

@@ -5,11 +5,11 @@ from pathlib import Path
 from planting import MODEL, ROOT, label
 
 ROOMS = (
-    MODEL,
-    "societies/economy",
     "societies/workload",
     "societies/sweep",
     "societies/analysis",
+    "societies/economy",
+    MODEL,
 )
 
 SPARED = ("listener", "parameters", "schedule", "state", "tables")

@@ -61,6 +61,9 @@ PATIENCE = 1.5, 5.0
 HUNG, WALL = 60.0, 180.0
 """The same for seconds of processor and of the clock of a mutant that is imported and collected."""
 
+OF_A_TEST, OF_A_FILE = 20.0, 60.0
+"""Seconds of the clock after which the run without mistakes leaves a test, or a file's others."""
+
 QUIET = ("-q", "-n0", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header", "--tb=no")
 ALL_IMPORTED = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
 
@@ -118,15 +121,22 @@ class Covering:
             module._covered = lambda line, name=name: hits.add((name, line))
         # What the first test sets up for all of its file belongs to each that shares it.
         shared, set_up, needy = defaultdict(set), defaultdict(float), set()
+        began_all = time.monotonic()
+        signal.signal(signal.SIGALRM, _too_long)
         for item, following in zip(session.items, [*session.items[1:], None], strict=True):
             hits.clear()
             Needs.asked = False
+            if time.monotonic() - began_all > OF_A_FILE:
+                self.found["left_out"][item.nodeid] = "comes late in a file that takes long"
+                continue
             began = time.process_time()
+            signal.setitimer(signal.ITIMER_REAL, OF_A_TEST)
             try:
                 reports = runtestprotocol(item, log=False, nextitem=following)
             except BaseException as error:
                 reports = []
                 Needs.asked = Needs.asked or isinstance(error, Needs)
+            signal.setitimer(signal.ITIMER_REAL, 0)
             took = time.process_time() - began
             if _shares(item) and reports and reports[0].duration > 0.3:
                 shared[item.path] |= hits
@@ -153,6 +163,10 @@ class Covering:
                 reached[place].append(item.nodeid)
         self.found["reached"] = [[*place, names] for place, names in sorted(reached.items())]
         return True
+
+
+def _too_long(*_):
+    raise TimeoutError
 
 
 def _shares(item):
@@ -210,31 +224,75 @@ def _gather(code, found):
             _gather(constant, found)
 
 
-def covered(sources, tests, folder, longest):
+def covered(sources, tests, folder, longest, processes):
     """Return what every test reaches, from the folder if neither it nor the sources changed."""
-    files = [*sources, *(path for one in tests for path in _files(one))]
+    files = [path for one in tests for path in _files(one)]
     digest = hashlib.sha256(str((tests, longest)).encode())
-    for path in files:
+    for path in [*sources, *files]:
         digest.update(path.read_bytes())
     kept = folder / f"coverage-{digest.hexdigest()[:16]}.json"
     if not kept.exists():
-        if os.fork() == 0:
-            find_functions(sources)
-            plugin = Covering(sources, longest)
-            pytest.main([*QUIET, *ALL_IMPORTED, *tests], plugins=[plugin])
-            kept.with_suffix(".part").write_text(json.dumps(plugin.found))
-            kept.with_suffix(".part").rename(kept)
-            os._exit(0)
-        os.wait()
+        each = list(dict.fromkeys(one for test in tests for one in _each(test)))
+        parts = [Path(f"{kept}.{i}") for i in range(len(each))]
+        in_processes(processes, len(each), lambda i: _cover(sources, each[i], parts[i], longest))
+        found = {"seconds": {}, "left_out": {}, "reached": defaultdict(list)}
+        for part in parts:
+            if not part.exists():
+                sys.exit(f"without any mistake planted, a process of {part.name} ended")
+            own = json.loads(part.read_text())
+            found["seconds"] |= own["seconds"]
+            found["left_out"] |= own["left_out"]
+            for module, line, names in own["reached"]:
+                found["reached"][module, line] += names
+            part.unlink()
+        found["reached"] = [[*place, names] for place, names in found["reached"].items()]
+        kept.write_text(json.dumps(found))
     found = json.loads(kept.read_text())
     for why, count in Counter(why.split(":")[0] for why in found["left_out"].values()).items():
-        print(f"{count} tests are left out: {why}")
+        print(f"{count} tests are left out: {why}", flush=True)
     return found
+
+
+def _cover(sources, test, part, longest):
+    """Write what each test of a file reaches; in a process of its own."""
+    if os.fork() == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        find_functions(sources)
+        plugin = Covering(sources, longest)
+        pytest.main([*QUIET, *ALL_IMPORTED, test], plugins=[plugin])
+        part.write_text(json.dumps(plugin.found))
+        os._exit(0)
+    os.wait()
+
+
+def in_processes(processes, count, work):
+    """Call the function with 0, 1, ... in several processes, each of which takes the next one."""
+    read, write = os.pipe()
+    workers = []
+    for _ in range(min(processes, count)):
+        child = os.fork()
+        if child == 0:
+            os.close(write)
+            while token := os.read(read, 4):
+                work(struct.unpack("i", token)[0])
+            os._exit(0)
+        workers.append(child)
+    for number in range(count):
+        os.write(write, struct.pack("i", number))
+    os.close(write)
+    os.close(read)
+    for child in workers:
+        os.waitpid(child, 0)
+
+
+def _each(test):
+    """Return what is covered as one: a test, or a file."""
+    return [test] if "::" in test else [str(path.relative_to(ROOT)) for path in _files(test)]
 
 
 def _files(test):
     path = ROOT / test.partition("::")[0]
-    return sorted(path.rglob("*.py")) if path.is_dir() else [path]
+    return sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
 
 
 # -------------------------------------------------------------------------------------- mutants
@@ -251,6 +309,21 @@ class Campaign:
             self.reached[module, line] = names
             self.of_module[module].update(names)
         self.killers = defaultdict(Counter)  # (module, function), module: node ids of tests
+        self.read = 0
+
+    def learn(self):
+        """Read which tests killed what, in other processes too, since this was called last."""
+        with self.kept.open("rb") as log:
+            log.seek(self.read)
+            text = log.read()
+        whole = text[: text.rfind(b"\n") + 1]
+        self.read += len(whole)
+        for line in whole.splitlines():
+            row = json.loads(line)
+            if row["by"] is not None:
+                module, function = row["name"][:2]
+                self.killers[module, function][row["by"]] += 1
+                self.killers[module][row["by"]] += 1
 
     def choose(self, mutant):
         """Return the tests that reach a mutant, those first that are likely to notice it soon."""
@@ -274,33 +347,16 @@ class Campaign:
         return chosen
 
     def carry_out(self, chosen, attempt):
-        """Try mutants out in several processes, each of which takes the next one that is left."""
-        read, write = os.pipe()
-        workers = []
-        for _ in range(self.options.processes):
-            child = os.fork()
-            if child == 0:
-                os.close(write)
-                while token := os.read(read, 4):
-                    self.one(chosen[struct.unpack("i", token)[0]], attempt)
-                os._exit(0)
-            workers.append(child)
-        for number in range(len(chosen)):
-            os.write(write, struct.pack("i", number))
-        os.close(write)
-        os.close(read)
-        for child in workers:
-            os.waitpid(child, 0)
+        """Try mutants out, several at a time."""
+        in_processes(self.options.processes, len(chosen), lambda i: self.one(chosen[i], attempt))
 
     def one(self, mutant, attempt):
         """Try a mutant out and note the verdict."""
         began, verdict, by, cpu = time.monotonic(), "not reached", None, 0.0
+        self.learn()
         names = self.choose(mutant)
         if names:
             verdict, by, cpu = _attempted(lambda pipe: attempt(mutant, names, pipe))
-        if by is not None:
-            self.killers[mutant.module, mutant.function][by] += 1
-            self.killers[mutant.module][by] += 1
         seconds = round(time.monotonic() - began, 2)
         row = {"name": mutant.name, "verdict": verdict, "by": by, "seconds": seconds}
         with self.kept.open("ab", buffering=0) as log:
@@ -518,7 +574,7 @@ def main():
         except ImportError:
             print(f"without {name}")
     every = planted(["reference_py", "societies"]) if options.modules else sources
-    coverage = covered(every, options.tests, options.folder, options.longest)
+    coverage = covered(every, options.tests, options.folder, options.longest, options.processes)
     campaign = Campaign(tried, coverage, options, kept)
     if any(not one.at_import for one in tried):
         if os.fork() == 0:

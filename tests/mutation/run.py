@@ -123,7 +123,7 @@ class Covering:
         shared, set_up, needy = defaultdict(set), defaultdict(float), set()
         began_all = time.monotonic()
         signal.signal(signal.SIGALRM, _too_long)
-        for item, following in zip(session.items, [*session.items[1:], None], strict=True):
+        for item, following in zip(session.items, [*session.items, None][1:], strict=True):
             hits.clear()
             Needs.asked = False
             if time.monotonic() - began_all > OF_A_FILE:
@@ -370,7 +370,7 @@ class Campaign:
             if not swap(file_of(mutant.module), _code(mutant)):
                 return OTHER_VARIABLES
             chosen = [items[name] for name in names]
-            for item, following in zip(chosen, [*chosen[1:], None], strict=True):
+            for item, following in zip(chosen, [*chosen, None][1:], strict=True):
                 self.begin(item.nodeid, pipe)
                 if any(one.failed for one in runtestprotocol(item, log=False, nextitem=following)):
                     return 1

@@ -111,6 +111,64 @@ def test_extraction_is_worth_the_utility_that_it_added():
     assert s.income_extraction == [pytest.approx(total[3] - total[1]), 0.0]
 
 
+@pytest.mark.parametrize("devices", ["all", "none"])
+def test_accounts_of_a_day_begin_at_nothing(devices):
+    p, s = started(agents=3, record=RECORD, devices=devices)
+    names = ("income_swaps", *(("income_sales", "spending_devices") * (devices == "all")))
+    for name in names:
+        setattr(s, name, [4.0, 5.0, 6.0])
+    s.priced_units, s.priced_for, s.priced_squares = ([[1, 2, 3, 4, 5] for _ in range(3)],) * 3
+    measures.begin_measures(p, s)
+    assert all(getattr(s, name) == [0.0] * 3 for name in names)
+    assert s.priced_units == s.priced_for == s.priced_squares == [[0] * 5] * 3
+
+
+def test_without_devices_wealth_is_stocks_and_income_extraction_and_swaps():
+    p, s = started(agents=2, record=RECORD, devices="none")
+    s.held, s.utility = [[1, 0, 2, 0, 0], [0, 0, 0, 0, 1]], [5e3, 6e3]
+    s.income_extraction, s.income_swaps = [10.0, 1.0], [3.0, 2.0]
+    measures.agent_measures(p, s)
+    total = utility_curve(p, 0, 0).total
+    assert s.income == [13.0, 3.0]
+    assert s.wealth == [pytest.approx(total[1] + total[2]), pytest.approx(total[1])]
+    assert s.utility_consumed == [
+        pytest.approx(5e3 - s.wealth[0]),
+        pytest.approx(6e3 - s.wealth[1]),
+    ]
+    assert not hasattr(s, "minute_value") and not hasattr(s, "wealth_devices")
+
+
+@pytest.mark.parametrize("unpriced", [0, 2, 4])
+def test_prices_of_a_day_by_hand(unpriced):
+    """Three resources with swaps: (units given, units got for them) of each agent; one without."""
+    swaps = [[[(2, 3), (1, 5)], [], [(4, 2)]], [[(6, 6)], [(3, 1)], [(2, 4), (2, 2)]], [[], [], []]]
+    swaps.insert(unpriced, [[], [], []])
+    swaps = swaps[:5] + [[[(1, 7)], [], []]] * (5 - len(swaps))
+    p, s = started(agents=3, record=RECORD)
+    rates = [
+        [taken / given for one in of for given, taken in one for _ in range(given)] for of in swaps
+    ]
+    for r, of in enumerate(swaps):
+        for agent, own in enumerate(of):
+            for given, taken in own:
+                other = (r + 1) % 5
+                measures.account_swap(p, s, agent, r, given, other, taken, 0.5)
+    found = measures.prices(p, s)
+    for r, of in enumerate(rates):
+        assert s.resource_units_priced[r] == len(of)
+        if of:
+            assert s.resource_price[r] == pytest.approx(np.mean(of))
+            spread = np.std(of) / np.mean(of)
+            assert s.resource_price_dispersion[r] == pytest.approx(spread, abs=1e-7)
+        else:
+            assert math.isnan(s.resource_price[r]) and math.isnan(s.resource_price_dispersion[r])
+    means = [np.mean(of) for of in rates if of]
+    weighted = [np.std(of) / np.mean(of) * len(of) for of in rates if of]
+    within = sum(weighted) / sum(map(len, rates))
+    assert found == pytest.approx([np.mean(means), np.std(means) / np.mean(means), within])
+    assert sum(s.income_swaps) == 0.5 * sum(len(own) for of in swaps for own in of)
+
+
 # -- devices ---------------------------------------------------------------------------------------
 
 SKILL = {TOOL: 20, MACHINE: 14, FACTORY: 23, INDUSTRY: 13, DEVICE_MACHINE: 26, DEVICE_FACTORY: 17}
@@ -194,3 +252,29 @@ def test_a_group_makes_devices_by_its_own_curve():
     s.device_minutes[0][INDUSTRY][1] = p.device_lifetime[INDUSTRY]
     expected = costs(p, device_effort(40.0, 20.0, 60.0).minutes)[INDUSTRY]
     assert measures.worth_of_devices(p, s, 0)[1] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("resource", [0, 4])
+def test_devices_of_the_first_and_the_last_resource_have_their_worth(resource):
+    p, s = workshop()
+    recipe(s, TOOL, resource, 1)
+    recipe(s, MACHINE, resource, resource)
+    s.device_minutes[0][MACHINE][resource] = p.device_lifetime[MACHINE] / 2.0
+    minutes = device_effort(27.0, 9.0, 40.0).minutes
+    tool = minutes[0] * MINUTE + utility_curve(p, 0, 1).marginal[0]
+    expected = [0.0] * 5
+    expected[resource] = pytest.approx(0.5 * (minutes[0] * MINUTE + tool))
+    assert measures.worth_of_devices(p, s, 0) == expected
+
+
+def test_the_last_agent_is_measured_too():
+    p, s = workshop()
+    s.held[1], s.gain_per_minute = [0, 3, 0, 0, 0], [1.0, 3.0]
+    s.device_minutes[1][TOOL][1] = p.device_lifetime[TOOL]
+    measures.agent_measures(p, s)
+    assert s.minute_value == 2.0
+    stocks = utility_curve(p, 1, 1).total[3]
+    tool = device_effort(27.0, 9.0, 40.0).minutes[0] * 2.0  # of resources that it has none of
+    assert s.wealth_stocks[1] == pytest.approx(stocks)
+    assert s.wealth_devices[1] == pytest.approx(tool)
+    assert s.wealth[1] == pytest.approx(stocks + tool)

@@ -5,6 +5,8 @@ Device and reference are handed the same values, so that comparing them tells no
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,7 @@ from societies import config_from_dict
 from societies.economy.workload import WORKLOAD
 from societies.workload.points import points_of, with_rows, with_table
 from societies.workload.tables import Table
+from societies.workload.varying import coordinates
 
 SIZES = {"workload": "economy", "agents": 6, "resources": 4, "days": 30}
 
@@ -222,3 +225,152 @@ def read(tables, rows, kind, society, group, resource):
     start, length = (int(tables[f"{kind}_{of}_table"][number]) for of in ("start", "length"))
     name = {"utility": "marginal_table"}.get(kind, f"{kind}_table")
     return tuple(tables[name][start : start + length].tolist())
+
+
+# -- what is made of values ------------------------------------------------------------------------
+
+
+def test_a_society_alone_has_the_parameters_that_it_has_among_others():
+    table = {"trading.min_surplus": [0.5, 1.5, 2.5]}
+    change = {"day": 2, "set": {"day_length": 700.0}, "societies": [21, 22]}
+    config = economy(replicates=3, first_society=20, interventions=[change])
+    p = WORKLOAD.parameters(with_table(config, table))
+    for number, surplus in ((20, 0.5), (21, 1.5), (22, 2.5)):
+        alone = p.only(number)
+        assert (alone.first_society, alone.societies) == (number, 1)
+        assert alone.points.after == (2,) and alone.points.of.shape == (2, 1)
+        for day, length in ((1, 600.0), (3, 600.0 if number == 20 else 700.0)):
+            own = alone.of(0, day)
+            assert (own.min_surplus, own.day_length) == (surplus, length)
+            (row,) = alone.rows(day)["value_table"]
+            assert row.tolist() == p.rows(day)["value_table"][number - 20].tolist()
+    assert (p.first_society, p.societies) == (20, 3)
+
+
+@pytest.mark.parametrize(("said", "index"), [("any", None), (0, 0), (3, 3)])
+def test_prices_are_in_units_of_the_numeraire(said, index):
+    record = {"measures": True, "numeraire": said}
+    assert WORKLOAD.parameters(economy(record=record)).numeraire == index
+    tabled = with_table(economy(record=record), {"day_length": [500.0]})
+    assert WORKLOAD.parameters(tabled).numeraire == index
+    assert WORKLOAD.parameters(tabled).of(0, 1).numeraire == index
+
+
+@pytest.mark.parametrize("devices", ["none", "tools", "all"])
+def test_all_copies_have_the_devices_of_the_configuration(devices):
+    table = {"day_length": [500.0, 600.0]}
+    p = WORKLOAD.parameters(with_table(economy(devices=devices), table))
+    for one in (p, p.of(0, 1), WORKLOAD.parameters(economy(devices=devices))):
+        assert (one.devices is None) == (devices == "none")
+        assert one.devices is None or one.devices.tools_only == (devices == "tools")
+    assert ("making_table" in p.curves()) == (devices != "none")
+    assert ("inventiveness_table" in p.rows(1)) == (devices != "none")
+
+
+def test_days_have_their_own_shocks_and_otherwise_the_same_steps():
+    from societies.economy.schedule import kept_schedule
+
+    shocks = [{"day": day, "remove": "agent", "index": day} for day in (3, 5)]
+    p = WORKLOAD.parameters(economy(shocks=shocks, devices="all"))
+    names = {day: [step.phase for step in kept_schedule(p, day)] for day in range(7)}
+    assert [day for day, steps in names.items() if "shocks" in steps] == [3, 5]
+    assert names[1] == names[2] == names[4] == names[6] != names[0]
+    assert [one for one in names[3] if one != "shocks"] == names[2]
+    assert kept_schedule(p, 2) is kept_schedule(p, 4) is kept_schedule(p, 6)
+    for step in kept_schedule(p, 2):
+        market, kind = (step.arguments.get(name) for name in ("market_round", "device_type"))
+        assert step.round == (0 if market is None else market)
+        assert step.device_type == (-1 if kind is None else kind)
+    said = {str(step) for step in kept_schedule(p, 2)}
+    assert any("industry, round 1" in one for one in said)
+
+
+def test_limits_by_hand():
+    """At the least effort of 0.5 min and the day of 100 min, 40 times faster with industries."""
+    from societies.economy.limits import limits
+
+    extraction = {"min_effort": [3.0, 0.5, 2.0, 1.0], "max_experience": 30.0}
+    settings = {"day_length": 100.0, "extraction": extraction}
+    p = WORKLOAD.parameters(economy(**settings))
+    found = limits(p, 10)
+    assert found["most units"] == 6 * 10 * (200 + 2)
+    assert found["last to be removed"].tolist() == [0]
+    assert "most minutes" not in found
+    factor = {"tool": 3, "machine": 9, "factory": 20, "industry": 40}
+    shocks = [
+        {"day": 2, "remove": "resource", "index": 0},
+        {"day": 3, "remove": "agent", "index": "random"},
+    ]
+    device = {"factor": factor, "lifetime": {"industry": 1000.0}, "min_effort": 0.4}
+    p = WORKLOAD.parameters(economy(devices="all", device=device, shocks=shocks, **settings))
+    found = limits(p, 10)
+    assert p.device_lifetime[3] == max(p.device_lifetime) == 1000.0
+    assert found["most units"] == 6 * 10 * (8000 + 2)
+    assert found["last to be removed"].tolist() == [3, 5]
+    assert found["most minutes"] == 2.0**57 * 0.4 / 40
+    tabled = with_table(economy(shocks=shocks, **settings), {"day_length": [50.0, 100.0]})
+    assert limits(WORKLOAD.parameters(tabled), 10)["most units"] == 6 * 10 * 202
+    assert limits(WORKLOAD.parameters(tabled), 10)["last to be removed"].tolist() == [3, 5]
+
+
+def test_kernels_find_each_value_in_its_column():
+    from societies.workload.keys import table_columns, table_lookups, table_row
+
+    values = {"real": 2.5, "row": (1.0, 3.0, 4.0), "whole": 7, "last": 0.5}
+    assert table_row(values) == [2.5, 1.0, 3.0, 4.0, 7.0, 0.5]
+    assert table_columns(values) == {"real": 0, "row": 1, "whole": 4, "last": 5}
+    assert table_lookups(values, "box") == [
+        "#define P(name) P_##name",
+        "#define P_real (value_table[(size_t)box * 6 + 0])",
+        "#define row (&value_table[(size_t)box * 6 + 1])",
+        "#define P_whole ((int)value_table[(size_t)box * 6 + 4])",
+        "#define P_last (value_table[(size_t)box * 6 + 5])",
+    ]
+
+
+# -- what a table is -------------------------------------------------------------------------------
+
+
+def test_a_hash_is_of_keys_shapes_and_numbers_whatever_the_order_of_columns():
+    one = {"a": np.array([1.0, 2.0]), "b": np.array([[3.0, 4.0], [5.0, 6.0]])}
+    hashed = Table(one).sha256
+    text = b"a (2,)\n" + one["a"].tobytes() + b"b (2, 2)\n" + one["b"].tobytes()
+    assert hashed == hashlib.sha256(text).hexdigest()
+    assert Table({"b": one["b"], "a": one["a"]}, "other", [3, 4]).sha256 == hashed
+    for other in (
+        {**one, "a": np.array([1.0, np.nextafter(2.0, 3.0)])},
+        {"c": one["a"], "b": one["b"]},
+        {"a": one["a"]},
+    ):
+        assert Table(other).sha256 != hashed
+
+
+def test_keys_that_vary_are_coordinates_with_unit_and_meaning():
+    table = {"day_length": [500.0, 600.0], "utility.scale": np.full((2, 4), 500.0)}
+    config = with_table(economy(), table)
+    day, scale = coordinates(config, "society")
+    assert (day.name, day.along, day.units) == ("day_length", ("society",), "min")
+    assert day.values.tolist() == [500.0, 600.0] and day.long_name
+    assert (scale.name, scale.along) == ("utility.scale", ("society", "resource"))
+    assert scale.units == "util" and scale.long_name and scale.long_name != day.long_name
+    assert coordinates(economy(), "society") == []
+
+
+def test_numbers_without_a_table_are_as_many_copies():
+    config = with_rows(economy(replicates=5), None, np.array([4, 4, 6]))
+    assert (config.replicates, config.table, config.numbers.tolist()) == (3, None, [4, 4, 6])
+    assert with_rows(economy(replicates=5), None, None).replicates == 5
+
+
+@pytest.mark.parametrize(
+    ("number", "whole"), [(3.0, True), (2.0**53 - 1, True), (2.0**53, False), (3.5, False)]
+)
+def test_whole_numbers_of_a_table_stand_for_either_kind(number, whole):
+    from societies.sweep.points import _plain as of_sweep
+    from societies.workload.points import _plain as of_run
+
+    for plain in (of_run, of_sweep):
+        found = plain(np.float64(number))
+        assert found == number and type(found) is (int if whole else float)
+        row = plain(np.array([number, 0.5]))
+        assert row == [number, 0.5] and type(row[0]) is (int if whole else float)

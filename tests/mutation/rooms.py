@@ -35,7 +35,7 @@ DRAWN = (
 """Modules that lay out figures and pages and put numbers into words. They compute nothing that is
 recorded; what a pixel or a word shows is for tests of figures. Only mutated if they are named."""
 
-MOTIONS = (
+LAUNCHED = (
     "societies/economy/coverage",
     "societies/economy/duration",
     "societies/economy/memory",
@@ -129,7 +129,7 @@ def planted(names: list[str]) -> list[Path]:
     files = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
     if names:
         return [path for path in files if any(_is(path, name.rstrip("/")) for name in names)]
-    left_out = {*SPARED, *DRAWN, *MOTIONS}
+    left_out = {*SPARED, *DRAWN, *LAUNCHED}
     return [path for path in files if label(path) not in left_out]
 
 

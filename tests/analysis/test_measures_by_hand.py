@@ -294,3 +294,30 @@ def test_sales_of_a_log_are_links_both_ways():
     assert by_place[3, 5, 0, 1] == first
     assert by_place[3, 1, 0, 1] == {"units": 8, "swaps": 1, "units_paid": 0, "devices": [0] * 3}
     assert by_place[4, 6, 0, 1] == {"units": 0, "swaps": 0, "units_paid": 0, "devices": [0, 1, 0]}
+
+
+# ---------------------------------------------------------------- dimensions
+
+
+@pytest.mark.parametrize("measure", [analysis.lorenz, analysis.hhi, analysis.gini])
+def test_a_dimension_that_is_not_there_is_named(measure):
+    with pytest.raises(ConfigError, match="'income' has no dimension 'agents'"):
+        measure(agents(1, 2), "agents")
+
+
+def test_mobility_of_two_and_along_a_clock_of_any_name():
+    """Two agents keep their order or exchange it; the clock may have a name of its own."""
+    data = of_days([1, 2], [2, 1], [5, 9], clock="round", numbers=(1, 2, 3))
+    found = analysis.mobility(data, clock="round")
+    assert found.values.tolist() == pytest.approx([1.0, -1.0, 1.0])
+    assert [*found.coords] == ["round"]
+    with pytest.raises(ConfigError, match="no dimension 'agents'"):
+        analysis.mobility(data, dim="agents", clock="round")
+    two = xr.concat([of_days([1, 2], [2, 1])] * 2, "agent_day").transpose("day", ...)
+    assert analysis.mobility(two.assign_coords(agent_day=[7, 8])).dims == ("day", "agent_day")
+
+
+def test_a_lorenz_curve_says_what_it_is_along():
+    curve = analysis.lorenz(agents(1, 2, dim="resource"), "resource")
+    about = {"units": "1", "long_name": "share of resource, the poorest first"}
+    assert curve.poorest.attrs == about

@@ -281,8 +281,10 @@ class _Walk:
 
         Left alone are imports, types, descriptions and the words of messages: docstrings, text with
         numbers in it (f-strings), what is raised, and how an object is shown; what a listener, a
-        log or a progress bar receives; and assertions, which say what cannot be.
+        log or a progress bar receives; and what says what cannot be: assertions, `strict` of zip.
         """
+        if isinstance(node, ast.keyword) and node.arg == "strict":
+            return True
         if isinstance(node, (ast.Import, ast.ImportFrom, ast.Raise, ast.JoinedStr, ast.Assert)):
             return True
         if isinstance(node, ast.FunctionDef):

@@ -94,6 +94,7 @@ def test_names_say_of_what_a_measure_is():
     """The name of the data where it has no long one, or neither."""
     assert analysis.gini(agents(1, 2)).name == "gini"
     assert analysis.gini(agents(1, 2)).attrs["long_name"] == "Gini coefficient of income"
+    assert analysis.hhi(agents(1, 2)).attrs["long_name"].endswith(" of income")
     long = agents(1, 2, long_name="wealth of all")
     assert analysis.hhi(long).attrs["long_name"] == "Herfindahl-Hirschman index of wealth of all"
     assert analysis.hhi(long).name == "hhi"
@@ -195,7 +196,7 @@ def test_a_kuznets_curve_of_a_parabola():
     x = np.array([0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 0.0, -1.0, NAN, 3.0])
     with np.errstate(invalid="ignore", divide="ignore"):
         y = 1 + 2 * np.log(x) - 0.5 * np.log(x) ** 2
-    y[9] = NAN
+    y[6], y[7], y[8], y[9] = 0.5, 0.5, 0.5, NAN
     income, inequality = agents(*x), agents(*y).rename("gini")
     found = analysis.kuznets(income, inequality, bins=3)
     numbers = [value(found[name]) for name in ("constant", "slope", "curvature", "turning_point")]
@@ -212,6 +213,9 @@ def test_a_kuznets_curve_of_a_parabola():
         analysis.kuznets(agents(1, 2, 1, 2), agents(1, 2, 1, 2), bins=2)
     three = analysis.kuznets(agents(1, 2, 4), agents(1, 2, 1), bins=3)
     assert value(three.turning_point) == pytest.approx(2.0)
+    many = agents(*range(1, 40))
+    assert analysis.kuznets(many, 0 * many).sizes == {"bin": 12}
+    assert math.isnan(analysis.kuznets(many, 0 * many).turning_point)
 
 
 # ---------------------------------------------------------------- intervals

@@ -169,6 +169,18 @@ def test_prices_of_a_day_by_hand(unpriced):
     assert sum(s.income_swaps) == 0.5 * sum(len(own) for of in swaps for own in of)
 
 
+def test_the_dispersion_of_prices_is_summed_up_from_squares_of_differences():
+    """To the last bit, also of prices that are nearly the same."""
+    p, s = started(agents=2, record=RECORD)
+    measures.account_swap(p, s, 0, 0, 3, 1, 1_000_001, 0.0)
+    measures.account_swap(p, s, 1, 3, 3, 1, 1_000_000, 0.0)
+    one, other = 1_000_001 / 3.0, 1_000_000 / 3.0
+    mean = (one + other) / 2.0
+    squares = [(price - mean) * (price - mean) for price in (one, other)]
+    expected = math.sqrt((squares[0] + squares[1]) / 2.0) / mean
+    assert measures.prices(p, s)[:2] == [mean, expected]
+
+
 # -- devices ---------------------------------------------------------------------------------------
 
 SKILL = {TOOL: 20, MACHINE: 14, FACTORY: 23, INDUSTRY: 13, DEVICE_MACHINE: 26, DEVICE_FACTORY: 17}

@@ -10,7 +10,10 @@ from states import started
 
 from reference_py.economy.network import begin_network, link_sale, link_swap
 from reference_py.economy.state import links
+from societies import config_from_dict
+from societies.economy.columns import ROOM
 from societies.economy.network import links as table
+from societies.economy.network import network_stops, network_tables
 
 RECORD = {"network": [1]}
 INDUSTRY = 3
@@ -84,3 +87,20 @@ def test_the_table_has_a_row_for_each_link_in_order():
     assert all(values.dtype == np.int32 for values in found.values())
     del state["link_paid"], state["link_devices"]
     assert {*table(state, 0)} == {"society", "giver", "taker", "units", "swaps"}
+
+
+@pytest.mark.parametrize(("agents", "links_each"), [(1, 1), (2, 1), (5, 4), (ROOM + 9, ROOM)])
+def test_a_file_has_room_for_some_links_of_every_agent(agents, links_each):
+    few = {"workload": "economy", "agents": agents, "resources": 4, "days": 9, "replicates": 3}
+    assert network_tables(config_from_dict(few)) == []
+    assert network_stops(config_from_dict(few)) == set()
+    config = config_from_dict({**few, "record": {"network": [2, 9]}})
+    (found,) = network_tables(config)
+    assert found.rows == 3 * agents * links_each * 2
+    assert found.in_study
+    assert network_stops(config) == {2, 9}
+    names = [column.name for column in found.columns]
+    assert names == ["society", "day", "giver", "taker", "units", "swaps"]
+    with_devices = config_from_dict({**few, "devices": "all", "record": {"network": [2]}})
+    (found,) = network_tables(with_devices)
+    assert [column.name for column in found.columns] == [*names, "units_paid", "devices"]

@@ -257,6 +257,7 @@ def parsed():
     parser.add_argument("--rest", action="store_true", help="only what earlier runs did not try")
     parser.add_argument("--unexplained", action="store_true", help="only what is not listed")
     parser.add_argument("--summary", action="store_true", help="only count what earlier runs found")
+    parser.add_argument("--table", type=Path, help="write what was found of each module as CSV")
     parser.add_argument("--function", default="", help="only mutants of this function")
     parser.add_argument("--sample", type=int, default=0, help="so many, drawn at random")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
@@ -268,7 +269,7 @@ def parsed():
     return parser.parse_args()
 
 
-def reported(chosen, past, reasons, *, all_of_it):
+def reported(chosen, past, reasons, *, all_of_it, table=None):
     """Print the verdicts on the chosen mutants; return whether there is anything to be done."""
     verdicts = {tuple(one["name"]): one for one in past}
     found = {
@@ -283,6 +284,13 @@ def reported(chosen, past, reasons, *, all_of_it):
         by_module[name[0]]["explained"] += verdict in ALIVE and name in reasons
     for module, count in by_module.items():
         print(f"{module}: {count.total() - count['explained']} mutants, {_counted(count)}")
+    if table:
+        columns = ("killed", "hung", "survived", "not reached", "not run", "explained")
+        rows = [("module", "mutants", *columns)]
+        for module, count in by_module.items():
+            planted = count.total() - count["explained"]
+            rows.append((module, str(planted), *(str(count[one]) for one in columns)))
+        table.write_text("".join(f"{','.join(row)}\n" for row in rows))
     cpu = sum(verdicts[name].get("cpu", 0.0) for name in found if name in verdicts)
     print(
         f"{len(found)} mutants: {_counted(Counter(found.values()))}; {cpu:.0f} s of processor time"
@@ -323,7 +331,7 @@ def main():
     reasons = explained()
     all_of_it = not (options.modules or options.function or options.sample)
     if options.summary:
-        return int(reported(chosen, past, reasons, all_of_it=all_of_it))
+        return int(reported(chosen, past, reasons, all_of_it=all_of_it, table=options.table))
     verdicts = {tuple(one["name"]): one["verdict"] for one in past}
     tried = chosen
     if options.again or options.rest:
@@ -358,7 +366,7 @@ def main():
     rest = [one for one in tried if one.at_import or newest.get(one.name) == "to be imported"]
     campaign.carry_out(rest, campaign.imported)
     past = [json.loads(line) for line in kept.read_text().splitlines()]
-    return int(reported(chosen, past, reasons, all_of_it=all_of_it))
+    return int(reported(chosen, past, reasons, all_of_it=all_of_it, table=options.table))
 
 
 if __name__ == "__main__":

@@ -18,8 +18,9 @@ from reference_py.economy.tables import (
 )
 from societies import config_from_dict
 from societies.economy.workload import WORKLOAD
+from societies.errors import ConfigError
 from societies.workload.points import points_of, with_rows, with_table
-from societies.workload.tables import Table
+from societies.workload.tables import Table, table_of
 from societies.workload.varying import coordinates
 
 SIZES = {"workload": "economy", "agents": 6, "resources": 4, "days": 30}
@@ -374,3 +375,74 @@ def test_whole_numbers_of_a_table_stand_for_either_kind(number, whole):
         assert found == number and type(found) is (int if whole else float)
         row = plain(np.array([number, 0.5]))
         assert row == [number, 0.5] and type(row[0]) is (int if whole else float)
+
+
+def test_a_file_may_end_with_empty_lines_and_have_them_between(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("day_length, trading.min_surplus\n500, 0.5\n\n600,1e-3\n\n\n")
+    table = table_of(file)
+    assert {key: column.tolist() for key, column in table.columns.items()} == {
+        "day_length": [500.0, 600.0],
+        "trading.min_surplus": [0.5, 1e-3],
+    }
+    assert list(table.lines) == [2, 4]
+    assert table.place(1) == f"{file}:4" and Table(table.columns).place(1) == "table, row 1"
+    assert table_of(table) is table
+    file.write_text("day_length\n500\n600\n\n")
+    assert table_of(file).columns["day_length"].tolist() == [500.0, 600.0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({}, "table: has no columns"),
+        ({"a": []}, "expected an array of numbers|has no rows"),
+        ({"a": np.zeros(0)}, "table: has no rows"),
+        ({"a": 3.0}, "a: expected an array of numbers, one for each copy"),
+        ({"a": np.zeros((2, 2, 2))}, "a: expected an array of numbers"),
+        ({"a": ["x", "y"]}, "a: expected an array of numbers"),
+        ({"a": [True, False]}, "a: expected an array of numbers"),
+        ({"a": [1.0, np.inf]}, "table, row 1: a: must be a finite number"),
+        ({"a": np.array([[1.0, np.nan], [1, 2]])}, "table, row 0: a: must be a finite number"),
+        ({"a": [1, 2], "b": [1, 2, 3]}, "b has 3 rows, a has 2"),
+    ],
+)
+def test_columns_that_are_none(columns, message):
+    with pytest.raises(ConfigError, match=message):
+        table_of(columns)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b,a\n1,2,3\n", "a: is there twice"),
+        ("b,a,a\n1,2,3\n", "a: is there twice"),
+        ("a\n", "needs a line with keys and a line of numbers"),
+        ("a\n\n", "needs a line with keys and a line of numbers"),
+        ("a\n1\n\n2\n", "a: expected a number, got an empty line"),
+        ("a,b\n1\n", "has 1 entries for 2 keys"),
+        ("a,b\n1,x\n", "b: expected a number, got 'x'"),
+    ],
+)
+def test_files_that_are_none(tmp_path, text, message):
+    file = tmp_path / "t.csv"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        table_of(file)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ([{"day": 3, "set": {}}], "interventions.0.set: names no key that it changes"),
+        ([{"day": 30, "set": {"day_length": 5}}], "must be before the last day, 30, got 30"),
+        ([{"day": 3, "set": {"day_length": 5}, "societies": [2]}], "there is no society 2"),
+        ([{"day": 3, "set": {"day_length": 5}, "societies": [6]}], "they are numbered 3 to 5"),
+    ],
+)
+def test_interventions_that_are_none(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        economy(interventions=changes, replicates=3, first_society=3)
+    last = {"day": 29, "set": {"day_length": 5.0}, "societies": [3, 5]}
+    config = economy(interventions=[last], replicates=3, first_society=3)
+    assert [one.day_length for one in at(config, 30)] == [5.0, config.day_length, 5.0]

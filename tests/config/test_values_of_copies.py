@@ -109,6 +109,7 @@ def test_every_key_has_the_newest_value_that_was_set(order):
         interventions=order,
     )
     assert points_of(config).after == (4, 9, 20)
+    assert len(points_of(config).configs) == 1 + 1 + 2 + 4  # each is there once
     p = WORKLOAD.parameters(config)
     for days, expected in EXPECTED.items():
         for day in days:
@@ -361,6 +362,26 @@ def test_numbers_without_a_table_are_as_many_copies():
     config = with_rows(economy(replicates=5), None, np.array([4, 4, 6]))
     assert (config.replicates, config.table, config.numbers.tolist()) == (3, None, [4, 4, 6])
     assert with_rows(economy(replicates=5), None, None).replicates == 5
+    table = Table({"day_length": np.array([500.0, 600.0])})
+    assert with_rows(economy(replicates=5), table, None).replicates == 2
+
+
+def test_removals_alone_change_no_values():
+    removal = {"day": 3, "remove": "agent", "index": 1}
+    assert points_of(economy(interventions=[removal])) is None
+    both = economy(interventions=[removal, {"day": 5, "set": {"day_length": 500.0}}])
+    assert points_of(both).after == (5,)
+
+
+@pytest.mark.parametrize(("wrong", "more"), [(7, 0), (8, 0), (9, 1), (12, 4)])
+def test_eight_problems_of_a_table_are_reported_and_the_others_counted(wrong, more):
+    lengths = -np.arange(1.0, wrong + 1)
+    with pytest.raises(ConfigError) as caught:
+        with_table(economy(), {"day_length": lengths})
+    lines = str(caught.value).split("\n")
+    assert len(lines) == min(wrong, 8) + (more > 0)
+    assert lines[0].startswith("table, row 0: day_length: must be more than 0, got -1")
+    assert (lines[-1] == f"and {more} more problems of this table") == (more > 0)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from small import small
 
+from societies.opencl import choose_device
 from societies.workload import batches
 from societies.workload.batches import Batches, Room
 from societies.workload.engines import by_tick
@@ -20,6 +22,7 @@ from societies.workload.fields import (
     series_macros,
     state_hash,
 )
+from societies.workload.registry import workload
 
 FIELDS = {
     "number": Field((), "int32", "", "number of the copy"),
@@ -99,10 +102,15 @@ def test_every_copy_has_its_own_state_logs_and_events(copies, size):
     assert engine.block_seconds == batches.SECONDS * engine.count
     assert (engine.parameters, engine.built, engine.gentle) == ("p", "program", False)
     assert engine.profile is None
+    assert engine.logs() == engine.events() == engine.measured() == {}
     for _ in range(2):  # the second start begins anew
         engine.start()
         assert engine.state()["number"].tolist() == numbers.tolist()
-    assert engine.ended() is None
+        assert engine.state()["ticks"].tolist() == [[0.0, 0.0]] * copies
+        assert engine.ended() is None
+        engine.run_ticks(1, 1)
+    engine.start()
+    inner.calls.clear()
     engine.gentle = True
     engine.run_ticks(1, 2)
     engine.run_ticks(3, 5)
@@ -146,11 +154,11 @@ def test_a_state_is_loaded_into_its_own_batches(copies, size):
     numbers = 100 + np.arange(copies, dtype=np.int32)
     ticks = np.stack([numbers * 1.5, numbers * 2.0], axis=1)
     state = {"number": numbers, "ticks": ticks, "ended": -numbers, "passing": numbers}
-    for _ in range(2):
-        engine.load(state)
+    for factor in (1.0, 3.0):  # the second state takes the place of the first
+        engine.load({**state, "ticks": factor * ticks})
         found = engine.state()
         assert found["number"].tolist() == numbers.tolist()
-        assert found["ticks"].tolist() == ticks.tolist()
+        assert found["ticks"].tolist() == (factor * ticks).tolist()
         assert found["passing"].tolist() == [0] * copies
     filled = engine._filled(ticks[: size - 1])
     assert filled.tolist() == [*ticks[: size - 1].tolist(), ticks[size - 2].tolist()]
@@ -187,11 +195,40 @@ def test_as_many_fit_as_memory_and_the_largest_array_allow(has, in_one, fits):
     room._device = SimpleNamespace(name="this device", max_alloc=0)
     said = "memory: one box needs 200 B, this device has 199 B for it"
     assert room.lack() == ("" if fits else said)
+    room.has, room._device.max_alloc = 199, 40  # the array itself fits
+    assert room.lack() == said
     room.in_one = 39
     room._device.max_alloc = 39
     assert room.copies == 0 and "has an array of 40 B" in room.lack()
     room.has = 0
     assert room.copies == 2**31
+
+
+@pytest.mark.parametrize(
+    ("kind", "memory", "largest", "free", "has", "in_one"),
+    [
+        ("gpu", 1000, 300, 50, 900, 300),
+        ("gpu", 1000, 0, 50, 900, 900),
+        ("cpu", 1000, 300, 1500, 750, 300),
+        ("cpu", 500, 0, 1500, 500, 500),
+        ("cpu", 0, 0, 1500, 750, 750),
+        ("cpu", 1000, 0, None, 900, 900),
+    ],
+)
+def test_copies_have_a_share_of_a_gpus_memory_or_of_what_the_host_has_free(
+    monkeypatch, kind, memory, largest, free, has, in_one
+):
+    """Shares of 0.9 and 0.5; a CPU's device may say less, or nothing."""
+    monkeypatch.setattr(batches, "available_memory", lambda: free)
+    chosen, device = workload("economy"), choose_device("cpu")
+    fake = SimpleNamespace(
+        kind=kind,
+        global_memory=memory,
+        max_alloc=largest,
+        **{name: getattr(device, name) for name in ("compute_units", "max_workgroup")},
+    )
+    room = Room(chosen, chosen.parameters(small("economy")), fake)
+    assert (room.has, room.in_one) == (has, in_one)
 
 
 # -- fields ----------------------------------------------------------------------------------------

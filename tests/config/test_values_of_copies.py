@@ -6,6 +6,7 @@ Device and reference are handed the same values, so that comparing them tells no
 from __future__ import annotations
 
 import hashlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -313,6 +314,29 @@ def test_limits_by_hand():
     tabled = with_table(economy(shocks=shocks, **settings), {"day_length": [50.0, 100.0]})
     assert limits(WORKLOAD.parameters(tabled), 10)["most units"] == 6 * 10 * 202
     assert limits(WORKLOAD.parameters(tabled), 10)["last to be removed"].tolist() == [3, 5]
+
+
+def test_limits_at_their_ends():
+    """Whole units of a day, 64 devices of the longest life, and no more units than int32 holds."""
+    from societies.economy.limits import limits
+    from societies.economy.state import MOST_UNITS
+
+    curve = SimpleNamespace(minutes=(9.0, 3.0))
+    p = SimpleNamespace(
+        agents=2,
+        resources=3,
+        shocks=(),
+        effort_curves=(curve,),
+        devices=SimpleNamespace(effort_curves=(SimpleNamespace(minutes=(27.0, 6.0)),)),
+        device_factor=(2.0, 10.0),
+        device_lifetime=(5.0, 1e18, 7.0),
+        day_length=100.0,
+    )
+    found = limits(p, 4)
+    assert found["most units"] == 2 * 4 * (333 + 2)
+    assert found["most minutes"] == 64e18
+    p.day_length = 1e300
+    assert limits(p, 4)["most units"] == MOST_UNITS
 
 
 def test_kernels_find_each_value_in_its_column():

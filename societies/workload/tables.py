@@ -150,6 +150,8 @@ def _checked(source: Mapping[str, Any], name: str, lines: Sequence[int] | None) 
             )
         columns[key] = array.astype(np.float64)
     table = Table(columns, name, lines)
+    if not table.rows:
+        raise ConfigError(f"{name}: has no rows")
     for key, column in columns.items():
         if len(column) != table.rows:
             first = next(iter(columns))
@@ -160,6 +162,4 @@ def _checked(source: Mapping[str, Any], name: str, lines: Sequence[int] | None) 
         bad = np.flatnonzero(~np.isfinite(column.reshape(len(column), -1)).all(axis=1))
         if len(bad):
             raise ConfigError(f"{table.place(int(bad[0]))}: {key}: must be a finite number")
-    if not table.rows:
-        raise ConfigError(f"{name}: has no rows")
     return table

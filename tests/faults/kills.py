@@ -313,7 +313,7 @@ def ended(child: int, said: int) -> tuple[int, str]:
 
 def whole_study(path: Path) -> dict[str, bytes]:
     """Return what a study holds of its runs, however long they took."""
-    but = ("wall_time", "checksums/wall_time", "commits")
+    but = ("wall_time", "checksums/wall_time", "commits", "study/checksum")
     return {name: value for name, value in everything(path).items() if name not in but}
 
 

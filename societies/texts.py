@@ -59,6 +59,13 @@ def read_text(path: Path, name: str, most: int = MOST_BYTES) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def whole_number(text: str) -> int | None:
+    """Return a number of at most 18 digits 0 to 9, None if it is another text."""
+    digits = text.strip()
+    # `int` takes no "²", which is a digit to Python, and no number of thousands of digits.
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else None
+
+
 def shown(text: str) -> str:
     """Return a word of a file as a message has it: shortened, without control characters."""
     return "".join(one if one.isprintable() else "?" for one in text[:40])

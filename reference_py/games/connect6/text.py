@@ -13,7 +13,8 @@ def point_of(text):
         If there is no such point.
     """
     column, row = ord(text[:1].upper() or " ") - ord("A"), text[1:]
-    if not 0 <= column < SIDE or not row.isdecimal() or not 1 <= int(row) <= SIDE:
+    is_number = row.isascii() and row.isdecimal() and len(row) < 3
+    if not 0 <= column < SIDE or not is_number or not 1 <= int(row) <= SIDE:
         raise ValueError(f"{text!r} is no point: a letter A to S and a number 1 to 19, such as J10")
     return SIDE * (int(row) - 1) + column
 

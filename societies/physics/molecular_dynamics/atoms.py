@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from societies.errors import ConfigError
 from societies.paths import data_directory
-from societies.texts import read_text, shown
+from societies.texts import read_text, shown, whole_number
 
 POSITIONS = "species:S:1:pos:R:3"
 """Properties of a file that does not name them."""
@@ -174,11 +174,11 @@ def _wrap(
 def _before_the_last_frame(lines: list[str]) -> int:
     """Return how many lines stand before it: a frame follows where its number of atoms does."""
     before = 0
-    while (count := _whole(lines[before])) is not None:
+    while (count := whole_number(lines[before])) is not None:
         following = before + count + 2
         while following < len(lines) and not lines[following].strip():
             following += 1  # between frames
-        if following >= len(lines) or _whole(lines[following]) is None:
+        if following >= len(lines) or whole_number(lines[following]) is None:
             break
         before = following
     return before
@@ -219,7 +219,7 @@ def _columns(path: str, line: int, properties: str) -> tuple[dict[str, tuple[int
     parts, places, at = properties.split(":"), dict[str, tuple[int, int]](), 0
     where = f"{path}:{line}: Properties"
     for name, kind, count in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
-        width = _whole(count)
+        width = whole_number(count)
         if width is None:
             raise ConfigError(f"{where}: {shown(count)} is no number of columns")
         name = VELOCITIES.get(name.lower(), name)
@@ -268,7 +268,7 @@ def _alike(
 
 
 def _count(path: str, number: int, line: str, there: int) -> None:
-    count = _whole(line)
+    count = whole_number(line)
     if count is None:
         said = shown(line.strip()) or "an empty line"
         raise ConfigError(f"{path}:{number}: expected the number of atoms, got {said}")
@@ -276,13 +276,6 @@ def _count(path: str, number: int, line: str, there: int) -> None:
         raise ConfigError(f"{path}:{number}: there are no atoms")
     if count != there:
         raise ConfigError(f"{path}:{number}: {count} atoms are announced, {there} follow")
-
-
-def _whole(text: str) -> int | None:
-    """Return a number of at most 18 digits 0 to 9, None if it is another text."""
-    digits = text.strip()
-    # `int` takes no "²", which is a digit to Python, and no number of thousands of digits.
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else None
 
 
 def _cube(path: str, number: int, sides: NDArray[np.float64]) -> tuple[float, tuple[str, ...]]:

@@ -144,8 +144,10 @@ class _Reader:
             at += len(self._text[at:]) - len(self._text[at:].lstrip())
             missing = "; a ] is missing" if rest[0].startswith("[") else ""
             raise self._refused(at, f"{shown(rest[0])} is no part of a record{missing}")
+        if name and not values:
+            raise self._refused(began, f"{shown(name)} has no value")
         if name:
-            raise self._refused(began, f"{shown(name)} has no end")
+            yield began, "", name, values
 
     def _take(self, at: int, given: str, values: list[str]) -> None:
         """Take a property of the game: a move, or one that must not contradict this program."""

@@ -8,6 +8,7 @@ taken darker, stay comparable.
 
 from __future__ import annotations
 
+import logging
 import re
 import struct
 import warnings
@@ -30,6 +31,9 @@ ORIENTATION_TAG = 0x0112
 """Of EXIF: how a picture is to be turned."""
 
 MOST_FRAMES = 10_000
+PLAUSIBLE, PIXELS_OF_A_BYTE = 2**24, 10_000
+"""Pixels of a frame that are believed of any file, and of each of its bytes: no kind packs closer.
+A damaged file may announce more, and would be unpacked for seconds."""
 ANIMATED = ("AVIF", "GIF", "PNG", "TIFF", "WEBP")
 """Kinds in which frames follow each other; in others they may be small or other views."""
 
@@ -126,6 +130,7 @@ def _read(path: str, every_frame: bool, _changed: int) -> Picture:
     from PIL import Image, UnidentifiedImageError
 
     Image.init()
+    logging.getLogger("PIL").addHandler(logging.NullHandler())  # or it prints what it says below
     kinds = [kind for kind in Image.OPEN if kind not in REFUSED]
     try:
         with warnings.catch_warnings():
@@ -150,9 +155,12 @@ def _picture(path: str, image: Image.Image, every_frame: bool) -> Picture:
     durations: list[float] = []
     lost: tuple[str, ...] = ()
     sideways = negative = False
+    size = Path(path).stat().st_size
     for frame in _frames(image):
         if len(frames) == MOST_FRAMES:
             raise ConfigError(f"{path} has more than {MOST_FRAMES:,} frames; set frames: first")
+        if frame.width * frame.height > max(PLAUSIBLE, PIXELS_OF_A_BYTE * size):
+            raise ValueError(f"{frame.width} x {frame.height} pixels in a file of {size} bytes")
         lost, bits = lost or _lost(frame), _bits(frame)  # once loaded, nothing tells
         negative = _is_negative(frame)
         before = frame.getexif().get(ORIENTATION_TAG)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from reference_py.games.havannah.board import board_of, cell_of
+from reference_py.games.connect6.text import point_of
 from societies import config_from_dict
 from societies.errors import ConfigError
 from societies.games.havannah.game_record import record_of
@@ -94,9 +95,14 @@ def test_what_is_refused_with_its_place(tmp_path, text, message):
     assert message in str(error.value) and len(str(error.value).splitlines()) == 1
 
 
-def test_a_cell_of_thousands_of_digits_is_none(tmp_path):
-    """Python itself takes no such number."""
+def test_what_is_no_cell_is_refused(tmp_path):
+    """Python takes no number of thousands of digits, and no code of two letters."""
     assert cell_of(board_of(4), "A" + "9" * 5000) is None
+    assert cell_of(board_of(4), "\xdf4") is None  # large it is SS
+    for text in ("\xdf4", "J" + "1" * 5000, "J\uff11", "\u01314", "", "J0", "T1"):
+        with pytest.raises(ValueError, match="is no point"):
+            point_of(text)
+    assert point_of("b10") == 172
     (tmp_path / "game.sgf").write_text(GAME.replace("D4", "A" + "9" * 5000))
     with pytest.raises(ConfigError, match="move 1: A9999"):
         config_from_dict(

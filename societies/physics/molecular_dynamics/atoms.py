@@ -36,6 +36,9 @@ LONGEST_NUMBER = 400
 
 EXACT = decimal.Context(prec=2 * LONGEST_NUMBER, Emax=999_999, Emin=-999_999)
 
+FARTHEST = 1e15
+"""Boxes that an atom may be away from its place; further away no digit of a double is left."""
+
 VELOCITIES = {"vel": "velo", "velocity": "velo", "velocities": "velo"}
 KINDS = ("species", "element", "elements", "symbols", "type", "types", "z", "numbers")
 """Properties that say of which kind an atom is; all are of one."""
@@ -113,7 +116,7 @@ def _nist(path: str, lines: list[str]) -> Atoms:
     numbers = [_numbers(path, i, row, 4) for i, row in enumerate(rows, start=3)]
     positions = np.array(numbers)[:, 1:] + length / 2.0
     side = _exact(words[0])
-    _wrap(positions, [row[1:] for row in rows], side, (EXACT.divide(side, 2),) * 3, length)
+    _wrap(path, positions, [row[1:] for row in rows], side, (EXACT.divide(side, 2),) * 3, length)
     return Atoms(length, positions, None, remarks)
 
 
@@ -152,11 +155,14 @@ def _extended_xyz(path: str, lines: list[str]) -> Atoms:
     positions = of("pos") - origin
     first = columns["pos"][0]
     shift = tuple(EXACT.minus(_exact(word)) for word in corner)
-    _wrap(positions, [row[first : first + 3] for row in words], _exact(sides[0]), shift, length)
+    _wrap(
+        path, positions, [row[first : first + 3] for row in words], _exact(sides[0]), shift, length
+    )
     return Atoms(length, positions, of("velo") if "velo" in columns else None, remarks)
 
 
 def _wrap(
+    path: str,
     positions: NDArray[np.float64],
     words: Sequence[Sequence[str]],
     side: decimal.Decimal,
@@ -165,6 +171,11 @@ def _wrap(
 ) -> None:
     """Move atoms that are outside the box to their places in it, exactly: of the digits written."""
     outside = (positions < 0.0) | (positions >= length)
+    farthest = float(np.abs(positions).max()) / length
+    if farthest > FARTHEST:
+        raise ConfigError(
+            f"{path}: an atom is {farthest:.3g} boxes away; at most {FARTHEST:.0e} are"
+        )
     for atom, axis in np.argwhere(outside).tolist():
         place = EXACT.remainder(EXACT.add(_exact(words[atom][axis]), shift[axis]), side)
         found = float(EXACT.add(place, side) if place < 0 else place)
@@ -223,6 +234,8 @@ def _columns(path: str, line: int, properties: str) -> tuple[dict[str, tuple[int
         if width is None:
             raise ConfigError(f"{where}: {shown(count)} is no number of columns")
         name = VELOCITIES.get(name.lower(), name)
+        if kind not in ("S", "R", "I", "L"):
+            raise ConfigError(f"{where}: {shown(name)}: {shown(kind)} is no kind (S, R, I or L)")
         if name in ("pos", "velo") and (kind not in ("R", "I") or width != 3):
             raise ConfigError(f"{where}: {name}:{shown(kind)}:{width} is not {name}:R:3")
         if name in places or not name or not width:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from reference_py.games.havannah.board import board_of, cell_of
 from reference_py.games.connect6.text import point_of
+from reference_py.games.havannah.board import board_of, cell_of
 from societies import config_from_dict
 from societies.errors import ConfigError
 from societies.games.havannah.game_record import record_of

@@ -37,9 +37,8 @@ def test_atoms_of_an_unwrapped_trajectory_have_the_energy_of_those_in_the_box():
 
 
 def test_whole_boxes_are_taken_away_in_decimal(tmp_path):
-    """Of 30 atoms, by up to a thousand million boxes; also from NIST's layout, and an origin."""
+    """Of 30 atoms, up to a thousand million each way; in NIST's layout, and from an origin, too."""
     side, rng = decimal.Decimal("8.4"), np.random.default_rng(3)
-    decimal.getcontext().prec = 40
     inside = [[decimal.Decimal(f"{x:.6f}") for x in row] for row in rng.uniform(0, 8.4, (30, 3))]
     boxes = rng.integers(-(10**9), 10**9, (30, 3)).tolist()
     moved = [
@@ -62,7 +61,7 @@ def test_whole_boxes_are_taken_away_in_decimal(tmp_path):
     assert np.abs(np.abs(nist - expected) - 4.2).max() < 1e-9
 
 
-@pytest.mark.parametrize("place", ["-1e-300", "8", "16", "-8", "7.99999999999999999999", "8e300"])
+@pytest.mark.parametrize("place", ["-1e-300", "8", "16", "-8", "7.99999999999999999999", "8e15"])
 def test_the_border_belongs_to_the_box_once(tmp_path, place):
     found = atoms_of(tmp_path, GOOD.replace("1 1.1 1", f"{place} 1.1 1")).positions[0]
     expected = float(decimal.Context(prec=700).remainder(decimal.Decimal(place), 8)) % 8
@@ -146,6 +145,8 @@ def test_what_is_said_of_what_is_not_used(tmp_path, text, remark):
         (GOOD.replace("1.1", "1,1"), ":3: expected a number, got 1,1"),
         (GOOD.replace("1.1", "0x1"), ":3: expected a number, got 0x1"),
         (GOOD.replace("1.1", "****"), ":3: expected a number, got ****"),
+        (GOOD.replace("1.1", "1e30"), "an atom is 1.25e+29 boxes away; at most 1e+15 are"),
+        (GOOD.replace("s:S:1", "s:C:1"), ":2: Properties: species: C is no kind (S, R, I or L)"),
         (GOOD.replace("1.1", "1" * 500), ":3: a number of 500 characters"),
         (GOOD.replace("2\n", "-2\n", 1), ":1: expected the number of atoms, got -2"),
         (GOOD.replace("2\n", "99999999999\n", 1), ":1: 99999999999 atoms are announced, 2 follow"),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.errors import OutputError
-from societies.physics.pictures import PLAIN, Frame, Picture
+from societies.physics.pictures import PLAIN, Metadata, Picture
 from societies.version import package_version
 
 SOFTWARE = "Societies"
@@ -35,7 +35,7 @@ def write(
     path: Path,
     planes: NDArray[np.uint8],
     alpha: NDArray[np.uint8] | None,
-    around: Frame = PLAIN,
+    metadata: Metadata = PLAIN,
 ) -> None:
     """Write a picture; the file is there as a whole or not at all.
 
@@ -43,7 +43,7 @@ def write(
     ----------
     planes : (frame, channel, row, column); several frames become an animation
     alpha : (frame, row, column), left out where the kind of file has none
-    around : what else is written, as far as the kind of file has it
+    metadata : what else is written, as far as the kind of file has it
 
     Raises
     ------
@@ -59,24 +59,24 @@ def write(
     given = np.concatenate([planes, alpha[:, None]], axis=1) if alpha is not None else planes
     if kind in WITHOUT_ALPHA:
         given = planes
-    cover = around.has_cover and len(planes) > 1
+    cover = metadata.has_cover and len(planes) > 1
     if cover and kind != "PNG":
         given = given[1:]
     frames = [Image.fromarray(_pixels(one)) for one in given]
-    options = _options(kind, around)
+    options = _options(kind, metadata)
     if kind == "GIF" and alpha is not None:
         options["disposal"] = 2  # or what is clear in a frame would show the one before
     if len(frames) > 1:
         options |= {"save_all": True, "append_images": frames[1:]}
-        durations = around.durations[1:] if cover else around.durations
+        durations = metadata.durations[1:] if cover else metadata.durations
         if any(durations):
             options["duration"] = list(durations)
         if cover and kind == "PNG":
             options["default_image"] = True
-        if kind == "GIF" and around.plays not in (None, 1):
-            options["loop"] = max(around.plays - 1, 0)
-        if kind in ("PNG", "WEBP") and around.plays is not None:
-            options["loop"] = min(around.plays, 65_535)
+        if kind == "GIF" and metadata.plays not in (None, 1):
+            options["loop"] = max(metadata.plays - 1, 0)
+        if kind in ("PNG", "WEBP") and metadata.plays is not None:
+            options["loop"] = min(metadata.plays, 65_535)
     try:
         frames[0].save(unfinished, format=kind, **options)
         if kind == "BMP":
@@ -90,7 +90,7 @@ def write(
         raise OutputError(f"{path} cannot be written: {said or error}") from None
 
 
-def _options(kind: str, around: Frame) -> dict[str, Any]:
+def _options(kind: str, metadata: Metadata) -> dict[str, Any]:
     """Return what Pillow is told of a kind of file, apart from frames."""
     from PIL import Image
     from PIL.PngImagePlugin import PngInfo
@@ -99,16 +99,16 @@ def _options(kind: str, around: Frame) -> dict[str, Any]:
     if kind in WITH_EXIF:
         exif = Image.Exif()
         exif[SOFTWARE_TAG] = f"{SOFTWARE} {package_version()}"
-        if kind == "WEBP" and around.resolution is not None:
-            exif.update(zip(RESOLUTION_TAGS, (*around.resolution, 2), strict=True))
+        if kind == "WEBP" and metadata.resolution is not None:
+            exif.update(zip(RESOLUTION_TAGS, (*metadata.resolution, 2), strict=True))
         options["exif"] = exif
-        if around.profile is not None:
-            options["icc_profile"] = around.profile
-    if kind in ("PNG", "JPEG", "TIFF", "BMP") and around.resolution is not None:
-        options["dpi"] = around.resolution
+        if metadata.profile is not None:
+            options["icc_profile"] = metadata.profile
+    if kind in ("PNG", "JPEG", "TIFF", "BMP") and metadata.resolution is not None:
+        options["dpi"] = metadata.resolution
     if kind == "PNG":
         options["pnginfo"] = PngInfo()
-        for name, content in around.gamma:
+        for name, content in metadata.gamma:
             options["pnginfo"].add(name, content)
     if kind == "GIF":
         options["comment"] = f"{SOFTWARE} {package_version()}"
@@ -121,11 +121,11 @@ def _options(kind: str, around: Frame) -> dict[str, Any]:
 
 def left_out(kind: str, picture: Picture) -> list[str]:
     """Return what a picture has that a kind of file cannot have."""
-    around = picture.frame
+    metadata = picture.metadata
     return [
         *(["opacity"] if picture.alpha is not None and kind in WITHOUT_ALPHA else []),
-        *(["colour profile"] if around.profile and kind not in WITH_EXIF else []),
-        *(["resolution"] if around.resolution and kind == "GIF" else []),
+        *(["colour profile"] if metadata.profile and kind not in WITH_EXIF else []),
+        *(["resolution"] if metadata.resolution and kind == "GIF" else []),
     ]
 
 

@@ -62,7 +62,7 @@ PHOTOMETRIC_TAG, WHITE_IS_ZERO = 262, 0
 
 
 @dataclass(frozen=True)
-class Frame:
+class Metadata:
     """What a picture has besides pixels, and keeps when its pixels change.
 
     Attributes
@@ -83,7 +83,7 @@ class Frame:
     gamma: tuple[tuple[bytes, bytes], ...] = ()
 
 
-PLAIN = Frame()
+PLAIN = Metadata()
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,14 +95,14 @@ class Picture:
     planes : (frame, channel, row, column) uint8; one channel for grey, three for colours
     alpha : (frame, row, column) uint8, or None
     lost : what the file has that is not read, and how it is read
-    frame : what the file has besides pixels
+    metadata : what the file has besides pixels
     has_more : whether frames follow that were not asked for
     """
 
     planes: NDArray[np.uint8]
     alpha: NDArray[np.uint8] | None
     lost: tuple[str, ...] = ()
-    frame: Frame = PLAIN
+    metadata: Metadata = PLAIN
     has_more: bool = False
 
 
@@ -174,7 +174,7 @@ def _picture(path: str, image: Image.Image, every_frame: bool) -> Picture:
         durations.append(float(frame.info.get("duration", 0)))
         if not every_frame:
             break
-    around = _around(image, tuple(durations) if len(frames) > 1 else (), sideways)
+    metadata = _metadata_of(image, tuple(durations) if len(frames) > 1 else (), sideways)
     if any(one.dtype != np.uint8 for one in frames):
         frames, white = _bytes_of(frames)
         lost = (f"numbers with fractions; it is read as 8 bits, black to white from 0 to {white}",)
@@ -190,10 +190,10 @@ def _picture(path: str, image: Image.Image, every_frame: bool) -> Picture:
     planes = np.ascontiguousarray(stacked[:, :colours])
     if lost and not planes.any():
         lost = (f"{lost[0]}: all of it is black",)
-    if around.profile is not None and around.profile[16:20] != SPACES[colours]:
+    if metadata.profile is not None and metadata.profile[16:20] != SPACES[colours]:
         lost += ("a colour profile that is not for grey, red, green and blue; it is left out",)
-        around = replace(around, profile=None)
-    return Picture(planes, alpha, lost, around, not every_frame and _has_more(image))
+        metadata = replace(metadata, profile=None)
+    return Picture(planes, alpha, lost, metadata, not every_frame and _has_more(image))
 
 
 def _frames(image: Image.Image) -> Iterator[Image.Image]:
@@ -218,7 +218,7 @@ def _has_more(image: Image.Image) -> bool:
     return True
 
 
-def _around(image: Image.Image, durations: tuple[float, ...], sideways: bool) -> Frame:
+def _metadata_of(image: Image.Image, durations: tuple[float, ...], sideways: bool) -> Metadata:
     """Return what a picture has besides pixels, of which all frames have been read."""
     info = image.info
     plays = None
@@ -243,7 +243,7 @@ def _around(image: Image.Image, durations: tuple[float, ...], sideways: bool) ->
                 gamma.append((name, struct.pack(f">{len(numbers)}I", *numbers)))
         if "srgb" in info:
             gamma.append((b"sRGB", bytes([info["srgb"]])))
-    return Frame(
+    return Metadata(
         durations,
         plays,
         bool(durations and info.get("default_image")),

@@ -29,7 +29,7 @@ def blurred(folder, path):
 def rewritten(folder, path, name=""):
     """Write what was read of a picture, as a run does at its end."""
     found, out = read(path, every_frame=True), folder / (name or f"out{Path(path).suffix}")
-    write(out, found.planes, found.alpha, found.frame)
+    write(out, found.planes, found.alpha, found.metadata)
     return out
 
 
@@ -235,7 +235,9 @@ def test_a_picture_is_turned_with_its_resolution(tmp_path, orientation, kind):
     assert (found.planes[0, 0] == expected).all()
     if resolution:
         sideways = orientation > 4
-        assert np.allclose(found.frame.resolution, (200, 100) if sideways else (100, 200), atol=0.1)
+        assert np.allclose(
+            found.metadata.resolution, (200, 100) if sideways else (100, 200), atol=0.1
+        )
 
 
 def test_deep_pictures_are_turned_too(tmp_path):

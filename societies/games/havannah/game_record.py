@@ -165,7 +165,7 @@ class _Reader:
                 at, f"the record is of a board of size {shown(value)}, not {self._size}"
             )
         elif name == "GM" and value.lower() not in OF_GAME:
-            raise self._refused(at, f"GM[{shown(value)}]: the record is of another game than 21")
+            raise self._refused(at, f"GM[{shown(value)}]: another game; Havannah has number 21")
         elif name == "HA" and value not in ("", "0"):
             raise self._refused(at, f"HA[{shown(value)}]: there are no handicaps here")
         elif name not in HARMLESS:

@@ -63,7 +63,7 @@ class WithPicture(SeriesAndDetail):
         super().finish(file, tick, state)
         source = self.config.source
         path = self.config.picture_path(file.path)
-        write(path, state()["picture"], source.alpha, source.frame)
+        write(path, state()["picture"], source.alpha, source.metadata)
 
 
 class PictureReport(RunReport):

@@ -69,7 +69,7 @@ def test_what_is_left_out_is_told_of(tmp_path, text, remark):
         (GAME.replace(";B", ";AE[D4]B"), ":1:26: AE sets stones"),
         (GAME.replace("SZ[4]", "SZ[4]PL[B]"), ":1:19: PL says that B is to move"),
         (GAME.replace("SZ[4]", "SZ[4]HA[2]"), ":1:19: HA[2]: there are no handicaps"),
-        (GAME.replace("GM[21]", "GM[11]"), ":1:8: GM[11]: the record is of another game"),
+        (GAME.replace("GM[21]", "GM[11]"), ":1:8: GM[11]: another game; Havannah has number 21"),
         (GAME.replace("SZ[4]", "SZ[5]"), ":1:14: the record is of a board of size 5, not 4"),
         (GAME.replace("SZ[4]", "SZ[4]XY[D3]"), ":1:19: XY is not known"),
         (GAME.replace("W[", "w["), ":1:20: w is not known"),

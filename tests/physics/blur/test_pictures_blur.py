@@ -138,7 +138,7 @@ def test_a_kind_in_which_no_frames_are_looked_for(tmp_path):
     for every_frame in (False, True):
         found = read(tmp_path / "a.spi", every_frame=every_frame)
         assert (found.planes == np.rint(values)).all() and found.planes.shape == (1, 1, 14, 20)
-        assert found.lost and not found.frame.durations
+        assert found.lost and not found.metadata.durations
     with pytest.warns(SocietiesWarning, match="numbers with fractions"):
         written = run(tmp_path, image=str(tmp_path / "a.spi"))
     assert written == str(tmp_path / "a-blurred.spi.png")

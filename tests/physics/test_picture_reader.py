@@ -1,5 +1,6 @@
 """Do blurs and plates see in a picture what others see, and is kept what is not blurred?"""
 
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -144,6 +145,19 @@ def test_of_many_bits_the_upper_8_are_read_whatever_the_picture_shows(tmp_path):
         assert "the upper ones" in found.lost[0]
         assert found.lost[0].endswith("all of it is black") == (not expected.any())
     assert not read(DATA / "dark255.png", every_frame=False).planes.any()
+
+
+def test_numbers_without_a_sign_are_read_to_the_largest(tmp_path):
+    """Pillow has them as numbers with a sign."""
+    values = np.array([[0, 1 << 24, 0x80000000, 0xFFFFFFFF]], np.uint32)
+    Image.fromarray(values.view(np.int32)).save(tmp_path / "a.tif")
+    content, entry = (tmp_path / "a.tif").read_bytes(), struct.pack("<HHI", 339, 3, 1)
+    assert content.count(entry) == 1  # the format of a sample: 2 with a sign, 1 without one
+    for form, expected in ((2, [0, 2, 0, 0]), (1, [0, 1, 128, 255])):
+        changed = content.replace(entry + struct.pack("<I", 2), entry + struct.pack("<I", form))
+        (tmp_path / f"{form}.tif").write_bytes(changed)
+        found = read(tmp_path / f"{form}.tif", every_frame=False).planes
+        assert found[0, 0].tolist() == [expected]
 
 
 @pytest.mark.parametrize("kind", [np.uint16, np.int32, np.float32])

@@ -1,6 +1,7 @@
 """Are atoms of other programs' files read as those programs mean them, or refused?"""
 
 import decimal
+import os
 import time
 from pathlib import Path
 
@@ -171,6 +172,15 @@ def test_a_second_line_of_any_length_is_read_in_a_moment(tmp_path):
         except ConfigError as error:
             assert len(str(error)) < 400
         assert time.process_time() - before < 5
+
+
+def test_a_file_of_any_size_is_refused_at_once(tmp_path):
+    """Its size is looked at before it is read."""
+    path = tmp_path / "atoms.xyz"
+    path.write_text(GOOD)
+    os.truncate(path, 2**40)
+    with pytest.raises(ConfigError, match="has more than 2,147,483,648 bytes, the most that are"):
+        read_atoms(str(path))
 
 
 def test_velocities_that_are_not_used_are_told_of(tmp_path):

@@ -6,6 +6,7 @@ The scripts beside this one run them at length; their summaries are in README.md
 import os
 
 import configurations_at_random
+import files_at_random
 import pytest
 import societies_at_random
 from flips import flip_bytes, make_files, make_studies
@@ -64,3 +65,10 @@ def test_societies_at_random_are_the_same_on_device_and_reference():
     assert all("refused" not in one for one in found)
     assert any(one["trades"] for one in found)
     assert any(one["sales"] for one in found)
+
+
+@pytest.mark.parametrize("kind", ["sgf", "xyz", "pictures"])
+def test_every_broken_file_is_read_right_or_refused(tmp_path, kind):
+    outcomes, wrong = files_at_random.fuzz(kind, 150, SEED, tmp_path)
+    assert wrong == []
+    assert outcomes["refused"] > 50 and outcomes["read"] > 15

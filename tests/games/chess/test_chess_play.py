@@ -193,13 +193,25 @@ def test_a_game_with_remarks_of_others_is_replayed(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_the_position_of_a_file_of_others_is_read(mark, tmp_path):
+    """Behind a byte order mark, or after two blanks, it was left out without a word."""
+    text = mark + f'[FEN  "{MATE_IN_ONE}"]\r\n\r\n1. Ra8# (1. Ra7 (1. Ra6) Kf8) 1-0\r\n'.encode()
+    (tmp_path / "game.pgn").write_bytes(text)
+    assert played(moves=str(tmp_path / "game.pgn"))[1] == "1-0: checkmate"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         (b"1. e4 e5 2. e4 *", "e4 is no legal move of White"),
         (b'[FEN "8/8 w - - 0 1"]\n\n1. e4 *', "moves='.*game.pgn': "),
         (f'[FEN "{MATE_IN_ONE}"]\n\n1. Ra8# Kf8'.encode(), "the game is over before Kf8"),
-        (b"\xff\xfe", "this is no text"),
+        (b"\0\1", "is no text"),
+        (b"1. e4 * d4", "several games"),
+        (b'[Event "a"]\n\n1. e4 *\n\n[Event "b"]\n\n1. d4 *', "several games"),
+        (b"1. e4 (1. d4 d5", "parentheses that do not match"),
+        (b'[Variant "Atomic"]\n\n1. e4 *', "a game of Atomic: only chess"),
         (None, "No such file"),
     ],
 )

@@ -7,8 +7,16 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from societies.output.earlier import without_codes, without_removed
 from societies.output.files import READING, explained
-from societies.output.layout import CLOCK, COMMITTED, FILL, is_clock, require_ours
+from societies.output.layout import (
+    CLOCK,
+    COMMITTED,
+    FILL,
+    LAYOUT_VERSION,
+    is_clock,
+    require_ours,
+)
 from societies.output.opening import require_whole
 from societies.output.studies import no_table, open_study, open_study_events
 from societies.output.study_layout import is_study
@@ -37,7 +45,8 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     -------
     xarray.Dataset
         The same as ``xr.open_dataset(path)`` gives (with ``group="events/inventions"``), without
-        the ticks not yet committed. As nothing is missing then, integers stay integers. A study
+        the ticks not yet committed. Where nothing is missing then, integers stay integers; agents
+        that were removed, and what was never invented, are missing (NaN). A study
         (`societies sweep`) has all its runs, be they done or not: see its ``status``; its events
         are those of the runs that are done, run after run, with a column ``run``.
 
@@ -66,6 +75,9 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
         )
         try:
             trimmed = _trimmed(whole, clock, committed, events=events is not None)
+            if events is None and version == LAYOUT_VERSION:
+                with opened(path) as file:
+                    trimmed = without_removed(without_codes(trimmed, file, clock), file, clock)
         except BaseException:
             whole.close()
             raise

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from societies.errors import OutputError
 from societies.output import opening
 from societies.output.disk import Disk
+from societies.output.earlier import without_removed
 from societies.output.files import READING, explained
-from societies.output.layout import FILL
+from societies.output.layout import CLOCK, FILL
 from societies.output.study import StudyFile
 from societies.output.study_layout import (
     DONE,
@@ -53,6 +54,8 @@ def open_study(path: str | os.PathLike[str]) -> xr.Dataset:
     with explained(path, READING):
         require_study(path)
         found = xr.open_dataset(path, engine="h5netcdf", phony_dims="access")
+        with opened(path) as file:
+            found = without_removed(found, file, str(found.attrs.get(CLOCK, "day")))
     status, texts = found[STATUS], found[ERROR]
     words = np.array(STATES)[status.values.astype(int)]
     text = np.array(

@@ -16,7 +16,7 @@ from societies.analysis.drawing import (
     in_unit,
     meant,
     new_panels,
-    short,
+    shorts,
     titled,
     unit_of,
     variable_of,
@@ -65,8 +65,11 @@ def cases_of(label: str, data: xr.Dataset, figure: str) -> dict[str, xr.Dataset]
     values = np.unique(done[keys[0]].values)
     if len(values) > MOST_CASES:
         return {label: done}
-    of = {value: np.flatnonzero(done[keys[0]].values == value) for value in values}
-    return {f"{keys[0]} {short(value)}": done.isel({RUN: own}) for value, own in of.items()}
+    own = [np.flatnonzero(done[keys[0]].values == value) for value in values]
+    labels = [
+        f"{label}: {keys[0]} {one}" if label else f"{keys[0]} {one}" for one in shorts(values)
+    ]
+    return {one: done.isel({RUN: rows}) for one, rows in zip(labels, own, strict=True)}
 
 
 def sweep(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
@@ -141,8 +144,8 @@ def _over_two(
     np.add.at(count, (j[there], i[there]), 1)
     with np.errstate(invalid="ignore"):
         image = axes.imshow(total / count, origin="lower", aspect="auto", cmap=SEQUENTIAL)
-    _ticks(axes, "x", [short(one) for one in x])
-    _ticks(axes, "y", [short(one) for one in y])
+    _ticks(axes, "x", shorts(x))
+    _ticks(axes, "y", shorts(y))
     axes.set(xlabel=words(keys[0]), ylabel=words(keys[1]))
     axes.grid(visible=False)
     largest = np.nanmax(np.abs(total / np.maximum(count, 1)), initial=0)
@@ -170,7 +173,7 @@ def sensitivity(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
         _bars(axes, order, "first", "#E69F00", -0.2, "alone (first order)")
         axes.set_xlabel(f"part of the variance of {words(name)}")
     else:
-        found = morris(outcome, keys, levels=int(options.get("levels", 4)), level=LEVEL)
+        found = morris(outcome, keys, levels=options.get("levels"), level=LEVEL)
         order = found.sortby("mu_star")
         _bars(axes, order, "mu_star", "#0072B2", 0.0, "mean size of elementary effects")
         spread = "their standard deviation (sigma)"

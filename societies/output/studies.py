@@ -62,6 +62,8 @@ def open_study(path: str | os.PathLike[str]) -> xr.Dataset:
         [one.decode(errors="replace") if isinstance(one, bytes) else one for one in texts.values],
         dtype=np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else object,
     ).astype(object)
+    # A variable alone has its coordinates, and not the attributes of the study.
+    found["point"].attrs["design"] = str(found.attrs.get("design", ""))
     named = {"long_name": "pending, done or failed"}
     return found.assign_coords({STATUS: (RUN, words, named), ERROR: (RUN, text, texts.attrs)})
 

@@ -66,9 +66,8 @@ def cases_of(label: str, data: xr.Dataset, figure: str) -> dict[str, xr.Dataset]
     if len(values) > MOST_CASES:
         return {label: done}
     own = [np.flatnonzero(done[keys[0]].values == value) for value in values]
-    labels = [
-        f"{label}: {keys[0]} {one}" if label else f"{keys[0]} {one}" for one in shorts(values)
-    ]
+    key = f"{label}: {keys[0]}" if label else keys[0]
+    labels = [f"{key} {one}" for one in shorts(values)]
     return {one: done.isel({RUN: rows}) for one, rows in zip(labels, own, strict=True)}
 
 

@@ -53,7 +53,7 @@ class Field:
     recorded : whether ``record.detail`` writes it to the file every so many ticks
     some : whether each copy has an entry that is not 0
     present : name of a field along the first dimensions of this one that is 0 where entries stand
-        for nothing, such as those of a removed agent. Recorded and final values of them are missing (NaN)
+        for nothing, such as those of a removed agent: recorded and final values of them are missing
     """
 
     dims: tuple[str, ...]

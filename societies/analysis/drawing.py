@@ -11,7 +11,7 @@ import numpy as np
 
 from societies.analysis.selecting import RUN, copies_of, unknown
 from societies.economy.figure import happenings
-from societies.errors import ConfigError, SocietiesError
+from societies.errors import ConfigError, SocietiesError, option
 from societies.workload.figure import (
     COLOURS,
     COLUMNS,
@@ -56,6 +56,16 @@ def _why(name: str) -> str:
     """Say which runs have a variable, if those with devices alone do."""
     of_devices = name in ("extraction_share", "device_maker_share", "interdependence")
     return "; runs with devices have it: set devices=tools or all" if of_devices else ""
+
+
+def require_along(values: Any, *dims: str) -> None:
+    """Raise ConfigError unless a variable has these dimensions and no others, in any order."""
+    if {*values.dims} != {*dims}:
+        there = ", ".join(map(str, values.dims)) or "none"
+        raise ConfigError(
+            f"{option('variables', values.name)}: has the dimensions {there}; "
+            f"this figure draws one number per {' and '.join(dims)}"
+        )
 
 
 def draw_line(

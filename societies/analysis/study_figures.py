@@ -16,6 +16,7 @@ from societies.analysis.drawing import (
     in_unit,
     meant,
     new_panels,
+    require_along,
     shorts,
     titled,
     unit_of,
@@ -163,6 +164,7 @@ def sensitivity(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
     clock = clock_of(study)
     if clock in outcome.dims:
         outcome = outcome.isel({clock: -1})
+    require_along(outcome, RUN)
     keys = varied(study)
     figure, (axes,) = new_panels(1, wide=True)
     if method == "saltelli":
@@ -239,5 +241,6 @@ def _at_the_end(study: xr.Dataset, name: str) -> NDArray[np.float64]:
     clock = clock_of(study)
     if clock in values.dims:
         values = values.isel({clock: -1})
+    require_along(values, RUN)
     found: NDArray[np.float64] = values.transpose(RUN).values
     return found

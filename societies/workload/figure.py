@@ -447,6 +447,11 @@ def clock_and_copies(results: xr.Dataset) -> tuple[str, str]:
         for what, word in (("clock", "day"), ("copies", "society"))
     )
     for dim in (clock, copies):
+        if dim == clock and dim not in results.coords and clock in results.attrs.values():
+            raise OutputError(
+                f"has no figure, as its run records no number for each {words(clock)}; "
+                "`societies export FILE --to csv` writes what it holds as tables"
+            )
         if dim not in results.coords or results[dim].dims != (dim,):
             raise OutputError(f"has no coordinate '{words(dim)}', so it cannot be drawn")
     if not results.sizes[copies]:

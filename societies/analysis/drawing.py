@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 MOST_CASES = 8
 """Lines that can still be told apart; a key with more values is drawn along an axis."""
 GREY = "#666666"
+LEFT_OUT = "left_out"
+"""Attribute that says what a figure does not show of a study."""
 POINTS = MOST_POINTS
 """Points of a line at most."""
 
@@ -171,6 +173,7 @@ def finished(
         rows.append(handles_of(*said, shown, **style) if said else [])
         legend_above(figure, rows)
     lines = [marked(happened)] if happened else []
+    lines += [str(data.attrs.get(LEFT_OUT, "")) for data in cases.values()]
     lines += [_origin(data, along) for data in list(cases.values())[:3]]
     lines += [f"and {len(cases) - 3} more"] if len({*map(_file, cases.values())}) > 3 else []
     most = characters(figure.get_figwidth() - 0.2, 7.5)

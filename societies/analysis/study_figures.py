@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from societies.analysis.drawing import (
     GREY,
+    LEFT_OUT,
     MOST_CASES,
     finished,
     in_unit,
@@ -25,6 +26,7 @@ from societies.analysis.drawing import (
 from societies.analysis.selecting import RUN
 from societies.analysis.sensitivity import morris, sobol, varied
 from societies.errors import SocietiesError
+from societies.words import counted
 from societies.workload.figure import (
     COLOURS,
     INK,
@@ -60,6 +62,7 @@ def cases_of(label: str, data: xr.Dataset, figure: str) -> dict[str, xr.Dataset]
         done = data.isel({RUN: np.flatnonzero(data["status"].values.astype(str) == "done")})
         if not done.sizes[RUN]:
             raise SocietiesError("has no run that is done")
+        done = done.assign_attrs({LEFT_OUT: _left_out(data, done)})
     keys = varied(done)
     if figure in ("sweep", "sensitivity", "trade_network") or len(keys) != 1:
         return {label: done}
@@ -70,6 +73,14 @@ def cases_of(label: str, data: xr.Dataset, figure: str) -> dict[str, xr.Dataset]
     key = f"{label}: {keys[0]}" if label else keys[0]
     labels = [f"{key} {one}" for one in shorts(values)]
     return {one: done.isel({RUN: rows}) for one, rows in zip(labels, own, strict=True)}
+
+
+def _left_out(study: xr.Dataset, done: xr.Dataset) -> str:
+    """Say how many runs of a study are not shown, and points with them; nothing if all are."""
+    runs, lost = study.sizes[RUN], study.sizes[RUN] - done.sizes[RUN]
+    points = len(np.setdiff1d(study["point"].values, done["point"].values))
+    all_of = f", among them all of {counted(points, 'point')}" if points else ""
+    return f"left out: {lost} of {runs} runs, not done{all_of}" if lost else ""
 
 
 def sweep(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:

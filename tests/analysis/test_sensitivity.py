@@ -62,7 +62,7 @@ def test_the_order_of_the_parameters_is_that_of_the_design_not_of_the_file():
         *("x2", "x1", "x3")
     ]
     shuffled = data.isel(run=np.random.default_rng(1).permutation(data.sizes["run"]))
-    with pytest.raises(ConfigError, match="no Saltelli design of x1, x2, x3, or not in its order"):
+    with pytest.raises(ConfigError, match=r"no Saltelli design of 3 .*, or not in its order"):
         analysis.sobol(shuffled)
 
 
@@ -234,9 +234,10 @@ def test_groups_that_lack_points_are_left_out_and_this_is_said():
 def test_a_study_that_grew_has_its_whole_trajectories():
     """Points that are there already are not added: the trajectory that has them has a hole."""
     first, second = morris_design(count=8), morris_design(count=9, seed=5)
-    assert not (second[:, None] == first).all(-1).any()
-    grown = np.concatenate([first, np.delete(second, 5, axis=0)])
-    with pytest.warns(UserWarning, match="of 17 trajectories are used"):
+    known = (second[:, None] == first).all(-1).any(1)
+    assert 0 < known.sum() < len(second)
+    grown = np.concatenate([first, second[~known]])
+    with pytest.warns(UserWarning, match="trajectories are used; the others lack points"):
         found = analysis.morris(runs(grown, linear), resamples=2)
     np.testing.assert_allclose(found.mu, [20, -10, 0], atol=1e-6)
 
@@ -248,9 +249,9 @@ def test_replicates_are_told_by_their_point():
     lost = ((data.point == 3) & (data.replicate == 0)) | ((data.point == 9) & (data.replicate == 1))
     with pytest.warns(UserWarning, match="2 of 30 points have fewer than 2 replicates"):
         found = analysis.over_replicates(data.isel(run=~lost.values))
-    expected = 10 * x[:, 0] + np.where(
-        np.arange(30) == 3, 500, np.where(np.arange(30) == 9, 0, 250)
-    )
+    level = np.full(30, 250)
+    level[[3, 9]] = 500, 0  # that of the replicate that is left
+    expected = 10 * x[:, 0] + level
     np.testing.assert_allclose(found, expected, atol=1e-6)
     assert found.point.values.tolist() == list(range(30))
     np.testing.assert_array_equal(found.x2, x[:, 1])

@@ -391,7 +391,7 @@ def test_a_study_of_one_key_over_time_has_a_line_for_each_value():
         ([0.123401, 0.123402, 0.5], ["0.123401", "0.123402", "0.5"]),
         ([1e6 + 1, 1e6 + 2, 1e6 + 3], ["1000001", "1000002", "1000003"]),
         ([0.3, 0.1 + 0.2, 2], ["0.29999999999999999", "0.30000000000000004", "2"]),
-        (["w" * 40 + x for x in "abc"], ["w" * 23 + "…" + x for x in ("", " (2)", " (3)")]),
+        (["w" * 40 + x for x in "abc"], ["w" * 21 + "..." + x for x in ("", " (2)", " (3)")]),
     ],
 )
 def test_every_point_of_a_study_has_a_line_of_its_own(values, said):
@@ -402,7 +402,8 @@ def test_every_point_of_a_study_has_a_line_of_its_own(values, said):
     np.testing.assert_allclose([line.get_ydata()[1] for line in axes.lines], [10, 30, 20])
     both = study({"key": values, "other": [1, 2, 3]}, np.arange(3.0))
     axes = make_figure(both, "sweep", variables="utility").axes[0]
-    assert [text.get_text().replace("\n", "") for text in axes.get_xticklabels()] == said
+    ticks = ["".join(text.get_text().split()) for text in axes.get_xticklabels()]
+    assert ticks == [one.replace(" ", "") for one in said]
 
 
 def test_several_studies_are_all_drawn():

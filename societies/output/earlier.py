@@ -69,9 +69,12 @@ def _removals(data: xr.Dataset, clock: str) -> Removals:
     keys = str(data.attrs.get("vary", "")).split(", ")
     if any(key.startswith(("shocks", "interventions")) for key in keys):
         return []
-    said = yaml.safe_load(text)
-    listed = [*(said.get("shocks") or ()), *(said.get("interventions") or ())]
-    return [one for one in listed if one.get("remove")]
+    try:
+        said = yaml.safe_load(text)
+        listed = [*(said.get("shocks") or ()), *(said.get("interventions") or ())]
+        return [one for one in listed if one.get("remove") and one[clock] >= 0 and "index" in one]
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError):
+        return []  # a very long one is cut off, and a stranger's may be anything
 
 
 def _days(one: xr.DataArray, clock: str) -> str:

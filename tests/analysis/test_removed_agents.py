@@ -56,7 +56,7 @@ def run(path, seed, **more):
     return path
 
 
-@pytest.fixture(scope="module", params=[1, 2])
+@pytest.fixture(scope="module", params=[1, pytest.param(2, marks=pytest.mark.thorough)])
 def recorded(request, tmp_path_factory):
     return run(tmp_path_factory.mktemp("removed") / "run.h5", request.param)
 

@@ -149,6 +149,21 @@ def _shown(asked: Ticks) -> object:
     return asked
 
 
+def ticks_of(data: xr.DataArray) -> str:
+    """Return the dimension of the ticks of an array that may have lost the file's attributes.
+
+    Raises
+    ------
+    ConfigError
+        If it has none.
+    """
+    clock = clock_of(data.to_dataset(name="data"))
+    found = [str(d) for d in data.dims if d == clock or str(d).endswith(f"_{clock}")]
+    if not found:
+        require_dims(data, clock)
+    return found[0]
+
+
 def require_dims(data: xr.DataArray, *dims: str) -> None:
     """Raise ConfigError unless an array has these dimensions."""
     for dim in dims:

@@ -130,9 +130,9 @@ class Variable:
     units, long_name : str
         What xarray and a figure's axis show. No units means a pure number, ``"1"``.
     fill : float, int or None
-        Value of what is not written yet. None: NaN for floats, the smallest value for signed
-        integers, the largest for unsigned ones. Integers that have one of these, or lie along the
-        clock, declare it as ``_FillValue``, so that xarray shows NaN.
+        Value of what is not written yet, or stands for nothing. None: NaN for floats, the smallest
+        value for signed integers, the largest for unsigned ones. Integers declare it as
+        ``_FillValue``, so that xarray shows NaN; bytes only along the clock.
     lag : int
         Ticks after its own that the value of a tick is known (0: with its own).
     """

@@ -12,8 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from societies.output.checksums import commits, of_variable
+from societies.output.earlier import without_codes, without_removed
 from societies.output.files import READING, explained
-from societies.output.layout import CLOCK, COMMITTED, COUNTER, FILL, is_clock, require_ours
+from societies.output.layout import (
+    CLOCK,
+    COMMITTED,
+    COUNTER,
+    FILL,
+    LAYOUT_VERSION,
+    is_clock,
+    require_ours,
+)
 from societies.output.opening import damaged, descriptor_of, is_study, require_whole, sealed
 from societies.output.stored_seal import StudySeal, find
 from societies.output.studies import checked_study, no_table, open_study, open_study_events
@@ -47,7 +56,8 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     -------
     xarray.Dataset
         The same as ``xr.open_dataset(path)`` gives (with ``group="events/inventions"``), without
-        the ticks not yet committed. As nothing is missing then, integers stay integers. A study
+        the ticks not yet committed. Where nothing is missing then, integers stay integers; agents
+        that were removed, and what was never invented, are missing (NaN). A study
         (`societies sweep`) has all its runs, be they done or not: see its ``status``; its events
         are those of the runs that are done, run after run, with a column ``run``.
 
@@ -91,6 +101,9 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
             else:
                 whole[COUNTER] = whole[COUNTER].copy(data=np.int64(committed))
                 trimmed = _trimmed(checks.watch(whole), clock, committed, events=False)
+            if events is None and version == LAYOUT_VERSION:
+                with opened(path) as file:
+                    trimmed = without_removed(without_codes(trimmed, file, clock), file, clock)
         except BaseException:
             if whole is not None:
                 whole.close()

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from societies.errors import OutputError
 from societies.output import lock, opening
 from societies.output.disk import Disk
+from societies.output.earlier import without_removed
 from societies.output.files import READING, explained
-from societies.output.layout import FILL
+from societies.output.layout import CLOCK, FILL
 from societies.output.run_events import RunEvents
 from societies.output.seal import Damage
 from societies.output.stored_seal import StudySeal
@@ -142,6 +143,8 @@ def open_study(path: str | os.PathLike[str]) -> xr.Dataset:
 
             raw = without(raw, RUN, content.rows.state != PENDING, _fills(path))
         found = xr.decode_cf(raw)
+        with opened(path) as file:
+            found = without_removed(found, file, str(found.attrs.get(CLOCK, "day")))
     texts, over = found[ERROR], content.rows.state != PENDING
     words = np.array(STATES)[content.rows.state.astype(int)]
     said = [
@@ -150,6 +153,8 @@ def open_study(path: str | os.PathLike[str]) -> xr.Dataset:
     ]
     strings = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else object
     text = np.array(said, dtype=strings).astype(object)
+    # A variable alone has its coordinates, and not the attributes of the study.
+    found["point"].attrs["design"] = str(found.attrs.get("design", ""))
     named = {"long_name": "pending, done or failed"}
     found = found.assign_coords({STATUS: (RUN, words, named), ERROR: (RUN, text, texts.attrs)})
     found.set_close(raw.close)

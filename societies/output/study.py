@@ -31,6 +31,7 @@ from societies.output.files import (
     require_space,
     require_target,
 )
+from societies.output.layout import nothing
 from societies.output.making import made_study
 from societies.output.run_events import Columns, RunEvents, stretches
 from societies.output.stored_seal import StudySeal
@@ -248,7 +249,10 @@ class StudyFile:
                 at = slice(rows[first], rows[first] + stop - first)
                 for name, given in values.items():
                     inner = [slice(0, length) for length in given.shape[1:]]
-                    self._disk.write(name, given[first:stop], at, *inner)
+                    part, dtype = given[first:stop], self._disk.extents[name].dtype
+                    if dtype.kind in "iu" and part.dtype.kind == "f":  # other runs miss nothing
+                        part = np.where(np.isnan(part), nothing(dtype), part)
+                    self._disk.write(name, part, at, *inner)
                 self._disk.write(ERROR, np.zeros(stop - first, f"S{ERROR_BYTES}"), at)
                 self._disk.write(WALL_TIME, np.full(stop - first, seconds), at)
             self._conclude(rows, DONE)

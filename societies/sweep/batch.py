@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from societies.config.model import LARGEST_INTEGER, WorkloadConfig
 from societies.errors import SocietiesError
 from societies.output import Column, Coordinate, Table, Variable
+from societies.output.layout import nothing
 from societies.output.run_events import Columns
 from societies.output.study_layout import RUN
 from societies.sweep.kept import KEPT, Loan
@@ -23,7 +24,7 @@ from societies.sweep.points import launch_config
 from societies.version import package_version
 from societies.workload.blocks import Simulation
 from societies.workload.contents import contents_of
-from societies.workload.fields import Field
+from societies.workload.fields import Field, file_values
 from societies.workload.interrupts import interrupts
 from societies.workload.programs import allowed
 from societies.workload.protocol import Contents, Workload
@@ -251,9 +252,14 @@ def computed(
         if clock in variable.dims and keep.ticks is not None:
             axis = variable.dims.index(clock)
             values = np.compress(np.isin(ticks, list(keep.ticks)), values, axis=axis)
+        if values.dtype.kind in "iu" and variable.fill != nothing(values.dtype):
+            values = np.where(values == variable.fill, nothing(values.dtype), values)
         found[name] = of_runs(values, variable.dims, chosen.copies, copies, whole=keep.copies)
-    for name, values in engine.arrays(*keep.final).items():
-        dims = (chosen.copies,)
+    fields = chosen.arrays(simulation.p)
+    flags = [fields[name].present for name in keep.final]
+    last = engine.arrays(*dict.fromkeys([*keep.final, *filter(None, flags)]))
+    for name in keep.final:
+        values, dims = file_values(fields, name, last), (chosen.copies,)
         found[FINAL.format(name)] = of_runs(values, dims, chosen.copies, copies, whole=keep.copies)
     events: dict[str, Columns] = {
         name: events_of_runs(blocks, chosen.copies, chosen.first(config), whole=keep.copies)
@@ -333,7 +339,7 @@ def shape_of(chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep) -> 
         of = fields[name]
         dims = (chosen.copies, *of.dims) if keep.copies else of.dims
         variables[FINAL.format(name)] = Variable(
-            FINAL.format(name), dims, of.dtype, of.unit, f"{of.meaning}, after the last tick"
+            FINAL.format(name), dims, of.file_dtype, of.unit, f"{of.meaning}, after the last tick"
         )
         for dim in dims:
             if dim not in coordinates:

@@ -24,6 +24,9 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
 ENDS = ("low", "high")
 """What a normal or lognormal distribution may have as well, which cuts it off."""
 
+FAR = 6
+"""Standard deviations from the middle within which a distribution must have several values."""
+
 
 class Wrong(ValueError):
     """Raised for a range that cannot be meant; ``key`` is what is wrong in it, if it is one."""
@@ -135,7 +138,28 @@ def range_of(said: Any, *, ends: bool = False) -> Range:
         raise Wrong("low and high must be whole numbers, too")
     if ends and not {"low", "high"} <= given.keys():
         raise Wrong(f"{name} has no ends, which this method needs: give low and high")
+    _require_spread(name, given, whole)
     return Range(name, given, whole)
+
+
+def _require_spread(name: str, given: Mapping[str, Any], whole: bool) -> None:
+    """Raise Wrong if a distribution has one value alone: it is too narrow, or cut in its far tail.
+
+    Beyond six standard deviations there is a part in a thousand million.
+    """
+    if name == "normal":
+        ends = [given["mean"] + sign * FAR * given["sd"] for sign in (-1, 1)]
+    elif name == "lognormal":
+        far = min(FAR * given["sigma"], 700.0)  # exp(710) is infinite
+        ends = [given["median"] * math.exp(sign * far) for sign in (-1, 1)]
+    else:
+        return
+    low, high = given.get("low", -math.inf), given.get("high", math.inf)
+    first, last = (min(max(end, low), high) for end in ends)
+    if first == last or (whole and round(first) == round(last)):
+        cut = f"low and high leave nothing within {FAR} standard deviations"
+        why = cut if first in (low, high) else "the distribution is too narrow"
+        raise Wrong(f"all values would be {round(first) if whole else first:g}: {why}")
 
 
 def _require_order(name: str, given: Mapping[str, Any]) -> None:

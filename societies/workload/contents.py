@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from societies.output import Coordinate, ResultFile, Table, Variable
 from societies.workload.config import recorded
-from societies.workload.fields import SERIES, Field, State
+from societies.workload.fields import SERIES, Field, State, file_values
 from societies.workload.measured import MEASURED
 from societies.workload.protocol import Block, Contents, Workload
 from societies.workload.varying import coordinates
@@ -88,7 +88,7 @@ class SeriesAndDetail:
             result += [Variable(name, (clock,), *facts) for name, facts in MEASURED.items()]
         kinds = (((clock,), self._logged), ((self._detail_dim,), detail), ((), self._final))
         return result + [
-            Variable(name, (copies, *when, *one.dims), one.dtype, one.unit, one.meaning)
+            Variable(name, (copies, *when, *one.dims), one.file_dtype, one.unit, one.meaning)
             for when, fields in kinds
             for name, one in fields.items()
         ]
@@ -124,14 +124,15 @@ class SeriesAndDetail:
         if block.last in self._detail_ticks:
             state, place = block.state(), self._detail_ticks.index(block.last)
             for name in self._detail:
-                file.write(self._detail_name(name), state[name], **{self._detail_dim: place})
+                values = file_values(self._detail, name, state)
+                file.write(self._detail_name(name), values, **{self._detail_dim: place})
 
     def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
         """Write the final fields."""
         if self._final:
             last = state()
             for name in self._final:
-                file.write(name, last[name])
+                file.write(name, file_values(self._final, name, last))
 
     def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
         """Write nothing in addition to the checkpoint."""

@@ -52,6 +52,8 @@ class Field:
         (row, copy, ...), nothing is copied: in every tick it writes row ``log_row`` of it
     recorded : whether ``record.detail`` writes it to the file every so many ticks
     some : whether each copy has an entry that is not 0
+    present : name of a field along the first dimensions of this one that is 0 where entries stand
+        for nothing, such as those of a removed agent: recorded and final values of them are missing
     """
 
     dims: tuple[str, ...]
@@ -67,6 +69,12 @@ class Field:
     logged: bool = False
     recorded: bool = False
     some: bool = False
+    present: str = ""
+
+    @property
+    def file_dtype(self) -> str:
+        """NumPy type in files, where whole numbers cannot be missing."""
+        return "float64" if self.present else self.dtype
 
     @property
     def saved(self) -> bool:
@@ -116,6 +124,21 @@ class Events:
 
     columns: int
     rows: int
+
+
+def file_values(fields: Mapping[str, Field], name: str, state: State) -> NDArray[Any]:
+    """Return an array of the state as files hold it: NaN for entries that stand for nothing.
+
+    Parameters
+    ----------
+    state : with the array and the one that says which of its entries are present
+    """
+    values, flags = state[name], fields[name].present
+    if not flags:
+        return values
+    present = state[flags].astype(bool)
+    present = present.reshape(present.shape + (1,) * (values.ndim - present.ndim))
+    return np.where(present, values.astype(np.float64), np.nan)
 
 
 def initial_state(

@@ -331,15 +331,19 @@ def mark(
 
 def small_print(figure: Any, results: xr.Dataset, marks: Sequence[Mark] = ()) -> None:
     """Write at the foot what is marked, and of which file and version a figure is."""
-    clock, _ = clock_and_copies(results)
     lines = []
     if marks:
         lines.append(words(marked(marks), longest=150))
-    lines.append(origin(results))
-    each = -(-results.sizes[clock] // MOST_POINTS)
-    if each > 1:
-        lines[-1] += f"  ·  means of {each} {plural(clock)}"
+    lines.append(origin(results) + averaged(results))
     figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=_GREY)
+
+
+def averaged(results: xr.Dataset) -> str:
+    """Say of how many ticks a point of a line is the mean; nothing where it is one tick."""
+    clock = clock_of(results)
+    each = -(-results.sizes[clock] // MOST_POINTS)
+    recorded = "" if (np.diff(results[clock].values) == 1).all() else "recorded "
+    return f"  ·  means of {each} {recorded}{plural(clock)}" if each > 1 else ""
 
 
 def marked(marks: Sequence[Mark]) -> str:
@@ -443,6 +447,11 @@ def clock_and_copies(results: xr.Dataset) -> tuple[str, str]:
         for what, word in (("clock", "day"), ("copies", "society"))
     )
     for dim in (clock, copies):
+        if dim == clock and dim not in results.coords and clock in results.attrs.values():
+            raise OutputError(
+                f"has no figure, as its run records no number for each {words(clock)}; "
+                "`societies export FILE --to csv` writes what it holds as tables"
+            )
         if dim not in results.coords or results[dim].dims != (dim,):
             raise OutputError(f"has no coordinate '{words(dim)}', so it cannot be drawn")
     if not results.sizes[copies]:

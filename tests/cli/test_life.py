@@ -11,8 +11,9 @@ import yaml
 
 from reference_py.economy.society import new_society
 from societies import config_from_dict
+from societies.economy.explain import life as life_module
 from societies.economy.explain import report_life
-from societies.economy.explain.agent_life import PARTS, Dealt, Swapped
+from societies.economy.explain.agent_life import PARTS, Dealt, Life, Swapped
 from societies.economy.explain.life import _dealt, _partner, _swapped, days_of, life
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
@@ -260,6 +261,45 @@ def test_a_life_that_ends():
     ended = life(WORKLOAD, config_from_dict(SETTINGS), days="10:14", agent=2, device="reference")
     assert ended.removed_on == 12 and len(ended.days) == 2
     assert "removed at the end of day 12" in report_life.text(ended)
+
+
+def evening(alive, wealth, **more):
+    """Return what a life reads in the evening of four agents that hold one resource."""
+    zero = np.zeros(4)
+    parts = ("income", "income_extraction", "income_swaps", "utility_consumed", "gain_per_minute")
+    return {
+        "alive": np.array(alive),
+        "wealth": np.array(wealth, float),
+        "extracted": np.zeros((4, 1), int),
+        **dict.fromkeys(parts, zero),
+        **{name: np.array(values, float) for name, values in more.items()},
+    }
+
+
+def test_removed_agents_are_no_others():
+    """Agent 0 passes 1; 2 was removed yesterday, 3 today, when its numbers became zeros."""
+    found = Life(4, 1, 0, 0, 1, 3, False)
+    before = evening([1, 1, 0, 1], [5, 6, 0, 9])
+    after = evening([1, 1, 0, 0], [8, 7, 0, 0], income_extraction=[4, 2, 0, 0])
+    day = life_module._day(found, 2, before, after)
+    assert (day.rank, day.overtook, day.overtaken_by) == (1, [1], [])
+    assert day.change["extraction"] == 4 and day.mean["extraction"] == 2
+    assert sum(day.mean.values()) == 1
+    alone = evening([1, 0, 0, 0], [3, 0, 0, 0])
+    assert not any(life_module._day(found, 3, after, alone).mean.values())
+
+
+def test_a_rank_that_changes_by_a_removal_alone_says_so():
+    found = Life(4, 1, 0, 0, 1, 2, False, before=(2, 5.0))
+    first = life_module._day(found, 1, None, evening([1] * 4, [5, 6, 2, 1]))
+    second = life_module._day(
+        found, 2, evening([1] * 4, [5, 6, 2, 1]), evening([1, 0, 1, 1], [5, 0, 2, 1])
+    )
+    found.days, found.mean_wealth = [first, second], [3.5, 8 / 3]
+    assert second.overtook == second.overtaken_by == []
+    assert "rank 2 -> 1;" in report_life.text(found)
+    said = " ".join(report_life.text(found).split())
+    assert "passed nobody: others were removed, or equally wealthy" in said
 
 
 @pytest.mark.parametrize("text", ["", "5", "0:3", "4:3", "a:b", "1:2:3", "-1:4"])

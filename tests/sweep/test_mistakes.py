@@ -28,6 +28,14 @@ def problems(tmp_path, text, **more):
     ("vary", "said"),
     [
         (
+            "sobol: {points: 4, keys: {seed: {distribution: normal, mean: 9, sd: 1, low: 99}}}",
+            "s.yaml:2:40  vary.sobol.keys.seed: all values would be 99: low and high leave",
+        ),
+        (
+            "sobol: {points: 4, keys: {day_length: {distribution: normal, mean: 9e9, sd: 1e-9}}}",
+            "s.yaml:2:46  vary.sobol.keys.day_length: all values would be 9e+09: the distribution",
+        ),
+        (
             "grid: {trading.round: [1]}",
             "s.yaml:2:15  trading.round: unknown key; did you mean 'rou",
         ),

@@ -52,7 +52,8 @@ def layout(runs=range(RUNS), **attributes):
         },
         POINTS,
         {"base": {"workload": "none"}, "vary": [{"points": POINTS}], "record": {}},
-        {"title": "a study", "clock": "day", "copies": "copy", "replicates": 2, **attributes},
+        {"title": "a study", "clock": "day", "copies": "copy", "replicates": 2, "sources": ""}
+        | attributes,
         {"links": LINKS},
     )
 

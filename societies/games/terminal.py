@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 from rich.console import Console
 
-from societies.errors import ConfigError, option
+from societies.errors import ConfigError, option, shortened
+from societies.numbers import natural
 from societies.words import counted
 
 LEAST_SECONDS, MOST_SECONDS = 0.001, 3600
@@ -208,9 +209,10 @@ class Table:
 
     def _look(self, number: str) -> None:
         """Let the search look so far ahead."""
-        if not number.isdecimal() or not 1 <= int(number) <= self.most:
-            raise ConfigError(f"level {number}: 1 to {counted(self.most, self.ply)}")
-        self.level = int(number)
+        level = natural(number) or 0
+        if not 1 <= level <= self.most:
+            raise ConfigError(f"level {shortened(number)}: 1 to {counted(self.most, self.ply)}")
+        self.level = level
         self.say(counted(self.level, self.ply))
 
     def _undone(self) -> bool:

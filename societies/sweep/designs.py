@@ -5,7 +5,6 @@ SALib and `scipy.stats` make the samples; here they are read, checked and called
 
 from __future__ import annotations
 
-import csv
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +12,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from societies.config.check import Elsewhere
-from societies.config.document import Document, plain_scalar
+from societies.config.columns import read_columns
+from societies.config.document import Document
 from societies.config.problems import (
     Path,
     Place,
@@ -23,7 +23,6 @@ from societies.config.problems import (
     quoted,
     suggestion,
 )
-from societies.errors import ConfigError
 from societies.sweep.factor import Factor, Refused, Row, Unknown, key_place
 from societies.sweep.sampling import SAMPLES, sample
 from societies.words import counted
@@ -248,52 +247,15 @@ def _points(document: Document, path: Path, said: Any, folder: FilePath) -> Fact
 
 
 def _table(document: Document, path: Path, file: FilePath) -> Factor:
-    keys, rows, lines = read_csv(file)
+    found = read_columns(file, "point")
 
     def place(row: int, key: str) -> Place:
-        return Place((2, lines[row]), f"{file}:{lines[row]}")
+        return Place((2, found.lines[row]), f"{found.name}:{found.lines[row]}")
 
-    definition = {"points": [dict(zip(keys, row, strict=True)) for row in rows]}
-    head = Place((2, 1), f"{file}:1")
-    return Factor(keys, len(rows), lambda: rows, place, lambda key: head, definition)
-
-
-def read_csv(file: FilePath) -> tuple[tuple[str, ...], list[Row], list[int]]:
-    """Return keys, rows of values and their lines of a CSV file with a line of keys.
-
-    Raises
-    ------
-    ConfigError
-        If it cannot be read or is no such table.
-    """
-    try:
-        with file.open(newline="", encoding="utf-8-sig") as opened:
-            reader = csv.reader(opened)
-            found = [(reader.line_num, row) for row in reader if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{file}: cannot be read as CSV ({reason})") from None
-    if len(found) < 2:
-        raise ConfigError(f"{file}: needs a line with keys and a line for each point")
-    keys = tuple(key.strip() for key in found[0][1])
-    if len(keys) == 1 and any(other in keys[0] for other in ";\t"):
-        other = "semicolons" if ";" in keys[0] else "tabs"
-        message = f"its columns are divided by {other}; write commas, and points in numbers"
-        raise ConfigError(f"{file}:{found[0][0]}  {message}")
-    for key in keys:
-        if not key or keys.count(key) > 1:
-            said = "is there twice" if key else "a column has no key"
-            raise ConfigError(f"{file}:{found[0][0]}  {key}{': ' if key else ''}{said}")
-    rows, lines = [], []
-    for line, row in found[1:]:
-        if len(row) != len(keys):
-            raise ConfigError(f"{file}:{line}  has {len(row)} entries for {len(keys)} keys")
-        try:
-            rows.append(tuple(plain_scalar(text.strip()) for text in row))
-        except ValueError as error:
-            raise ConfigError(f"{file}:{line}  {error}") from None
-        lines.append(line)
-    return keys, rows, lines
+    definition = {"points": [dict(zip(found.keys, row, strict=True)) for row in found.rows]}
+    head = Place((2, found.head), f"{found.name}:{found.head}")
+    rows: list[Row] = list(found.rows)
+    return Factor(found.keys, len(rows), lambda: rows, place, lambda key: head, definition)
 
 
 def combined(parts: Sequence[Factor]) -> Iterator[tuple[dict[str, Any], dict[str, Place]]]:

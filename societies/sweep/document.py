@@ -20,6 +20,7 @@ from societies.config.model import LARGEST_INTEGER, ListOf, Section, WorkloadCon
 from societies.config.overrides import apply_overrides, put
 from societies.config.problems import Path, Place, Problem, config_error, described
 from societies.errors import ConfigError
+from societies.numbers import natural
 from societies.sweep.designs import factors
 from societies.sweep.factor import Factor
 from societies.sweep.places import in_base, in_sweep
@@ -202,7 +203,8 @@ def _there(data: Any, path: Sequence[str]) -> Any:
     """Return what stands at a path of plain data, an empty section if nothing does."""
     for part in path:
         if isinstance(data, list):
-            data = data[int(part)] if part.isdecimal() and int(part) < len(data) else None
+            entry = natural(part)
+            data = data[entry] if entry is not None and entry < len(data) else None
         else:
             data = data.get(part, {}) if isinstance(data, dict) else None
     return data
@@ -211,7 +213,7 @@ def _there(data: Any, path: Sequence[str]) -> Any:
 def _file_of(name: str, folder: FilePath) -> FilePath:
     """Return the file of a base: beside the sweep or, failing that, as `find_config` does."""
     near = folder / name
-    return near if near.is_file() else find_config(name)
+    return near if os.path.isfile(near) else find_config(name)
 
 
 def _model(document: Document, folder: FilePath) -> type[WorkloadConfig] | None:

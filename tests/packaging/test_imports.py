@@ -35,7 +35,7 @@ FLOORS = (
     {"localmem"},
     {"kerneltext"},
     {"memory"},
-    {"numbers", "terminal"},
+    {"inputs", "numbers", "terminal"},
     {"beside", "errors", "paths", "version", "words"},
 )
 """Rooms of the package from the top down. None imports from its own floor or from one above."""

@@ -241,11 +241,11 @@ def _events(text: str) -> Iterator[Any]:
         return
     parser = yaml.SafeLoader(text)
     try:
-        while parser.check_event():  # type: ignore[no-untyped-call]
+        while parser.check_event():
             yield parser.get_event()  # type: ignore[no-untyped-call]
     except (ValueError, OverflowError):  # of `chr`
         message = "found no character of this number: the last is \\U0010FFFF"
-        raise yaml.MarkedYAMLError(problem=message, problem_mark=parser.get_mark()) from None  # type: ignore[no-untyped-call]
+        raise yaml.MarkedYAMLError(problem=message, problem_mark=parser.get_mark()) from None
 
 
 def _place(name: str, line: int, column: int) -> Place:

@@ -24,9 +24,13 @@ from societies.config.problems import (
     suggestion,
 )
 from societies.sweep.factor import Factor, Refused, Row, Unknown, key_place
+from societies.sweep.ranges import is_number
 from societies.sweep.sampling import SAMPLES, sample
 from societies.words import counted
 from societies.workload.varying import NotVarying, found_key
+
+MOST_STEPS = 1_000_000
+"""Values of a range; more of them would be more points than a study may have."""
 
 METHODS = ("grid", "zip", "points", *SAMPLES)
 
@@ -153,8 +157,9 @@ def _values(document: Document, path: Path, said: Any) -> list[Any]:
                 raise Refused((*path, name), message, document.place((*path, name), of_key=True))
         low, high = (_number(said, name, path) for name in ("low", "high"))
         steps = said.get("steps")
-        if not isinstance(steps, int) or isinstance(steps, bool) or steps < 2:
-            raise Refused(path, "needs steps, a whole number of at least 2")
+        if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS:
+            at = (*path, "steps") if "steps" in said else path
+            raise Refused(at, f"needs steps, a whole number from 2 to {MOST_STEPS:,}")
         if low >= high:
             raise Refused(path, f"low must be less than high, got {low} and {high}")
         scale = said.get("scale", "linear")
@@ -162,6 +167,9 @@ def _values(document: Document, path: Path, said: Any) -> list[Any]:
             raise Refused((*path, "scale"), f"expected linear or log, got {described(scale)}")
         if scale == "log" and low <= 0:
             raise Refused(path, f"low must be more than 0 for a logarithmic scale, got {low}")
+        wide = high - low if scale == "linear" else high / low
+        if not math.isfinite(wide):
+            raise Refused(path, f"from {low} to {high} is too wide for double precision")
         return _steps(low, high, steps, scale)
     if not isinstance(said, list):
         raise Refused(path, f"expected a list of values or a range, got {described(said)}")
@@ -171,11 +179,12 @@ def _values(document: Document, path: Path, said: Any) -> list[Any]:
 
 
 def _number(said: Mapping[str, Any], name: str, path: Path) -> float:
-    value = said.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    value: Any = said.get(name)
+    if not is_number(value):
         got = f", got {described(value)}" if name in said else ""
         raise Refused((*path, name) if name in said else path, f"needs {name}, a number{got}")
-    return value
+    found: float = value
+    return found
 
 
 def _steps(low: float, high: float, steps: int, scale: str) -> list[Any]:

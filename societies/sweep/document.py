@@ -27,6 +27,9 @@ from societies.sweep.places import in_base, in_sweep
 from societies.workload.protocol import Workload
 from societies.workload.registry import MODELS, workload
 
+MOST_POINTS = 10_000_000
+"""Of a study: all points are in memory, and each has a run of its own in the file."""
+
 
 class SweepRecord(Section):
     """What the file of a study has of every run."""
@@ -148,7 +151,11 @@ def load_sweep(source: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
     found = factors(document, type(base), base.model_dump(), folder, in_sweep(SweepConfig))
     chosen = workload(base.workload)
     _require_replicates(document, config, base)
-    return Sweep(name, config, base, chosen, found, document)
+    sweep = Sweep(name, config, base, chosen, found, document)
+    if sweep.count > MOST_POINTS:
+        message = f"has {described(sweep.count)} points, a study has at most {MOST_POINTS:,}"
+        raise config_error([Problem(document.place(("vary",)), ("vary",), message)])
+    return sweep
 
 
 def _base(document: Document, config: SweepConfig, folder: FilePath) -> WorkloadConfig:

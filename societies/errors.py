@@ -6,6 +6,7 @@ to do. The command line prints that message without a traceback (``--debug`` sho
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -144,6 +145,7 @@ def printable(text: str) -> str:
     A stranger's file may hold sequences that clear the screen, retitle the window or turn the
     order of letters round.
     """
+    text = _LONG_RUN.sub(lambda found: f"{found[1]}(and {len(found[0]) - 1} more)", text)
     return "".join(
         c if c == "\n" or c.isprintable() or unicodedata.category(c) == "Zs" else _escaped(c)
         for c in text
@@ -158,6 +160,9 @@ def shortened(text: str, most: int = LONGEST_SHOWN) -> str:
     """Return the beginning of what a user typed, on one line; short texts are whole."""
     text = " ".join(text.splitlines()) if "\n" in text or "\r" in text else text
     return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+_LONG_RUN = re.compile(r"([\x00-\x09\x0b-\x1f\x7f])\1{7,}")
 
 
 def _escaped(character: str) -> str:

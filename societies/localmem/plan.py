@@ -130,8 +130,9 @@ def plan_file(file: str | Path, macros: Mapping[str, str] | None = None, **optio
     if kind := kind_unless_file(file):
         raise BuildError(f"{shown(file)}: is {kind}, not a file")
     if not os.path.isfile(path) and not os.path.isfile(kernels / path):
-        there = "is a folder, not a file" if os.path.isdir(file) else "there is no such file"
-        raise BuildError(f"{shown(file)}: {there}, neither here nor in {kernels}")
+        if os.path.isdir(file):
+            raise BuildError(f"{shown(file)}: is a folder; name a file in it")
+        raise BuildError(f"{shown(file)}: no such file, neither in {Path.cwd()} nor in {kernels}")
     return plan_source(lambda known: amalgamate([path], known), macros, **options)
 
 

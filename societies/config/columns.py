@@ -67,6 +67,8 @@ def read_columns(path: Path, each: str) -> Columns:
     found = list(_rows(name, text))
     while found and not any(found[-1][1]):
         found.pop()
+    while found and not any(found[0][1]):
+        found.pop(0)
     if len(found) < 2:
         raise ConfigError(f"{name}: needs a line with keys and a line of values for each {each}")
     (head, keys), *below = found

@@ -371,6 +371,11 @@ def require_ours(file: h5py.File, path: object, *known: int) -> int:
         if STUDY_ATTRIBUTE in file.attrs:
             raise OutputError(f"{path}: is a study of `societies sweep`. Name the result of a run.")
         raise OutputError(f"{path}: not a result file of societies. Name a file that it wrote.")
+    if isinstance(version, np.ndarray):  # as most programs write a number
+        raise OutputError(
+            f"{path}: is a copy that another program made, not the file that societies wrote. "
+            "Name the original."
+        )
     if not isinstance(version, int | np.integer) or int(version) not in COMMITTED:
         raise OutputError(
             f"{path}: has file layout {shortened(str(version))}, this version of societies knows "

@@ -53,6 +53,15 @@ def open_study(path: str | os.PathLike[str]) -> xr.Dataset:
     with explained(path, READING):
         require_study(path)
         found = xr.open_dataset(path, engine="h5netcdf", phony_dims="access")
+        try:
+            return _in_words(found)
+        except BaseException:
+            found.close()
+            raise
+
+
+def _in_words(found: xr.Dataset) -> xr.Dataset:
+    """Return a study with words for the status of its runs, and text for their errors."""
     status, texts = found[STATUS], found[ERROR]
     words = np.array(STATES)[status.values.astype(int)]
     text = np.array(

@@ -41,6 +41,7 @@ from societies.errors import (
     shell_words,
     shortened,
 )
+from societies.inputs import shown
 from societies.numbers import (
     LARGEST_COUNT,
     Numbers,
@@ -1006,6 +1007,8 @@ def _reported(error: Exception) -> SocietiesError:
         return DeviceError(f"there is not enough memory for this run\n{memory.hint() or FEWER}")
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return OutputError("the output cannot be printed: the disk is full")
+    if isinstance(error, OSError) and error.strerror and isinstance(error.filename, str):
+        return OutputError(f"{shown(error.filename)}: {error.strerror}")
     text = " ".join(str(error).split())
     if isinstance(error, NotImplementedError) and text:  # a workload lacks something, as it says
         return SocietiesError(text)

@@ -12,8 +12,12 @@ from typing import Any, ClassVar
 from rich.console import Console
 
 from societies.errors import ConfigError, option, shortened
+from societies.inputs import read_text
 from societies.numbers import natural
 from societies.words import counted
+
+LONGEST_GAME = 2**20
+"""Bytes of a file with moves."""
 
 LEAST_SECONDS, MOST_SECONDS = 0.001, 3600
 
@@ -62,12 +66,9 @@ def saved_game(moves: str) -> str | None:
     if not {".", "/", "\\"} & set(moves):
         return None
     try:
-        return Path(moves).read_text(encoding="utf-8")
-    except OSError as error:
-        why = error.strerror or error
-    except UnicodeDecodeError:
-        why = "this is no text"
-    raise ConfigError(f"{option('moves', moves)}: {why}")
+        return read_text(moves, LONGEST_GAME)
+    except ConfigError as error:
+        raise ConfigError(f"{option('moves')} {error}") from None
 
 
 class Table:

@@ -199,7 +199,7 @@ def test_a_game_with_remarks_of_others_is_replayed(tmp_path):
         (b"1. e4 e5 2. e4 *", "e4 is no legal move of White"),
         (b'[FEN "8/8 w - - 0 1"]\n\n1. e4 *', "moves='.*game.pgn': "),
         (f'[FEN "{MATE_IN_ONE}"]\n\n1. Ra8# Kf8'.encode(), "the game is over before Kf8"),
-        (b"\xff\xfe", "this is no text"),
+        (b"\xff\xfe", "is not UTF-8 text"),
         (None, "No such file"),
     ],
 )

@@ -2,6 +2,8 @@
 
 import os
 import re
+import subprocess
+import sys
 import time
 from functools import partial
 
@@ -266,6 +268,24 @@ def test_a_copy_by_another_program_is_called_one(tmp_path):
         file.attrs[LAYOUT_ATTRIBUTE] = np.array([2])
     with pytest.raises(OutputError, match="a copy that another program made"):
         societies.open_results(path)
+
+
+@pytest.mark.parametrize("backend", ["nosuch", "module://matplotlib_inline.backend_inline"])
+def test_figures_need_no_backend(backend):
+    code = "from societies.analysis.plot import _require_matplotlib as it; it(); import os; "
+    done = subprocess.run(
+        [sys.executable, "-c", code + "print(os.environ['MPLBACKEND'])"],
+        env={**os.environ, "MPLBACKEND": backend},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and done.stdout.strip() == backend, done.stderr
+
+
+def test_a_kernel_file_that_is_missing_is_reported_with_the_folders(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BuildError, match=rf"^nofile.cl: no such file, .*{tmp_path} nor in .*kern"):
+        plan_file("nofile.cl")
 
 
 def test_a_series_that_the_reference_leaves_out_is_named_with_its_function(monkeypatch):

@@ -39,8 +39,19 @@ from societies.errors import (
     interruption,
     printable,
     shell_words,
+    shortened,
 )
-from societies.numbers import Numbers, from_0, from_1, several_from_1, whole
+from societies.inputs import shown
+from societies.numbers import (
+    LARGEST_COUNT,
+    Numbers,
+    from_0,
+    from_1,
+    natural,
+    several_from_1,
+    whole,
+)
+from societies.numbers import workers as at_most_workers
 from societies.options import (
     CONFIG,
     ConfigCommand,
@@ -336,7 +347,7 @@ def sweep(
     merge: Annotated[bool, typer.Option("--merge", help="Merge files of parts into FILE.")] = False,
     workers: Annotated[
         int | None,
-        typer.Option(metavar="N", parser=from_1, help="Compute in N processes, by Dask."),
+        typer.Option(metavar="N", parser=at_most_workers, help="Compute in N processes, by Dask."),
     ] = None,
     scheduler: Annotated[
         str,
@@ -418,9 +429,10 @@ def _part(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     k, slash, n = text.partition("/")
-    if not (slash and k.isdecimal() and n.isdecimal()):
-        raise ConfigError(f"--part {text}: expected K/N, such as 2/8")
-    return int(k), int(n)
+    number, parts = natural(k), natural(n)
+    if not slash or number is None or parts is None or max(number, parts) > LARGEST_COUNT:
+        raise ConfigError(f"--part {shortened(text)}: expected K/N, such as 2/8")
+    return number, parts
 
 
 @app.command(cls=ConfigCommand)
@@ -1015,6 +1027,8 @@ def _reported(error: Exception) -> SocietiesError:
         return DeviceError(f"there is not enough memory for this run\n{memory.hint() or FEWER}")
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return OutputError("the output cannot be printed: the disk is full")
+    if isinstance(error, OSError) and error.strerror and isinstance(error.filename, str):
+        return OutputError(f"{shown(error.filename)}: {error.strerror}")
     text = " ".join(str(error).split())
     if isinstance(error, NotImplementedError) and text:  # a workload lacks something, as it says
         return SocietiesError(text)

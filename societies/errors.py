@@ -6,6 +6,7 @@ to do. The command line prints that message without a traceback (``--debug`` sho
 
 from __future__ import annotations
 
+import re
 import signal
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -46,8 +47,16 @@ def option(name: str, value: object = None) -> str:
     typed_words = _TYPED.get()
     if typed_words is not None:
         words = OPTIONS.get(name, f"--{typed_words.get(name, name).replace('_', '-')}")
-        return words if value is None or value is True else f"{words} {value}"
-    return f"the argument {name}" if value is None else f"{name}={value!r}"
+        return (
+            words
+            if value is None or value is True
+            else f"{words} {shortened(str(value), LONGEST_VALUE)}"
+        )
+    return (
+        f"the argument {name}"
+        if value is None
+        else f"{name}={shortened(repr(value), LONGEST_VALUE)}"
+    )
 
 
 def override(text: str) -> str:
@@ -166,10 +175,24 @@ def printable(text: str) -> str:
     A stranger's file may hold sequences that clear the screen, retitle the window or turn the
     order of letters round.
     """
+    text = _LONG_RUN.sub(lambda found: f"{found[1]}(and {len(found[0]) - 1} more)", text)
     return "".join(
         c if c == "\n" or c.isprintable() or unicodedata.category(c) == "Zs" else _escaped(c)
         for c in text
     )
+
+
+LONGEST_VALUE, LONGEST_SHOWN = 200, 60
+"""Characters of what a user typed that messages show: of an option's value, and of a word."""
+
+
+def shortened(text: str, most: int = LONGEST_SHOWN) -> str:
+    """Return the beginning of what a user typed, on one line; short texts are whole."""
+    text = " ".join(text.splitlines()) if "\n" in text or "\r" in text else text
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+_LONG_RUN = re.compile(r"([\x00-\x09\x0b-\x1f\x7f])\1{7,}")
 
 
 def _escaped(character: str) -> str:

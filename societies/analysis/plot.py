@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -235,10 +236,16 @@ def _about(source: Source) -> Iterator[None]:
 
 
 def _require_matplotlib() -> None:
+    # Figures are only written, so no backend is needed. matplotlib refuses to be imported where
+    # the variable names one that it lacks, as a notebook's does for a shell of another environment.
+    backend = os.environ.pop("MPLBACKEND", None)
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise SocietiesError(f"figures need matplotlib, which is missing: {_install()}") from error
+    finally:
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
 
 
 def _install() -> str:

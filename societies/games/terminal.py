@@ -15,6 +15,9 @@ from societies.errors import ConfigError, option
 from societies.texts import read_text, shown, whole_number
 from societies.words import counted
 
+LONGEST_GAME = 2**20
+"""Bytes of a file with moves."""
+
 LEAST_SECONDS, MOST_SECONDS = 0.001, 3600
 
 

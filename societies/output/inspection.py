@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from societies.errors import OutputError, option
+from societies.errors import OutputError, option, shortened
 from societies.output import checkpoints, checksums, lock, seal, sessions
 from societies.output.checksums import Commits
 from societies.output.disk import Disk
@@ -35,6 +35,10 @@ _MADE_WITH = (
     *("git_commit", "created", "device", "driver"),
 )
 """Attributes that are shown, in this order, of those that a file has."""
+
+
+LONG = 300
+"""Characters of an attribute that are shown."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +201,7 @@ def _without_seal(path: Path) -> Inspection:
 
 def _made(attributes: Mapping[str, Any]) -> list[tuple[str, str]]:
     names = [name for name in _MADE_WITH if str(attributes.get(name, ""))]
-    return [(name.replace("_", " "), str(attributes[name])) for name in names]
+    return [(name.replace("_", " "), shortened(str(attributes[name]), LONG)) for name in names]
 
 
 def _progress(found: Seal, tick: int, why: str, *, live: bool, complete: bool) -> str:

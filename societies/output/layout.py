@@ -36,7 +36,7 @@ import h5py
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from societies.errors import OutputError, option
+from societies.errors import OutputError, option, shortened
 from societies.output.tables import EVENTS, Table
 
 Attribute = str | int | float
@@ -373,9 +373,14 @@ def require_ours(file: h5py.File, path: object, *known: int) -> int:
         if STUDY_ATTRIBUTE in file.attrs:
             raise OutputError(f"{path}: is a study of `societies sweep`. Name the result of a run.")
         raise OutputError(f"{path}: not a result file of societies. Name a file that it wrote.")
+    if isinstance(version, np.ndarray):  # as most programs write a number
+        raise OutputError(
+            f"{path}: is a copy that another program made, not the file that societies wrote. "
+            "Name the original."
+        )
     if not isinstance(version, int | np.integer) or int(version) not in COMMITTED:
         raise OutputError(
-            f"{path}: has file layout {version}, this version of societies knows "
+            f"{path}: has file layout {shortened(str(version))}, this version of societies knows "
             f"{LAYOUT_VERSION}. Use the version of societies that wrote it."
         )
     if known and version not in known:

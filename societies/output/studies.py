@@ -138,15 +138,26 @@ def open_study(path: str | os.PathLike[str]) -> xr.Dataset:
     content = checked_study(path)
     with explained(path, READING):
         raw = xr.open_dataset(path, engine="h5netcdf", decode_cf=False, phony_dims="access")
-        if content.live or content.rows.half.any():
-            from societies.output.checked import without
+        try:
+            if content.live or content.rows.half.any():
+                from societies.output.checked import without
 
-            raw = without(raw, RUN, content.rows.state != PENDING, _fills(path))
-        found = xr.decode_cf(raw)
-        with opened(path) as file:
-            found = without_removed(found, file, str(found.attrs.get(CLOCK, "day")))
-    texts, over = found[ERROR], content.rows.state != PENDING
-    words = np.array(STATES)[content.rows.state.astype(int)]
+                raw = without(raw, RUN, content.rows.state != PENDING, _fills(path))
+            found = xr.decode_cf(raw)
+            with opened(path) as file:
+                found = without_removed(found, file, str(found.attrs.get(CLOCK, "day")))
+            found = _in_words(found, content.rows.state)
+        except BaseException:
+            raw.close()
+            raise
+    found.set_close(raw.close)
+    return found
+
+
+def _in_words(found: xr.Dataset, state: NDArray[Any]) -> xr.Dataset:
+    """Return a study with words for the status of its runs, and text for their errors."""
+    texts, over = found[ERROR], state != PENDING
+    words = np.array(STATES)[state.astype(int)]
     said = [
         (one.decode(errors="replace") if isinstance(one, bytes) else one) if told else ""
         for one, told in zip(texts.values, over, strict=True)
@@ -156,9 +167,7 @@ def open_study(path: str | os.PathLike[str]) -> xr.Dataset:
     # A variable alone has its coordinates, and not the attributes of the study.
     found["point"].attrs["design"] = str(found.attrs.get("design", ""))
     named = {"long_name": "pending, done or failed"}
-    found = found.assign_coords({STATUS: (RUN, words, named), ERROR: (RUN, text, texts.attrs)})
-    found.set_close(raw.close)
-    return found
+    return found.assign_coords({STATUS: (RUN, words, named), ERROR: (RUN, text, texts.attrs)})
 
 
 def _fills(path: Path) -> dict[str, Any]:

@@ -20,11 +20,15 @@ from societies.config.model import LARGEST_INTEGER, ListOf, Section, WorkloadCon
 from societies.config.overrides import apply_overrides, put
 from societies.config.problems import Path, Place, Problem, config_error, described
 from societies.errors import ConfigError
+from societies.numbers import natural
 from societies.sweep.designs import factors
 from societies.sweep.factor import Factor
 from societies.sweep.places import in_base, in_sweep
 from societies.workload.protocol import Workload
 from societies.workload.registry import MODELS, workload
+
+MOST_POINTS = 10_000_000
+"""Of a study: all points are in memory, and each has a run of its own in the file."""
 
 
 class SweepRecord(Section):
@@ -152,7 +156,11 @@ def load_sweep(source: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
         if "replicates" not in config.model_fields_set:
             config = config.model_copy(update={"replicates": base.replicates})  # type: ignore[attr-defined]
         base = base.model_copy(update={"replicates": 1})
-    return Sweep(name, config, base, chosen, found, document)
+    sweep = Sweep(name, config, base, chosen, found, document)
+    if sweep.count > MOST_POINTS:
+        message = f"has {described(sweep.count)} points, a study has at most {MOST_POINTS:,}"
+        raise config_error([Problem(document.place(("vary",)), ("vary",), message)])
+    return sweep
 
 
 def _base(document: Document, config: SweepConfig, folder: FilePath) -> WorkloadConfig:
@@ -207,7 +215,8 @@ def _there(data: Any, path: Sequence[str]) -> Any:
     """Return what stands at a path of plain data, an empty section if nothing does."""
     for part in path:
         if isinstance(data, list):
-            data = data[int(part)] if part.isdecimal() and int(part) < len(data) else None
+            entry = natural(part)
+            data = data[entry] if entry is not None and entry < len(data) else None
         else:
             data = data.get(part, {}) if isinstance(data, dict) else None
     return data
@@ -216,7 +225,7 @@ def _there(data: Any, path: Sequence[str]) -> Any:
 def _file_of(name: str, folder: FilePath) -> FilePath:
     """Return the file of a base: beside the sweep or, failing that, as `find_config` does."""
     near = folder / name
-    return near if near.is_file() else find_config(name)
+    return near if os.path.isfile(near) else find_config(name)
 
 
 def _model(document: Document, folder: FilePath) -> type[WorkloadConfig] | None:

@@ -23,6 +23,8 @@ from societies.workload.sources import SOURCES, compare, sources_of, text_of
 
 MANY = 1_000_000
 """Above this number of runs somebody has to say that they are meant."""
+MOST_RUNS = 100_000_000
+"""Runs of a study; their numbers alone take some GiB of memory."""
 MANY_PROGRAMS = 64
 """Number of programs above which somebody is told what they cost."""
 PROGRAMS_HASHED = 8
@@ -83,6 +85,11 @@ def prepared(
             "runs of a point would be the same"
         )
     total = sweep.count * count
+    if total > MOST_RUNS:
+        raise ConfigError(
+            f"{sweep.name}: has {sweep.count:,} points, {total:,} runs; a study has at most "
+            f"{MOST_RUNS:,}"
+        )
     if total > MANY and not yes:
         raise ConfigError(
             f"{sweep.name}: has {sweep.count:,} points, {total:,} runs; at 1,000 runs a second "

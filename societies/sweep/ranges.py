@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.config.problems import described, suggestion
+from societies.errors import ConfigError
 
 PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "uniform": ("low", "high"),
@@ -26,6 +28,16 @@ ENDS = ("low", "high")
 
 FAR = 6
 """Standard deviations from the middle within which a distribution must have several values."""
+
+
+REACHES_TOO_FAR = "has values beyond 1e308; choose it narrower, or cut it off with low and high"
+LARGEST = sys.float_info.max
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number, and a whole number one that double precision reaches."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and -LARGEST <= value <= LARGEST
 
 
 class Wrong(ValueError):
@@ -61,7 +73,10 @@ class Range:
             low, high = self.given["low"], self.given["high"]
             drawn = np.minimum(np.floor(low + unit * (high - low + 1)), high)
             return [int(value) for value in drawn]
-        drawn = self._quantiles(unit)
+        with np.errstate(all="ignore"):
+            drawn = self._quantiles(unit)
+        if not np.isfinite(drawn).all():
+            raise ConfigError(f"vary: a {self.distribution} range {REACHES_TOO_FAR}")
         if "low" in self.given:  # rounding must not lead out of the range
             drawn = np.clip(drawn, self.given["low"], self.given.get("high", math.inf))
         return [round(value) for value in drawn] if self.whole else drawn.tolist()
@@ -130,8 +145,7 @@ def range_of(said: Any, *, ends: bool = False) -> Range:
             raise Wrong("expected a list of values", "values")
         return Range(name, given)
     for word, value in given.items():
-        fits = isinstance(value, int | float) and not isinstance(value, bool)
-        if not fits or not math.isfinite(value):
+        if not is_number(value):
             raise Wrong(f"expected a number, got {described(value)}", word)
     _require_order(name, given)
     if whole and any(float(given.get(word, 0)) % 1 for word in ENDS):

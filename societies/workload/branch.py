@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from societies.config import read_text
+from societies.config.model import accepts
 from societies.errors import ConfigError, OutputError, option, override
 from societies.output import ResultFile, checkpoints, checksums, opening
 from societies.output.building import read_layout
@@ -65,6 +66,13 @@ class Parent:
         return {PARENT: f"{self.path.name}, created {created}", PARENT_TICK: str(self.tick)}
 
 
+def _raised(workload: Workload[Any, Any], ticks: int) -> str:
+    """Return the advice to have this number of ticks, if a configuration can have it."""
+    if not accepts(workload.config, workload.ticks_key, ticks):
+        return ""
+    return f"; raise it with {override(f'{workload.ticks_key}={ticks}')}"
+
+
 @contextmanager
 def parent_of(
     workload: Workload[Any, Any], config: Any, path: Path, tick: int | None
@@ -103,8 +111,7 @@ def parent_of(
         if tick >= workload.ticks(config):
             raise ConfigError(
                 f"{option(clock, tick)}: the run has {workload.ticks(config)} "
-                f"{plural(clock)}, none after that; raise it with "
-                f"{override(f'{workload.ticks_key}={2 * max(1, tick)}')}"
+                f"{plural(clock)}, none after that{_raised(workload, 2 * max(1, tick))}"
             )
         but = (workload.ticks_key, "record", "interventions")
         require_origin(

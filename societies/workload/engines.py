@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_py.copies import Copy
+from societies.errors import SocietiesError
 from societies.kerneltext.source import Source, amalgamate
 from societies.opencl import Device, DeviceArray, Program, get_all
 from societies.opencl.debug import translated_errors
 from societies.opencl.staging import Staging
-from societies.workload.fields import State, initial_state, initial_values, kept, state_hash
+from societies.workload.fields import SERIES, State, initial_state, initial_values, kept, state_hash
 from societies.workload.measured import Stopwatch
 from societies.workload.phases import BoundPhases, Step, kernel_files
 from societies.workload.profile import Profile
@@ -676,17 +677,28 @@ class ReferenceEngine(_Base[P]):
         self._functions = workload.reference(p)
         self._parameters_changed()
         self._series = tuple(workload.series(p))
+        self._set_series = "its reference"  # the function that has set the series last
         self.copies_now = self._unpack(self.initial())
         self._logged: dict[str, list[Any]] = {}
 
     def step(self, step: Step, tick: int) -> None:
         """Run one step of a tick."""
         self._enter(tick)
-        function = self._functions[step.phase]
+        function = self._functions.get(step.phase)
+        if function is None:
+            known = ", ".join(self._functions)
+            raise SocietiesError(
+                f"workload {self.workload.name}: its reference has no function for the phase "
+                f"'{step.phase}'; it has {known or 'none'}"
+            )
         for p, copy in zip(self._of_copy, self.copies_now, strict=True):
             ended = getattr(copy, ENDED, -1)
             if tick == FINISH or ended < 0 or ended == tick:  # the tick that ends it is a whole one
+                before = getattr(copy, SERIES, None)
                 function(p, copy, tick, **step.arguments)
+                found = getattr(copy, SERIES, None)
+                if found is not before:
+                    self._set_series = f"{function.__module__}.{function.__qualname__}"
 
     def at(self, place: int) -> None:
         """Carry out other copies from now on, whose state is to be loaded."""
@@ -741,7 +753,14 @@ class ReferenceEngine(_Base[P]):
 
     def _value(self, copy: Copy, name: str) -> Any:
         value = getattr(copy, name)
-        return [value[series] for series in self._series] if isinstance(value, dict) else value
+        if not isinstance(value, dict):
+            return value
+        if missing := [series for series in self._series if series not in value]:
+            raise SocietiesError(
+                f"workload {self.workload.name}: {self._set_series} sets no value of the series "
+                f"{', '.join(missing)}, which series() names"
+            )
+        return [value[series] for series in self._series]
 
     def state(self) -> State:
         """Return a copy of every array of the state."""

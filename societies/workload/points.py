@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from societies.config.model import Conflict
+from societies.config.model import Conflict, accepts
 from societies.config.problems import Path, dotted, plain_words
 from societies.errors import ConfigError, override
 from societies.words import counted
@@ -80,7 +80,12 @@ def with_table(config: Any, source: Any) -> Any:
         there, asked = counted(table.rows, "row"), counted(config.replicates, copy)
         raise ConfigError(
             f"{table.name}: has {there} for {asked} (replicates); each {copy} needs one\n"
-            f"give both the same number, such as {override(f'replicates={table.rows}')}"
+            "give both the same number"
+            + (
+                f", such as {override(f'replicates={table.rows}')}"
+                if accepts(type(config), "replicates", table.rows)
+                else ""
+            )
         )
     found = config.model_copy()
     found._table = table

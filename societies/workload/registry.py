@@ -19,9 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from societies.config import load
+from societies.config.document import LARGEST_FILE
 from societies.config.model import WorkloadConfig
 from societies.config.problems import suggestion
 from societies.errors import ConfigError
+from societies.inputs import read_text
 from societies.workload.protocol import Workload
 
 GROUP = "societies.workloads"
@@ -62,8 +64,8 @@ def workload(name: str) -> Workload[Any, Any]:
 def named_workload(path: Path) -> str | None:
     """Return the workload that a file names, without demanding that the file is valid."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        text = read_text(path, LARGEST_FILE)
+    except ConfigError:
         return None
     return named_in(text)
 

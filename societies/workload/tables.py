@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.config.problems import quoted
+from societies.config.columns import key_shown, read_columns
+from societies.config.problems import described
 from societies.errors import ConfigError
+
+LARGEST_WHOLE = 2**53
+"""Above it double precision has not every whole number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,40 +104,23 @@ def _of_dataset(dataset: Any, copies: str, first: int) -> dict[str, NDArray[Any]
 
 
 def _from_file(path: Path) -> Table:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
-            rows = [(reader.line_num, row) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{path}: cannot be read as CSV ({reason})") from None
-    while rows and not rows[-1][1]:  # empty lines at the end
-        rows.pop()
-    if len(rows) < 2:
-        raise ConfigError(f"{path}: needs a line with keys and a line of numbers for each copy")
-    head = [key.strip() for key in rows[0][1]]
-    columns: list[list[float]] = [[] for _ in head]
-    lines: list[int] = []
-    for line, row in rows[1:]:
-        if not row:
-            if len(head) == 1:
-                raise ConfigError(f"{path}:{line}  {head[0]}: expected a number, got an empty line")
-            continue
-        if len(row) != len(head):
-            raise ConfigError(f"{path}:{line}  has {len(row)} entries for {len(head)} keys")
-        lines.append(line)
-        for key, column, text in zip(head, columns, row, strict=True):
-            try:
-                column.append(float(text))
-            except ValueError:
+    found = read_columns(path, "copy")
+    columns: list[list[float]] = [[] for _ in found.keys]
+    for line, row in zip(found.lines, found.rows, strict=True):
+        for key, column, value in zip(found.keys, columns, row, strict=True):
+            where = f"{found.name}:{line}  {key_shown(key)}"
+            if isinstance(value, bool) or not isinstance(value, int | float):
                 raise ConfigError(
-                    f"{path}:{line}  {key}: expected a number, got {quoted(text)}; keys that are "
-                    "words are the same in all copies of a launch"
-                ) from None
-    if len(set(head)) < len(head):
-        twice = next(key for key in head if head.count(key) > 1)
-        raise ConfigError(f"{path}:{rows[0][0]}  {twice}: is there twice")
-    return _checked(dict(zip(head, columns, strict=True)), str(path), lines)
+                    f"{where}: expected a number, got {described(value)}; keys that are words are "
+                    "the same in all copies of a launch"
+                )
+            if abs(value) > LARGEST_WHOLE and not isinstance(value, float):
+                raise ConfigError(
+                    f"{where}: must be at most {LARGEST_WHOLE} in size, got {described(value)}; "
+                    "a table has double precision"
+                )
+            column.append(float(value))
+    return _checked(dict(zip(found.keys, columns, strict=True)), found.name, found.lines)
 
 
 def _checked(source: Mapping[str, Any], name: str, lines: Sequence[int] | None) -> Table:

@@ -18,6 +18,7 @@ from societies.config.model import (
     WorkloadConfig,
 )
 from societies.config.problems import Path, dotted, plain_words, quoted, suggestion
+from societies.numbers import natural
 
 if TYPE_CHECKING:
     from societies.output import Coordinate
@@ -65,9 +66,10 @@ def found_key(model: type[Section], data: Any, key: str) -> tuple[Path, str, Any
     kind = ""
     for part in key.split("."):
         if isinstance(data, list | tuple):
-            if not part.isdigit() or int(part) >= len(data):
+            entry = natural(part)
+            if entry is None or entry >= len(data):
                 raise NotVarying(f"{dotted(path)} has no entry {quoted(part)}")
-            path, data = (*path, int(part)), data[int(part)]
+            path, data = (*path, entry), data[entry]
             continue
         if section is None or part not in section.model_fields:
             known = section.model_fields if section is not None else ()

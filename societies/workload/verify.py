@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from societies.config.model import WorkloadConfig
+from societies.config.model import WorkloadConfig, accepts
 from societies.errors import ConfigError, option
 from societies.opencl import Device
 from societies.words import plural
@@ -86,9 +87,9 @@ def verify(
     but = (workload.ticks_key, "record")
     begin = checkpoint_of(Path(start), workload, config, but=but) if start else None
     after = begin[0] if begin else 0
-    asked = ticks_to_verify(
-        clock, ticks, most, after, workload.ticks_key
-    )  # before any kernel is built
+    possible = partial(accepts, workload.config, workload.ticks_key)
+    # before any kernel is built
+    asked = ticks_to_verify(clock, ticks, most, after, workload.ticks_key, possible)
     if start and begin:
         require_checkpoint(workload, config, Path(start), *begin)
         if ended_at(begin[1]) is not None:

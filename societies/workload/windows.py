@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from societies.errors import ConfigError, override
 from societies.words import plural
@@ -45,11 +45,17 @@ def chosen_windows(ticks: int, happens: Mapping[str, Sequence[int]]) -> list[tup
 
 
 def ticks_to_verify(
-    clock: str, asked: int | None, ticks: int, after: int = 0, key: str = ""
+    clock: str,
+    asked: int | None,
+    ticks: int,
+    after: int = 0,
+    key: str = "",
+    most: Callable[[int], bool] = lambda ticks: True,
 ) -> int:
     """Return how many ticks to compare, after the tick of a checkpoint.
 
-    ``key`` is that of the configuration which says how many there are.
+    ``key`` is that of the configuration which says how many there are, ``most`` says of a number
+    whether it may have that many.
 
     Raises
     ------
@@ -57,16 +63,20 @@ def ticks_to_verify(
         If more ticks are asked for than the configuration has.
     """
     key = key or plural(clock)
+
+    def raised(ticks: int) -> str:
+        return f"; raise it with {override(f'{key}={ticks}')}" if most(ticks) else ""
+
     if after and after + (asked or 1) > ticks:
         raise ConfigError(
             f"verify: the checkpoint is of {clock} {after}, the configuration has {ticks} "
-            f"{plural(clock)}; raise it with {override(f'{key}={after + (asked or 1)}')}"
+            f"{plural(clock)}{raised(after + (asked or 1))}"
         )
     ticks -= after
     if asked is not None and not 1 <= asked <= ticks:
         raise ConfigError(
-            f"verify: {asked} {plural(clock)} are asked for, the configuration has {ticks}; "
-            f"raise it with {override(f'{key}={asked}')}"
+            f"verify: {asked} {plural(clock)} are asked for, the configuration has {ticks}"
+            f"{raised(asked)}"
             if asked > 0
             else f"verify: {asked} {plural(clock)} are asked for; there must be at least 1"
         )

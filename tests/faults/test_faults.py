@@ -9,6 +9,7 @@ import configurations_at_random
 import files_at_random
 import pytest
 import societies_at_random
+import tables_at_random
 from flips import flip_bytes, make_files, make_studies
 from kills import kill, stop_some
 
@@ -56,6 +57,13 @@ def test_every_broken_configuration_is_refused_in_plain_words(tmp_path):
     assert wrong == []
     assert outcomes["refused"] > 100
     assert outcomes["valid"] > 5
+
+
+def test_every_broken_table_is_read_right_or_refused_in_plain_words(tmp_path):
+    outcomes, wrong = tables_at_random.fuzz(tmp_path, 250, seed=2)
+    assert wrong == []
+    assert outcomes["refused"] > 80
+    assert outcomes["read"] > 80
 
 
 @pytest.mark.thorough

@@ -51,7 +51,7 @@ def rich(tmp_path):
     (tmp_path / "tmp").mkdir()
     (tmp_path / "work").mkdir()
     return {
-        **{k: v for k, v in os.environ.items() if k not in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME")},
+        **{k: v for k, v in os.environ.items() if not k.startswith(("PIP_", "XDG_"))},
         "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(home),
         "TMPDIR": str(tmp_path / "tmp"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from reference_py.economy.parameters import REMOVE_AGENT, Parameters
+from societies.config.model import accepts
 from societies.economy.config import EconomyConfig
 from societies.economy.explain.agent_day import PHASES, AgentListener, Trace
 from societies.economy.explain.replay import (
@@ -154,7 +155,11 @@ def require_there(
     if not 1 <= day <= config.days:
         raise ConfigError(
             f"{option(word, day)}: the configuration has days 1 to {config.days}"
-            + (f"; raise it with {override(f'days={day}')}" if day > 0 else "")
+            + (
+                f"; raise it with {override(f'days={day}')}"
+                if accepts(type(config), "days", day)
+                else ""
+            )
         )
     if not 0 <= agent < config.agents:
         raise ConfigError(f"{option('agent', agent)}: the agents are 0 to {config.agents - 1}")

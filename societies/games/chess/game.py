@@ -19,7 +19,7 @@ from reference_py.games.chess.match import (
     squares,
 )
 from reference_py.games.chess.rules import Move, in_check, moves
-from societies.errors import ConfigError
+from societies.errors import ConfigError, shortened
 from societies.texts import shown
 
 NAMES = {WHITE: "White", BLACK: "Black"}
@@ -76,7 +76,7 @@ class Game:
         for move in self.legal():
             if word.lower() == move.name(self.side) or short == self.san(move).rstrip("+#"):
                 return move
-        raise ConfigError(f"{word} is no legal move of {NAMES[self.side]}")
+        raise ConfigError(f"{shortened(word)} is no legal move of {NAMES[self.side]}")
 
     def push(self, move: Move) -> None:
         """Make a move, which is legal."""

@@ -13,7 +13,8 @@ from rich.console import Console
 
 from reference_py.games.kalah import rules
 from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters, Position
-from societies.errors import ConfigError, option
+from societies.errors import ConfigError, option, shortened
+from societies.numbers import natural
 from societies.texts import whole_number
 from societies.words import counted
 from societies.workload.devices import chosen_device
@@ -215,9 +216,10 @@ def _asked(match: Match, own: int, console: Console) -> bool:
                     return True
                 console.print("there is nothing to take back")
             elif word in ("l", "level"):
-                if not number.isdecimal():
-                    raise ConfigError(f"level N: so many plies, 1 to {match.most}")
-                match.set_level(int(number))
+                level = natural(number)
+                if level is None:
+                    raise ConfigError(f"level N: N is a number of plies, 1 to {match.most}")
+                match.set_level(level)
                 console.print(counted(match.level, "ply"), highlight=False)
             else:
                 console.print(HELP, highlight=False)
@@ -238,7 +240,11 @@ def _read(moves: str) -> list[int] | None:
     """Return the pits of a list like 3,5,1; None if there is none."""
     if not moves:
         return None
-    words = [word.strip() for word in moves.split(",")]
-    if not all(word.isdecimal() for word in words):
-        raise ConfigError(f"{option('moves', moves)}: pits, counted from 1, with commas: 3,5,1")
-    return [int(word) for word in words]
+    found = []
+    for word in moves.split(","):
+        pit = natural(word.strip())
+        if pit is None:
+            said = option("moves", shortened(moves))
+            raise ConfigError(f"{said}: pits, counted from 1, with commas: 3,5,1")
+        found.append(pit)
+    return found

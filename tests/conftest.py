@@ -76,7 +76,7 @@ def pytest_configure(config):
     Device.context = cached_property(context)
     Device.context.__set_name__(Device, "context")
 
-    from societies.games.ngtsg import few
+    from societies.games.ngtsg import small_batches as few
 
     choose = few.choose_device
 

@@ -134,7 +134,7 @@ def _at_once(p: Parameters, societies: int, usual: Phase) -> Phase:
     """
     (launch,) = usual.launches
     own = Launch(
-        "economy/own_day.cl",
+        "economy/day_without_trade.cl",
         societies * p.agents,
         "extraction_at_once",
         memory.ITEMS_AT_ONCE,
@@ -142,7 +142,7 @@ def _at_once(p: Parameters, societies: int, usual: Phase) -> Phase:
     )
     return Phase(
         (replace(launch, on_cpu=True), own),
-        joined=Joined(("end_day", "agent_statistics"), replace(own, kernel="own_day")),
+        joined=Joined(("end_day", "agent_statistics"), replace(own, kernel="day_without_trade")),
     )
 
 

@@ -52,13 +52,13 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         points = points_of(config)
         return parameters(config) if points is None else ensemble(config, points)
 
-    def of_copy(self, p: Parameters, place: int, tick: int) -> Parameters:
+    def parameters_of_copy(self, p: Parameters, place: int, tick: int) -> Parameters:
         """Return the parameters of one society on a day."""
         from societies.economy.ensemble import Ensemble
 
         return p.of(place, tick) if isinstance(p, Ensemble) else p
 
-    def of_copies(self, p: Parameters, tick: int) -> Mapping[str, NDArray[Any]]:
+    def parameters_of_copies(self, p: Parameters, tick: int) -> Mapping[str, NDArray[Any]]:
         """Return the tables of kernels that have a part for each society."""
         from societies.economy.ensemble import Ensemble
 

@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from societies.beside import beside
+from societies.background import in_background
 from societies.errors import OutputError, option
 from societies.output import checkpoints, checksums, lock, opening, sessions, tables
 from societies.output.building import read_layout
@@ -630,7 +630,7 @@ class ResultFile:
                 slot, *others = self._slots_to_write(number)
                 if others or slot in self._begun or not checkpoints.empty(self._disk, slot):
                     return
-            filling = beside(checkpoints.fill, self._disk, slot, int(tick), state, sums)
+            filling = in_background(checkpoints.fill, self._disk, slot, int(tick), state, sums)
             self._begun[slot] = int(tick), filling
 
     def _filled(self, slot: int, tick: int) -> bool:

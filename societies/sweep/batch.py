@@ -19,8 +19,8 @@ from societies.output import Column, Coordinate, Table, Variable
 from societies.output.layout import nothing
 from societies.output.run_events import Columns
 from societies.output.study_layout import RUN
-from societies.sweep.kept import KEPT, Loan
 from societies.sweep.points import launch_config
+from societies.sweep.program_cache import PROGRAMS, Loan
 from societies.version import package_version
 from societies.workload.blocks import Simulation
 from societies.workload.contents import contents_of
@@ -203,7 +203,7 @@ def run_batch(batch: Batch) -> Result:
         # A workload may write a picture beside its results; those of a study are in the study.
         with (
             TemporaryDirectory(prefix="societies-") as folder,
-            KEPT.lent(batch.device) as loan,
+            PROGRAMS.borrow(batch.device) as loan,
             allowed(batch.allow_programs),
         ):
             path = Path(folder) / "run.h5"

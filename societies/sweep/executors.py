@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from societies import signals
 from societies.errors import DeviceError, SocietiesError, option
 from societies.sweep.batch import Batch, Result, run_batch
-from societies.sweep.kept import forget
+from societies.sweep.program_cache import clear_programs
 from societies.version import package_version
 
 RENEW_AFTER = 16
@@ -82,7 +82,7 @@ class Here:
 
     def close(self) -> None:
         """Keep no program any more."""
-        forget()
+        clear_programs()
 
 
 class Processes:
@@ -289,7 +289,7 @@ class Dask:
         answers = self._client.status == "running"
         if self._cluster is None and answers:
             with suppress(Exception):
-                self._client.run(forget)
+                self._client.run(clear_programs)
         with suppress(Exception):
             self._client.close(timeout=SCHEDULER_SECONDS)
         if self._cluster is not None:

@@ -22,8 +22,8 @@ from societies.workload.engines import (
     LOG_TICKS,
     DeviceEngine,
     ReferenceEngine,
-    by_tick,
     ended_at,
+    split_by_tick,
 )
 from societies.workload.fields import State, kept, state_hash
 from societies.workload.phases import Step, scratch_memory
@@ -54,7 +54,7 @@ class Batches:
         self.built = inner.built
         self.count = math.ceil(copies / inner.copies)
         self.block_seconds = SECONDS * self.count
-        self.gentle = False
+        self.throttled = False
         self._parts: list[State] = []
         self._logs: State = {}
         self._events: dict[str, NDArray[np.int32]] = {}
@@ -106,7 +106,7 @@ class Batches:
         self._measured = {}
         for number, count in self._places():
             self.inner.put(self._parts[number])
-            self.inner.gentle = self.gentle
+            self.inner.throttled = self.throttled
             self.inner.run_ticks(first, last)
             self._parts[number] = self.inner.state()
             logs.append({name: log[:count] for name, log in self.inner.logs().items()})
@@ -118,9 +118,9 @@ class Batches:
             for name, values in self.inner.measured().items():
                 self._measured[name] = self._measured.get(name, 0) + values
         self._logs = {name: np.concatenate([log[name] for log in logs]) for name in logs[0]}
-        self._events = {name: by_tick([one[name] for one in events]) for name in events[0]}
+        self._events = {name: split_by_tick([one[name] for one in events]) for name in events[0]}
 
-    def logs(self, *, lent: bool = False) -> State:
+    def logs(self, *, borrowed: bool = False) -> State:
         """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
         return self._logs
 
@@ -177,7 +177,7 @@ class Room:
 
     Attributes
     ----------
-    fixed, of_copy : bytes that all copies share, and of each
+    fixed, bytes_per_copy : bytes that all copies share, and of each
     largest : bytes of a copy in the largest array
     has, in_one : bytes that a device has for them, in all and in one array
     """
@@ -186,7 +186,7 @@ class Room:
         sizes = workload.lengths(p)
         tables = workload.source(p).arguments.items()
         arrays = {name: one for name, one in tables if isinstance(one, np.ndarray)}
-        rows = workload.of_copies(p, 0)
+        rows = workload.parameters_of_copies(p, 0)
         self.fixed = sum(one.nbytes for name, one in arrays.items() if name not in rows)
         parts = [one.nbytes // max(1, len(one)) for one in rows.values()]
         fields = workload.arrays(p).values()
@@ -199,7 +199,7 @@ class Room:
         of_scratch = [two[name].nbytes - one[name].nbytes for name in one]
         parts += of_scratch
         self.fixed += sum(scratch.nbytes for scratch in one.values()) - sum(of_scratch)
-        self.of_copy, self.largest = sum(parts), max(parts)
+        self.bytes_per_copy, self.largest = sum(parts), max(parts)
         free = available_memory() if device.kind == "cpu" else None
         if free is None:
             self.has = int(SHARE_OF_GPU * device.global_memory)
@@ -213,7 +213,7 @@ class Room:
         """How many fit; 0 if not even one does."""
         if not self.has:  # a device that does not say what it has
             return 2**31
-        fit = min((self.has - self.fixed) // self.of_copy, self.in_one // self.largest)
+        fit = min((self.has - self.fixed) // self.bytes_per_copy, self.in_one // self.largest)
         return max(0, int(fit))
 
     def lack(self) -> str:
@@ -227,7 +227,7 @@ class Room:
                 f"{self._device.name} takes at most {byte_count(most)} in one"
             )
         return (
-            f"memory: one {self._copies} needs {byte_count(self.fixed + self.of_copy)}, "
+            f"memory: one {self._copies} needs {byte_count(self.fixed + self.bytes_per_copy)}, "
             f"{self._device.name} has {byte_count(self.has)} for it"
         )
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from numpy.typing import NDArray
 
-from societies.beside import beside
+from societies.background import in_background
 from societies.config.model import WorkloadConfig
 from societies.output import ResultFile
 from societies.output.checkpoints import ROTATING
@@ -139,7 +139,7 @@ class Simulation:
         while computed < last and ended is None and not self.stop.is_set():
             began = time.perf_counter()
             end = block_end(computed, length, last, self.stops, self.every)
-            self.engine.gentle = self._writing is not None
+            self.engine.throttled = self._writing is not None
             with self.keeping(last), self.stop.at_once():
                 self.engine.run_ticks(computed + 1, end)
                 ended = self.engine.ended()
@@ -219,8 +219,8 @@ class Simulation:
         """
         ticks = last - first + 1
         state = self._seen()
-        lent = self._can_wait(last, end)  # what waits is laid out before logs are read again
-        logs = {name: log[:, :ticks] for name, log in self.engine.logs(lent=lent).items()}
+        borrowed = self._can_wait(last, end)  # what waits is laid out before logs are read again
+        logs = {name: log[:, :ticks] for name, log in self.engine.logs(borrowed=borrowed).items()}
         measured = {name: values[:ticks] for name, values in self.engine.measured().items()}
         block = Block(first, last, logs, self.engine.events(), state, self.stop, measured)
         self.workload.check(block, self.p)
@@ -250,7 +250,7 @@ class Simulation:
         self._written()
         waiting, self._waiting = self._waiting, self._spare
         due = self._due_until(waiting.newest.last)
-        self._writing = beside(self._put, waiting, due)
+        self._writing = in_background(self._put, waiting, due)
 
     def _put(self, waiting: Waiting, due: Mapping[int, Read]) -> _Written:
         """Write and commit blocks, and checkpoints of their ends."""

@@ -85,13 +85,13 @@ class Engine(Protocol):
     def run_ticks(self, first: int, last: int) -> None:
         """Run whole ticks, at most `LOG_TICKS`, and log them."""
 
-    gentle: bool
+    throttled: bool
     """Whether launches leave time to other threads, which write a file perhaps; set by anybody."""
 
-    def logs(self, *, lent: bool = False) -> State:
+    def logs(self, *, borrowed: bool = False) -> State:
         """Return the logged fields of the last `run_ticks`: (copy, tick, ...).
 
-        Those that are ``lent`` hold until logs are lent again: their memory may be the same.
+        Those that are ``borrowed`` hold until logs are borrowed again: their memory may be the same.
         """
 
     def events(self) -> dict[str, NDArray[np.int32]]:
@@ -135,7 +135,7 @@ FINISH = -1
 """The tick that phases of `Workload.finish` are given."""
 
 
-class _Seen(Mapping[str, NDArray[Any]]):
+class _ReportedWords(Mapping[str, NDArray[Any]]):
     """Arrays of the state as they are when they are read; only the reading of one waits."""
 
     def __init__(self, read: Callable[[tuple[str, ...]], State]) -> None:
@@ -195,7 +195,7 @@ class _Base(Generic[P]):
         self.workload, self.parameters, self.first, self.copies = workload, p, first, copies
         self._numbers_of_all = numbers
         self.block_seconds = BLOCK_SECONDS
-        self.gentle = False
+        self.throttled = False
         self.built: Built | None = None
         self.fields = dict(workload.arrays(p))
         self.sizes = dict(workload.lengths(p))
@@ -237,7 +237,7 @@ class _Base(Generic[P]):
     def _of_copies(self) -> dict[str, NDArray[Any]]:
         """Return the tables with an entry for each copy that is carried out."""
         places = np.arange(self._place, self._place + self.copies)
-        tables = self.workload.of_copies(self.parameters, self._tick)
+        tables = self.workload.parameters_of_copies(self.parameters, self._tick)
         numbers = {f"{self.workload.copies}_numbers": self.copy_numbers()}
         return numbers | {
             name: np.ascontiguousarray(table[np.minimum(places, len(table) - 1)])
@@ -306,7 +306,7 @@ class _Base(Generic[P]):
 
     def steps(self, tick: int) -> Iterator[Step]:
         """Yield the steps of a tick, one at a time: a step may depend on what is seen by then."""
-        yield from self.workload.schedule(self.parameters, tick, _Seen(self._arrays))
+        yield from self.workload.schedule(self.parameters, tick, _ReportedWords(self._arrays))
 
     def start(self) -> None:
         """Put all copies where they are before the first tick."""
@@ -322,7 +322,7 @@ class _Base(Generic[P]):
             self._reset()
         self._set(kept(self.fields, state))
 
-    def renew(self, p: P) -> None:
+    def set_parameters(self, p: P) -> None:
         """Have other parameters with arrays of the same shapes: set constant arrays that differ.
 
         All else stays as it is, and is of no importance to whoever begins with the first tick.
@@ -486,10 +486,10 @@ class DeviceEngine(_Base[P]):
         self._enter(tick)
         self.run_step(step, tick)
 
-    def renew(self, p: P) -> None:
+    def set_parameters(self, p: P) -> None:
         """As `_Base.renew`; arrays of the parameters that kernels are handed follow as well."""
         before, self._given = self._given, self.workload.source(p).arguments
-        super().renew(p)
+        super().set_parameters(p)
         memory = self.run_step.memory
         for name, value in self._given.items():
             if name in memory and not np.array_equal(value, before[name]):
@@ -507,7 +507,7 @@ class DeviceEngine(_Base[P]):
             raise ValueError(f"{last - first + 1} ticks at once; {LOG_TICKS} can be logged")
         self._stopwatch.reset()
         self._begun = first
-        self.run_step.gentle = self.gentle
+        self.run_step.throttled = self.throttled
         for name in self._event_kinds:
             self._event_logs[f"{name}_count"].fill(0)
         for name in self._copied:
@@ -533,7 +533,7 @@ class DeviceEngine(_Base[P]):
     def _run_tick(self, tick: int) -> None:
         """Run the steps of a tick; those that are always the same are ready to be launched."""
         if self.profile is None and (self._together or not self.workload.timed):
-            steps = self.workload.schedule(self.parameters, tick, _Seen(self._arrays))
+            steps = self.workload.schedule(self.parameters, tick, _ReportedWords(self._arrays))
             if type(steps) is tuple:
                 self._enter(tick)
                 self.run_step.all(steps, tick)
@@ -588,14 +588,14 @@ class DeviceEngine(_Base[P]):
                 )
         written.clear()
 
-    def logs(self, *, lent: bool = False) -> State:
+    def logs(self, *, borrowed: bool = False) -> State:
         """Return the logged fields of the last `run_ticks`: (copy, tick, ...).
 
-        Those that are ``lent`` hold until logs are lent again.
+        Those that are ``borrowed`` hold until logs are borrowed again.
         """
         found = {}
         for name, log in self._logs.items():
-            place = self._staging[name] if lent else None
+            place = self._staging[name] if borrowed else None
             if name in self._by_kernels:
                 found[name] = log.get(self._ran, place).swapaxes(0, 1)
                 continue
@@ -616,7 +616,7 @@ class DeviceEngine(_Base[P]):
                 log = self._event_logs[f"{name}_log"].get(int(counts.max()))
                 copy, row = np.nonzero(np.arange(len(log)) < counts[:, np.newaxis])
                 rows = [np.column_stack([copy.astype(np.int32), log[row, copy]])]
-            found[name] = by_tick(rows, kind.columns)
+            found[name] = split_by_tick(rows, kind.columns)
         return found
 
     def _arrays(self, names: tuple[str, ...]) -> State:
@@ -708,7 +708,7 @@ class ReferenceEngine(_Base[P]):
 
     def _parameters_changed(self) -> None:
         places = range(self._place, min(self._place + self.copies, self._all))
-        found = [self.workload.of_copy(self.parameters, i, self._tick) for i in places]
+        found = [self.workload.parameters_of_copy(self.parameters, i, self._tick) for i in places]
         self._of_copy = found + found[-1:] * (self.copies - len(found))
 
     def run_ticks(self, first: int, last: int) -> None:
@@ -727,7 +727,7 @@ class ReferenceEngine(_Base[P]):
     def wait(self) -> None:
         """Return at once: plain Python has nothing left to do."""
 
-    def logs(self, *, lent: bool = False) -> State:
+    def logs(self, *, borrowed: bool = False) -> State:
         """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
         return {name: np.stack(rows, axis=1) for name, rows in self._logged.items()}
 
@@ -740,7 +740,7 @@ class ReferenceEngine(_Base[P]):
                 for place, copy in enumerate(self.copies_now)
                 for row in getattr(copy, name)
             ]
-            found[name] = by_tick(rows, kind.columns)
+            found[name] = split_by_tick(rows, kind.columns)
         return found
 
     def _arrays(self, names: tuple[str, ...]) -> State:
@@ -790,7 +790,7 @@ class ReferenceEngine(_Base[P]):
         ]
 
 
-def by_tick(rows: list[NDArray[np.int32]], columns: int = 0) -> NDArray[np.int32]:
+def split_by_tick(rows: list[NDArray[np.int32]], columns: int = 0) -> NDArray[np.int32]:
     """Return all rows by tick, those of a tick by copy."""
     if not rows:
         return np.empty((0, columns + 1), np.int32)

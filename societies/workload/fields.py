@@ -40,8 +40,8 @@ class Field:
     initial : value before the first tick, or a function of the parameters that gives it: a number
         or an array that broadcasts to the shape of one copy, or has a row for each of them; copies
         after the last row begin as it does
-    kept : whether the array is part of a checkpoint. What one phase hands to the next within a
-        tick is not; at the start of every tick its values are of no importance.
+    checkpointed : whether the array is part of a checkpoint. What one phase passes to the next
+        within a tick is not; at the start of every tick its values are of no importance.
     constant : whether the array never changes after tick 0. It is no part of a checkpoint either:
         whoever resumes makes it again
     compared : whether `verify` and the golden hashes look at it; arrays that are filled in free
@@ -62,7 +62,7 @@ class Field:
     meaning: str
     within: Within | None = None
     initial: float | Callable[[Any], Any] = 0
-    kept: bool = True
+    checkpointed: bool = True
     constant: bool = False
     compared: bool = True
     final: bool = False
@@ -79,7 +79,7 @@ class Field:
     @property
     def saved(self) -> bool:
         """Whether a checkpoint holds the array."""
-        return self.kept and not self.constant
+        return self.checkpointed and not self.constant
 
     def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """Return the shape of one copy's array."""

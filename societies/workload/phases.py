@@ -274,7 +274,7 @@ def in_rounds(
     return found
 
 
-def taken_together(
+def fused_steps(
     phases: Mapping[str, Phase], steps: Sequence[Step], cores: int
 ) -> Iterator[tuple[Step, int, Joined | None]]:
     """Yield the steps that are launched, those that are taken with another left out.
@@ -331,7 +331,7 @@ def launches_of(
     phases = {name: one.on(on_cpu) for name, one in phases.items()}
     return sum(
         launch.count(tick, step.arguments)
-        for step, _, joined in taken_together(phases, steps, cores_of(device))
+        for step, _, joined in fused_steps(phases, steps, cores_of(device))
         for launch in (phases[step.phase].launches if joined is None else [joined.launch])
     )
 
@@ -484,7 +484,7 @@ class BoundPhases:
     parameters : names of all parameters of the kernels
     written : names of the arrays of the state that steps may have written; who wants to know what
         changed empties it
-    gentle : whether launches leave other threads time to run (`Throttle`); set by anybody
+    throttled : whether launches leave other threads time to run (`Throttle`)
 
     Raises
     ------
@@ -538,7 +538,7 @@ class BoundPhases:
         self._newest: tuple[tuple[Step, ...], dict[tuple[int, ...], _Listed | None] | None]
         self._newest = (), None
         self._throttle = Throttle(program.device)
-        self.gentle = False
+        self.throttled = False
 
     def all(self, steps: tuple[Step, ...], tick: int) -> None:
         """Run the steps of a tick, which are known before the first of them.
@@ -562,7 +562,7 @@ class BoundPhases:
                 self(step, tick)
             return
         values = {TICK: tick, self._tick: tick, **self.numbers} if listed.named else {}
-        device.counters.launches += listed(values, self._throttle if self.gentle else None)
+        device.counters.launches += listed(values, self._throttle if self.throttled else None)
         self._swap(listed.swaps)
         self.written |= listed.written
 
@@ -573,7 +573,7 @@ class BoundPhases:
         launches: list[tuple[BoundKernel, tuple[str, ...], Mapping[str, int]]] = []
         swaps: list[tuple[str, str]] = []
         sizes_vary = False
-        for step, count, joined in taken_together(self._phases, steps, self._cores):
+        for step, count, joined in fused_steps(self._phases, steps, self._cores):
             own, bound = step.arguments, self.launches[step.phase]
             if joined is not None:
                 bound = [self._joined[step.phase]]

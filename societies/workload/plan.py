@@ -104,7 +104,9 @@ def plan(
             (f"launches per {clock}", _launches(workload, config, p, size, chosen)),
         ]
     asked = recorded(config, "checkpoint", "auto")
-    memory = state_bytes(workload, config) if room is None else room.fixed + size * room.of_copy
+    memory = (
+        state_bytes(workload, config) if room is None else room.fixed + size * room.bytes_per_copy
+    )
     seconds = workload.seconds(config, chosen)
     rows += [
         ("memory on the device" if chosen else "memory of the state", byte_count(memory)),
@@ -131,7 +133,7 @@ def plan(
         lacking = (room.lack(),)
     beside: tuple[str, ...] = ()
     try:
-        workload.require_beside(config, path)
+        workload.require_outputs(config, path)
     except OutputError as error:
         beside = ("; ".join(str(error).split("\n")),)
     return Plan(rows, (*lacking, *beside, *time_warning(seconds)))

@@ -265,7 +265,7 @@ class Workload(Generic[C, P]):
                 "various",
                 "series of the tick",
                 initial=math.nan,
-                kept=False,
+                checkpointed=False,
                 logged=True,
             )
         return fields
@@ -290,14 +290,14 @@ class Workload(Generic[C, P]):
         """
         return config
 
-    def of_copy(self, p: P, place: int, tick: int) -> P:
+    def parameters_of_copy(self, p: P, place: int, tick: int) -> P:
         """Return the parameters of the copy at a place in a tick, for the reference.
 
         ``p`` itself, unless copies differ in their parameters (`points.points_of`).
         """
         return p
 
-    def of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
+    def parameters_of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
         """Return the arguments of kernels that have an entry for each copy, (copy, ...), in a tick.
 
         They are among those of `source` as well, as they are before the first tick.
@@ -305,7 +305,7 @@ class Workload(Generic[C, P]):
         return {}
 
     def changes(self, p: P) -> Sequence[int]:
-        """Return the ticks after which `of_copy` and `of_copies` are others, ascending."""
+        """Return the ticks after which parameters of copies change, ascending."""
         return ()
 
     def ticks(self, config: C) -> int:
@@ -396,7 +396,7 @@ class Workload(Generic[C, P]):
         """Return rows of `societies run --dry-run` that say what the device has room for."""
         return []
 
-    def require_beside(self, config: C, results: Path) -> None:
+    def require_outputs(self, config: C, results: Path) -> None:
         """Raise OutputError if what is written beside the results cannot be; asked before a run."""
 
     def why_ended(self, config: C, state: Mapping[str, NDArray[Any]]) -> str:

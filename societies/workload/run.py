@@ -132,7 +132,7 @@ def run(
             except OutputError:
                 _require_memory(workload, config, device)  # what fits no device needs no disk
                 raise
-            workload.require_beside(config, path)
+            workload.require_outputs(config, path)
         first = start[0] + 1 if start else 1
         try:
             if file and start and start[0] >= (file.ticks_committed if file.ended else last):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from societies.beside import beside
+from societies.background import in_background
 from societies.output.checkpoints import array_sum
 from societies.workload.engines import Engine
 from societies.workload.fields import Field, State, hash_array
@@ -50,7 +50,7 @@ class SeenState:
         The thread that copies it then calls a function with the copy.
         """
         if self._reading is None:
-            self._reading = beside(self._read, True, then)
+            self._reading = in_background(self._read, True, then)
         return self._reading
 
     def read(self, *, hashed: bool = True) -> Read:
@@ -103,11 +103,11 @@ class _Chain:
         self._late.append((name, array))
         if self._running.done():
             self._running.result()
-            self._running, self._late = beside(self._call, self._late), []
+            self._running, self._late = in_background(self._call, self._late), []
 
     def end(self, result: Callable[[], Any]) -> Future[Any]:
         """Return what will hold a result, when the function has been called with every array."""
-        return beside(self._end, self._running, self._late, result)
+        return in_background(self._end, self._running, self._late, result)
 
     def _call(self, arrays: list[Named]) -> None:
         for name, array in arrays:

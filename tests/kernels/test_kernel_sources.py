@@ -221,7 +221,7 @@ TWINS_OF_ANOTHER_NAME = {
     "kernels/economy/bargaining.cl": "a part of trading.py",
     "kernels/economy/order.cl": "a part of statistics.py",
     "kernels/economy/practice.cl": "a part of extraction.py",
-    "kernels/economy/own_day.cl": "extraction.py by many work-items, and what follows it",
+    "kernels/economy/day_without_trade.cl": "extraction.py by many work-items, and what follows it",
     "kernels/economy/society_at_once.cl": "statistics.py by many work-items",
     "kernels/games/ngtsg/select_by_groups.cl": "select.py by many workgroups",
     "kernels/games/ngtsg/close_by_groups.cl": "close.py by many workgroups",

@@ -48,7 +48,7 @@ BY_HAND = {
 }
 
 
-AT_ONCE = {"extraction_at_once", "own_day", "society_at_once"}
+AT_ONCE = {"extraction_at_once", "day_without_trade", "society_at_once"}
 """Kernels that never had such a form; tests/kernels/test_portable_profile.py bounds them."""
 
 

@@ -30,7 +30,7 @@ SETTINGS = {
     "shocks": [{"day": 2, "remove": "resource", "index": "random"}],
     "record": {"checkpoint": 3},
 }
-KEPT = {name: field for name, field in (STATE | DEVICE_STATE).items() if field.kept}
+KEPT = {name: field for name, field in (STATE | DEVICE_STATE).items() if field.checkpointed}
 
 
 @pytest.fixture(scope="module")

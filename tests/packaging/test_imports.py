@@ -35,7 +35,7 @@ FLOORS = (
     {"kerneltext"},
     {"memory"},
     {"inputs", "numbers", "terminal", "texts"},
-    {"beside", "errors", "paths", "signals", "version", "words"},
+    {"background", "errors", "paths", "signals", "version", "words"},
 )
 """Rooms of the package from the top down. None imports from its own floor or from one above."""
 

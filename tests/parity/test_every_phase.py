@@ -97,5 +97,5 @@ def test_a_copy_alone_is_as_it_is_among_others(name):
         engine.run_ticks(1, 5)
     expected = alone.state()
     for array, values in together.state().items():
-        if together.fields[array].kept or together.fields[array].logged:
+        if together.fields[array].checkpointed or together.fields[array].logged:
             assert values[2:].tobytes() == expected[array].tobytes(), array

@@ -232,7 +232,7 @@ class Growing(Workload):
     def fields(self, p):
         fields = {
             "size": Field(("half",), "uint32", "units", "how large"),
-            "scratch": Field(("half",), "float64", "1", "of no importance", kept=False),
+            "scratch": Field(("half",), "float64", "1", "of no importance", checkpointed=False),
         }
         if self.end:
             fields["ended"] = Field((), "int64", "day", "day of the end", initial=-1)

@@ -182,7 +182,7 @@ def test_more_than_fit_run_in_batches_by_themselves(tmp_path, monkeypatch):
     config = small("economy", replicates=7)
     p = workload("economy").parameters(config)
     room = Room(workload("economy"), p, choose_device("auto"))
-    free = (room.fixed + 3.5 * room.of_copy) / batches.SHARE_OF_FREE
+    free = (room.fixed + 3.5 * room.bytes_per_copy) / batches.SHARE_OF_FREE
     monkeypatch.setattr(batches, "available_memory", lambda: int(free))
     rows = dict(societies.plan(config, device="cpu").rows)
     assert rows["societies at once"] == "3, in 3 batches; 3 fit"
@@ -234,7 +234,7 @@ def test_the_room_is_what_is_allocated():
         room = Room(chosen, chosen.parameters(config), device)
         from societies.workload.plan import device_bytes
 
-        assert room.fixed + 7 * room.of_copy == device_bytes(chosen, config)
+        assert room.fixed + 7 * room.bytes_per_copy == device_bytes(chosen, config)
 
 
 @pytest.mark.parametrize("batch", [0, -3])

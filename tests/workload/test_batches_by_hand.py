@@ -13,7 +13,7 @@ from small import small
 from societies.opencl import choose_device
 from societies.workload import batches
 from societies.workload.batches import Batches, Room
-from societies.workload.engines import by_tick
+from societies.workload.engines import split_by_tick
 from societies.workload.fields import (
     Field,
     Series,
@@ -27,7 +27,7 @@ from societies.workload.registry import workload
 FIELDS = {
     "number": Field((), "int32", "", "number of the copy"),
     "ticks": Field(("pair",), "float64", "", "ticks that it has run, twice"),
-    "passing": Field((), "int32", "", "not kept", kept=False),
+    "passing": Field((), "int32", "", "not kept", checkpointed=False),
     "ended": Field((), "int32", "", "tick at which it ended"),
 }
 
@@ -37,7 +37,7 @@ class Counting:
 
     def __init__(self, copies):
         self.copies, self.fields, self.parameters, self.built = copies, FIELDS, "p", "program"
-        self.place, self.gentle, self.calls, self.now = 0, None, [], {}
+        self.place, self.throttled, self.calls, self.now = 0, None, [], {}
 
     def at(self, place):
         self.place = place
@@ -61,7 +61,7 @@ class Counting:
         return {name: array.copy() for name, array in self.now.items()}
 
     def run_ticks(self, first, last):
-        self.calls.append((self.place, first, last, self.gentle))
+        self.calls.append((self.place, first, last, self.throttled))
         count = last - first + 1
         self.now["ticks"] = self.now["ticks"] + count
         ends = self.numbers % 10 == 3  # copies 103 and 113 end in the block's last tick
@@ -100,7 +100,7 @@ def test_every_copy_has_its_own_state_logs_and_events(copies, size):
     numbers = 100 + np.arange(copies)
     assert engine.count == -(-copies // size)
     assert engine.block_seconds == batches.SECONDS * engine.count
-    assert (engine.parameters, engine.built, engine.gentle) == ("p", "program", False)
+    assert (engine.parameters, engine.built, engine.throttled) == ("p", "program", False)
     assert engine.profile is None
     assert engine.logs() == engine.events() == engine.measured() == {}
     for _ in range(2):  # the second start begins anew
@@ -111,7 +111,7 @@ def test_every_copy_has_its_own_state_logs_and_events(copies, size):
         engine.run_ticks(1, 1)
     engine.start()
     inner.calls.clear()
-    engine.gentle = True
+    engine.throttled = True
     engine.run_ticks(1, 2)
     engine.run_ticks(3, 5)
     places = list(range(0, copies, size))
@@ -174,9 +174,9 @@ def test_single_steps_are_refused():
 
 def test_events_are_ordered_by_tick_and_within_by_copy():
     parts = [[[0, 3, 1], [1, 2, 2], [0, 2, 3]], [[2, 2, 4], [2, 1, 5]]]
-    found = by_tick([np.array(part, np.int32) for part in parts])
+    found = split_by_tick([np.array(part, np.int32) for part in parts])
     assert found.tolist() == [[2, 1, 5], [1, 2, 2], [0, 2, 3], [2, 2, 4], [0, 3, 1]]
-    assert by_tick([], 2).shape == (0, 3)
+    assert split_by_tick([], 2).shape == (0, 3)
 
 
 # -- room ------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ def test_events_are_ordered_by_tick_and_within_by_copy():
 def test_as_many_fit_as_memory_and_the_largest_array_allow(has, in_one, fits):
     """100 bytes for all, and 100 for each copy, of which 40 are in one array."""
     room = object.__new__(Room)
-    room.fixed, room.of_copy, room.largest, room.has, room.in_one = 100, 100, 40, has, in_one
+    room.fixed, room.bytes_per_copy, room.largest, room.has, room.in_one = 100, 100, 40, has, in_one
     assert room.copies == fits
     room._copies = "box"
     room._device = SimpleNamespace(name="this device", max_alloc=0)
@@ -259,7 +259,7 @@ def test_a_hash_is_of_names_types_shapes_and_bytes_of_what_is_kept_and_compared(
     fields = {
         "a": Field((), "int32", "", ""),
         "free": Field((), "int32", "", "", compared=False),
-        "passing": Field((), "int32", "", "", kept=False),
+        "passing": Field((), "int32", "", "", checkpointed=False),
         "same": Field((), "int32", "", "", constant=True),
         "b": Field(("pair",), "float64", "", ""),
     }

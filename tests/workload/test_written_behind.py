@@ -60,7 +60,7 @@ def one_thread(monkeypatch):
             done.set_exception(error)
         return done
 
-    monkeypatch.setattr(core, "beside", now)
+    monkeypatch.setattr(core, "in_background", now)
 
 
 @pytest.fixture
@@ -184,11 +184,11 @@ def test_the_engine_goes_on_while_blocks_are_written(calls, monkeypatch, tmp_pat
     """A commit that takes long keeps no tick waiting, and blocks that come meanwhile wait."""
     monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)
     monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 3)
-    commit, further, gentle = ResultFile.commit, Event(), []
+    commit, further, throttled = ResultFile.commit, Event(), []
     run_ticks = DeviceEngine.run_ticks
 
     def computed(self, first, last):
-        gentle.append(self.gentle)
+        throttled.append(self.throttled)
         run_ticks(self, first, last)
         if first > 30:
             further.set()
@@ -202,8 +202,8 @@ def test_the_engine_goes_on_while_blocks_are_written(calls, monkeypatch, tmp_pat
     monkeypatch.setattr(ResultFile, "commit", slow)
     config = small("economy", days=DAYS, record={})  # of many launches
     report = societies.run(config, out=tmp_path / "run.h5")
-    assert not gentle[0]
-    assert sum(gentle) >= 8  # launches leave time to whoever writes
+    assert not throttled[0]
+    assert sum(throttled) >= 8  # launches leave time to whoever writes
     written = blocks(calls, "written")
     assert written[1][1] - written[1][0] >= 20
     assert [day for first, last in written for day in range(first, last + 1)] == [
@@ -278,21 +278,21 @@ def test_logs_that_are_lent_are_laid_out_before_others_take_their_place(monkeypa
     config = small("economy", days=DAYS, record={})  # of many launches
     straight = societies.run(config, out=tmp_path / "straight.h5")
     monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 4)
-    array, lent = Staging.array, []
+    array, borrowed = Staging.array, []
 
     def scribbled(self, shape, dtype):
         place = array(self, shape, dtype)
-        lent.append(place)
-        place.view(np.uint8)[...] = 0xA5  # over all that was lent before
+        borrowed.append(place)
+        place.view(np.uint8)[...] = 0xA5  # over all that was borrowed before
         return place
 
     monkeypatch.setattr(Staging, "array", scribbled)
     for seconds in (0.0, 1e9):
         monkeypatch.setattr(core, "COMMIT_SECONDS", seconds)
         monkeypatch.setattr(core, "RAREST_SECONDS", seconds)
-        lent.clear()
+        borrowed.clear()
         report = societies.run(config, out=tmp_path / f"{seconds}.h5")
-        assert any(np.shares_memory(one, other) for one, other in pairwise(lent[::2]))
+        assert any(np.shares_memory(one, other) for one, other in pairwise(borrowed[::2]))
         assert datasets(report.path) == datasets(straight.path)
 
 

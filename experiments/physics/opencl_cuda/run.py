@@ -186,7 +186,7 @@ class Bench:
             done[label] = last
 
         arrays = sum(field.nbytes(engine.sizes) for engine in engines.values()
-                     for field in engine.fields.values() if field.kept)  # fmt: skip
+                     for field in engine.fields.values() if field.checkpointed)  # fmt: skip
         for label, engine in engines.items():
             advance(label)
             if arrays < HASHED:

@@ -122,7 +122,7 @@ def replay(
     engine.load(before)
     society = engine.copies_now[0]
     society.listener = listener.receive
-    of_the_day = workload.of_copy(p, 0, day)
+    of_the_day = workload.parameters_of_copy(p, 0, day)
     if listener.agent is not None:
         report_utility(of_the_day, society, listener.agent)
     for step in schedule.day_schedule(p, day):

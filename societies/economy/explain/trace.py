@@ -113,7 +113,7 @@ def trace(
         reached = f"{reached}, " if reached else ""
         reached += f"by {days} on {name}"
     return Trace(
-        parameters=workload.of_copy(p, 0, day),
+        parameters=workload.parameters_of_copy(p, 0, day),
         society=number,
         day=day,
         agent=agent,

@@ -103,7 +103,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
             "rows": Field((*one, "row"), "uint32", "1", "stones as bits", **more),
             "parents": Field((*one, "spot"), "uint16", "1", "groups of stones", **more),
             "outcomes": Field(
-                (*one, "playout"), "uint16", "1", "stones, reasons and result", kept=False
+                (*one, "playout"), "uint16", "1", "stones, reasons and result", checkpointed=False
             ),
             "wins": Field(one, "int64", "playouts", f"{counted} won", logged=True),
             "losses": Field(one, "int64", "playouts", f"{counted} lost", logged=True),
@@ -125,7 +125,13 @@ class Havannah(Workload[HavannahConfig, Parameters]):
         if p.record_game >= 0:
             meaning = "cells of the playout that is recorded, -1 after its end"
             fields["moves"] = Field(
-                (*one, "cell"), "int16", "index", meaning, initial=-1, kept=False, final=True
+                (*one, "cell"),
+                "int16",
+                "index",
+                meaning,
+                initial=-1,
+                checkpointed=False,
+                final=True,
             )
         return fields
 

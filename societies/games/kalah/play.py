@@ -131,7 +131,7 @@ class Match:
     def hint(self) -> Hint:
         """Search for the best move; the kernels stay as they are, only the board is another."""
         engine = self._engine
-        engine.renew(replace(self._p, positions=(Position(tuple(self.board), self.side),)))
+        engine.set_parameters(replace(self._p, positions=(Position(tuple(self.board), self.side),)))
         engine.run_ticks(self.level, self.level)
         found = {name: int(log[0, 0]) for name, log in engine.logs().items()}
         first = rules.pits_of(self._p, self.side).start

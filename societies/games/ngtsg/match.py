@@ -66,7 +66,7 @@ class SearchedMatch(MatchWorkload):
         ends = ", ".join(f"{i} {end}" for i, end in enumerate(self.ends))
         moves = f"{self.moves}, -1 after the end"
         return {
-            "number": Field((), "uint32", "index", "number of the match", kept=False),
+            "number": Field((), "uint32", "index", "number of the match", checkpointed=False),
             **self.record_fields("1", self.moves),
             "moves": Field(("move",), "int16", "1", moves, initial=-1, logged=True),
             "end": Field((), "uint8", "1", f"how the game ended: {ends}", logged=True),

@@ -187,7 +187,7 @@ class Searcher(Generic[C]):
         stop: Callable[[], bool],
     ) -> tuple[int, int, int]:
         """Return value, move and nodes of a search, unless it is stopped."""
-        engine.renew(replace(engine.parameters, roots=(tuple(root),)))
+        engine.set_parameters(replace(engine.parameters, roots=(tuple(root),)))
         engine.put({"ended": np.array([-1])})  # all else is set by the steps before the first tick
         for step in engine.steps(0):
             if step.phase not in self.once:

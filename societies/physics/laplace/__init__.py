@@ -91,7 +91,7 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
                 within=(None, None),
             ),
             "next": Field(
-                cells, num, "V", after, initial=plate.potentials, kept=False, compared=False
+                cells, num, "V", after, initial=plate.potentials, checkpointed=False, compared=False
             ),
             "free": Field(
                 cells, mask, "1", free, initial=plate.free_cells, constant=True, final=True
@@ -99,10 +99,20 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
             "change": Field((), num, "V", largest, logged=True, within=(0, None)),
             "ended": Field((), "int64", "step", last, initial=plate.RUNNING, final=True),
             "sum": Field(
-                (), "float64", "V", "sum of all potentials at the end", kept=False, final=True
+                (),
+                "float64",
+                "V",
+                "sum of all potentials at the end",
+                checkpointed=False,
+                final=True,
             ),
             "residual": Field(
-                (), "float64", "V", "norm of the residual at the end", kept=False, final=True
+                (),
+                "float64",
+                "V",
+                "norm of the residual at the end",
+                checkpointed=False,
+                final=True,
             ),
         }
 

@@ -68,10 +68,12 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
         number = (None, None)
 
         def sums(name: str, meaning: str) -> Field:
-            return Field(("atom",), "int64", "2^-36 epsilon", meaning, kept=False)
+            return Field(("atom",), "int64", "2^-36 epsilon", meaning, checkpointed=False)
 
         def total(unit: str, meaning: str) -> Field:
-            return Field((), "float64", unit, f"{meaning}, at the end", kept=False, final=True)
+            return Field(
+                (), "float64", unit, f"{meaning}, at the end", checkpointed=False, final=True
+            )
 
         return {
             "x": Field(

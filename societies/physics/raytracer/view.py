@@ -230,7 +230,7 @@ class SceneView:
             kept[key] = self._made(p)
         kept.move_to_end(key)
         engine = kept[key]
-        engine.renew(p)
+        engine.set_parameters(p)
         return engine
 
     def _made(self, p: Parameters) -> Engine:

@@ -71,7 +71,7 @@ def test_supersteps_after_the_end_change_nothing(device, keys):
     engine.run_ticks(superstep + 1, superstep + LOG_TICKS)
     after = engine.state()
     for name, field in engine.fields.items():
-        if field.kept:
+        if field.checkpointed:
             assert after[name].tobytes() == before[name].tobytes(), name
 
 

@@ -266,7 +266,7 @@ def test_a_pipe_is_no_picture(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "beside"),
+    ("name", "background"),
     [
         ("a.ppm", "a-blurred.ppm.png"),
         ("a.tga", "a-blurred.tga.png"),

@@ -272,7 +272,7 @@ __kernel void extraction_at_once(STATE_PARAMETERS, TABLE_PARAMETERS)
 
 // The same, and the end of the day and the agent's statistics, which follow it if there is no
 // trade.
-__kernel void own_day(STATE_PARAMETERS, TABLE_PARAMETERS)
+__kernel void day_without_trade(STATE_PARAMETERS, TABLE_PARAMETERS)
 {
     const size_t society = get_group_id(0) / AGENTS;
     const uint agent = get_group_id(0) % AGENTS;

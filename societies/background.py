@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-def beside(function: Callable[..., T], *arguments: Any) -> Future[T]:
+def in_background(function: Callable[..., T], *arguments: Any) -> Future[T]:
     """Begin to compute something; its result, or what it raises, comes when it is asked for.
 
     It pays for what lets other threads run meanwhile: checksums and hashes of large arrays do. What

@@ -12,7 +12,7 @@ from societies import sweep
 from societies.errors import DeviceError
 from societies.opencl import Program
 from societies.opencl.array import DeviceArray
-from societies.sweep import batch, kept
+from societies.sweep import batch, program_cache
 from societies.workload import engines
 
 pytestmark = pytest.mark.xdist_group("sweeps")
@@ -70,7 +70,7 @@ def test_a_bucket_builds_one_program_and_leaves_no_array(tmp_path, straight, bui
     assert not report.failures
     assert len({one.source for one in programs}) == len(programs) <= 2
     assert there == [0] * 5  # before the first batch and after each of four, of two sizes
-    assert kept.KEPT._last is None
+    assert program_cache.PROGRAMS._last is None
     same(tmp_path / "s.h5", straight)
 
 

@@ -1,7 +1,7 @@
-"""What does a process keep from one batch to the next: its device, and the program of the last one.
+"""Which device and program does a process cache between batches? Those of the last one.
 
 Batches of a bucket differ in values, numbers and size, not in the text of their kernels, so only
-the first of them builds a program, and calls its kernels for the first time. Nothing else is kept:
+the first of them builds a program and calls its kernels for the first time. Nothing else is cached:
 arrays are as large as their batch, and results depend on nothing that was computed before.
 """
 
@@ -16,11 +16,11 @@ from societies.opencl import Device
 from societies.workload.engines import Built, Engine
 
 
-class Kept:
-    """Device and program of the batch that ended last, for one that is asked to run there.
+class ProgramCache:
+    """Device and program of the batch that ended last, for a batch on the same device.
 
-    A batch takes it away while it runs: what two threads compute at once are two programs. After an
-    error it is not given back, as nobody knows in which state the device is.
+    A batch takes the program out of the cache while it runs, so two threads that compute at once
+    use two programs. After an error it is not put back, since the state of the device is then unknown.
     """
 
     def __init__(self) -> None:
@@ -28,8 +28,8 @@ class Kept:
         self._last: tuple[str, Built] | None = None
 
     @contextmanager
-    def lent(self, device: str) -> Iterator[Loan]:
-        """Lend what is kept to a batch, and keep what that has afterwards."""
+    def borrow(self, device: str) -> Iterator[Loan]:
+        """Lend the cached program to a batch, and cache the one that the batch returns."""
         with self._lock:
             name, built = self._last or ("", None)
             self._last = None
@@ -40,8 +40,8 @@ class Kept:
             with self._lock:
                 self._last = device, loan.built
 
-    def forget(self) -> None:
-        """Keep nothing any more."""
+    def clear(self) -> None:
+        """Drop the cached program."""
         with self._lock:
             self._last = None
 
@@ -69,10 +69,10 @@ class Loan:
         self.built = engine.built
 
 
-KEPT = Kept()
-"""What this process keeps."""
+PROGRAMS = ProgramCache()
+"""The cache of this process."""
 
 
-def forget() -> None:
-    """Keep nothing any more; for workers that are told so."""
-    KEPT.forget()
+def clear_programs() -> None:
+    """Clear the cache of programs (called in worker processes)."""
+    PROGRAMS.clear()

@@ -20,7 +20,7 @@ class ProgramCache:
     """Device and program of the batch that ended last, for a batch on the same device.
 
     A batch takes the program out of the cache while it runs, so two threads that compute at once
-    use two programs. After an error it is not put back, since the state of the device is then unknown.
+    use two programs. After an error it is not put back: the state of the device is then unknown.
     """
 
     def __init__(self) -> None:

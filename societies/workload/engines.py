@@ -91,7 +91,7 @@ class Engine(Protocol):
     def logs(self, *, borrowed: bool = False) -> State:
         """Return the logged fields of the last `run_ticks`: (copy, tick, ...).
 
-        Those that are ``borrowed`` hold until logs are borrowed again: their memory may be the same.
+        Borrowed ones hold until logs are borrowed again: their memory may be the same.
         """
 
     def events(self) -> dict[str, NDArray[np.int32]]:

@@ -56,7 +56,7 @@ LAUNCHED = (
     "societies/workload/windows",
     "societies/sweep/conduct",
     "societies/sweep/executors",
-    "societies/sweep/kept",
+    "societies/sweep/program_cache",
     "societies/sweep/plan",
 )
 """Modules that say when and where something is launched, timed, estimated or written. Most of what

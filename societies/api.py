@@ -16,6 +16,7 @@ from societies.config.load import find_config
 from societies.config.problems import dotted
 from societies.errors import ConfigError, SocietiesWarning, option
 from societies.progress import progress_bar
+from societies.workload.programs import allowed, allowing
 from societies.workload.registry import load_config, workload
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def run(
     values: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] | None = None,
     profile: bool = False,
+    allow_programs: bool = False,
     **clock: int | None,
 ) -> RunReport:
     """Run a configuration and write its file while running.
@@ -86,6 +88,9 @@ def run(
     profile : bool
         Measure every phase: the report's ``profile`` has launches, seconds and bytes of each. That
         makes a run a little slower.
+    allow_programs : bool
+        Let the programs run that the configuration names, such as players of chess. Without it only
+        those of the user's list run (docs/games.md).
 
     Returns
     -------
@@ -98,7 +103,8 @@ def run(
     ConfigError, DeviceError, OutputError
         One or two lines that say what is wrong, where, and what to do.
     Interrupted
-        After Ctrl-C, when everything done so far is in the file, its ``path``.
+        After Ctrl-C, when everything done so far is in the file, its ``path``. After SIGTERM or
+        SIGHUP the process ends as it would have, but when everything is in the file.
 
     Warns
     -----
@@ -121,6 +127,7 @@ def run(
     with ExitStack() as stack:
         if progress is None:
             progress = stack.enter_context(progress_bar(config, device, notebook=True))
+        stack.enter_context(allowed(allow_programs))
         return core.run(
             workload(config.workload),
             config,
@@ -223,10 +230,16 @@ def steps(
     *,
     device: str | Device = "auto",
     table: Any = None,
+    allow_programs: bool = False,
 ) -> Iterator[Tick]:
     """Run a configuration tick by tick, to look at its state in between; nothing is written.
 
     Looking changes nothing: the state at every tick has the bits of a run without looking.
+
+    Parameters
+    ----------
+    config, device, table, allow_programs
+        As for `run`.
 
     Yields
     ------
@@ -237,7 +250,7 @@ def steps(
     config, _ = _configuration("steps", config, table=table)
     from societies.workload import run as core
 
-    return core.steps(workload(config.workload), config, device=device)
+    return allowing(allow_programs, core.steps(workload(config.workload), config, device=device))
 
 
 def bench(
@@ -247,6 +260,7 @@ def bench(
     copies: Sequence[int] = (),
     ticks: int | None = None,
     repeats: int = 3,
+    allow_programs: bool = False,
     **clock: int | None,
 ) -> Iterator[Timing]:
     """Time a configuration with different numbers of copies; nothing is written.
@@ -262,6 +276,8 @@ def bench(
         the configuration, at most 64.
     repeats : int
         Measurements of each number of copies.
+    allow_programs : bool
+        As for `run`.
 
     Yields
     ------
@@ -273,7 +289,8 @@ def bench(
 
     chosen = workload(config.workload)
     ticks = _ticks(chosen.clock_plural, ticks, clock)
-    return core.bench(chosen, config, device=device, copies=copies, ticks=ticks, repeats=repeats)
+    timings = core.bench(chosen, config, device=device, copies=copies, ticks=ticks, repeats=repeats)
+    return allowing(allow_programs, timings)
 
 
 def _ticks(own: str, ticks: int | None, words: Mapping[str, int | None]) -> int | None:

@@ -11,7 +11,6 @@ import errno
 import json
 import os
 import shlex
-import signal
 import sys
 import traceback
 import warnings
@@ -25,13 +24,14 @@ import typer.core
 from rich.console import Console
 from rich.markup import escape
 
-from societies import memory
+from societies import memory, signals
 from societies.errors import (
     ConfigError,
     DamageWarning,
     DeviceError,
     DeviceFailed,
     Interrupted,
+    OriginWarning,
     OutputError,
     SocietiesError,
     SocietiesWarning,
@@ -159,6 +159,10 @@ Table = Annotated[
         metavar="CSV", help="Parameters of each copy: a column for each key, a row for each copy."
     ),
 ]
+AllowPrograms = Annotated[
+    bool,
+    typer.Option("--allow-programs", help="Let programs run that CONFIG names (players of chess)."),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 WIDE = 160
 """Columns of text for a table of numbers, which a narrow terminal wraps rather than cuts off."""
@@ -233,6 +237,7 @@ def run(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print what --profile measured as JSON, nothing else.")
     ] = False,
+    allow_programs: AllowPrograms = False,
     debug: Debug = False,
 ) -> None:
     """Run CONFIG and write one HDF5 file, which is safe to interrupt and can be resumed."""
@@ -271,12 +276,13 @@ def run(
                 batch=batch,
                 progress=progress,
                 profile=profile,
+                allow_programs=allow_programs,
                 **branch,
             )
     except Interrupted as error:
         if error.path is None:
             raise
-        raise Interrupted(f"{error}\ncontinue with: {again}", error.path) from error
+        raise error.followed_by(f"continue with: {again}") from error
     except DeviceFailed as error:
         raise DeviceFailed(f"{error}: {again}", error.path) from error
     if as_json:
@@ -345,6 +351,7 @@ def sweep(
         typer.Option("--dry-run", help="Print points, launches, memory, time; write nothing."),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="More than a million runs are meant.")] = False,
+    allow_programs: AllowPrograms = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only FILE's path.")] = False,
     debug: Debug = False,
 ) -> None:
@@ -391,10 +398,11 @@ def sweep(
                     scheduler=scheduler,
                     batch=batch,
                     yes=yes,
+                    allow_programs=allow_programs,
                     progress=progress,
                 )
         except Interrupted as error:
-            raise Interrupted(f"{error}\ncontinue with: {again}", error.path) from error
+            raise error.followed_by(f"continue with: {again}") from error
     if quiet:
         print(report.path)
     else:
@@ -479,25 +487,28 @@ def capture(
     table: Table = None,
     override: Override = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace DIR.")] = False,
+    allow_programs: AllowPrograms = False,
     debug: Debug = False,
 ) -> None:
     """Write a folder that reproduces one phase of CONFIG without Societies, for bug reports."""
     from societies.workload.capture import capture
+    from societies.workload.programs import allowed
     from societies.workload.registry import workload
 
     settings = _load(
         _find_config(config), override, seed=seed, ticks=ticks, replicates=replicates, table=table
     )
-    folder = capture(
-        workload(settings.workload),
-        settings,
-        phase=phase,
-        tick=tick,
-        time=time,
-        device=device,
-        out=out,
-        overwrite=overwrite,
-    )
+    with allowed(allow_programs):
+        folder = capture(
+            workload(settings.workload),
+            settings,
+            phase=phase,
+            tick=tick,
+            time=time,
+            device=device,
+            out=out,
+            overwrite=overwrite,
+        )
     print(folder)
 
 
@@ -637,6 +648,7 @@ def bench(
     table: Table = None,
     override: Override = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace CSV.")] = False,
+    allow_programs: AllowPrograms = False,
     debug: Debug = False,
 ) -> None:
     """Time CONFIG on a device with different numbers of copies; no result is written."""
@@ -647,7 +659,12 @@ def bench(
 
     settings = _load(_find_config(config), override, seed=seed, table=table)
     timings = societies.bench(
-        settings, device=device, copies=copies or (), ticks=ticks, repeats=repeats
+        settings,
+        device=device,
+        copies=copies or (),
+        ticks=ticks,
+        repeats=repeats,
+        allow_programs=allow_programs,
     )
     console = Console()
     with console.status("building kernels") if console.is_terminal else nullcontext():
@@ -677,12 +694,16 @@ def check(
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """Check CONFIG and report every mistake in it at once."""
+    """Check CONFIG: report every mistake in it at once, and which programs it names."""
     from societies.config import to_yaml
+    from societies.workload.programs import described
+    from societies.workload.registry import workload
 
     path = _find_config(config)
     settings = _load(path, override)
     print(to_yaml(settings) if verbose else f"{path}: valid, workload {settings.workload}")
+    for line in described(workload(settings.workload), settings):
+        print(printable(line), file=sys.stderr if verbose else sys.stdout)
 
 
 @app.command()
@@ -935,24 +956,26 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     arguments : sequence of str, optional
         Words after ``societies``; those of the process when not given.
     own_process : bool
-        Whether the process ends with this call: Ctrl-C is then ignored while the end is reported.
+        Whether the process ends with this call: Ctrl-C is then ignored while the end is reported,
+        and SIGTERM and SIGHUP end it at once.
 
     Raises
     ------
     SystemExit
         Always: 0 done, 1 failed, 2 configuration or usage, 3 device or build, 4 output,
-        130 interrupted.
+        130 interrupted, 143 by SIGTERM, 129 by SIGHUP.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         with shell_words(), warnings.catch_warnings():
             warnings.simplefilter("ignore", SocietiesWarning)  # shown when CONFIG is read
             warnings.simplefilter("always", DamageWarning)
+            warnings.simplefilter("always", OriginWarning)
             warnings.simplefilter("always", SweepWarning)
             show = warnings.showwarning
 
             def show_all(message: Warning | str, category: type[Warning], *where: Any) -> None:
-                if issubclass(category, DamageWarning | SweepWarning):
+                if issubclass(category, DamageWarning | OriginWarning | SweepWarning):
                     print(f"warning: {printable(str(message))}", file=sys.stderr)
                 else:
                     show(message, category, *where)
@@ -960,26 +983,23 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
             warnings.showwarning = show_all  # type: ignore[assignment]
             app(args=words, prog_name="societies", obj=words)
     except SystemExit as end:
-        _deafen(own_process)
-        if end.code == Interrupted.exit_code:  # typer's, for a Ctrl-C that nobody else caught
-            print(interruption(end), file=sys.stderr)
+        if own_process:
+            signals.last_words()
+        if end.code == Interrupted.exit_code:  # typer's, for a signal that nothing else caught
+            signals.say(interruption(end, words))
+            sys.exit(signals.exit_code(signals.number_of(end)))
         raise
     except Exception as error:
-        _deafen(own_process)
+        if own_process:
+            signals.last_words()
         with shell_words():
             reported = _reported(error)
         # Looked for by hand, since an error may come before the options are parsed.
         if "--debug" in words:
-            print(printable(traceback.format_exc()), file=sys.stderr, end="")
+            signals.say(printable(traceback.format_exc()).rstrip("\n"))
         else:
-            print(printable(str(reported)), file=sys.stderr)
+            signals.say(printable(str(reported)))
         sys.exit(reported.exit_code)
-
-
-def _deafen(own_process: bool) -> None:
-    """Ignore Ctrl-C from now on: nothing is left to interrupt but the last words."""
-    if own_process:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _reported(error: Exception) -> SocietiesError:

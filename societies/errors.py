@@ -6,8 +6,9 @@ to do. The command line prints that message without a traceback (``--debug`` sho
 
 from __future__ import annotations
 
+import signal
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -64,6 +65,10 @@ class DamageWarning(UserWarning):
     """A part of a file is damaged that a run can go on without."""
 
 
+class OriginWarning(UserWarning):
+    """A file was made by other rules than those of today, or may have been."""
+
+
 class SocietiesWarning(UserWarning):
     """Something is probably not meant so, but the run goes on."""
 
@@ -108,26 +113,51 @@ class OutputError(SocietiesError):
 
 
 class Interrupted(SocietiesError):
-    """The user interrupted the run; every day up to the one named is in the file.
+    """A signal interrupted the run; every day up to the one named is in the file.
 
     Attributes
     ----------
     path : Path of the file to resume, or None if there is none.
+    exit_code : 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP
     """
 
     exit_code = 130
 
-    def __init__(self, message: str, path: Path | None = None) -> None:
+    def __init__(self, message: str, path: Path | None = None, number: int = signal.SIGINT) -> None:
         super().__init__(message)
-        self.path = path
+        self.path, self.number, self.exit_code = path, number, 128 + number
+
+    def followed_by(self, line: str) -> Interrupted:
+        """Return the same with another line."""
+        return Interrupted(f"{self}\n{line}", self.path, self.number)
 
 
-def interruption(error: BaseException) -> str:
-    """Return what to say of a Ctrl-C: of an earlier one, if it came while that was reported."""
+COMPUTING = ("run", "sweep")
+WRITING = ("bench", "capture", "export", "new", "play", "plot")
+"""Commands that write files; each of the first writes one, which is never touched before a tick."""
+
+
+def interruption(error: BaseException, words: Sequence[str]) -> str:
+    """Return what to say of a signal that ended a command: what is in its file, or that nothing is.
+
+    Parameters
+    ----------
+    error : of an earlier signal, if another one came while that was reported
+    words : of the command line
+    """
     behind: BaseException | None = error
     while behind is not None and not isinstance(behind, Interrupted):
         behind = behind.__context__
-    return str(behind or "interrupted")
+    if behind is not None:
+        return str(behind)
+    command = words[0] if words else ""
+    if command in WRITING:
+        return "interrupted before it was done"
+    if command not in COMPUTING:
+        return "interrupted; this command writes no file"
+    begun = "the first tick" if command == "run" else "the first run of the sweep"
+    changed = "the file is unchanged" if "--resume" in words else "nothing was written"
+    return f"interrupted before {begun}; {changed}"
 
 
 def printable(text: str) -> str:

@@ -84,8 +84,8 @@ class Coordinate:
     ----------
     name : str
         Name of the dimension.
-    values : (n,) int64, float64 or str
-        One value per index; other integers and floats are converted.
+    values : (n,) int64, uint64, float64 or str
+        One value per index; integers are int64 unless their type has larger ones.
     units, long_name : str
         What xarray and a figure's axis show. No units means a pure number, ``"1"``.
     along : tuple of str
@@ -102,7 +102,9 @@ class Coordinate:
         values = np.asarray(self.values)
         if values.ndim != max(1, len(self.along)):
             raise ValueError(f"coordinate '{self.name}' must have one dimension")
-        if values.dtype.kind in "iu":
+        if values.dtype == np.uint64:
+            pass
+        elif values.dtype.kind in "iu":
             values = values.astype(np.int64)
         elif values.dtype.kind == "f":
             values = values.astype(np.float64)

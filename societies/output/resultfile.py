@@ -51,7 +51,8 @@ from societies.output.layout import (
     require_ours,
 )
 from societies.output.making import locked_target, made
-from societies.output.seal import Damage, Seal
+from societies.output.seal import Damage
+from societies.output.stored_seal import Seal
 from societies.output.tables import Table
 from societies.output.trust import opened
 

@@ -25,6 +25,7 @@ from societies.workload.blocks import Simulation
 from societies.workload.contents import contents_of
 from societies.workload.fields import Field
 from societies.workload.interrupts import interrupts
+from societies.workload.programs import allowed
 from societies.workload.protocol import Contents, Workload
 from societies.workload.registry import workload
 from societies.workload.run import engine_of
@@ -60,6 +61,7 @@ class Batch:
     keep: Keep
     device: str = "auto"
     version: str = field(default_factory=package_version)
+    allow_programs: bool = False
 
     def part(self, first: int, stop: int) -> Batch:
         """Return the batch of some of these runs."""
@@ -74,6 +76,7 @@ class Batch:
             self.keep,
             self.device,
             self.version,
+            self.allow_programs,
         )
 
     def on(self, device: str) -> Batch:
@@ -184,8 +187,8 @@ def run_batch(batch: Batch) -> Result:
         If this process has another version of Societies than the one that made the batch.
     SocietiesError
         As `societies.run` does.
-    KeyboardInterrupt
-        After Ctrl-C.
+    Stopped
+        After Ctrl-C, SIGTERM or SIGHUP.
     """
     if batch.version != package_version():
         raise WrongVersion(
@@ -197,7 +200,11 @@ def run_batch(batch: Batch) -> Result:
         base = chosen.config.model_validate(batch.base)
         config = launch_config(base, batch.settings, batch.columns, batch.numbers)
         # A workload may write a picture beside its results; those of a study are in the study.
-        with TemporaryDirectory(prefix="societies-") as folder, KEPT.lent(batch.device) as loan:
+        with (
+            TemporaryDirectory(prefix="societies-") as folder,
+            KEPT.lent(batch.device) as loan,
+            allowed(batch.allow_programs),
+        ):
             path = Path(folder) / "run.h5"
             values, events, device = computed(chosen, config, batch.keep, loan, path)
     except BaseException as error:

@@ -180,7 +180,11 @@ def _number(said: Mapping[str, Any], name: str, path: Path) -> float:
 
 
 def _steps(low: float, high: float, steps: int, scale: str) -> list[Any]:
-    """Return equal steps from low to high; whole ones are whole numbers."""
+    """Return equal steps from low to high; whole ones are whole numbers, and exact."""
+    if scale != "log" and isinstance(low, int) and isinstance(high, int):
+        step, rest = divmod(high - low, steps - 1)
+        if not rest:
+            return list(range(low, high + 1, step))
     if scale == "log":
         ratio = math.log(high / low) / (steps - 1)
         inner = [low * math.exp(i * ratio) for i in range(1, steps - 1)]

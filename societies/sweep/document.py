@@ -60,7 +60,7 @@ class SweepConfig(WorkloadConfig):
     )
     replicates: int = key(
         1,
-        "Runs of each point, alike but for their random draws",
+        "Runs of each point, alike but for their random draws; default: the replicates of the base",
         "runs",
         ge=1,
         le=LARGEST_INTEGER,
@@ -147,6 +147,11 @@ def load_sweep(source: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
     found = factors(document, type(base), base.model_dump(), folder, in_sweep(SweepConfig))
     chosen = workload(base.workload)
     _require_replicates(document, config, base)
+    if "replicates" in type(base).model_fields:
+        # Those of the base are meant for each point, unless the sweep says how many.
+        if "replicates" not in config.model_fields_set:
+            config = config.model_copy(update={"replicates": base.replicates})  # type: ignore[attr-defined]
+        base = base.model_copy(update={"replicates": 1})
     return Sweep(name, config, base, chosen, found, document)
 
 
@@ -236,12 +241,8 @@ def _below(document: Document, name: str) -> Document:
 
 
 def _require_replicates(document: Document, config: SweepConfig, base: WorkloadConfig) -> None:
-    """Raise ConfigError if runs of a point cannot be repeated, or that is said in two places."""
-    there = "replicates" in type(base).model_fields
-    if config.replicates > 1 and not there:
+    """Raise ConfigError if runs of a point cannot be repeated."""
+    if config.replicates > 1 and "replicates" not in type(base).model_fields:
         place, path = document.place(("replicates",)), ("replicates",)
         message = f"{base.workload} has no random draws, so all runs of a point would be the same"
         raise config_error([Problem(place, path, message)])
-    if there and getattr(base, "replicates", 1) != 1:
-        message = "must be 1: a sweep has its own key 'replicates'"
-        raise config_error([Problem(document.place(("base",)), ("base", "replicates"), message)])

@@ -16,6 +16,7 @@ from societies.beside import beside
 from societies.config.model import WorkloadConfig
 from societies.output import ResultFile
 from societies.output.checkpoints import ROTATING
+from societies.signals import Stopped
 from societies.workload.config import kept_ticks, recorded
 from societies.workload.engines import BLOCK_SECONDS, ENDED, LOG_TICKS, Engine
 from societies.workload.fields import kept
@@ -114,8 +115,8 @@ class Simulation:
 
         Raises
         ------
-        KeyboardInterrupt
-            After Ctrl-C; the state is saved.
+        Stopped
+            After a signal; the state is saved.
         """
         try:
             yield from self._blocks(tick, last)
@@ -164,7 +165,7 @@ class Simulation:
                         self._write(self._waiting.joined(block), block, last, ended)
                 except LeftOut as left:
                     self._save(self.tick, left.state)
-                    raise KeyboardInterrupt from None
+                    raise Stopped(self.stop.number) from None
                 yield self.tick
             else:
                 self._waiting.add(block)
@@ -175,8 +176,9 @@ class Simulation:
             self._write_waiting()
             yield self.tick
         if self.tick < last and ended is None:
-            self._save(self.tick, self.engine.state())
-            raise KeyboardInterrupt
+            if self.tick:  # the start is computed again, and no run has a checkpoint of it
+                self._save(self.tick, self.engine.state())
+            raise Stopped(self.stop.number)
 
     @contextmanager
     def keeping(self, last: int) -> Iterator[None]:

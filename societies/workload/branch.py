@@ -23,7 +23,7 @@ from societies.output.building import read_layout
 from societies.output.disk import Disk
 from societies.output.files import READING, explained
 from societies.output.layout import LAYOUT_VERSION, Layout, require_ours
-from societies.output.seal import Seal
+from societies.output.stored_seal import Seal
 from societies.output.trust import opened
 from societies.words import one_of, plural
 from societies.workload.config import kept_ticks, recorded
@@ -107,7 +107,9 @@ def parent_of(
                 f"{override(f'{workload.ticks_key}={2 * max(1, tick)}')}"
             )
         but = (workload.ticks_key, "record", "interventions")
-        require_origin(path, layout.attributes, config, workload.version, but, "branch off it")
+        require_origin(
+            path, layout.attributes, workload, config, but, "branch off it", "this branch"
+        )
         _require_same_past(path, layout.attributes, config, tick, clock)
         begin, state, there = _begin(workload, config, path, tick, disk, seal, layout)
         yield Parent(path, tick, begin, state, there, disk, layout)

@@ -1,6 +1,6 @@
 """Launches captured kernels on any OpenCL device and compares every bit with what they gave before.
 
-Needs only numpy and pyopencl, and the files beside it; README.txt says what they are.
+Needs only numpy and pyopencl, and the files of the capture; README.txt says what they are.
 Exit code: 0 identical, 1 different, 2 usage, 3 no such device, or the kernels do not build or run,
 4 a file of the capture is missing or damaged.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import zipfile
 from pathlib import Path
@@ -18,19 +19,23 @@ import numpy as np
 import pyopencl as cl
 
 HERE = Path(__file__).resolve().parent
+KERNELS = re.compile(r"kernel(_\d+)?\.cl")
+"""Files of a capture that are built; no other is read, whatever launch.json says."""
 CORRECT_DIVIDE = "-cl-fp32-correctly-rounded-divide-sqrt"
 
 
 def main() -> int:
     """Parse the command line, launch and compare; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("folder", nargs="?", type=Path, default=HERE, help="default: the driver's")
     parser.add_argument("--device", metavar="D", help="PLATFORM:DEVICE, or part of a name")
     parser.add_argument("--list", action="store_true", help="list the devices")
     options = parser.parse_args()
+    folder = options.folder
     try:
-        launch = json.loads(text("launch.json"))
-        inputs, expected = arrays("inputs.npz"), arrays("expected.npz")
-        texts = {file: text(file) for file in launch["programs"]}
+        launch = json.loads(text(folder / "launch.json"))
+        inputs, expected = arrays(folder / "inputs.npz"), arrays(folder / "expected.npz")
+        texts = {file: text(folder / kernels(file)) for file in launch["programs"]}
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
         print(f"failed: the capture is incomplete or damaged: {error}", file=sys.stderr)
         return 4
@@ -52,14 +57,21 @@ def main() -> int:
     return 1 if difference else 0
 
 
-def text(file: str) -> str:
-    """Return the text of a file beside this one."""
-    return (HERE / file).read_text(encoding="utf-8")
+def kernels(file: str) -> str:
+    """Return the name of a file of kernels; ValueError for a name that no capture has."""
+    if not KERNELS.fullmatch(file):
+        raise ValueError(f"{file!r} is no file of kernels")
+    return file
 
 
-def arrays(file: str) -> dict[str, Any]:
-    """Return the arrays of a file beside this one."""
-    with np.load(HERE / file, allow_pickle=False) as archive:
+def text(file: Path) -> str:
+    """Return the text of a file."""
+    return file.read_text(encoding="utf-8")
+
+
+def arrays(file: Path) -> dict[str, Any]:
+    """Return the arrays of a file."""
+    with np.load(file, allow_pickle=False) as archive:
         return {key: archive[key] for key in archive.files}
 
 
@@ -107,8 +119,7 @@ def run(
     context = cl.Context([device])
     queue = cl.CommandQueue(context)
     programs = {
-        file: build(context, file, kernels, launch["programs"][file])
-        for file, kernels in texts.items()
+        file: build(context, file, code, launch["programs"][file]) for file, code in texts.items()
     }
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     buffers = {
@@ -136,12 +147,12 @@ def run(
     return results
 
 
-def build(context: Any, file: str, kernels: str, options: list[str]) -> Any:
+def build(context: Any, file: str, code: str, options: list[str]) -> Any:
     """Return the built program of a text; LookupError with the compiler's reason if it is none."""
     (device,) = context.devices
     if not device.single_fp_config & cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT:
         options = [option for option in options if option != CORRECT_DIVIDE]
-    program = cl.Program(context, kernels)
+    program = cl.Program(context, code)
     try:
         return program.build(options=options, cache_dir=False)
     except cl.Error:

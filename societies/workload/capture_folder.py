@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import platform
+import secrets
 import shlex
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,11 @@ The driver needs Python with numpy and pyopencl, nothing else. It builds kernel.
 the arguments of inputs.npz and compares every bit with expected.npz, which is what
 {device}
 gave. It prints "identical" (exit code 0) or the first difference (1).
+
+driver.py and the kernels are programs: they run with all your rights. Run the folders of people
+whom you trust, others in a container. The driver of your own Societies runs no Python of a folder:
+
+    python -m societies.workload.capture_driver FOLDER
 
 To report a bug, pack this folder (`tar czf capture.tar.gz {folder}`), attach it to the report, and
 add what driver.py prints on your device.
@@ -273,8 +278,8 @@ def _write(
     aside = None
     try:
         parent = folder.absolute().parent
-        aside = Path(tempfile.mkdtemp(dir=parent, prefix=f".{folder.name}."))
-        aside.chmod(0o755)
+        aside = parent / f".{folder.name}.{secrets.token_hex(4)}"
+        aside.mkdir()  # with the rights that the user's umask leaves
         for name, text in texts.items():
             (aside / name).write_text(text, encoding="utf-8")
         for name, values in arrays.items():

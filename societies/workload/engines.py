@@ -25,6 +25,7 @@ from societies.workload.fields import State, initial_state, initial_values, kept
 from societies.workload.measured import Stopwatch
 from societies.workload.phases import BoundPhases, Step, kernel_files
 from societies.workload.profile import Profile
+from societies.workload.programs import require_allowed
 from societies.workload.protocol import Workload
 
 P = TypeVar("P")
@@ -189,6 +190,7 @@ class _Base(Generic[P]):
         copies: int,
         numbers: NDArray[Any] | None = None,
     ) -> None:
+        require_allowed(workload.programs(p))  # whatever is done with a configuration has an engine
         self.workload, self.parameters, self.first, self.copies = workload, p, first, copies
         self._numbers_of_all = numbers
         self.block_seconds = BLOCK_SECONDS

@@ -63,7 +63,7 @@ def create(
     return ResultFile.create(
         path,
         **parts(workload, config, contents),
-        attributes={**contents.attributes(), **origin(config, workload.version), **facts},
+        attributes={**contents.attributes(), **origin(workload, config), **facts},
         overwrite=overwrite,
     )
 

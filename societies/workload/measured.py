@@ -1,6 +1,7 @@
 """How long did each tick take, and how many kernels did it launch? For workloads that are timed.
 
-Both differ from run to run, so they are in the file, and in no state, hash or comparison.
+Both differ from run to run, from device to device, and in a run that was resumed. They are in the
+file, which says so, and in no state, hash or comparison.
 """
 
 from __future__ import annotations
@@ -14,13 +15,17 @@ import numpy as np
 
 from societies.workload.fields import State
 
+DIFFERS = "; measured, differs from run to run"
+"""End of the ``long_name`` of whatever in a file is no result and may differ when a run is repeated
+or resumed."""
+
 MEASURED = {
     "seconds": (
         "float64",
         "s",
-        "time that the tick took, all copies together; of ticks done together the mean",
+        f"time that the tick took, all copies together; of ticks done together the mean{DIFFERS}",
     ),
-    "launches": ("int64", "1", "kernels that the tick launched"),
+    "launches": ("int64", "1", f"kernels that the tick launched{DIFFERS}"),
 }
 """What is measured of a tick (`Workload.timed`): dtype, unit, meaning."""
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from societies.output import Coordinate, ResultFile, Table, Variable
     from societies.workload.coverage import Count
     from societies.workload.interrupts import Interruption
+    from societies.workload.programs import NamedProgram
     from societies.workload.report import RunReport
 
 
@@ -363,6 +364,10 @@ class Workload(Generic[C, P]):
         like all else; `verify` and golden hashes refuse it.
         """
         return ""
+
+    def programs(self, p: P) -> Sequence[NamedProgram]:
+        """Return the programs of others that a run starts; they run only if the user allows it."""
+        return ()
 
     def check(self, block: Block, p: P) -> None:
         """Raise an error for a block whose results cannot be trusted; it is not written."""

@@ -26,6 +26,8 @@ from societies.output.resultfile import ResultFile
 from societies.output.trust import opened
 from societies.version import package_version
 from societies.words import plural
+from societies.workload.protocol import Workload
+from societies.workload.sources import SOURCES, compare, sources_of, text_of
 
 _STATUS = ("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no")
 _COMMIT = "# branch.oid "
@@ -40,13 +42,14 @@ LONGER_AT_MOST, LONG = 2, 1 << 16
 as a factor and in characters beyond it."""
 
 
-def origin(config: WorkloadConfig, model_version: str) -> dict[str, str]:
+def origin(workload: Workload[Any, Any], config: WorkloadConfig) -> dict[str, str]:
     """Return the attributes that every file has: what was run, by which version, when."""
     return {
         "workload": config.workload,
         "configuration": to_yaml(config),
         "seed": str(getattr(config, "seed", "")),
-        "model_version": model_version,
+        "model_version": workload.version,
+        SOURCES: text_of(sources_of(workload, config)),
         "societies_version": package_version(),
         "git_commit": git_commit(),
         "created": now(),
@@ -60,7 +63,7 @@ def origin(config: WorkloadConfig, model_version: str) -> dict[str, str]:
     }
 
 
-def reopen(path: Path, config: WorkloadConfig, model_version: str) -> ResultFile:
+def reopen(path: Path, workload: Workload[Any, Any], config: WorkloadConfig) -> ResultFile:
     """Open the file to write on, after checking that it is one of this configuration.
 
     Raises
@@ -76,7 +79,7 @@ def reopen(path: Path, config: WorkloadConfig, model_version: str) -> ResultFile
         )
     file = ResultFile.resume(path)
     try:
-        require_origin(path, file.attributes, config, model_version)
+        require_origin(path, file.attributes, workload, config)
         for damage in file.damages:
             text = f"{path}: damaged: {damage}; the run goes on without it"
             warnings.warn(text, DamageWarning, stacklevel=2)
@@ -88,8 +91,8 @@ def reopen(path: Path, config: WorkloadConfig, model_version: str) -> ResultFile
 
 def checkpoint_of(
     path: Path,
+    workload: Workload[Any, Any],
     config: WorkloadConfig,
-    model_version: str,
     last: int | None = None,
     *,
     but: tuple[str, ...],
@@ -120,7 +123,7 @@ def checkpoint_of(
             clock = seal.clock
         finally:
             os.close(descriptor)
-    require_origin(path, attributes, config, model_version, but)
+    require_origin(path, attributes, workload, config, but, doing="what is computed from it")
     clock, key = seal.clock, but[0]
     if found is None and last is not None and there:
         which = f"that of {clock} {there[0]}"
@@ -147,13 +150,20 @@ def checkpoint_of(
 def require_origin(
     path: Path,
     attributes: Mapping[str, Any],
+    workload: Workload[Any, Any],
     config: WorkloadConfig,
-    model_version: str,
     but: tuple[str, ...] = (),
     going_on: str = "resume it",
+    doing: str = "the file",
 ) -> None:
-    """Raise OutputError unless a file was made with this configuration, some keys aside."""
-    version = str(attributes.get("model_version"))
+    """Raise OutputError unless a file was made with this configuration, some keys aside.
+
+    Warns
+    -----
+    OriginWarning
+        If the model's sources have changed, though not the version of the model.
+    """
+    version, model_version = str(attributes.get("model_version")), workload.version
     if version != model_version:
         raise OutputError(
             f"{path} was made by model version {_short(version)}, this is {model_version}: results "
@@ -191,6 +201,7 @@ def require_origin(
                 f"{config.inputs()[key]} have changed\n"
                 f"put the former one back, or run it anew into another file, with {option('out')}"
             )
+    compare(path, attributes, sources_of(workload, config), git_commit(), doing)
 
 
 def _require_table(path: Path, there: Any, table: Any, going_on: str) -> None:

@@ -118,7 +118,7 @@ def run(
         stop = stack.enter_context(interrupts())
         # A file that cannot be made is reported before any kernel is built.
         if resume:
-            file = stack.enter_context(reopen(path, config, workload.version))
+            file = stack.enter_context(reopen(path, workload, config))
             start = file.latest_checkpoint()
             if start:
                 require_checkpoint(workload, config, path, *start)
@@ -169,8 +169,8 @@ def run(
                                 progress(tick, last)
                     ended, means, why = simulation.tick, simulation.means, simulation.why
                     digest = simulation.state_sha256
-        except KeyboardInterrupt:
-            raise interrupted(workload.clock, file, last) from None
+        except KeyboardInterrupt as error:
+            raise interrupted(workload.clock, file, last, error) from None
     return workload.report(
         config,
         path=path,

@@ -84,7 +84,7 @@ def verify(
         raise ConfigError(f"verify: a run of this cannot be repeated: {why}")
     clock, most = workload.clock, workload.ticks(config)
     but = (workload.ticks_key, "record")
-    begin = checkpoint_of(Path(start), config, workload.version, but=but) if start else None
+    begin = checkpoint_of(Path(start), workload, config, but=but) if start else None
     after = begin[0] if begin else 0
     asked = ticks_to_verify(
         clock, ticks, most, after, workload.ticks_key

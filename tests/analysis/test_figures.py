@@ -85,6 +85,7 @@ BANDS = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("bands", BANDS)
 @pytest.mark.parametrize("name", ["series", "gini", "devices", "interdependence", "shock"])
 def test_every_figure_names_its_band_in_its_legend(name, bands):

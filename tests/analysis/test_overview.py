@@ -19,6 +19,8 @@ from societies.errors import OutputError, SocietiesError
 from societies.output import Coordinate, ResultFile, Variable
 from societies.workload.figure import STYLE, series_figure
 
+pytestmark = pytest.mark.ci
+
 SERIES = [variable for variable, *_ in PANELS]
 
 

@@ -137,6 +137,7 @@ def test_shipped_configurations_and_sweeps_are_listed_and_guessed(shell):
         assert f"did you mean '{name}'?" in shell("run", f"{name}s")[2]
 
 
+@pytest.mark.ci
 def test_a_result_or_a_sweep_is_no_configuration_of_a_run(shell, small):
     shell("run", "small.yaml", "-q")
     assert shell("run", "small.h5") == (
@@ -155,6 +156,7 @@ def test_a_result_or_a_sweep_is_no_configuration_of_a_run(shell, small):
     assert "'sweep' is no workload; give a sweep to" in shell("check", "sweep.yaml")[2]
 
 
+@pytest.mark.ci
 def test_a_run_made_with_set_is_extended_by_the_configuration_that_its_file_has(shell, small):
     set_ = ["--set", "first_society=3"]  # with the kernels of other tests
     for out, days in (("short.h5", "2"), ("long.h5", "4")):
@@ -253,6 +255,7 @@ def test_a_workload_that_is_not_known_is_guessed(shell):
     )
 
 
+@pytest.mark.ci
 def test_results_of_two_workloads_are_not_compared(shell, small):
     """Found in use: ``--variables agents_alive: no such variable``, which nobody had asked for."""
     (small / "plate.yaml").write_text("workload: laplace\nside: 8\nsteps: 4\n")
@@ -515,6 +518,7 @@ def test_devices_are_listed_with_limits_and_the_choice_of_auto(shell):
     assert out.count("(auto)") == 1
 
 
+@pytest.mark.ci
 def test_plot_prints_the_pictures_it_drew(shell, small):
     assert shell("run", "small.yaml", "-q")[0] == 0
     code, out, _ = shell("plot", "small.h5", "--out", "pictures")

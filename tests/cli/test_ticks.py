@@ -128,6 +128,7 @@ def test_timings_are_a_table_and_a_file(shell, monkeypatch):
     assert shell("bench", "plate.yaml", *words, "--out", "speed.csv", "--overwrite")[0] == 0
 
 
+@pytest.mark.ci
 def test_a_workload_draws_its_own_figure_with_its_own_options(shell):
     assert shell("run", "plate.yaml", *REFERENCE, "-q")[0] == 0
     pictures = []

@@ -141,6 +141,7 @@ def test_shipped_and_large_sizes_fit_the_portable_profile(name, on_cpu):
 SEEN = ["economy/quickstart", "economy/devices", "physics/laplace/quickstart"]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", thorough_but(SEEN[::2], SEEN))
 def test_what_is_planned_is_what_the_device_sees(device, name):
     chosen, _, p, copies = loaded(name)

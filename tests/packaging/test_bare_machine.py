@@ -190,7 +190,7 @@ def test_ctrl_c_ends_the_command_although_it_ignores_it(number, expected, rich, 
 
 
 def test_the_scripts_can_be_executed():
-    for script in (".ci/run", ".ci/bare"):
+    for script in (".ci/run", ".ci/nightly", ".ci/bare", ".ci/hostile"):
         assert (ROOT / script).stat().st_mode & stat.S_IXUSR
 
 

@@ -72,6 +72,7 @@ def test_the_readmes_command_finds_a_wrong_price(shell, planted):
     assert re.match(r"different: day \d+, phase trading \(round \d+\), array held", out), out
 
 
+@pytest.mark.ci
 def test_few_days_say_that_they_do_not_tell(shell, planted):
     """The same mistake is not found in two days; that is what the warning is about."""
     planted(*PRICE)
@@ -116,6 +117,7 @@ def test_shocks_to_come_are_named_and_looked_for():
     assert report.coverage.missing == []
 
 
+@pytest.mark.ci
 def test_days_of_a_long_run_are_those_of_the_straight_run():
     """The states that the device hands over are its own: nothing begins anew."""
     report = verify_economy(economy(days=40))

@@ -131,6 +131,7 @@ def test_blocks_that_take_no_time_are_written_together(calls, monkeypatch, tmp_p
         monkeypatch.setattr(core, name, never.get(name, 1 << 28))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("asked", "seconds", "alone"),
     [("auto", 1e9, [150, 160]), ("auto", 0.0, [50, 100, 150, 160]), (50, 1e9, [50, 100, 150, 160])],
@@ -199,7 +200,7 @@ def test_the_engine_goes_on_while_blocks_are_written(calls, monkeypatch, tmp_pat
 
     monkeypatch.setattr(DeviceEngine, "run_ticks", computed)
     monkeypatch.setattr(ResultFile, "commit", slow)
-    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    config = small("economy", days=DAYS, record={})  # of many launches
     report = societies.run(config, out=tmp_path / "run.h5")
     assert not gentle[0]
     assert sum(gentle) >= 8  # launches leave time to whoever writes
@@ -274,7 +275,7 @@ def test_what_another_thread_writes_is_written_though_the_device_fails(
 
 
 def test_logs_that_are_lent_are_laid_out_before_others_take_their_place(monkeypatch, tmp_path):
-    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    config = small("economy", days=DAYS, record={})  # of many launches
     straight = societies.run(config, out=tmp_path / "straight.h5")
     monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 4)
     array, lent = Staging.array, []
@@ -337,6 +338,7 @@ def test_what_waits_is_written_though_reading_fails(calls, what, monkeypatch, tm
         assert file["ticks_committed"][()] == until > 5
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("what", ["each", "finish"])
 def test_what_waits_is_written_though_the_end_fails(calls, what, monkeypatch, tmp_path):
     """The last block's events are written by then, and not committed: they are not there twice."""
@@ -450,7 +452,7 @@ def test_what_another_thread_writes_is_written_though_progress_fails(
             raise error
 
     monkeypatch.setattr(ResultFile, "commit", slow)
-    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    config = small("economy", days=DAYS, record={})  # of many launches
     with pytest.raises(type(error), match=str(error)):
         societies.run(config, out=tmp_path / "run.h5", progress=progress)
     until = blocks(calls, "computed")[-2][1]

@@ -71,7 +71,7 @@ def life(
     begin = 0
     if start is not None:
         begin, ensemble = checkpoint_of(
-            Path(start), config, workload.version, first - 1, but=(workload.ticks_key, "record")
+            Path(start), workload, config, first - 1, but=(workload.ticks_key, "record")
         )
         require_checkpoint(workload, config, Path(start), begin, ensemble)
         engine.load(state_of_one(ensemble, number - whole.first_society))

@@ -78,7 +78,7 @@ def trace(
     begin, state, reached = 0, None, ""
     if start is not None:
         begin, ensemble = checkpoint_of(
-            Path(start), config, workload.version, day - 1, but=(workload.ticks_key, "record")
+            Path(start), workload, config, day - 1, but=(workload.ticks_key, "record")
         )
         require_checkpoint(workload, config, Path(start), begin, ensemble)
         state = state_of_one(ensemble, number - whole.first_society)

@@ -32,7 +32,10 @@ class PositionConfig(Section):
     """A board and whose turn it is."""
 
     board: ListOf[Stones] = key(
-        ..., "Stones of each cell: BOTTOM's pits and store, TOP's pits and store", "stones"
+        ...,
+        "Stones of each cell: BOTTOM's pits and store, TOP's pits and store",
+        "stones",
+        examples=[[4, 4, 4, 4, 4, 4, 0] * 2],
     )
     to_move: Literal["top", "bottom"] = key("top", "Who is to move")
 

@@ -14,6 +14,7 @@ from rich.console import Console
 from reference_py.games.kalah import rules
 from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters, Position
 from societies.errors import ConfigError, option
+from societies.texts import whole_number
 from societies.words import counted
 from societies.workload.devices import chosen_device
 from societies.workload.engines import DeviceEngine, ReferenceEngine
@@ -200,8 +201,8 @@ def _asked(match: Match, own: int, console: Console) -> bool:
             return False
         word, number = (words or ["?"])[0], words[-1] if words else ""
         try:
-            if word.isdecimal():
-                match.move(int(word))
+            if (pit := whole_number(word)) is not None:
+                match.move(pit)
                 return True
             if word in ("q", "quit"):
                 return False

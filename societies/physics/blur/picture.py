@@ -8,7 +8,7 @@ from typing import Any
 
 from societies.errors import OutputError, override
 from societies.output import ResultFile
-from societies.physics.blur.image import is_ours, kind_of, unwritable, write
+from societies.physics.picture_files import is_ours, kind_of, unwritable, write
 from societies.words import plural
 from societies.workload.contents import SeriesAndDetail
 from societies.workload.fields import State
@@ -63,7 +63,7 @@ class WithPicture(SeriesAndDetail):
         super().finish(file, tick, state)
         source = self.config.source
         path = self.config.picture_path(file.path)
-        write(path, state()["picture"], source.alpha, source.durations)
+        write(path, state()["picture"], source.alpha, source.metadata)
 
 
 class PictureReport(RunReport):

@@ -273,11 +273,11 @@ def test_all_copies_have_the_devices_of_the_configuration(devices):
 def test_days_have_their_own_shocks_and_otherwise_the_same_steps():
     from societies.economy.schedule import kept_schedule
 
-    shocks = [{"day": day, "remove": "agent", "index": day} for day in (3, 5)]
+    shocks = [{"day": day, "remove": "agent", "index": day} for day in (1, 3, 5)]
     p = WORKLOAD.parameters(economy(shocks=shocks, devices="all"))
     names = {day: [step.phase for step in kept_schedule(p, day)] for day in range(7)}
-    assert [day for day, steps in names.items() if "shocks" in steps] == [3, 5]
-    assert names[1] == names[2] == names[4] == names[6] != names[0]
+    assert [day for day, steps in names.items() if "shocks" in steps] == [1, 3, 5]
+    assert names[2] == names[4] == names[6] != names[0]
     assert [one for one in names[3] if one != "shocks"] == names[2]
     assert kept_schedule(p, 2) is kept_schedule(p, 4) is kept_schedule(p, 6)
     for step in kept_schedule(p, 2):
@@ -462,6 +462,8 @@ def test_columns_that_are_none(columns, message):
     [
         ("a,b,a\n1,2,3\n", "a: is there twice"),
         ("b,a,a\n1,2,3\n", "a: is there twice"),
+        ("", "needs a line with keys and a line of numbers"),
+        ("\n\n", "needs a line with keys and a line of numbers"),
         ("a\n", "needs a line with keys and a line of numbers"),
         ("a\n\n", "needs a line with keys and a line of numbers"),
         ("a\n1\n\n2\n", "a: expected a number, got an empty line"),

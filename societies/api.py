@@ -16,16 +16,16 @@ from societies.config.load import find_config
 from societies.config.problems import dotted
 from societies.errors import ConfigError, SocietiesWarning, option
 from societies.progress import progress_bar
-from societies.workload.programs import allowed, allowing
-from societies.workload.registry import load_config, workload
+from societies.workload.declare.registry import load_config, workload
+from societies.workload.running.programs import allowed, allowing
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.bench import Timing
-    from societies.workload.coverage import VerifyReport
-    from societies.workload.plan import Plan
-    from societies.workload.report import RunReport
-    from societies.workload.run import Tick
+    from societies.workload.checking.bench import Timing
+    from societies.workload.checking.coverage import VerifyReport
+    from societies.workload.running.plan import Plan
+    from societies.workload.running.report import RunReport
+    from societies.workload.running.run import Tick
 
 _TABLES = (".csv", ".tsv", ".txt", ".xls", ".xlsx", ".ods", ".parquet", ".json")
 _NO_RESULTS = (".yaml", ".yml", ".png", ".svg", ".pdf", ".py", ".cl")
@@ -122,7 +122,7 @@ def run(
     _require_name_of_result(out)
     for text in config_warnings(config):
         warnings.warn(text, SocietiesWarning, stacklevel=2)
-    from societies.workload import run as core
+    from societies.workload.running import run as core
 
     with ExitStack() as stack:
         if progress is None:
@@ -169,7 +169,7 @@ def plan(
     tick = _ticks(workload(config.workload).clock, tick, clock)
     config = _branch(config, start, tick, values)
     _require_name_of_result(out)
-    from societies.workload import plan as core
+    from societies.workload.running import plan as core
 
     made = core.plan(
         workload(config.workload),
@@ -218,7 +218,7 @@ def verify(
         ``str(report)`` says it in a few lines.
     """
     config, _ = _configuration("verify", config, table=table)
-    from societies.workload import verify as core
+    from societies.workload.checking import verify as core
 
     chosen = workload(config.workload)
     ticks = _ticks(chosen.clock_plural, ticks, clock)
@@ -248,7 +248,7 @@ def steps(
         dimensions and units) and ``sha256``.
     """
     config, _ = _configuration("steps", config, table=table)
-    from societies.workload import run as core
+    from societies.workload.running import run as core
 
     return allowing(allow_programs, core.steps(workload(config.workload), config, device=device))
 
@@ -285,7 +285,7 @@ def bench(
         One for each measurement, as soon as it is made.
     """
     config, _ = _configuration("bench", config)
-    from societies.workload import bench as core
+    from societies.workload.checking import bench as core
 
     chosen = workload(config.workload)
     ticks = _ticks(chosen.clock_plural, ticks, clock)
@@ -347,7 +347,7 @@ def _branch(
         )
     if start is None or not values:
         return config
-    from societies.workload.branch import last_tick, with_values
+    from societies.workload.running.branch import last_tick, with_values
 
     changed: WorkloadConfig = with_values(
         config, last_tick(Path(start)) if tick is None else tick, values
@@ -366,7 +366,7 @@ def _tabled(config: WorkloadConfig, table: Any) -> WorkloadConfig:
     """Return the configuration of societies with the parameters of a table, if there is one."""
     if table is None:
         return config
-    from societies.workload.points import with_table
+    from societies.workload.running.points import with_table
 
     found: WorkloadConfig = with_table(config, table)
     return found

@@ -459,7 +459,7 @@ def verify(
 ) -> None:
     """Run CONFIG on the device and in plain Python, and compare every bit after every phase."""
     import societies
-    from societies.workload.registry import workload
+    from societies.workload.declare.registry import workload
 
     settings = _load(_find_config(config), override, seed=seed, replicates=replicates, table=table)
     clock = workload(settings.workload).clock
@@ -503,9 +503,9 @@ def capture(
     debug: Debug = False,
 ) -> None:
     """Write a folder that reproduces one phase of CONFIG without Societies, for bug reports."""
-    from societies.workload.capture import capture
-    from societies.workload.programs import allowed
-    from societies.workload.registry import workload
+    from societies.workload.checking.capture import capture
+    from societies.workload.declare.registry import workload
+    from societies.workload.running.programs import allowed
 
     settings = _load(
         _find_config(config), override, seed=seed, ticks=ticks, replicates=replicates, table=table
@@ -539,7 +539,7 @@ def trace(
     What can be asked for depends on the workload: societies trace CONFIG --help.
     """
     from societies.members import call, member_of
-    from societies.workload.registry import workload
+    from societies.workload.declare.registry import workload
 
     settings = _load(_find_config(config), override, seed=seed, table=table)
     member = member_of(workload(settings.workload), "trace")
@@ -562,7 +562,7 @@ def play(
     How it is played depends on the workload: societies play CONFIG --help.
     """
     from societies.members import call, member_of
-    from societies.workload.registry import workload
+    from societies.workload.declare.registry import workload
 
     settings = _load(_find_config(config), override)
     member = member_of(workload(settings.workload), "play")
@@ -607,7 +607,7 @@ def view(
     """
     from societies.members import call, member_of
     from societies.view import listen, require_packages, show
-    from societies.workload.registry import workload
+    from societies.workload.declare.registry import workload
 
     settings = _load(_find_config(config), override)
     member = member_of(workload(settings.workload), "view")
@@ -667,7 +667,7 @@ def bench(
     import societies
     from societies.timings import measured
     from societies.timings import table as printed
-    from societies.workload.registry import workload
+    from societies.workload.declare.registry import workload
 
     settings = _load(_find_config(config), override, seed=seed, table=table)
     timings = societies.bench(
@@ -708,8 +708,8 @@ def check(
 ) -> None:
     """Check CONFIG: report every mistake in it at once, and which programs it names."""
     from societies.config import to_yaml
-    from societies.workload.programs import described
-    from societies.workload.registry import workload
+    from societies.workload.declare.registry import workload
+    from societies.workload.running.programs import described
 
     path = _find_config(config)
     settings = _load(path, override)
@@ -729,7 +729,7 @@ def schema(
     debug: Debug = False,
 ) -> None:
     """Print the JSON schema of a workload's configuration: keys, units, ranges, meanings."""
-    from societies.workload.registry import json_schema, workload_names
+    from societies.workload.declare.registry import json_schema, workload_names
 
     if workload is None:
         raise ConfigError(f"schema: name a workload: {', '.join(workload_names())}")
@@ -1046,7 +1046,7 @@ def _reported(error: Exception) -> SocietiesError:
 
 def _place_in_workload(error: Exception) -> str:
     """Return file and line where the code of a workload of somebody else failed; or nothing."""
-    from societies.workload.registry import foreign_packages
+    from societies.workload.declare.registry import foreign_packages
 
     packages, place = foreign_packages(), ""
     for frame, line in traceback.walk_tb(error.__traceback__):
@@ -1064,8 +1064,8 @@ def _find_config(path: Path) -> Path:
 
 def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], Source]:
     """Return what makes the text of all kernels of a configuration from further macros."""
-    from societies.workload.engines import text
-    from societies.workload.registry import workload
+    from societies.workload.declare.registry import workload
+    from societies.workload.running.engines import text
 
     settings = _load(_find_config(config), None)
     return lambda macros: text(workload(settings.workload), settings, macros)
@@ -1074,7 +1074,7 @@ def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], Source]:
 def _of_branch(path: Path, overrides: Sequence[str] | None) -> tuple[list[str], dict[str, Any]]:
     """Divide --set of a branch into what concerns the whole run and values changed from then on."""
     from societies.config import read_text
-    from societies.workload.registry import load_config, workload
+    from societies.workload.declare.registry import load_config, workload
 
     whole = (workload(load_config(path).workload).ticks_key, "record")
     kept, values = [], {}
@@ -1097,7 +1097,7 @@ def _load(
 ) -> WorkloadConfig:
     """Read the configuration with the overrides; `keys` are those that have a flag of their own."""
     from societies.config.problems import dotted
-    from societies.workload.registry import load_config, named_workload, workload
+    from societies.workload.declare.registry import load_config, named_workload, workload
 
     short = {key: value for key, value in keys.items() if value is not None}
     name = named_workload(path) if short or ticks is not None else None
@@ -1109,7 +1109,7 @@ def _load(
     flags = [f"{key}={value}" for key, value in keys.items() if value is not None]
     config = load_config(path, [*(overrides or []), *flags])
     if table is not None:
-        from societies.workload.points import with_table
+        from societies.workload.running.points import with_table
 
         config = with_table(config, table)
     for conflict in config.warnings():

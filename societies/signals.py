@@ -1,8 +1,8 @@
 """Which signals end a run: Ctrl-C, SIGTERM (Slurm, ``docker stop``), SIGHUP (a closed terminal)?
 
 They become the exception `Stopped` wherever nothing has to be saved first; a run turns the first
-one into a flag (`societies.workload.interrupts`). A signal that was ignored when the process
-started, as under nohup, stays ignored, and a handler of the calling program stays in place.
+one into a flag (`societies.workload.running.interrupts`). A signal that was ignored when the
+process started, as under nohup, stays ignored, and a handler of the calling program stays in place.
 """
 
 from __future__ import annotations

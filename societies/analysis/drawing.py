@@ -12,7 +12,7 @@ import numpy as np
 from societies.analysis.selecting import RUN, copies_of, unknown
 from societies.economy.figure import happenings
 from societies.errors import ConfigError, SocietiesError, option
-from societies.workload.figure import (
+from societies.workload.drawing.figure import (
     COLOURS,
     COLUMNS,
     MOST_POINTS,
@@ -29,7 +29,7 @@ from societies.workload.figure import (
     require_shown,
     words,
 )
-from societies.workload.lettering import characters, fit, legend_above
+from societies.workload.drawing.lettering import characters, fit, legend_above
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -38,8 +38,8 @@ from societies.analysis.selecting import copies_of, ticks_of
 from societies.analysis.study_figures import sensitivity, sweep
 from societies.economy.figure import happenings, possible_types
 from societies.errors import ConfigError, SocietiesError, option
-from societies.workload import bands as statistics
-from societies.workload.figure import (
+from societies.workload.drawing import bands as statistics
+from societies.workload.drawing.figure import (
     COLOURS,
     INTERVAL,
     clock_of,
@@ -47,7 +47,7 @@ from societies.workload.figure import (
     thousands,
     words,
 )
-from societies.workload.lettering import legend_above
+from societies.workload.drawing.lettering import legend_above
 
 if TYPE_CHECKING:
     import xarray as xr

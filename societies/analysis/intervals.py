@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from societies.analysis.selecting import require_dims
 from societies.errors import ConfigError, option
-from societies.workload import bands
+from societies.workload.drawing import bands
 
 if TYPE_CHECKING:
     import xarray as xr

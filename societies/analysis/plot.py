@@ -18,7 +18,7 @@ from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, SocietiesError, option
 from societies.output import open_results
 from societies.paths import kind_unless_file
-from societies.workload.figure import STYLE, clock_and_copies, series_figure
+from societies.workload.drawing.figure import STYLE, clock_and_copies, series_figure
 
 if TYPE_CHECKING:
     from typing import TypeAlias

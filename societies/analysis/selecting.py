@@ -12,13 +12,13 @@ from societies.config.problems import suggestion
 from societies.errors import ConfigError, option, shortened
 from societies.numbers import natural
 from societies.words import plural
-from societies.workload.figure import clock_of
-from societies.workload.registry import named_in, workload, workloads
+from societies.workload.declare.registry import named_in, workload, workloads
+from societies.workload.drawing.figure import clock_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from societies.workload.protocol import Workload
+    from societies.workload.declare.protocol import Workload
 
     Ticks = str | slice | int | Sequence[int] | None
 

@@ -27,7 +27,7 @@ from societies.analysis.selecting import RUN
 from societies.analysis.sensitivity import morris, sobol, varied
 from societies.errors import SocietiesError
 from societies.words import counted
-from societies.workload.figure import (
+from societies.workload.drawing.figure import (
     COLOURS,
     INK,
     INTERVAL,
@@ -38,7 +38,7 @@ from societies.workload.figure import (
     thousands,
     words,
 )
-from societies.workload.lettering import characters, legend_above, wrapped
+from societies.workload.drawing.lettering import characters, legend_above, wrapped
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -90,7 +90,7 @@ class WorkloadConfig(Section):
 
     @property
     def table(self) -> Any:
-        """Parameters that differ from copy to copy (`societies.workload.tables.Table`), or None."""
+        """The table (`societies.workload.running.tables.Table`) of parameters by copy, or None."""
         return self._table
 
     @property

@@ -19,7 +19,7 @@ from reference_py.economy.measures import measured
 from reference_py.economy.parameters import Parameters
 from reference_py.economy.streams import PURPOSE_COUNT
 from societies.economy import memory, source
-from societies.workload.phases import Joined, Launch, Phase, Rounds, Scratch, phase
+from societies.workload.declare.phases import Joined, Launch, Phase, Rounds, Scratch, phase
 
 CLOCK = "day"
 """Parameter of kernels and of the reference's functions that is handed the number of the day."""

@@ -42,9 +42,9 @@ from societies.economy.variables import (
     measure_variables,
 )
 from societies.output import Column, Coordinate, ResultFile, Table, Variable
-from societies.workload.fields import Series, State, file_values
-from societies.workload.protocol import Block, Workload
-from societies.workload.varying import coordinates
+from societies.workload.declare.fields import Series, State, file_values
+from societies.workload.declare.protocol import Block, Workload
+from societies.workload.declare.varying import coordinates
 
 DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}
 

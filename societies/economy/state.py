@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from reference_py.economy import state
 from reference_py.economy.parameters import REMOVE_AGENT, Parameters
 from societies.economy.series import series_of
-from societies.workload.fields import Field
-from societies.workload.fields import initial_state as initial
+from societies.workload.declare.fields import Field
+from societies.workload.declare.fields import initial_state as initial
 
 ALIVE = "alive"
 """The field that says which agents are in the simulation."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reference_py.economy.measures import COMPARED, DEVICE_SUMMED, TOPS
 from societies.economy.series import GROUP_DEVICE_SERIES, GROUP_SERIES
 from societies.output import Variable
-from societies.workload.fields import Field
+from societies.workload.declare.fields import Field
 
 HHI = "Herfindahl-Hirschman index of extraction, quantiles over resources"
 

@@ -22,14 +22,14 @@ from societies.output.study_layout import RUN
 from societies.sweep.points import launch_config
 from societies.sweep.program_cache import PROGRAMS, Loan
 from societies.version import package_version
-from societies.workload.blocks import Simulation
-from societies.workload.contents import contents_of
-from societies.workload.fields import Field, file_values
-from societies.workload.interrupts import interrupts
-from societies.workload.programs import allowed
-from societies.workload.protocol import Contents, Workload
-from societies.workload.registry import workload
-from societies.workload.run import engine_of
+from societies.workload.declare.contents import contents_of
+from societies.workload.declare.fields import Field, file_values
+from societies.workload.declare.protocol import Contents, Workload
+from societies.workload.declare.registry import workload
+from societies.workload.running.blocks import Simulation
+from societies.workload.running.interrupts import interrupts
+from societies.workload.running.programs import allowed
+from societies.workload.running.run import engine_of
 
 FINAL = "final_{}"
 """Name of an array of the state as it is after the last tick."""

@@ -51,8 +51,8 @@ from societies.sweep.prepare import (
 )
 from societies.sweep.report import Progress, SweepReport, Watch, report_of
 from societies.words import counted
-from societies.workload.interrupts import Interruption, interrupts
-from societies.workload.slices import paced
+from societies.workload.declare.slices import paced
+from societies.workload.running.interrupts import Interruption, interrupts
 
 SECONDS_OF_BATCH = 10.0
 """What a batch is to take: a killed sweep loses no more."""

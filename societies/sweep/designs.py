@@ -27,7 +27,7 @@ from societies.sweep.factor import Factor, Refused, Row, Unknown, key_place
 from societies.sweep.ranges import is_number
 from societies.sweep.sampling import SAMPLES, sample
 from societies.words import counted
-from societies.workload.varying import NotVarying, found_key
+from societies.workload.declare.varying import NotVarying, found_key
 
 MOST_STEPS = 1_000_000
 """Values of a range; more of them would be more points than a study may have."""

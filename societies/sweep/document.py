@@ -24,8 +24,8 @@ from societies.numbers import natural
 from societies.sweep.designs import factors
 from societies.sweep.factor import Factor
 from societies.sweep.places import in_base, in_sweep
-from societies.workload.protocol import Workload
-from societies.workload.registry import MODELS, workload
+from societies.workload.declare.protocol import Workload
+from societies.workload.declare.registry import MODELS, workload
 
 MOST_POINTS = 10_000_000
 """Of a study: all points are in memory, and each has a run of its own in the file."""

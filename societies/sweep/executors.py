@@ -346,7 +346,7 @@ def local_devices(device: str) -> list[str]:
         If there is none.
     """
     from societies.opencl import choose_device, list_devices
-    from societies.workload.devices import is_reference
+    from societies.workload.running.devices import is_reference
 
     if is_reference(device):
         return [device]

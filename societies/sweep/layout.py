@@ -21,9 +21,9 @@ from societies.sweep.designs import described_factors
 from societies.sweep.document import Sweep, digest
 from societies.sweep.points import Bucket, Point
 from societies.version import package_version
-from societies.workload.contents import contents_of
-from societies.workload.provenance import git_commit, now
-from societies.workload.varying import unit_and_meaning
+from societies.workload.declare.contents import contents_of
+from societies.workload.declare.varying import unit_and_meaning
+from societies.workload.running.provenance import git_commit, now
 
 MOST_SHAPES = 4
 """Values of a key that are looked at to learn how long the dimensions become: the least, the

@@ -16,7 +16,7 @@ from societies.output.study import StudyFile
 from societies.output.study_layout import StudyLayout
 from societies.sweep.document import digest
 from societies.sweep.report import SweepReport, report_of
-from societies.workload.sources import compare, hashes_of
+from societies.workload.running.sources import compare, hashes_of
 
 
 def merge(parts: Sequence[str | Path], out: str | Path, *, overwrite: bool = False) -> SweepReport:

@@ -20,9 +20,9 @@ from societies.sweep.points import Bucket, groups, launch_config
 from societies.sweep.prepare import Prepared, prepared, warnings_of
 from societies.sweep.program_cache import clear_programs
 from societies.words import counted
-from societies.workload import plan as of_run
-from societies.workload.devices import chosen_device
-from societies.workload.sufficiency import byte_count, duration
+from societies.workload.running import plan as of_run
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.sufficiency import byte_count, duration
 
 SHOWN = 3
 """Points that are printed."""

@@ -16,10 +16,10 @@ from societies.sweep.executors import is_address
 from societies.sweep.layout import Runs, different_shapes, joined_shape, keep_of, layout_of
 from societies.sweep.points import Bucket, Point, checked_points, points_of
 from societies.words import counted
-from societies.workload.programs import allowed, require_allowed
-from societies.workload.protocol import Workload
-from societies.workload.provenance import git_commit
-from societies.workload.sources import SOURCES, compare, sources_of, text_of
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.programs import allowed, require_allowed
+from societies.workload.running.provenance import git_commit
+from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 
 MANY = 1_000_000
 """Above this number of runs somebody has to say that they are meant."""

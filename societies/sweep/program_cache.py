@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 from societies.opencl import Device
-from societies.workload.engines import Built, Engine
+from societies.workload.running.engines import Built, Engine
 
 
 class ProgramCache:

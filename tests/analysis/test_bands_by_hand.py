@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from societies.workload import bands
+from societies.workload.drawing import bands
 
 NAN = math.nan
 

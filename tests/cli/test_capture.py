@@ -19,9 +19,9 @@ from societies.economy import schedule
 from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError
 from societies.opencl import Program, choose_device
-from societies.workload import capture as core
-from societies.workload import capture_driver, capture_folder
-from societies.workload.capture_folder import capture_launches
+from societies.workload.checking import capture as core
+from societies.workload.checking import capture_driver, capture_folder
+from societies.workload.checking.capture_folder import capture_launches
 
 pytestmark = pytest.mark.ci
 

@@ -14,7 +14,7 @@ import pytest
 import xarray as xr
 
 import societies
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 RUN = """
 workload: economy

@@ -19,7 +19,7 @@ from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
-from societies.workload.phases import Step
+from societies.workload.declare.phases import Step
 
 SETTINGS = {
     "workload": "economy",

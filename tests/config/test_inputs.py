@@ -31,10 +31,10 @@ from societies.output.layout import LAYOUT_ATTRIBUTE, STUDY_ATTRIBUTE
 from societies.output.study_layout import STUDY_VERSION
 from societies.physics.matmul.config import MatmulConfig
 from societies.sweep import load_sweep
-from societies.workload.engines import ReferenceEngine
-from societies.workload.registry import workload
-from societies.workload.tables import table_of
-from societies.workload.windows import ticks_to_verify
+from societies.workload.checking.windows import ticks_to_verify
+from societies.workload.declare.registry import workload
+from societies.workload.running.engines import ReferenceEngine
+from societies.workload.running.tables import table_of
 
 HEAD = "workload: economy\n"
 SWEEP = "base: economy/quickstart\nset: {replicates: 1}\n"

@@ -20,9 +20,9 @@ from reference_py.economy.tables import (
 from societies import config_from_dict
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
-from societies.workload.points import points_of, with_rows, with_table
-from societies.workload.tables import Table, table_of
-from societies.workload.varying import coordinates
+from societies.workload.declare.varying import coordinates
+from societies.workload.running.points import points_of, with_rows, with_table
+from societies.workload.running.tables import Table, table_of
 
 SIZES = {"workload": "economy", "agents": 6, "resources": 4, "days": 30}
 
@@ -340,7 +340,7 @@ def test_limits_at_their_ends():
 
 
 def test_kernels_find_each_value_in_its_column():
-    from societies.workload.keys import table_columns, table_lookups, table_row
+    from societies.workload.declare.keys import table_columns, table_lookups, table_row
 
     values = {"real": 2.5, "row": (1.0, 3.0, 4.0), "whole": 7, "last": 0.5}
     assert table_row(values) == [2.5, 1.0, 3.0, 4.0, 7.0, 0.5]
@@ -413,7 +413,7 @@ def test_eight_problems_of_a_table_are_reported_and_the_others_counted(wrong, mo
 )
 def test_whole_numbers_of_a_table_stand_for_either_kind(number, whole):
     from societies.sweep.points import _plain as of_sweep
-    from societies.workload.points import _plain as of_run
+    from societies.workload.running.points import _plain as of_run
 
     for plain in (of_run, of_sweep):
         found = plain(np.float64(number))

@@ -49,7 +49,7 @@ import numpy as np
 from societies import signals
 from societies.__main__ import command
 from societies.output import Column, Coordinate, ResultFile, Table, Variable, inspect, open_results
-from societies.workload.measured import DIFFERS
+from societies.workload.declare.measured import DIFFERS
 
 DAYS, COPIES, AGENTS, EVERY = 120, 2, 500, 7
 STATE = {"x": ((COPIES, AGENTS), np.uint64), "sums": ((COPIES,), np.float64)}
@@ -155,7 +155,7 @@ def write(path: Path) -> None:
 def write_model(path: Path, what: str) -> None:
     """Run one of the models, or continue its run, a commit for every tick."""
     import societies
-    from societies.workload import blocks as core
+    from societies.workload.running import blocks as core
 
     core._next_length = lambda ticks, seconds: 1
     core.RAREST_SECONDS = 0.0
@@ -400,7 +400,7 @@ def ticks_lost(path: Path) -> str:
 def stop_some(name: str, numbers: Sequence[int], seed: int) -> tuple[Counter[str], list[str]]:
     """Stop commands one after the other; return what came of them, and what is wrong."""
     import societies.sweep
-    import societies.workload.run  # noqa: F401
+    import societies.workload.running.run  # noqa: F401
 
     seen, wrong, lasted = Counter[str](), [], {}
     with tempfile.TemporaryDirectory() as folder:
@@ -442,7 +442,7 @@ def main() -> int:
             print("ready", flush=True)
             write(options.write)
         else:
-            import societies.workload.run
+            import societies.workload.running.run
 
             societies.config_from_dict(MODELS[options.what])
             print("ready", flush=True)

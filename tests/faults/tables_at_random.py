@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 from societies.errors import ConfigError
-from societies.workload.tables import table_of
+from societies.workload.running.tables import table_of
 
 SECONDS = 1.0
 """Processor time above which a table is a failure."""

@@ -33,9 +33,9 @@ from societies.economy.parameters import parameters
 from societies.kerneltext.source import Source, amalgamate
 from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
-from societies.workload.engines import text
-from societies.workload.fields import initial_state
-from societies.workload.registry import workload
+from societies.workload.declare.fields import initial_state
+from societies.workload.declare.registry import workload
+from societies.workload.running.engines import text
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "kernels").rglob("*.cl"))

@@ -16,7 +16,7 @@ from societies.economy.engine import ReferenceEngine
 from societies.economy.parameters import parameters
 from societies.economy.series import series_of
 from societies.errors import Interrupted
-from societies.workload.engines import ReferenceEngine as CoreReference
+from societies.workload.running.engines import ReferenceEngine as CoreReference
 
 pytestmark = pytest.mark.xdist_group("device files")  # its runs are shared
 

@@ -26,8 +26,8 @@ from societies import load_config
 from societies.economy.workload import Economy
 from societies.errors import Interrupted
 from societies.output import ResultFile
-from societies.workload import run
-from societies.workload.engines import DeviceEngine
+from societies.workload.running import run
+from societies.workload.running.engines import DeviceEngine
 
 KILLS, CHAINS = 20, 2
 LONG, SHORT, CHECKPOINT = 80, 20, 7
@@ -488,7 +488,7 @@ def test_ctrl_c_in_a_process_of_its_own(times, folder):
 LATE = """
 import atexit, os, signal, sys
 from societies import __main__, signals
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 def interrupt(*_):
     os.kill(os.getpid(), signal.SIGINT)

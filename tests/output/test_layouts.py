@@ -8,7 +8,7 @@ import pytest
 import societies
 from societies.errors import OutputError
 from societies.output import inspect
-from societies.workload.registry import load_config
+from societies.workload.declare.registry import load_config
 
 FILES = Path(__file__).resolve().parents[1] / "data" / "files"
 CONFIG = [

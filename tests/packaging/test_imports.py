@@ -51,15 +51,15 @@ MOST_LINES = 400
 LONGER = {
     # one class or one engine whose methods are read together
     "societies/output/resultfile.py",
-    "societies/workload/engines.py",
+    "societies/workload/running/engines.py",
     "societies/opencl/function.py",
     "societies/opencl/kernel.py",
     # one command line, one format, one table, one protocol
     "societies/cli.py",
     "societies/output/layout.py",
-    "societies/workload/figure.py",
-    "societies/workload/phases.py",
-    "societies/workload/protocol.py",
+    "societies/workload/drawing/figure.py",
+    "societies/workload/declare/phases.py",
+    "societies/workload/declare/protocol.py",
     "reference_py/economy/state.py",
     # one language: of kernels, of their preprocessor, of CUDA
     "societies/localmem/clang.py",

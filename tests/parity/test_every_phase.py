@@ -10,8 +10,8 @@ import pytest
 from small import forms, names, small
 
 from societies.opencl import choose_device
-from societies.workload.engines import FINISH, DeviceEngine, ReferenceEngine
-from societies.workload.registry import workload
+from societies.workload.declare.registry import workload
+from societies.workload.running.engines import FINISH, DeviceEngine, ReferenceEngine
 
 FORMS = [(name, form) for name in names() for form in range(len(forms(name)))]
 

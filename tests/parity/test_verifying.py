@@ -17,17 +17,17 @@ from societies.errors import ConfigError
 from societies.opencl import choose_device
 from societies.paths import data_directory
 from societies.workload import Count, Field, Phase, Series, Source, Step, Workload, falls, rises
-from societies.workload import verify as core
-from societies.workload.config import DailyConfig
-from societies.workload.engines import ReferenceEngine as CoreReference
-from societies.workload.run import run
-from societies.workload.windows import (
+from societies.workload.checking import verify as core
+from societies.workload.checking.windows import (
     ALL_TICKS,
     FIRST_TICKS,
     MOST_SINGLE_TICKS,
     TICKS_AT_A_TIME,
     chosen_windows,
 )
+from societies.workload.declare.config import DailyConfig
+from societies.workload.running.engines import ReferenceEngine as CoreReference
+from societies.workload.running.run import run
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -24,7 +24,7 @@ from societies.sweep.points import (
     shared_keys,
 )
 from societies.sweep.ranges import Wrong, range_of
-from societies.workload.points import points_of as parameters_of
+from societies.workload.running.points import points_of as parameters_of
 
 BASE = {"workload": "economy", "agents": 5, "resources": 4, "days": 6}
 DAY, EXPONENT, SURPLUS = "day_length", "utility.exponent", "trading.min_surplus"

@@ -13,7 +13,7 @@ from societies.errors import DeviceError
 from societies.opencl import Program
 from societies.opencl.array import DeviceArray
 from societies.sweep import batch, program_cache
-from societies.workload import engines
+from societies.workload.running import engines
 
 pytestmark = pytest.mark.xdist_group("sweeps")
 

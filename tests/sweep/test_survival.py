@@ -18,7 +18,7 @@ from societies.errors import ConfigError, DeviceError, Interrupted, OutputError
 from societies.output import inspect
 from societies.output.study import StudyFile
 from societies.sweep import conduct, executors
-from societies.workload import batches
+from societies.workload.running import batches
 
 pytestmark = pytest.mark.xdist_group("sweeps")
 

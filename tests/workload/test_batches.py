@@ -12,13 +12,13 @@ import societies
 from societies import SocietiesError
 from societies.errors import OutputError
 from societies.opencl import choose_device
-from societies.workload import batches
-from societies.workload.batches import Batches, Room, batch_size
-from societies.workload.engines import ReferenceEngine
-from societies.workload.points import with_rows, with_table
-from societies.workload.registry import workload
-from societies.workload.run import engine_of
-from societies.workload.tables import Table
+from societies.workload.declare.registry import workload
+from societies.workload.running import batches
+from societies.workload.running.batches import Batches, Room, batch_size
+from societies.workload.running.engines import ReferenceEngine
+from societies.workload.running.points import with_rows, with_table
+from societies.workload.running.run import engine_of
+from societies.workload.running.tables import Table
 
 TABLE = {"trading.min_surplus": np.linspace(0, 3, 7), "utility.exponent": [2, 3, 2, 3, 2, 3, 2.5]}
 
@@ -199,7 +199,7 @@ def test_a_society_that_does_not_fit_is_refused_before_anything_is_built(tmp_pat
     plan = societies.plan(small("economy"), device="cpu")
     assert any(re.match(message, warning) for warning in plan.warnings)
     assert dict(plan.rows)["societies at once"] == "none fits"
-    monkeypatch.setattr("societies.workload.run.DeviceEngine", None)
+    monkeypatch.setattr("societies.workload.running.run.DeviceEngine", None)
     with pytest.raises(SocietiesError, match=message):
         societies.run(small("economy"), device="cpu", out=tmp_path / "run.h5")
     assert not (tmp_path / "run.h5").exists()
@@ -207,7 +207,7 @@ def test_a_society_that_does_not_fit_is_refused_before_anything_is_built(tmp_pat
     def full(*_, **__):
         raise OutputError("run.h5: the disk is full")
 
-    monkeypatch.setattr("societies.workload.run.require_room", full)
+    monkeypatch.setattr("societies.workload.running.run.require_room", full)
     with pytest.raises(SocietiesError, match=message):
         societies.run(small("economy"), device="cpu", out=tmp_path / "run.h5")
     monkeypatch.setattr(batches, "available_memory", lambda: 2**40)
@@ -232,7 +232,7 @@ def test_the_room_is_what_is_allocated():
         config = small("economy", replicates=7)
         config = config if table is None else with_table(config, table)
         room = Room(chosen, chosen.parameters(config), device)
-        from societies.workload.plan import device_bytes
+        from societies.workload.running.plan import device_bytes
 
         assert room.fixed + 7 * room.bytes_per_copy == device_bytes(chosen, config)
 

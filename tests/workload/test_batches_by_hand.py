@@ -11,10 +11,7 @@ import pytest
 from small import small
 
 from societies.opencl import choose_device
-from societies.workload import batches
-from societies.workload.batches import Batches, Room
-from societies.workload.engines import split_by_tick
-from societies.workload.fields import (
+from societies.workload.declare.fields import (
     Field,
     Series,
     initial_state,
@@ -22,7 +19,10 @@ from societies.workload.fields import (
     series_macros,
     state_hash,
 )
-from societies.workload.registry import workload
+from societies.workload.declare.registry import workload
+from societies.workload.running import batches
+from societies.workload.running.batches import Batches, Room
+from societies.workload.running.engines import split_by_tick
 
 FIELDS = {
     "number": Field((), "int32", "", "number of the copy"),

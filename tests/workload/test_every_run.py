@@ -12,11 +12,11 @@ from small import names, small
 import societies
 from societies.errors import DeviceError, DeviceFailed, Interrupted
 from societies.output import inspect
-from societies.workload import blocks as core
-from societies.workload.config import recorded
-from societies.workload.engines import ReferenceEngine
-from societies.workload.measured import DIFFERS
-from societies.workload.registry import workload
+from societies.workload.declare.config import recorded
+from societies.workload.declare.measured import DIFFERS
+from societies.workload.declare.registry import workload
+from societies.workload.running import blocks as core
+from societies.workload.running.engines import ReferenceEngine
 
 NEVER = 50
 """Checkpoints of a small workload that leaves no choice: more ticks apart than it has."""

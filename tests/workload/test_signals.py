@@ -15,7 +15,7 @@ from societies import signals, sweep
 from societies.errors import Interrupted, interruption
 from societies.games.chess import external
 from societies.output import ResultFile
-from societies.workload.interrupts import Interruption, interrupts
+from societies.workload.running.interrupts import Interruption, interrupts
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 ALL = pytest.mark.parametrize("number", CODES)

@@ -11,9 +11,9 @@ import societies
 from societies import paths, sweep
 from societies.errors import OriginWarning
 from societies.kerneltext import source
-from societies.workload import sources
-from societies.workload.registry import workload
-from societies.workload.sources import SOURCES, compare, sources_of, text_of
+from societies.workload.declare.registry import workload
+from societies.workload.running import sources
+from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 
 KERNEL, REFERENCE = "kernels/physics/laplace/rule.cl", "reference_py/physics/laplace/rule.py"
 SWEEP = {"base": {"workload": "laplace", "side": 6, "steps": 2}, "vary": {"grid": {"side": [6, 7]}}}

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from societies.errors import DeviceError
-from societies.workload import waiting
-from societies.workload.fields import SERIES, Field, state_hash
-from societies.workload.protocol import Block
-from societies.workload.seen import SeenState
-from societies.workload.waiting import Waiting
+from societies.workload.declare.fields import SERIES, Field, state_hash
+from societies.workload.declare.protocol import Block
+from societies.workload.running import waiting
+from societies.workload.running.seen import SeenState
+from societies.workload.running.waiting import Waiting
 
 COPIES = 3
 

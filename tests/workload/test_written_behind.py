@@ -17,9 +17,9 @@ from societies.economy.results import Layout
 from societies.errors import DeviceError, DeviceFailed, OutputError, shell_words
 from societies.opencl.staging import Staging
 from societies.output import ResultFile, inspect
-from societies.workload import blocks as core
-from societies.workload.engines import DeviceEngine
-from societies.workload.waiting import Waiting
+from societies.workload.running import blocks as core
+from societies.workload.running.engines import DeviceEngine
+from societies.workload.running.waiting import Waiting
 
 DAYS = 60
 CONFIG = {"workload": "economy", "agents": 6, "resources": 5, "days": DAYS, "seed": 3}

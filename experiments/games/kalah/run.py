@@ -137,7 +137,7 @@ def search(device, depth, part=0, **settings):
     import societies
     from societies.games.kalah import WORKLOAD
     from societies.games.kalah import search as declared
-    from societies.workload.engines import DeviceEngine
+    from societies.workload.running.engines import DeviceEngine
 
     usual = declared.PART
     declared.PART = part or usual
@@ -266,7 +266,7 @@ def main():
     import report
 
     import societies
-    from societies.workload.provenance import git_commit
+    from societies.workload.running.provenance import git_commit
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")

@@ -21,13 +21,13 @@ from societies.economy.explain.replay import (
 from societies.economy.schedule import day_schedule
 from societies.errors import ConfigError, option, override
 from societies.opencl import Device
-from societies.workload.devices import chosen_device
-from societies.workload.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
-from societies.workload.fields import State, kept, state_hash
-from societies.workload.file import require_checkpoint
-from societies.workload.protocol import Workload
-from societies.workload.provenance import checkpoint_of
-from societies.workload.run import Progress
+from societies.workload.declare.fields import State, kept, state_hash
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
+from societies.workload.running.file import require_checkpoint
+from societies.workload.running.provenance import checkpoint_of
+from societies.workload.running.run import Progress
 
 
 def trace(

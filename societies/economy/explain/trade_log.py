@@ -27,9 +27,9 @@ from societies.economy.explain.replay import (
     swaps,
 )
 from societies.output import Column, Coordinate, ResultFile, Table, Variable
-from societies.workload.fields import State
-from societies.workload.interrupts import Interruption
-from societies.workload.protocol import LeftOut, Workload
+from societies.workload.declare.fields import State
+from societies.workload.declare.protocol import LeftOut, Workload
+from societies.workload.running.interrupts import Interruption
 
 PAYMENT = "payment"
 LABOUR = "labour"

@@ -19,7 +19,7 @@ from societies.workload import Field, Launch, Phase, Scratch, Slices, Source, St
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.report import RunReport
+    from societies.workload.running.report import RunReport
 
 FOLDER = "games/chess"
 BLOCK = 2048

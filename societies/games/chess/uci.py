@@ -24,8 +24,8 @@ from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILD
 from societies.games.ngtsg.refinements import contradictions
 from societies.numbers import natural
 from societies.texts import whole_number
-from societies.workload.engines import DeviceEngine, ReferenceEngine
-from societies.workload.registry import config_from_dict
+from societies.workload.declare.registry import config_from_dict
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 if TYPE_CHECKING:
     from societies.games.chess.config import ChessConfig

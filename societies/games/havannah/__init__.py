@@ -22,8 +22,8 @@ from societies.workload import Field, Launch, Phase, Scratch, Slices, Source, St
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.protocol import Contents
-    from societies.workload.report import RunReport
+    from societies.workload.declare.protocol import Contents
+    from societies.workload.running.report import RunReport
 
 FOLDER = "games/havannah"
 WIDTH_ON_CPU = 16

@@ -21,8 +21,8 @@ from societies.errors import ConfigError
 from societies.games.havannah.game_record import record_of
 from societies.games.havannah.position import Game, game_of
 from societies.words import counted
-from societies.workload.config import SEED
-from societies.workload.naming import parameters_of
+from societies.workload.declare.config import SEED
+from societies.workload.declare.naming import parameters_of
 
 STREAMS = ORBIT // STREAM_GAP
 """Playouts whose random numbers do not overlap."""

@@ -17,8 +17,8 @@ from societies.errors import ConfigError, option, shortened
 from societies.numbers import natural
 from societies.texts import whole_number
 from societies.words import counted
-from societies.workload.devices import chosen_device
-from societies.workload.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 if TYPE_CHECKING:
     from societies.games.kalah.config import KalahConfig

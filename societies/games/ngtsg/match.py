@@ -16,7 +16,7 @@ from societies.workload import Field, Phase, Source, Step, phase
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.protocol import Contents
+    from societies.workload.declare.protocol import Contents
 
 
 class SearchedMatch(MatchWorkload):

@@ -30,12 +30,12 @@ from societies.games.ngtsg.groups import FOLDER, ITEMS, by_groups, over_nodes
 from societies.games.ngtsg.host import on_host
 from societies.games.ngtsg.small_batches import Few
 from societies.workload import Field, Phase, Scratch, Source, Step, Workload, phase
-from societies.workload.engines import LOG_TICKS
+from societies.workload.running.engines import LOG_TICKS
 
 if TYPE_CHECKING:
     from societies.games.ngtsg.config import SearchConfig
-    from societies.workload.protocol import Contents
-    from societies.workload.report import RunReport
+    from societies.workload.declare.protocol import Contents
+    from societies.workload.running.report import RunReport
 
 BEGIN = Step("begin"), Step("first_depth")
 """What happens before the first superstep; the latter in a search of several depths alone."""

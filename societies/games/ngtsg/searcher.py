@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from reference_py.games.ngtsg.parameters import NO_MOVE, NOTHING
 from societies.games.ngtsg.config import BatchConfig, SearchConfig
 from societies.games.ngtsg.search import at_once
-from societies.workload.devices import chosen_device
-from societies.workload.engines import DeviceEngine, ReferenceEngine
-from societies.workload.slices import paced
+from societies.workload.declare.slices import paced
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 if TYPE_CHECKING:
     from societies.opencl import Device

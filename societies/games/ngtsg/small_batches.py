@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from reference_py.games.ngtsg.tree import CLOSED
 from societies.opencl import choose_device
-from societies.workload.engines import DeviceEngine
-from societies.workload.phases import Step
+from societies.workload.declare.phases import Step
+from societies.workload.running.engines import DeviceEngine
 
 
 class Few:

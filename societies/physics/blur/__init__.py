@@ -21,9 +21,9 @@ from societies.workload import Field, Phase, Source, Step, Workload, phase, word
 if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.physics.blur.view import Look
-    from societies.workload.protocol import Contents
-    from societies.workload.report import RunReport
-    from societies.workload.view import View
+    from societies.workload.declare.protocol import Contents
+    from societies.workload.declare.view import View
+    from societies.workload.running.report import RunReport
 
 FOLDER = "physics/blur"
 

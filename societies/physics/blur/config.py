@@ -12,7 +12,7 @@ from societies.config.model import Conflict, Interval, Section, WorkloadConfig, 
 from societies.errors import ConfigError
 from societies.physics.picture_files import ANIMATED, kind_of, left_out, unwritable
 from societies.physics.pictures import Picture, read
-from societies.workload.config import MOST_TICKS
+from societies.workload.declare.config import MOST_TICKS
 
 LARGEST_SIDE = 32_768
 LARGEST_RADIUS = 4000

@@ -10,9 +10,9 @@ from societies.errors import OutputError, override
 from societies.output import ResultFile
 from societies.physics.picture_files import is_ours, kind_of, unwritable, write
 from societies.words import plural
-from societies.workload.contents import SeriesAndDetail
-from societies.workload.fields import State
-from societies.workload.report import RunReport
+from societies.workload.declare.contents import SeriesAndDetail
+from societies.workload.declare.fields import State
+from societies.workload.running.report import RunReport
 
 
 def described(config: Any) -> str:

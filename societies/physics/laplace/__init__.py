@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.physics.laplace.view import Controls
     from societies.workload import View
-    from societies.workload.report import RunReport
+    from societies.workload.running.report import RunReport
 
 FOLDER = "physics/laplace"
 PHASES = ("sweep", "black", "deep", "change", "advance", "totals")

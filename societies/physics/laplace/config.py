@@ -22,8 +22,8 @@ from societies.config.model import (
 from societies.errors import ConfigError
 from societies.physics.laplace.bound import most_steps
 from societies.physics.laplace.image import bright_cells, remarks
-from societies.workload.config import MOST_TICKS
-from societies.workload.naming import parameters_of
+from societies.workload.declare.config import MOST_TICKS
+from societies.workload.declare.naming import parameters_of
 
 LARGEST_SIDE = 46_340  # of a plate whose cells are counted in 32 bits
 DEPTH = {"tiled": 1, "deep": 8}

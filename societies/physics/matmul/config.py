@@ -19,8 +19,8 @@ from societies.config.model import (
 )
 from societies.errors import ConfigError, override
 from societies.physics.matmul.matrices import entries_of, file_of, overflows, shape_of
-from societies.workload.config import LARGEST_SEED
-from societies.workload.naming import parameters_of
+from societies.workload.declare.config import LARGEST_SEED
+from societies.workload.declare.naming import parameters_of
 
 LARGEST_SIDE = 1 << 20
 LARGEST_MATRIX = 1 << 34

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.output import ResultFile, Variable, open_results
-from societies.workload.contents import SeriesAndDetail
-from societies.workload.fields import Field
-from societies.workload.measured import DIFFERS
-from societies.workload.protocol import Block
-from societies.workload.report import RunReport
+from societies.workload.declare.contents import SeriesAndDetail
+from societies.workload.declare.fields import Field
+from societies.workload.declare.measured import DIFFERS
+from societies.workload.declare.protocol import Block
+from societies.workload.running.report import RunReport
 
 RATE = "gflops"
 """Variable of the file: the rate of each repeat. Attributes are written before a run begins."""

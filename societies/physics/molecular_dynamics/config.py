@@ -12,8 +12,8 @@ from reference_py.primitives.softmath import soft_pow
 from societies.config.model import LARGEST_INTEGER, Conflict, Interval, Section, WorkloadConfig, key
 from societies.errors import ConfigError
 from societies.physics.molecular_dynamics.atoms import Atoms, found, read_atoms
-from societies.workload.config import MOST_TICKS, SEED, stream_conflicts
-from societies.workload.naming import parameters_of
+from societies.workload.declare.config import MOST_TICKS, SEED, stream_conflicts
+from societies.workload.declare.naming import parameters_of
 
 MOST_ATOMS = 1 << 24
 ALL_PAIRS_AT_MOST = 20_000  # atoms

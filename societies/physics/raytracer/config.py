@@ -14,7 +14,7 @@ from pydantic import Field
 from reference_py.physics.raytracer.parameters import INDEX, Parameters, Scene, Vector, grid
 from reference_py.physics.raytracer.vectors import dot, minus
 from societies.config.model import Conflict, Interval, ListOf, Section, WorkloadConfig, key
-from societies.workload.naming import parameters_of
+from societies.workload.declare.naming import parameters_of
 
 LARGEST_SIDE = 16_384
 LARGEST_NUMBER = 1e9

@@ -17,9 +17,9 @@ from societies.physics.picture_files import SOFTWARE, is_ours
 from societies.physics.raytracer.config import unwritable
 from societies.version import package_version
 from societies.words import plural
-from societies.workload.contents import SeriesAndDetail
-from societies.workload.fields import State
-from societies.workload.report import RunReport
+from societies.workload.declare.contents import SeriesAndDetail
+from societies.workload.declare.fields import State
+from societies.workload.running.report import RunReport
 
 
 def picture_path(config: Any, results: Path, frame: int = 0) -> Path:

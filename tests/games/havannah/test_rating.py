@@ -16,7 +16,7 @@ from societies.games.havannah import WORKLOAD
 from societies.games.havannah.players import evaluator
 from societies.games.havannah.rating import rate
 from societies.games.havannah.runners import RECORD
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 EMPTY_BOARD = {"workload": "havannah", "size": 4, "batches": 2, "batch": 50}
 

@@ -7,7 +7,7 @@ from societies import config_from_dict, open_results, run
 from societies.games.ngtsg.search import SUPERSTEP, at_once
 from societies.games.tictactoe import WORKLOAD
 from societies.opencl import choose_device, recorded
-from societies.workload.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
 
 SETTINGS = {
     "plain": {},

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from societies.errors import ConfigError, OutputError, SocietiesError, option, printable
 from societies.words import counted, plural
-from societies.workload import bands
-from societies.workload.lettering import fit
+from societies.workload.drawing import bands
+from societies.workload.drawing.lettering import fit
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -17,7 +17,7 @@ import numpy as np
 from societies.errors import DeviceError
 from societies.opencl.debug import device_error
 from societies.opencl.throttle import LAUNCHES, Throttle
-from societies.workload.slices import Pace, Slices
+from societies.workload.declare.slices import Pace, Slices
 
 if TYPE_CHECKING:
     from societies.opencl import BoundKernel, Device, DeviceArray, Kernel, Program

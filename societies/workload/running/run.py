@@ -14,18 +14,18 @@ from societies.config.model import LARGEST_INTEGER, WorkloadConfig
 from societies.errors import OutputError
 from societies.opencl import Device
 from societies.output import open_results
-from societies.workload.batches import Batches, Room, batch_size, require_fit
-from societies.workload.blocks import Simulation
-from societies.workload.branch import Parent, copy_history, parent_of, require_other
-from societies.workload.contents import contents_of
-from societies.workload.devices import chosen_device
-from societies.workload.engines import Built, DeviceEngine, Engine, ReferenceEngine
-from societies.workload.fields import SERIES, state_hash
-from societies.workload.file import create, require_checkpoint, require_room
-from societies.workload.interrupts import device_failures, interrupted, interrupts
-from societies.workload.protocol import Contents, Workload
-from societies.workload.provenance import reopen, session
-from societies.workload.report import RunReport
+from societies.workload.declare.contents import contents_of
+from societies.workload.declare.fields import SERIES, state_hash
+from societies.workload.declare.protocol import Contents, Workload
+from societies.workload.running.batches import Batches, Room, batch_size, require_fit
+from societies.workload.running.blocks import Simulation
+from societies.workload.running.branch import Parent, copy_history, parent_of, require_other
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import Built, DeviceEngine, Engine, ReferenceEngine
+from societies.workload.running.file import create, require_checkpoint, require_room
+from societies.workload.running.interrupts import device_failures, interrupted, interrupts
+from societies.workload.running.provenance import reopen, session
+from societies.workload.running.report import RunReport
 
 Progress = Callable[[int, int], None]
 

@@ -14,11 +14,11 @@ from societies.output.checkpoints import slots
 from societies.output.files import require_allowed, require_target
 from societies.output.layout import declare
 from societies.output.ranges import Expected, Within, refusal, require_state
-from societies.workload.config import kept_ticks, recorded
-from societies.workload.engines import ENDED, ended_at
-from societies.workload.fields import Field
-from societies.workload.protocol import Contents, Workload
-from societies.workload.provenance import origin
+from societies.workload.declare.config import kept_ticks, recorded
+from societies.workload.declare.fields import Field
+from societies.workload.declare.protocol import Contents, Workload
+from societies.workload.running.engines import ENDED, ended_at
+from societies.workload.running.provenance import origin
 
 
 def parts(workload: Workload[Any, Any], config: Any, contents: Contents) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.workload.fields import SERIES
-from societies.workload.protocol import Block
+from societies.workload.declare.fields import SERIES
+from societies.workload.declare.protocol import Block
 
 ROOM_BYTES = 1 << 28
 """Bytes of logs for which there is room at once; more are copied to where there is."""

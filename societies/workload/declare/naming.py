@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import Any, TypeVar
 
-from societies.workload.phases import Phase
+from societies.workload.declare.phases import Phase
 
 T = TypeVar("T")
 

@@ -26,8 +26,8 @@ from societies.output.resultfile import ResultFile
 from societies.output.trust import opened
 from societies.version import package_version
 from societies.words import plural
-from societies.workload.protocol import Workload
-from societies.workload.sources import SOURCES, compare, sources_of, text_of
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 
 _STATUS = ("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no")
 _COMMIT = "# branch.oid "

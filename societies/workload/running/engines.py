@@ -22,12 +22,19 @@ from societies.kerneltext.source import Source, amalgamate
 from societies.opencl import Device, DeviceArray, Program, get_all
 from societies.opencl.debug import translated_errors
 from societies.opencl.staging import Staging
-from societies.workload.fields import SERIES, State, initial_state, initial_values, kept, state_hash
-from societies.workload.measured import Stopwatch
-from societies.workload.phases import BoundPhases, Step, kernel_files
-from societies.workload.profile import Profile
-from societies.workload.programs import require_allowed
-from societies.workload.protocol import Workload
+from societies.workload.declare.fields import (
+    SERIES,
+    State,
+    initial_state,
+    initial_values,
+    kept,
+    state_hash,
+)
+from societies.workload.declare.measured import Stopwatch
+from societies.workload.declare.phases import BoundPhases, Step, kernel_files
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.profile import Profile
+from societies.workload.running.programs import require_allowed
 
 P = TypeVar("P")
 

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.output import Coordinate, ResultFile, Table, Variable
-from societies.workload.config import recorded
-from societies.workload.fields import SERIES, Field, State, file_values
-from societies.workload.measured import MEASURED
-from societies.workload.protocol import Block, Contents, Workload
-from societies.workload.varying import coordinates
+from societies.workload.declare.config import recorded
+from societies.workload.declare.fields import SERIES, Field, State, file_values
+from societies.workload.declare.measured import MEASURED
+from societies.workload.declare.protocol import Block, Contents, Workload
+from societies.workload.declare.varying import coordinates
 
 
 def contents_of(workload: Workload[Any, Any], config: Any) -> Contents:

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 from numpy.typing import ArrayLike, NDArray
 
 from societies.words import plural
-from societies.workload.fields import SERIES, Events, Field, Series, State
-from societies.workload.naming import twins_of
-from societies.workload.phases import Phase, Step, workgroup_size
+from societies.workload.declare.fields import SERIES, Events, Field, Series, State
+from societies.workload.declare.naming import twins_of
+from societies.workload.declare.phases import Phase, Step, workgroup_size
 
 if TYPE_CHECKING:
     from societies.config.model import WorkloadConfig
     from societies.opencl import Device
     from societies.output import Coordinate, ResultFile, Table, Variable
-    from societies.workload.coverage import Count
-    from societies.workload.interrupts import Interruption
-    from societies.workload.programs import NamedProgram
-    from societies.workload.report import RunReport
+    from societies.workload.checking.coverage import Count
+    from societies.workload.running.interrupts import Interruption
+    from societies.workload.running.programs import NamedProgram
+    from societies.workload.running.report import RunReport
 
 
 C = TypeVar("C", bound="WorkloadConfig")
@@ -243,7 +243,7 @@ class Workload(Generic[C, P]):
     def reference(self, p: P) -> Mapping[str, Callable[..., None]]:
         """Return for every phase a function of parameters, copy, tick and the step's arguments.
 
-        It changes the copy, a `societies.workload.engines.Copy`. Default: those of `twins`.
+        It changes the copy, a `societies.workload.running.engines.Copy`. Default: those of `twins`.
         """
         return twins_of(self.twins, self.phases(p, 1))
 
@@ -405,7 +405,7 @@ class Workload(Generic[C, P]):
 
     def report(self, config: C, **facts: Any) -> RunReport:
         """Return the report of a run; a workload may return more than every run tells."""
-        from societies.workload.report import RunReport
+        from societies.workload.running.report import RunReport
 
         return RunReport(self, config, **facts)
 

@@ -23,7 +23,7 @@ from societies.opencl import Device, DeviceArray, Launched, Local, recorded
 from societies.opencl.debug import opencl
 from societies.opencl.kernel import Compiled
 from societies.version import package_version
-from societies.workload.devices import chosen_device
+from societies.workload.running.devices import chosen_device
 
 MARK = "launch.json"
 """The file by which a folder is known to be a capture."""
@@ -45,7 +45,7 @@ gave. It prints "identical" (exit code 0) or the first difference (1).
 driver.py and the kernels are programs: they run with all your rights. Run the folders of people
 whom you trust, others in a container. The driver of your own Societies runs no Python of a folder:
 
-    python -m societies.workload.capture_driver FOLDER
+    python -m societies.workload.checking.capture_driver FOLDER
 
 To report a bug, pack this folder (`tar czf capture.tar.gz {folder}`), attach it to the report, and
 add what driver.py prints on your device.

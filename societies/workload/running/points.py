@@ -22,9 +22,9 @@ from societies.config.model import Conflict, accepts
 from societies.config.problems import Path, dotted, plain_words
 from societies.errors import ConfigError, override
 from societies.words import counted
-from societies.workload.registry import workload
-from societies.workload.tables import Table, table_of
-from societies.workload.varying import NotVarying, changed, varying
+from societies.workload.declare.registry import workload
+from societies.workload.declare.varying import NotVarying, changed, varying
+from societies.workload.running.tables import Table, table_of
 
 Made = TypeVar("Made")
 _MADE: dict[int, dict[str, Any]] = {}

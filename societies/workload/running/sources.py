@@ -23,8 +23,8 @@ from societies.errors import OriginWarning
 from societies.kerneltext.source import amalgamate, without_comments
 from societies.paths import data_directory
 from societies.words import counted
-from societies.workload.phases import kernel_files
-from societies.workload.protocol import Workload
+from societies.workload.declare.phases import kernel_files
+from societies.workload.declare.protocol import Workload
 
 SOURCES = "sources"
 """Attribute of a file: a line for each source, its name and the first digits of its SHA-256."""

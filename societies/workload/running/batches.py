@@ -16,7 +16,10 @@ from numpy.typing import NDArray
 
 from societies.errors import DeviceError
 from societies.opencl import Device
-from societies.workload.engines import (
+from societies.workload.declare.fields import State, kept, state_hash
+from societies.workload.declare.phases import Step, scratch_memory
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.engines import (
     ENDED,
     LOG_ROWS,
     LOG_TICKS,
@@ -25,11 +28,8 @@ from societies.workload.engines import (
     ended_at,
     split_by_tick,
 )
-from societies.workload.fields import State, kept, state_hash
-from societies.workload.phases import Step, scratch_memory
-from societies.workload.profile import Profile
-from societies.workload.protocol import Workload
-from societies.workload.sufficiency import available_memory, byte_count
+from societies.workload.running.profile import Profile
+from societies.workload.running.sufficiency import available_memory, byte_count
 
 SHARE_OF_GPU, SHARE_OF_FREE = 0.9, 0.5
 """Shares that copies may take of a GPU's memory, and with a CPU of the host's free memory. The

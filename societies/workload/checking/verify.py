@@ -23,16 +23,8 @@ from societies.config.model import WorkloadConfig, accepts
 from societies.errors import ConfigError, option
 from societies.opencl import Device
 from societies.words import plural
-from societies.workload.coverage import Coverage, Difference, State, VerifyReport
-from societies.workload.engines import ENDED, FINISH, LOG_TICKS, ReferenceEngine, ended_at
-from societies.workload.fields import SERIES, kept
-from societies.workload.file import require_checkpoint
-from societies.workload.phases import Step
-from societies.workload.plan import NotKnown, Unseen
-from societies.workload.protocol import Workload
-from societies.workload.provenance import checkpoint_of
-from societies.workload.run import engine_of
-from societies.workload.windows import (
+from societies.workload.checking.coverage import Coverage, Difference, State, VerifyReport
+from societies.workload.checking.windows import (
     ALL_TICKS,
     FIRST_TICKS,
     chosen_windows,
@@ -40,6 +32,14 @@ from societies.workload.windows import (
     length,
     ticks_to_verify,
 )
+from societies.workload.declare.fields import SERIES, kept
+from societies.workload.declare.phases import Step
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.engines import ENDED, FINISH, LOG_TICKS, ReferenceEngine, ended_at
+from societies.workload.running.file import require_checkpoint
+from societies.workload.running.plan import NotKnown, Unseen
+from societies.workload.running.provenance import checkpoint_of
+from societies.workload.running.run import engine_of
 
 Progress = Callable[[int, int, str], None]
 """Called with the ticks compared so far, those to be compared, and what is being done."""

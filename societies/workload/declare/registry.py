@@ -24,7 +24,7 @@ from societies.config.model import WorkloadConfig
 from societies.config.problems import suggestion
 from societies.errors import ConfigError
 from societies.inputs import read_text
-from societies.workload.protocol import Workload
+from societies.workload.declare.protocol import Workload
 
 GROUP = "societies.workloads"
 

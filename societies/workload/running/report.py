@@ -9,7 +9,7 @@ from typing import Any
 
 from societies.output import open_results, units_of
 from societies.words import plural
-from societies.workload.profile import Profile
+from societies.workload.running.profile import Profile
 
 
 def _number(value: float) -> str:

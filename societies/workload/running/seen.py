@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from societies.background import in_background
 from societies.output.checkpoints import array_sum
-from societies.workload.engines import Engine
-from societies.workload.fields import Field, State, hash_array
+from societies.workload.declare.fields import Field, State, hash_array
+from societies.workload.running.engines import Engine
 
 Named = tuple[str, NDArray[Any]]
 

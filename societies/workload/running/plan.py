@@ -14,16 +14,16 @@ from societies.errors import OutputError
 from societies.opencl import Device
 from societies.output.checkpoints import interval
 from societies.words import plural
-from societies.workload.batches import Room, batch_size
-from societies.workload.branch import parent_of
-from societies.workload.config import recorded
-from societies.workload.contents import contents_of
-from societies.workload.devices import chosen_device
-from societies.workload.engines import LOG_ROWS, LOG_TICKS
-from societies.workload.file import parts, require_room
-from societies.workload.phases import launches_of, scratch_bytes
-from societies.workload.protocol import Workload
-from societies.workload.sufficiency import byte_count, duration, room_warnings, time_warning
+from societies.workload.declare.config import recorded
+from societies.workload.declare.contents import contents_of
+from societies.workload.declare.phases import launches_of, scratch_bytes
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.batches import Room, batch_size
+from societies.workload.running.branch import parent_of
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import LOG_ROWS, LOG_TICKS
+from societies.workload.running.file import parts, require_room
+from societies.workload.running.sufficiency import byte_count, duration, room_warnings, time_warning
 
 
 @dataclass(frozen=True)

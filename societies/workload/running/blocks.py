@@ -17,14 +17,14 @@ from societies.config.model import WorkloadConfig
 from societies.output import ResultFile
 from societies.output.checkpoints import ROTATING
 from societies.signals import Stopped
-from societies.workload.config import kept_ticks, recorded
-from societies.workload.engines import BLOCK_SECONDS, ENDED, LOG_TICKS, Engine
-from societies.workload.fields import kept
-from societies.workload.interrupts import Interruption
-from societies.workload.protocol import Block, Contents, LeftOut, Workload
-from societies.workload.seen import Read, SeenState
-from societies.workload.slices import paced
-from societies.workload.waiting import Waiting
+from societies.workload.declare.config import kept_ticks, recorded
+from societies.workload.declare.fields import kept
+from societies.workload.declare.protocol import Block, Contents, LeftOut, Workload
+from societies.workload.declare.slices import paced
+from societies.workload.running.engines import BLOCK_SECONDS, ENDED, LOG_TICKS, Engine
+from societies.workload.running.interrupts import Interruption
+from societies.workload.running.seen import Read, SeenState
+from societies.workload.running.waiting import Waiting
 
 COMMIT_SECONDS = 1.0
 """Blocks that took less than this wait for the next ones, to be written and committed together.

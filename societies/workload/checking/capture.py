@@ -11,12 +11,12 @@ from societies.config import to_yaml
 from societies.config.model import WorkloadConfig
 from societies.errors import ConfigError, option
 from societies.opencl import Device
-from societies.workload.capture_folder import capture_launches, prepare
-from societies.workload.devices import chosen_device
-from societies.workload.engines import FINISH, LOG_TICKS, DeviceEngine
-from societies.workload.fields import initial_state
-from societies.workload.phases import Step
-from societies.workload.protocol import Workload
+from societies.workload.checking.capture_folder import capture_launches, prepare
+from societies.workload.declare.fields import initial_state
+from societies.workload.declare.phases import Step
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import FINISH, LOG_TICKS, DeviceEngine
 
 MOST_TICKS_LOOKED_AT = 10_000
 """How far a tick that has a step is looked for: most come soon, or every few ticks."""

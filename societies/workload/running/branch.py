@@ -27,12 +27,12 @@ from societies.output.layout import LAYOUT_VERSION, Layout, require_ours
 from societies.output.stored_seal import Seal
 from societies.output.trust import opened
 from societies.words import one_of, plural
-from societies.workload.config import kept_ticks, recorded
-from societies.workload.fields import State
-from societies.workload.file import require_checkpoint
-from societies.workload.protocol import Workload
-from societies.workload.provenance import require_origin
-from societies.workload.varying import SHARED, SHARED_SHAPE
+from societies.workload.declare.config import kept_ticks, recorded
+from societies.workload.declare.fields import State
+from societies.workload.declare.protocol import Workload
+from societies.workload.declare.varying import SHARED, SHARED_SHAPE
+from societies.workload.running.file import require_checkpoint
+from societies.workload.running.provenance import require_origin
 
 PARENT, PARENT_TICK = "parent", "parent_tick"
 """Attributes of a branch: the file from which it comes, and the last tick of their history."""
@@ -278,7 +278,7 @@ def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
         raise ConfigError(
             f"{config.workload} has no key interventions: its values cannot be changed on the way"
         )
-    from societies.workload.registry import config_from_dict, workload
+    from societies.workload.declare.registry import config_from_dict, workload
 
     if "interventions" in {key.partition(".")[0] for key in values}:
         raise ConfigError(

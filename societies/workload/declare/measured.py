@@ -13,7 +13,7 @@ from weakref import WeakMethod
 
 import numpy as np
 
-from societies.workload.fields import State
+from societies.workload.declare.fields import State
 
 DIFFERS = "; measured, differs from run to run"
 """End of the ``long_name`` of whatever in a file is no result and may differ when a run is repeated

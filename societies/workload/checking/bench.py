@@ -13,10 +13,10 @@ from societies.config.model import WorkloadConfig
 from societies.errors import ConfigError
 from societies.opencl import Device
 from societies.words import counted
-from societies.workload.batches import Room, require_fit
-from societies.workload.devices import chosen_device
-from societies.workload.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
-from societies.workload.protocol import Workload
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.batches import Room, require_fit
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
 
 PAYS = 1.1
 """Where four times the copies do not multiply the work a second by this, no more are tried."""

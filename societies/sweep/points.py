@@ -1,8 +1,8 @@
 """Which configurations does a sweep have, and which of them can share a launch?
 
 Points that differ only in values of the model (`societies.workload.declare.varying`) are rows of a
-table of parameters, so one program and one launch serves all of them. Every other key makes a bucket of its
-own for each of its values.
+table of parameters, so one program and one launch serves all of them. Every other key makes a
+bucket of its own for each of its values.
 """
 
 from __future__ import annotations

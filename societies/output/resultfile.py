@@ -80,7 +80,7 @@ class ResultFile:
     path : pathlib.Path
         The file's name.
     damages : list of Damage
-        Damage that was found when the file was opened and that does not prevent a run from resuming.
+        Damage that was found when the file was opened and that does not prevent resuming.
     """
 
     def __init__(self, path: Path, disk: Disk, sealed: Seal, layout: Layout) -> None:
@@ -609,7 +609,7 @@ class ResultFile:
         number: int,
         sums: Sums | None = None,
     ) -> None:
-        """Begin to write a state in another thread before its tick is committed, if a slot is empty.
+        """Let another thread write a state before its tick is committed, if a slot is empty.
 
         The checkpoint is valid only after :meth:`checkpoint` was called with the same tick, which
         then need not write the arrays. A call with another tick discards it. The arrays must not
@@ -657,7 +657,7 @@ class ResultFile:
             raise ValueError(f"state is {given}, declared was {self._layout.state}")
 
     def _slots_to_write(self, number: int | None) -> list[int]:
-        """Return the slots for the next checkpoint, in order; the only sound slot is never first."""
+        """Return the slots for the next checkpoint; the only sound slot is never the first."""
         there = checkpoints.ticks(self._disk, self._layout.slots, self._committed)
         turns = range(min(checkpoints.ROTATING, self._layout.slots))
         newest_last = [slot for slot in there if slot in self._sound and slot in turns]

@@ -233,7 +233,7 @@ def _understood(packed: bytes | bytearray) -> Seal | StudySeal | None:
 
 
 def _require_study(seal: StudySeal) -> None:
-    """Raise an error unless every dataset that is read has an extent of the right type and shape."""
+    """Raise an error unless each dataset that is read has an extent of the right type and shape."""
     runs = seal.extents[STATUS].shape[:1]
     own = {STATUS: ("|i1", 1), ERROR: (f"|S{ERROR_BYTES}", 1), WALL_TIME: ("<f8", 1)}
     places = {PLACES.format(table): ("<i8", 2) for table in seal.tables}
@@ -255,7 +255,7 @@ def _require_study(seal: StudySeal) -> None:
 
 
 def _require_run(seal: Seal) -> None:
-    """Raise an error unless every dataset that is read has an extent of the right type and shape."""
+    """Raise an error unless each dataset that is read has an extent of the right type and shape."""
 
     def require(name: str, dtype: Any, *shape: int) -> None:
         found = seal.extents[name]

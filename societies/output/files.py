@@ -110,7 +110,7 @@ def require_target(path: Path, nbytes: int, *, overwrite: bool) -> None:
 
 
 def require_space(path: Path, nbytes: int, remedy: str) -> None:
-    """Raise OutputError, with the remedy, if the disk of a path has fewer free bytes than needed."""
+    """Raise OutputError, with the remedy, if the disk of a path has too few free bytes."""
     disk = shutil.disk_usage(path.parent)
     if disk.total and nbytes > disk.free:  # some network file systems report nothing at all
         raise OutputError(

@@ -28,7 +28,7 @@ def in_sweep(sweep: type[Section]) -> Elsewhere:
 
     def elsewhere(path: Path) -> str:
         found = _without_workload(sweep, path)
-        return f"; it belongs to the sweep, beside 'base': {' or '.join(found)}" if found else ""
+        return f"; it belongs to the sweep, next to 'base': {' or '.join(found)}" if found else ""
 
     return elsewhere
 

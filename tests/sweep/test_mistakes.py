@@ -222,7 +222,7 @@ IN_BASE = "base: {workload: economy, days: 6, KEY: 1}\nvary: {grid: {seed: [1]}}
         ),
         (
             IN_BASE.replace("KEY", "common_random_numbers"),
-            "s.yaml:1:36  common_random_numbers: unknown key; it belongs to the sweep, beside "
+            "s.yaml:1:36  common_random_numbers: unknown key; it belongs to the sweep, next to "
             "'base': common_random_numbers",
         ),
         (
@@ -254,7 +254,7 @@ IN_BASE = "base: {workload: economy, days: 6, KEY: 1}\nvary: {grid: {seed: [1]}}
         ),
         (
             f"{HEAD}vary: {{grid: {{common_random_numbers: [true, false]}}}}\n",
-            "s.yaml:2:15  common_random_numbers: unknown key; it belongs to the sweep, beside "
+            "s.yaml:2:15  common_random_numbers: unknown key; it belongs to the sweep, next to "
             "'base': common_random_numbers, and the same at all points",
         ),
     ],

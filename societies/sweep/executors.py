@@ -210,7 +210,7 @@ class Dask:
             )
         except (OSError, TimeoutError, ValueError) as error:
             raise Unreachable(
-                f"{scheduler}: no scheduler of Dask answers there ({error}); start one with "
+                f"{scheduler}: no scheduler of Dask answers ({error}); start one with "
                 "'dask scheduler', or leave the address out"
             ) from None
         try:

@@ -93,8 +93,8 @@ def prepared(
     if total > MANY and not yes:
         raise ConfigError(
             f"{sweep.name}: has {sweep.count:,} points, {total:,} runs; at 1,000 runs a second "
-            f"that is {total / 3.6e6:,.1f} hours, and each number kept of a run is "
-            f"{8 * total / 1e6:,.0f} MB\nif they are meant: {option('yes', True)}"
+            f"that is {total / 3.6e6:,.1f} hours, and each number recorded of a run takes "
+            f"{8 * total / 1e6:,.0f} MB\nto run all of them: {option('yes', True)}"
         )
     points, places = points_of(sweep)
     runs = Runs.of(range(len(points)), range(count))
@@ -282,4 +282,4 @@ def _first_difference(name: str, there: Any, here: Any) -> str:
             if there.get(key) != here.get(key):
                 return _first_difference(f"{name}.{key}", there.get(key), here.get(key))
     short = [text if len(text) < 80 else f"{text[:77]}..." for text in (str(there), str(here))]
-    return f"{name} is {short[0]} there and {short[1]} here"
+    return f"{name} is {short[0]} in the file and {short[1]} in this sweep"

@@ -87,7 +87,7 @@ def _refused(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"{asked}: the port is in use; choose another, or 0 for any that is free"
     if error.errno == errno.EACCES:
-        return f"{asked}: this user may not listen there; ports from 1024 on are free for all"
+        return f"{asked}: this user may not use this port; choose one from 1024 on"
     if error.errno == errno.EADDRNOTAVAIL:
         return f"{option('host', host)}: this machine has no such address"
     return f"{asked}: {error.strerror or error}"

@@ -268,7 +268,7 @@ def test_ten_million_points_are_meant_or_refused_at_once(tmp_path):
     text = f"{HEAD}vary: {{sobol: {{points: 10000000, keys: {{agents: {{low: 1, high: 2}}}}}}}}\n"
     found = problems(tmp_path, text)
     assert re.search("10,000,000 points, 10,000,000 runs; at 1,000 runs a second.*hours", found[0])
-    assert found[1] == "if they are meant: yes=True"
+    assert found[1] == "to run all of them: yes=True"
 
 
 def test_very_many_runs_that_are_meant_go_on(tmp_path, monkeypatch):

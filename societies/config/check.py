@@ -1,4 +1,4 @@
-"""Is what a document says a valid configuration, and if not, what are all the problems?"""
+"""Is the content of a document a valid configuration, and if not, what are all its problems?"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from societies.config.problems import (
 _SHORT_LIST = 8
 
 Elsewhere = Callable[[Path], str]
-"""Says of an unknown key where it belongs outside of this configuration; nothing if nowhere."""
+"""A function that returns where an unknown key belongs outside of this configuration, or ""."""
 
 
 def checked(
@@ -39,8 +39,8 @@ def checked(
 
     Parameters
     ----------
-    models : the models of all workloads by name; each is looked up only if it is named
-    elsewhere : is asked about unknown keys
+    models : the models of all workloads by name; only that of the named workload is looked up
+    elsewhere : called for unknown keys
 
     Raises
     ------
@@ -63,7 +63,7 @@ def checked(
 def validated(
     document: Document, model: type[WorkloadConfig], elsewhere: Elsewhere = lambda path: ""
 ) -> WorkloadConfig:
-    """Return what a document says by a model that is known, as `checked` does.
+    """Return the configuration that a document describes, as `checked` does for a known model.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def validated(
 def _model(
     document: Document, models: Mapping[str, type[WorkloadConfig]]
 ) -> type[WorkloadConfig] | None:
-    """Return the model of the workload that the document names, or report that there is none."""
+    """Return the model of the workload that the document names; else None, and add a problem."""
     known, path = sorted(models), ("workload",)
     name = document.data.get("workload")
     if name == "sweep":
@@ -97,7 +97,7 @@ def _model(
         near = suggestion(name, known)
         message = f"unknown workload {described(name)}{near} (known: {', '.join(known)})"
         meant = next((one for one in known if near.endswith(f"'{one}'?")), None)
-        if meant is not None:  # what else is wrong is reported as well
+        if meant is not None:  # go on with the likely model to report further problems as well
             document.refuse(path, message)
             document.data["workload"] = meant
             return models[meant]
@@ -110,10 +110,10 @@ def _model(
 def _validated(
     document: Document, model: type[WorkloadConfig], elsewhere: Elsewhere
 ) -> WorkloadConfig:
-    """Return the configuration and add what is wrong with it to the document's problems.
+    """Return the configuration, and add its problems to those of the document.
 
-    Keys that contradict each other are reported together with keys that are wrong by themselves:
-    wrong values are replaced by harmless ones, and contradictions that involve them are left out.
+    Contradictions between keys are reported together with invalid values. For this, invalid values
+    are replaced by valid ones, and contradictions that involve these keys are not reported.
     """
     invalid = set(document.unusable)
     data = document.data
@@ -134,7 +134,7 @@ def _validated(
         data = _repaired(model, data, invalid)
         try:
             config = model.model_validate(data, context=CONFLICTS_LATER)
-        except ValidationError:  # a workload of others, with a required key without example
+        except ValidationError:  # a foreign workload with a required key without examples
             raise config_error(document.problems) from None
     for conflict in config.conflicts():
         if not conflict.depends_on(invalid):
@@ -144,9 +144,10 @@ def _validated(
 
 
 def _beside_the_point(error: Any, found: Sequence[Any]) -> bool:
-    """Whether a word was expected where something else stands, and another alternative says more.
+    """Whether an error is of a word alternative, though the value fits another alternative better.
 
-    Of ``board: start | [stones, ...]`` a list has the second alternative's errors alone.
+    If a key is ``board: start | [stones, ...]`` and its value is a list, only errors of the second
+    alternative are reported.
     """
     *key, alternative = error["loc"] or ("",)
     if not str(alternative).startswith("literal[") or isinstance(error["input"], str):
@@ -185,7 +186,7 @@ def _problem(
 
 
 def _known_key(model: type[Section], path: Path, data: Any) -> str:
-    """Say which key was perhaps meant: a similar one here, or the same one in another section.
+    """Suggest the intended key: a similar one here, or the same one in another section.
 
     A section without keys has probably lost its keys to a wrong indentation.
     """
@@ -211,7 +212,7 @@ def _known_key(model: type[Section], path: Path, data: Any) -> str:
 
 
 def _is_empty(data: Any, path: Path) -> bool:
-    """Whether a section was begun but has no keys."""
+    """Whether a section is present but has no keys."""
     for part in path:
         if not isinstance(data, dict) or part not in data:
             return False
@@ -220,7 +221,7 @@ def _is_empty(data: Any, path: Path) -> bool:
 
 
 def _inner_section(annotation: Any) -> type[Section] | None:
-    """Return the section that a type is or holds (a list of sections, an optional section)."""
+    """Return the section class in a type: itself, or in a list or an optional type."""
     if isinstance(annotation, type) and issubclass(annotation, Section):
         return annotation
     return next(filter(None, map(_inner_section, get_args(annotation))), None)
@@ -238,9 +239,9 @@ def _section_at(model: type[Section], path: Path) -> type[Section]:
 
 
 def places_of(model: type[Section], path: Path) -> list[str]:
-    """Return the dotted keys of a model that a path may mean: itself, or those of its last name.
+    """Return the dotted keys that a path may mean: the path itself, or keys with its last name.
 
-    A section ends in ``.KEY``.
+    If such a key is a section, ``.KEY`` is appended.
     """
     found = list(_key_paths(model))
     meant = [path] if path in found else [one for one in found if one[-1] == path[-1]]
@@ -256,7 +257,7 @@ def _key_paths(model: type[Section], path: Path = ()) -> Iterator[Path]:
 
 
 def _repaired(model: type[Section], data: Any, invalid: set[Path]) -> Any:
-    """Return a copy of the data in which every invalid value is a default or an example."""
+    """Return a copy of the data with invalid values replaced by the default or an example."""
     result = copy.deepcopy(data)
     for path in sorted(invalid, key=len, reverse=True):
         _repair(model, result, path)

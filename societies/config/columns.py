@@ -1,8 +1,9 @@
-"""What does a table in CSV say: a line with keys, and below it a value of each key in every row?
+"""How is a CSV table of keys and values read?
 
-Columns are divided by commas or, if the first line has none, by semicolons or tabs. What a
-spreadsheet adds is left out: a byte-order mark, spaces around values, rows and columns without any
-value at the end. Whatever could be meant in two ways is refused, with the line and the column.
+The first line has the keys, and every row below it a value of each key. Columns are separated by
+commas or, if the first line has none, by semicolons or tabs. Additions of spreadsheets are ignored:
+a byte-order mark, spaces around values, empty rows and columns at the end. Ambiguous values are
+refused with their line and column.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ class Columns:
 
     Attributes
     ----------
-    name : of the file, for messages
-    keys : of the columns
-    head : line of the keys
-    rows : of values, by the core rules of YAML 1.2
-    lines : of the rows
+    name : name of the file, for messages
+    keys : keys of the columns
+    head : number of the line with the keys
+    rows : values of each row, by the core rules of YAML 1.2
+    lines : line number of each row
     """
 
     name: str
@@ -47,16 +48,16 @@ class Columns:
 
 
 def read_columns(path: Path, each: str) -> Columns:
-    """Return the values of a file.
+    """Return the table in a file.
 
     Parameters
     ----------
-    each : what a row is for, in messages: "copy"
+    each : word for a row in messages: "copy"
 
     Raises
     ------
     ConfigError
-        If it cannot be read, or with the line and the column of what is wrong in it.
+        If the file cannot be read, or with the line and the column of the first mistake in it.
     """
     name, text = shown(path), read_text(path, LONGEST_TABLE)
     if strange := _CONTROL.search(text):
@@ -77,7 +78,7 @@ def read_columns(path: Path, each: str) -> Columns:
     _require_keys(f"{name}:{head}", keys)
     rows, lines = [], []
     for line, cells in below:
-        if len(keys) > 1 and not any(cells):  # an empty line, which could be a missing number
+        if len(keys) > 1 and not any(cells):  # of a single key an empty line is a missing value
             if len(cells) > 1:
                 raise ConfigError(f"{name}:{line}  has no values; delete the row, or fill it in")
             continue
@@ -99,7 +100,7 @@ def key_shown(key: str) -> str:
 
 
 def _rows(name: str, text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line and the cells of each row, without spaces around them."""
+    """Yield line number and cells of each row, with spaces around the cells removed."""
     first = re.split(r"[\r\n]", text.lstrip(), maxsplit=1)[0]
     divider = next((one for one in ",;\t" if one in first), ",")
     reader = csv.reader(
@@ -122,7 +123,7 @@ def _require_keys(where: str, keys: list[str]) -> None:
             raise ConfigError(f"{where}  column {number} has no key")
         if key in seen:
             columns = f"columns {seen[key]} and {number}"
-            raise ConfigError(f"{where}  {key_shown(key)}: is there twice, in {columns}")
+            raise ConfigError(f"{where}  {key_shown(key)}: appears twice, in {columns}")
         seen[key] = number
 
 

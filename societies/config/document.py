@@ -1,8 +1,8 @@
-"""What does a YAML file say, and on which line and column does each value stand?
+"""Which values are in a YAML file, and on which line and column is each?
 
 PyYAML's parser gives events with positions. The values are resolved here by the core rules of
-YAML 1.2: ``1e-3`` is a number, and ``on``, ``off``, ``yes``, ``no`` are text. What a configuration
-never needs is refused: tags, anchors and aliases, several documents, keys given twice.
+YAML 1.2: ``1e-3`` is a number, and ``on``, ``off``, ``yes``, ``no`` are text. Features that a
+configuration never needs are refused: tags, anchors and aliases, several documents, repeated keys.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ LARGEST_FILE = 4 * 2**20
 DEEPEST_NESTING = 20
 MOST_VALUES = 50_000
 LONG_TEXT = 2**14
-"""Characters above which libyaml parses a text, ten times as fast as PyYAML's own parser, whose
-messages say more."""
+"""Length in characters above which libyaml parses a text. It is ten times as fast as PyYAML's own
+parser, but its messages say less."""
 LONGEST_NUMBER = 400  # characters; no double needs more, and Python refuses 4300 digits anyway
 
 _NULL = re.compile(r"null|Null|NULL|~|")
@@ -42,11 +42,11 @@ class Document:
 
     Attributes
     ----------
-    data : what was read: dict, list, str, int, float, bool, None
-    keys, values : position by path, of the key and of the value
-    written : number by path, as it was typed
-    problems : what is wrong already
-    unusable : paths of values that could not be read; their place in ``data`` holds None
+    data : plain data: dict, list, str, int, float, bool, None
+    keys, values : positions of keys and of values, by path
+    written : numbers as they were typed, by path
+    problems : problems found so far
+    unusable : paths of values that could not be read; ``data`` holds None for them
     """
 
     data: Any = None
@@ -57,7 +57,7 @@ class Document:
     unusable: set[Path] = field(default_factory=set)
 
     def place(self, path: Path, *, of_key: bool = False) -> Place:
-        """Return where the value (or its key) stands, or the nearest thing around it."""
+        """Return the position of a value (or its key), or of the nearest value around it."""
         if of_key and path in self.keys:
             return self.keys[path]
         for length in range(len(path), -1, -1):
@@ -66,24 +66,24 @@ class Document:
         return Place((0,), "")
 
     def refuse(self, path: Path, message: str) -> None:
-        """Add the problem that the value at this path cannot be used at all."""
+        """Add a problem, and mark the value at this path as unusable."""
         self.problems.append(Problem(self.place(path), path, message))
         self.unusable.add(path)
 
     def forget(self, path: Path) -> None:
-        """Drop what is known about a path and everything below it."""
+        """Drop the positions of a path and of everything below it."""
         for table in (self.keys, self.values, self.written):
             for known in [p for p in table if p[: len(path)] == path]:
                 del table[known]
 
 
 def read_text(text: str, name: str) -> Document:
-    """Return the document in a YAML text; ``name`` stands before ``:line:column`` in problems.
+    """Return the document in a YAML text; problems begin with ``name:line:column``.
 
     Raises
     ------
     ConfigError
-        If the text is not YAML, or not the part of YAML that a configuration may use.
+        If the text is not YAML, or uses parts of YAML that a configuration must not have.
     """
 
     def failure(line: int, column: int, message: str) -> ConfigError:
@@ -102,7 +102,7 @@ def read_text(text: str, name: str) -> Document:
 
 
 def from_mapping(mapping: Mapping[str, Any]) -> Document:
-    """Return a document for data that came from no file; its places are only an order."""
+    """Return a document for data without a file; its positions only give an order."""
     document = Document()
     document.data = _copy(document, mapping, (), count())
     return document
@@ -137,14 +137,14 @@ def plain_scalar(text: str) -> str | int | float | bool | None:
 
 
 class _Composer:
-    """Makes a document of the events of a text, without what a configuration never needs."""
+    """Makes a document from the events of a text, and refuses features that are not needed."""
 
     def __init__(self, text: str, name: str) -> None:
         self._name, self._values = name, 0
         self._events = _events(text)
 
     def document(self) -> Document:
-        """Return what the text says."""
+        """Return the document of the text."""
         document, events = Document(), self._events
         next(events)  # the stream begins
         if isinstance(next(events), yaml.DocumentStartEvent):
@@ -156,7 +156,7 @@ class _Composer:
         return document
 
     def _node(self, document: Document, event: Any, path: Path) -> Any:
-        """Return the value that begins with an event and note where everything in it stands."""
+        """Return the value that begins with an event, and record the positions of its parts."""
         mark = event.start_mark
         if isinstance(event, yaml.AliasEvent):
             raise yaml.MarkedYAMLError(problem=f"alias *{event.anchor}", problem_mark=mark)
@@ -264,10 +264,10 @@ _LINE_OF_TEXT = re.compile(r" *[\w-]+( |:\S).*")
 
 
 def _misplaced(text: str, error: yaml.MarkedYAMLError) -> tuple[int, int, str] | None:
-    """Return line, column and message of a mistake of indentation or of a colon.
+    """Return line, column and message for a mistake of indentation or a missing colon.
 
-    YAML has names of its own for what follows from them ("mapping values are not allowed here"),
-    and often sees it a line later. Returns None if it is something else.
+    YAML parsers report the consequence of such a mistake ("mapping values are not allowed here"),
+    often one line later. Returns None for other errors.
     """
     lines, problem, mark = text.splitlines(), error.problem or "", error.problem_mark
     if mark is None:

@@ -1,4 +1,4 @@
-"""How do a file and its overrides become one checked configuration, or one list of problems?"""
+"""How are a file and its overrides turned into a checked configuration, or a list of problems?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Models = Mapping[str, type[WorkloadConfig]]
 """The models of all workloads' configurations by name."""
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
-"""How a file begins that is a result and was taken for a configuration."""
+"""First bytes of an HDF5 file: a user may give a result in place of a configuration."""
 
 
 def load_config(
@@ -41,10 +41,10 @@ def load_config(
     path
         The file, or the name of a shipped configuration: ``economy/quickstart``.
     overrides
-        ``"a.b=c"`` each, obeying the rules of the file; the value is YAML, and a number in the
+        Texts ``"a.b=c"`` with the same rules as the file: the value is YAML, and a number in the
         key selects an entry of a list (``groups.0.count=3``).
     models
-        What a configuration may be of.
+        Models of all known workloads.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def load_config(
 
 
 def read_document(path: str | os.PathLike[str], begins: str = "workload: NAME") -> Document:
-    """Return what a YAML file says.
+    """Return the document in a YAML file.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def read_document(path: str | os.PathLike[str], begins: str = "workload: NAME") 
 def config_from_dict(
     mapping: Mapping[str, Any], overrides: Sequence[str], models: Models
 ) -> WorkloadConfig:
-    """Check a configuration given as plain Python data, as `load_config` does a file.
+    """Check a configuration given as plain Python data, as `load_config` does for a file.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def find_config(path: str | os.PathLike[str]) -> FilePath:
     Raises
     ------
     ConfigError
-        If there is none, or if it is no path.
+        If the file does not exist, or the argument is not a path.
     """
     if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
         hint = "; config_from_dict takes a dictionary" if isinstance(path, Mapping) else ""
@@ -104,7 +104,7 @@ def find_config(path: str | os.PathLike[str]) -> FilePath:
             f"{type(path).__name__}{hint}"
         )
     name = os.fspath(path)
-    if os.path.lexists(name) or "\0" in name:  # a null character is reported by who opens it
+    if os.path.lexists(name) or "\0" in name:  # opening the file reports a null character
         return FilePath(name)
     shipped = shipped_configuration(name)
     if shipped is not None:
@@ -122,7 +122,7 @@ def _texts(overrides: Sequence[str]) -> list[str]:
     Raises
     ------
     ConfigError
-        If they are anything but texts.
+        If they are not all texts.
     """
     given = None if isinstance(overrides, str | Mapping) else list(overrides)
     if given is None or not all(isinstance(text, str) for text in given):
@@ -169,7 +169,7 @@ def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 def _represent_list(dumper: yaml.SafeDumper, items: list[Any]) -> yaml.SequenceNode:
-    """Write numbers side by side, and sections one below the other."""
+    """Write a list of numbers on one line, and a list of sections with one entry below another."""
     sections = any(isinstance(item, dict) for item in items)
     return dumper.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=not sections)
 

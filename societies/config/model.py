@@ -1,7 +1,7 @@
-"""What is a configuration made of: frozen sections of keys, each with a unit, range and meaning.
+"""What is a configuration made of? Of frozen sections of keys with a unit, a range and a meaning.
 
-A workload describes its configuration as a subclass of `WorkloadConfig`. What one key may be is
-said by its type and limits; what several keys may be together is said by `conflicts`.
+A workload describes its configuration as a subclass of `WorkloadConfig`. The type and limits of a
+key say which values it may have; `conflicts` says which combinations of keys are invalid.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ SMALLEST_REAL = 1e-12  # of what must be positive
 LARGEST_REAL = 1e12  # far beyond any use, and sums of products stay far below infinity
 
 VALUE, SHAPE, TABULATED = "value", "shape", "tabulated"
-"""What `value`, `shape` and `tabulated` say of a key. Shapes are the same in all copies of a
-launch; the others may differ between copies."""
+"""Kinds of keys that `value`, `shape` and `tabulated` declare. A shape has the same value in all
+copies of a launch; the others may differ between copies."""
 
 CONFLICTS_LATER = {"conflicts": "later"}
-"""Validation context of the loader, which asks for `conflicts` itself to report all at once."""
+"""Validation context of the loader, which calls `conflicts` itself to report all problems."""
 
 
 class Section(BaseModel):
-    """A group of keys: nothing unknown, no conversion between types, no change afterwards."""
+    """A group of keys: no unknown keys, no conversion between types, no change afterwards."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, allow_inf_nan=False, validate_default=True
@@ -60,7 +60,8 @@ class Conflict:
 
     Attributes
     ----------
-    path : the key that is reported
+    path : the key to report
+    message : text after the key
     needs : all other keys that must be valid for the message to make sense
     """
 
@@ -82,7 +83,7 @@ def _within(path: Path, around: Path) -> bool:
 
 
 class WorkloadConfig(Section):
-    """Base of every configuration; ``workload`` names what runs it."""
+    """Base of every configuration; ``workload`` is the name of the workload that it is for."""
 
     workload: str
     _table: Any = PrivateAttr(default=None)
@@ -95,26 +96,26 @@ class WorkloadConfig(Section):
 
     @property
     def numbers(self) -> Any:
-        """Number of each copy, (copy,) int64, where they do not follow each other; or None."""
+        """Number of each copy, (copy,) int64, if the numbers are not consecutive; else None."""
         return self._numbers
 
     def conflicts(self) -> Iterator[Conflict]:
-        """Yield every contradiction between keys that are valid each by itself."""
+        """Yield every contradiction between keys that are each valid alone."""
         yield from ()
 
     def conflicts_in_turn(self, configs: Sequence[Any]) -> Iterator[Conflict]:
-        """Yield contradictions of parameters that a copy has in turn, as interventions change them.
+        """Yield contradictions between successive configurations of a copy.
 
-        Each configuration by itself has none.
+        Interventions change a configuration during a run. Each one alone has no contradictions.
         """
         yield from ()
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield what is valid but probably not meant: a key that has no effect in this run."""
+        """Yield valid settings that are probably not intended: a key without effect in this run."""
         yield from ()
 
     def inputs(self) -> dict[str, str]:
-        """Return the files that the run reads besides, by key; a changed one is another run."""
+        """Return further files that the run reads, by key; if one changes, it is another run."""
         return {}
 
     @model_validator(mode="after")
@@ -129,8 +130,8 @@ class WorkloadConfig(Section):
 def key(default: Any, meaning: str, unit: str | None = None, **limits: Any) -> Any:
     """Return the field of one key: its default (``...``: required), meaning, unit and limits.
 
-    A required key carries ``examples``: the first stands in for a wrong value while the other
-    keys are checked against each other.
+    A required key has ``examples``: the first replaces an invalid value while the other keys are
+    checked against each other.
     """
     return _field(default, meaning, unit, {}, limits)
 
@@ -140,8 +141,8 @@ def value(
 ) -> Any:
     """Return the field of a number: kernels read ``P(symbol)``, the reference ``p.symbol``.
 
-    A section of numbers is a row: ``symbol[i]`` and ``p.symbol[i]``. The symbol is the key's own
-    name unless another is given.
+    A section of numbers is read as a row: ``symbol[i]`` and ``p.symbol[i]``. The symbol is the
+    name of the key unless another is given.
     """
     return _field(default, meaning, unit, {"kind": VALUE, "symbol": symbol}, limits)
 
@@ -151,19 +152,19 @@ def shape(
 ) -> Any:
     """Return the field of a key that sizes arrays or chooses code.
 
-    Kernels have it as the macro ``SYMBOL``, the reference as ``p.symbol``. Of a choice between
-    words ``SYMBOL`` is the number, and ``SYMBOL_WORD`` the number of each word.
+    Kernels read it as the macro ``SYMBOL``, the reference as ``p.symbol``. If the key is a choice
+    between words, ``SYMBOL`` is the number of the chosen word, ``SYMBOL_WORD`` that of any word.
     """
     return _field(default, meaning, unit, {"kind": SHAPE, "symbol": symbol}, limits)
 
 
 def tabulated(default: Any, meaning: str, unit: str | None = None, **limits: Any) -> Any:
-    """Return the field of a number of which the host makes tables; it may differ between copies."""
+    """Return the field of a number from which the host makes tables; it may differ by copy."""
     return _field(default, meaning, unit, {"kind": TABULATED}, limits)
 
 
 def accepts(model: type[BaseModel], name: str, value: Any) -> bool:
-    """Return whether a key by itself takes a value, so that a message may advise it."""
+    """Return whether a value is valid for a key alone, so that a message may suggest it."""
     field = model.model_fields[name]
     kind: Any = Annotated[field.annotation, field]
     try:
@@ -196,7 +197,7 @@ Interval = Annotated[
     | Annotated[Literal["auto", "never"], BeforeValidator(_auto_or_never), Tag("word")],
     Discriminator(lambda value: "word" if isinstance(value, str) else "number"),
 ]
-"""Every so many ticks; 0 or ``never``: not at all; ``auto``: as suits the size."""
+"""An interval in ticks; 0 or ``never``: not at all; ``auto``: depends on the size."""
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""How does ``--set a.b=c`` change what a file says?"""
+"""How does ``--set a.b=c`` change the values of a file?"""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _LONGEST = 80
 def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
     """Put each ``key=value`` into the document's data; later ones win.
 
-    The value is read as YAML. A part of the key that is a number selects an entry of a list that
-    is there already. What is wrong with an override is added to the document's problems.
+    The value is read as YAML. A number in the key selects an existing entry of a list. Problems of
+    an override are added to those of the document.
     """
     for number, given in enumerate(overrides):
         place = Place((1, number), _location(given))
@@ -37,7 +37,7 @@ def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
 
 
 def put(document: Document, path: Sequence[str], value: Document, place: Place) -> None:
-    """Set a key of a document to what another document says; ``place`` is where that stands."""
+    """Set a key of a document to the data of another, which was written at ``place``."""
     try:
         where = _put(document.data, path, value.data)
     except _CannotPut as error:
@@ -52,7 +52,7 @@ class _CannotPut(Exception):
 
 
 def _put(data: Any, parts: Sequence[str], value: Any) -> Path:
-    """Set the value in place and return its path, with numbers where lists are."""
+    """Set a value in the data and return its path, with numbers for entries of lists."""
     path: Path = ()
     for depth, part in enumerate(parts):
         last = depth == len(parts) - 1
@@ -79,7 +79,7 @@ def _put(data: Any, parts: Sequence[str], value: Any) -> Path:
 
 
 def _note(document: Document, path: Path, value: Document, place: Place) -> None:
-    """Let everything at and below the path stand at the override."""
+    """Set the position of everything at and below the path to that of the override."""
     document.forget(path)
     for length in range(1, len(path) + 1):  # sections that the override has created
         document.keys.setdefault(path[:length], place)

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, where, and in which words does the user read it?"""
+"""How are the problems of a configuration located and described to the user?"""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from societies.errors import ConfigError
 from societies.words import counted
 
 Path = tuple[str | int, ...]
-"""Where a value stands: ``("groups", 0, "count")``, which users read as ``groups.0.count``."""
+"""Path of a value: ``("groups", 0, "count")``, shown to users as ``groups.0.count``."""
 
 MOST_REPORTED = 50
-"""Problems of a configuration that are reported; there may be one in each of ten thousand lines."""
+"""Most problems of a configuration that are reported; it may have thousands."""
 
 _LONGEST = 60
 _SWITCH_WORDS = {"on", "off", "yes", "no", "y", "n"}
@@ -45,7 +45,8 @@ class Problem:
 def config_error(problems: Iterable[Problem], more: int = 0) -> ConfigError:
     """Return one error with a line for each problem, in the order of the file.
 
-    Of very many problems it has the first, and the number of the others; ``more`` are not listed.
+    At most `MOST_REPORTED` are listed, followed by the number of the others. ``more`` is a number
+    of further problems that are not in ``problems``.
     """
     found = sorted(dict.fromkeys(problems), key=lambda problem: problem.place.order)
     more += len(found[MOST_REPORTED:])
@@ -54,7 +55,7 @@ def config_error(problems: Iterable[Problem], more: int = 0) -> ConfigError:
 
 
 def dotted(path: Path) -> str:
-    """Return ``groups.0.count``; a part that is no plain word is quoted and kept on one line."""
+    """Return ``groups.0.count``; a part that is no plain word is quoted, without line breaks."""
     return ".".join(
         str(part) if isinstance(part, int) or re.fullmatch(r"[\w-]{1,60}", part) else quoted(part)
         for part in path
@@ -67,7 +68,7 @@ def quoted(text: str) -> str:
 
 
 def described(value: Any, written: str | None = None) -> str:
-    """Return what the user wrote, in a few characters; ``written`` is a number as it was typed."""
+    """Return a value in a few characters, as in ``got 3``; ``written``: a number as typed."""
     match value:
         case None:
             return "nothing"
@@ -147,7 +148,7 @@ def _limit(value: float) -> str:
 
 
 def _number_hint(value: Any) -> str:
-    """Say why something that looks like a number is text."""
+    """Return a hint why a value that looks like a number is text."""
     if not isinstance(value, str):
         return ""
     if re.fullmatch(r"[-+]?\d[\d_, ]*[_, ][\d_, ]*", value):

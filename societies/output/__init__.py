@@ -1,6 +1,6 @@
-"""How are results kept on disk, so that nothing that was committed is ever lost?
+"""How are results stored on disk so that no committed value is ever lost?
 
-One HDF5 file per run: made whole at its start, filled while running, opened by plain xarray.
+One HDF5 file per run: made at full size at the start, filled while running, opened by xarray.
 """
 
 from societies.output.inspection import Inspection, inspect

@@ -41,8 +41,8 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
     Returns
     -------
     list of h5py.Dataset
-        To be kept until the file is flushed: a dataset that fails to write when it is closed
-        before says nothing.
+        The caller must hold them until the file is flushed: if a dataset is closed earlier, a
+        failed write is not reported.
     """
     for key, value in layout.attributes.items():
         file.attrs[key] = value
@@ -113,7 +113,7 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
 
 
 def build_table(file: h5py.File, table: Table, lengths: Mapping[str, int]) -> list[h5py.Dataset]:
-    """Write the structures of a table and its fill values; return what `build` does."""
+    """Write the structures of a table and its fill values; return its datasets, as `build` does."""
     group = file.create_group(table.place)
     scale = group.create_dataset(EVENT, data=np.arange(table.rows, dtype=np.int64))
     scale.make_scale(EVENT)
@@ -185,10 +185,11 @@ def reserve(
 ) -> h5py.Dataset:
     """Make a contiguous dataset; HDF5 writes its fill values now, a buffer at a time.
 
-    Zeros are there already where the file's space was claimed: two checkpoints of a large society
-    are gigabytes of them.
+    Zeros are not written if the file's space was reserved (`CLAIMS`), because it reads as zeros:
+    two checkpoints of a large society would be gigabytes of them.
 
-    By h5py's low-level calls, as ``create_dataset`` drops the allocation time of scalars.
+    This uses h5py's low-level calls because ``create_dataset`` ignores the allocation time of
+    scalars.
     """
     plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
     plan.set_layout(h5py.h5d.CONTIGUOUS)

@@ -1,7 +1,7 @@
-"""How are values compared with their checksums at the moment at which xarray reads them?
+"""How are values compared with their checksums at the moment when xarray reads them?
 
-A result file may have gigabytes, of which an analysis reads a variable or two. So a dataset that is
-open compares of each variable what is read, when it is read, and only once.
+A result file may have gigabytes, of which an analysis reads a variable or two. So an open dataset
+compares a variable when it is read for the first time, and only once.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ Key = tuple[Any, ...]
 
 
 class _Watched(BackendArray):  # type: ignore[misc]
-    """A variable of an open dataset whose values are looked at when they are read.
+    """A variable of an open dataset whose values pass through a function when they are read.
 
     Parameters
     ----------
     variable : as xarray opened it
-    look : is called with the key and the values, and returns the values
+    look : called with the key and the values; returns the values that the reader gets
     """
 
     def __init__(self, variable: xr.Variable, look: Callable[[Key, Any], Any]) -> None:
@@ -50,7 +50,7 @@ class _Watched(BackendArray):  # type: ignore[misc]
 
 
 def _watched(variable: xr.Variable, look: Callable[[Key, Any], Any]) -> xr.Variable:
-    """Return a variable that is still read lazily, and then kept, as xarray does with a file's."""
+    """Return a variable that is still read lazily and then cached, as xarray does for files."""
     lazy = indexing.LazilyIndexedArray(_Watched(variable, look))
     data = indexing.MemoryCachedArray(indexing.CopyOnWriteArray(lazy))
     return xr.Variable(variable.dims, data, variable.attrs, variable.encoding, fastpath=True)
@@ -66,12 +66,12 @@ def _replaced(data: xr.Dataset, looks: Mapping[str, Callable[[Key, Any], Any]]) 
 def without(
     data: xr.Dataset, dim: str, keep: NDArray[np.bool_], fills: Mapping[str, Any]
 ) -> xr.Dataset:
-    """Return a dataset of which some positions of a dimension are read as the fill value.
+    """Return a dataset in which some positions of a dimension read as the fill value.
 
     Parameters
     ----------
     dim : the first dimension of all variables in ``fills``
-    keep : (position) bool
+    keep : (position) bool; False: positions that read as the fill value
     fills : fill value by variable
     """
 
@@ -94,12 +94,12 @@ class RunChecks:
 
     Attributes
     ----------
-    commits : up to which tick the file is complete; None: its layout has no checksums
+    commits : which ticks are complete; None: the file's layout has no checksums
 
     Raises
     ------
     OutputError
-        If the file is not one of ours, or its structure or the record of its ticks is damaged.
+        If it is no result file, or its structure or the record of its ticks is damaged.
     """
 
     def __init__(self, path: Path) -> None:
@@ -140,9 +140,9 @@ class RunChecks:
         return _replaced(data, looks)
 
     def known(self, name: str) -> int:
-        """Return how many rows along its clock a variable has, after comparing all of them.
+        """Compare a variable with its checksums; return its number of valid rows along the clock.
 
-        One that is not along the clock has 1 or, while it is being written, 0.
+        A variable that is not along the clock has 1 row or, while it is being written, 0.
 
         Raises
         ------
@@ -164,12 +164,12 @@ class RunChecks:
             return checksums.known(self._disk, self._seal, name, tick)
 
     def require_clock(self, name: str) -> None:
-        """Raise ValueError if the file calls its clock otherwise than its seal does."""
+        """Raise ValueError if the file's name of the clock is not that in its seal."""
         if name != self._seal.clock:
             raise ValueError(f"its clock is {self._seal.clock!r}, not {name!r}")
 
     def require_events(self, name: str) -> int:
-        """Return how many rows of a table count; raise OutputError if they are damaged."""
+        """Return how many rows of a table are valid; raise OutputError if they are damaged."""
         assert self.commits is not None and self.commits.rows is not None
         given = (self._disk, self._seal, name, self.commits)
         self._require(list(checksums.of_events(*given, complete=False, live=True)))
@@ -182,7 +182,7 @@ class RunChecks:
 
 
 class _Look:
-    """What is done with values of a variable of a result file when they are read."""
+    """Checks a variable when it is read; rows that are not complete read as the fill value."""
 
     def __init__(self, checks: RunChecks, name: str, series: Series, shape: Key) -> None:
         self._checks, self._name, self._axis = checks, name, series.axis

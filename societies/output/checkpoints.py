@@ -1,8 +1,8 @@
-"""How is the full state kept so that one good copy always exists?
+"""How are checkpoints stored so that an intact one always exists?
 
-Slots take turns. The slot to be overwritten loses its tick first, and gets one again only when its
-arrays are on the disk; meanwhile the others are complete. A checksum over the tick and all bytes
-shows a slot that is torn for any other reason.
+A file has several slots for checkpoints, which take turns. The slot to be overwritten first loses
+its tick, and gets a new one only when its arrays are on the disk; meanwhile the other slots are
+complete. A checksum over the tick and all bytes detects a slot that is torn for another reason.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from societies.output.seal import Damage, stretch
 State = dict[str, NDArray[Any]]
 
 Sums = Callable[[], Mapping[str, int]]
-"""Returns the CRC-32 of the bytes of each array of a state."""
+"""A function that returns the CRC-32 of the bytes of each array of a state."""
 
 SHORTEST, BYTES_A_TICK = 50, 1 << 21
-"""Checkpoints by default: every so many ticks, or so rarely that this many bytes go to the disk
-for each tick. A checkpoint of 1 GB takes seconds to write."""
+"""Default interval of checkpoints: at least `SHORTEST` ticks, and long enough that on average at
+most `BYTES_A_TICK` bytes are written per tick. A checkpoint of 1 GB takes seconds to write."""
 
 
 def interval(asked: int | str, nbytes: int) -> int:
-    """Return how many ticks lie between two checkpoints of so many bytes; 0: there are none.
+    """Return the number of ticks between two checkpoints of ``nbytes`` bytes; 0: no checkpoints.
 
-    ``asked`` is a number, ``never``, or ``auto``, whose answer follows from the size alone.
+    ``asked`` is a number, ``never``, or ``auto``: an interval that depends only on the size.
     """
     if asked == "never":
         return 0
@@ -44,14 +44,14 @@ def interval(asked: int | str, nbytes: int) -> int:
 
 
 BEGINS = 1 << 28
-"""Bytes of a checkpoint after which the disk is asked to begin."""
+"""Bytes of a checkpoint after which a flush to the disk begins while the rest is written."""
 
 ROTATING = 2
-"""Slots that take turns; those after them hold a checkpoint each for good."""
+"""Number of slots that take turns; each slot after them holds one permanent checkpoint."""
 
 
 def slots(asked: int | str, kept: int = 0) -> int:
-    """Return for how many checkpoints a file needs room, so many of which are kept for good."""
+    """Return the number of slots that a file needs, ``kept`` of them permanent."""
     return 0 if asked in (0, "never") else ROTATING + kept
 
 
@@ -60,8 +60,8 @@ def latest(
 ) -> tuple[int, int, State] | None:
     """Return slot, tick and arrays of the newest intact checkpoint, or None if there is none.
 
-    A checkpoint counts only up to the tick committed: the order is commit(tick), checkpoint(tick).
-    With ``last`` those of later ticks do not count either.
+    Checkpoints after the committed tick are ignored: the order is commit(tick), checkpoint(tick).
+    Those after ``last`` are ignored as well.
     """
     committed = committed if last is None else min(committed, last)
     ticks = {slot: _tick(disk, slot) for slot in range(slots)}
@@ -81,14 +81,14 @@ def of_tick(disk: Disk, slots: int, tick: int) -> State | None:
 
 
 def _intact(disk: Disk, slot: int, tick: int) -> State | None:
-    """Return the arrays of a slot, None unless its checksum is that of these and of the tick."""
+    """Return the arrays of a slot if its checksum fits them and the tick, else None."""
     state = load(disk, slot)
     stored = int(disk.read(f"checkpoint/{slot}/checksum"))
     return state if checksum(tick, state) == stored else None
 
 
 def ticks(disk: Disk, slots: int, committed: int) -> dict[int, int]:
-    """Return slot and tick of all checkpoints that say they are one, the oldest first."""
+    """Return slot and tick of all checkpoints up to a tick, oldest first, without checking them."""
     found = {slot: _tick(disk, slot) for slot in range(slots)}
     return {
         slot: tick
@@ -100,7 +100,7 @@ def ticks(disk: Disk, slots: int, committed: int) -> dict[int, int]:
 def damages(
     disk: Disk, slot: int, clock: str, committed: int, *, live: bool = False
 ) -> Iterator[Damage]:
-    """Yield what is wrong with a slot; a run goes on without it, if another one is intact."""
+    """Yield the damage of a slot; a run can continue without it if another slot is intact."""
     tick, check = _tick(disk, slot), int(disk.read(f"checkpoint/{slot}/checksum"))
     if tick == NO_TICK:
         return
@@ -131,7 +131,7 @@ def store(
 
     ``sums`` is as for `checksum`.
     """
-    if not empty(disk, slot):  # else it has had no tick since the last sync, or is torn
+    if not empty(disk, slot):  # an empty slot has had no tick since the last sync, or is torn
         disk.write(f"checkpoint/{slot}/tick", NO_TICK)
         disk.sync()
     fill(disk, slot, tick, state, sums)
@@ -144,7 +144,7 @@ def empty(disk: Disk, slot: int) -> bool:
 
 
 def mark(disk: Disk, slot: int, tick: int) -> None:
-    """Give a slot that is filled its tick."""
+    """Write the tick of a slot whose arrays are written; the checkpoint is valid then."""
     disk.write(f"checkpoint/{slot}/tick", tick)
     disk.sync()
 
@@ -156,7 +156,7 @@ def fill(
     state: Mapping[str, NDArray[Any]],
     sums: Sums | None = None,
 ) -> None:
-    """Write the state at the end of ``tick`` into an empty slot, which stays empty by its tick."""
+    """Write the state at the end of ``tick`` into an empty slot, without its tick (see `mark`)."""
     place = f"checkpoint/{slot}"
     value = in_background(checksum, tick, state, sums)
     begun: list[Future[None]] = []
@@ -165,20 +165,20 @@ def fill(
         for name, array in state.items():
             disk.write(f"{place}/state/{name}", array)
             written += array.nbytes
-            # The disk begins with a large state while the rest of it is on its way.
+            # Flush the first part of a large state while the rest is being written.
             if written >= BEGINS and all(one.done() for one in begun):
                 written = 0
                 begun.append(in_background(disk.sync))
         disk.write(f"{place}/checksum", value.result())
     finally:
         wait(begun)
-    disk.sync()  # which fails, too, if one of those failed
+    disk.sync()  # fails as well if one of the syncs in other threads failed
 
 
 def checksum(tick: int, state: Mapping[str, NDArray[Any]], sums: Sums | None = None) -> int:
     """Return the CRC-32 of the tick and of every array's name and bytes, in the names' order.
 
-    ``sums`` returns those of the arrays' bytes (`array_sum`), if somebody else finds them.
+    ``sums``, if given, returns the CRC-32 of each array's bytes (`array_sum`), computed elsewhere.
     """
     known = sums() if sums else None
     value = zlib.crc32(tick.to_bytes(8, "little"))
@@ -192,7 +192,7 @@ def checksum(tick: int, state: Mapping[str, NDArray[Any]], sums: Sums | None = N
 
 
 def array_sum(array: NDArray[Any], before: int = 0) -> int:
-    """Return the CRC-32 of an array's bytes, after others."""
+    """Return the CRC-32 of an array's bytes, continued from ``before``."""
     return zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, before)
 
 

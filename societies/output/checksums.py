@@ -1,13 +1,13 @@
 """Are the recorded data as they were written?
 
 Every row along the clock has a CRC-32 over the values of all copies on that tick, every event one
-over its columns, and a variable that is not along the clock one over everything. They are written
-next to the data, and count from the same commit on. CRC-32 finds every change within 32
-neighbouring bits for certain, and any other with a probability of all but 2**-32.
+over its columns, and a variable that is not along the clock one over all its values. Checksums are
+written next to the data and become valid with the same commit. CRC-32 detects every change within
+32 neighbouring bits, and misses any other with a probability of 2**-32.
 
-A variable that is not along the clock may change at any time (the recipes known by now), so its
-checksum is withdrawn on the disk before, and given again after the data are there. It is kept with
-its complement: neither a flip nor zeros look like a checksum that was withdrawn by mistake.
+A variable that is not along the clock may change at any time (the recipes known by now). So its
+checksum is first withdrawn (set to zeros) on the disk, and stored again after the data are flushed.
+It is stored together with its complement, so that a flipped bit cannot make it look withdrawn.
 
 The record of a commit holds the tick and the number of events, with a checksum. There are two
 records, which take turns, so the counter of ticks always agrees with one of them.
@@ -33,7 +33,7 @@ from societies.words import plural, ranges
 
 WITHDRAWN = (0, 0)
 LOOKS = 10
-"""Number of times that seeming damage is looked at again while the file is being written."""
+"""How often apparent damage is checked again while the file is being written."""
 _AT_ONCE = 1 << 26
 _ALL = 0xFFFFFFFF
 
@@ -41,7 +41,7 @@ _ALL = 0xFFFFFFFF
 def row_sums(
     values: NDArray[Any], axis: int, before: NDArray[np.uint32] | None = None
 ) -> NDArray[np.uint32]:
-    """Return the CRC-32 of every position of an axis, continued from those of values before."""
+    """Return the CRC-32 of every position of an axis, continued from the checksums ``before``."""
     count = values.shape[axis]
     start = [0] * count if before is None else before.tolist()
     if not values.size:
@@ -52,7 +52,7 @@ def row_sums(
 
 
 def pair(sums: int) -> tuple[int, int]:
-    """Return what is stored for a variable that is not along the clock."""
+    """Return the stored form of the checksum of a variable that is not along the clock."""
     return int(sums), int(sums) ^ _ALL
 
 
@@ -62,7 +62,7 @@ def whole_sum(values: NDArray[Any]) -> int:
 
 
 def event_sums(columns: Iterable[NDArray[Any]]) -> NDArray[np.uint32]:
-    """Return the CRC-32 of every event, the columns in the order of their names."""
+    """Return the CRC-32 of every event, of ``columns`` in the order of their names."""
     parts = [np.ascontiguousarray(one).reshape(len(one), -1).view(np.uint8) for one in columns]
     return present(row_sums(np.concatenate(parts, axis=1), 0))
 
@@ -75,15 +75,15 @@ def record(tick: int, ended: bool, rows: Iterable[int]) -> NDArray[np.int64]:
 
 @dataclass
 class Commits:
-    """What the counter and the two records of commits say.
+    """The state of a file according to its counter and the two records of commits.
 
     Attributes
     ----------
-    tick : up to which everything is complete
+    tick : last complete tick
     ended : whether no tick will follow
-    rows : number of events by table; None if no record tells
+    rows : number of events by table; None if both records are damaged
     newest : which of the two records is that of ``tick``
-    damages : what is wrong with them
+    damages : damage of the counter and the records
     """
 
     tick: int
@@ -94,7 +94,7 @@ class Commits:
 
 
 def commits(disk: Disk, seal: Seal) -> Commits:
-    """Read up to which tick a file is complete."""
+    """Read the last complete tick of a file, and its numbers of events."""
     counter, records = int(disk.read(COUNTER)), disk.read(COMMITS)
     intact = {
         which: one
@@ -113,7 +113,7 @@ def commits(disk: Disk, seal: Seal) -> Commits:
     ]
     fitting = [which for which, one in intact.items() if one[0] == counter]
     if fitting:
-        # Two of the same tick: one of them says that it was the last.
+        # If both records have this tick, the one that says `ended` is newer.
         which, found = max(fitting, key=lambda one: intact[one][1]), spare
     elif intact:
         where = disk.extents[COUNTER]
@@ -132,7 +132,7 @@ def commits(disk: Disk, seal: Seal) -> Commits:
 
 
 def damages(disk: Disk, seal: Seal, state: Commits, *, live: bool = False) -> Iterator[Damage]:
-    """Yield what is damaged of all that is committed; ``live``: while a run writes the file."""
+    """Yield all damage of committed data; ``live``: whether a run is writing the file."""
     yield from state.damages
     complete = not live and (state.ended or state.tick == seal.ticks)
     for name, series in seal.series.items():
@@ -156,7 +156,7 @@ def damages(disk: Disk, seal: Seal, state: Commits, *, live: bool = False) -> It
 def of_variable(
     disk: Disk, seal: Seal, name: str, committed: int, *, live: bool = False
 ) -> Iterator[Damage]:
-    """Yield what is damaged of a variable: of one along the clock, of its committed ticks."""
+    """Yield the damage of one variable; if it goes along the clock, of its committed ticks only."""
     if seal.series[name].axis is None:
         yield from _whole(disk, name, live)
     else:
@@ -164,7 +164,10 @@ def of_variable(
 
 
 def known(disk: Disk, seal: Seal, name: str, committed: int) -> int:
-    """Return how many rows of a variable along the clock are known once a tick is committed."""
+    """Return how many rows a variable along the clock has when the tick ``committed`` is the last.
+
+    A variable with a lag has fewer rows than the clock has ticks.
+    """
     series = seal.series[name]
     return int((_load(disk, seal.coordinate(series.dim)) <= committed - series.lag).sum())
 
@@ -186,7 +189,7 @@ def _whole(disk: Disk, name: str, live: bool) -> Iterator[Damage]:
 def _rows(
     disk: Disk, seal: Seal, name: str, committed: int, *, complete: bool, live: bool
 ) -> Iterator[Damage]:
-    """Check a variable along the clock; what is not committed has to be empty in the end."""
+    """Check a variable along the clock; rows that are not committed must be empty."""
     series, extent = seal.series[name], disk.extents[name]
     ticks, count = _load(disk, seal.coordinate(series.dim)), known(disk, seal, name, committed)
     stop = count if live else len(ticks)
@@ -203,7 +206,7 @@ def _rows(
 def _scan(
     disk: Disk, name: str, series: Series, stop: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-    """Return the checksums of rows up to ``stop`` along the clock, and which hold nothing."""
+    """Return the checksums of rows up to ``stop`` along the clock, and which rows are empty."""
     extent, axis = disk.extents[name], series.axis or 0
     bits = f"u{extent.dtype.itemsize}"
     nothing_there = np.frombuffer(bytes.fromhex(series.fill), bits)
@@ -226,7 +229,7 @@ def _scan(
 def of_events(
     disk: Disk, seal: Seal, name: str, state: Commits, *, complete: bool, live: bool
 ) -> Iterator[Damage]:
-    """Check a table; no row behind those committed may pass for one of them."""
+    """Check a table; a row behind the committed ones must not have a committed tick."""
     place, columns = f"{EVENTS}/{name}", sorted(seal.tables[name])
     extents = [disk.extents[f"{place}/{one}"] for one in columns]
     ticks = disk.read(f"{place}/{seal.clock}")
@@ -251,7 +254,7 @@ def of_events(
 
 
 def _empty(columns: Iterable[NDArray[Any]]) -> NDArray[np.bool_]:
-    """Return which rows of a table hold nothing in any column."""
+    """Return which rows of a table have the fill value in all columns."""
     found = []
     for one in columns:
         bits = f"u{one.dtype.itemsize}"
@@ -261,7 +264,7 @@ def _empty(columns: Iterable[NDArray[Any]]) -> NDArray[np.bool_]:
 
 
 def present(sums: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return checksums with 1 instead of 0, which says that nothing has been written."""
+    """Return checksums with 1 in place of 0, because a stored 0 means "not written"."""
     return np.maximum(sums, np.uint32(1))
 
 

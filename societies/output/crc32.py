@@ -1,27 +1,28 @@
-"""What is the CRC-32 of two pieces together, if it is known of each?
+"""What is the CRC-32 of two joined pieces of data, given the CRC-32 of each?
 
-A CRC is the remainder of a polynomial over the field of two elements. The bytes of the second piece
-move the first one on by x to the power of 8 for each of them, so its remainder is multiplied by
-that power's, modulo the same polynomial (P. W. Peterson, D. T. Brown, "Cyclic Codes for Error
-Detection", Proceedings of the IRE 49, 1961). What `zlib.crc32` does before and after cancels out.
+A CRC is the remainder of a polynomial over the field of two elements. Each byte of the second piece
+multiplies the polynomial of the first piece by x to the power of 8. So the first remainder is
+multiplied by that power of x, modulo the CRC polynomial, and the second is added (P. W. Peterson,
+D. T. Brown, "Cyclic Codes for Error Detection", Proceedings of the IRE 49, 1961). The inversions
+that `zlib.crc32` makes before and after cancel out.
 """
 
 from __future__ import annotations
 
 POLYNOMIAL = 0xEDB88320
-"""Of CRC-32, the coefficient of x to the power of 31 in the lowest bit; that of 32 is left out."""
+"""Polynomial of CRC-32: the lowest bit is the coefficient of x**31; that of x**32 is left out."""
 
 _ONE = 1 << 31
 """The polynomial 1."""
 
 
 def joined(first: int, second: int, nbytes: int) -> int:
-    """Return the CRC-32 of a piece and one of ``nbytes`` bytes after it, given that of each."""
+    """Return the CRC-32 of two joined pieces, given those of each; the second has ``nbytes``."""
     return _product(_of_bytes(nbytes), first) ^ second
 
 
 def _of_bytes(nbytes: int) -> int:
-    """Return x to the power of eight times so many, by repeated squaring."""
+    """Return x to the power of 8 * ``nbytes``, by repeated squaring."""
     power, square = _ONE, _ONE >> 8
     while nbytes:
         if nbytes & 1:

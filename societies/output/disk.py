@@ -1,9 +1,9 @@
-"""How do bytes get into a file whose structure stands still, and out of it?
+"""How are raw data read and written in a file whose HDF5 structure is final?
 
-HDF5 makes a file and reads it. While a run writes, HDF5 has nothing to do: every dataset has its
-fixed place (an extent), so its raw data are written there by the system's own calls. These come to
-the file in the order in which they are made, whatever kills the process; a failure is reported by
-the call that failed; and nobody's HDF5 finds the file open.
+HDF5 makes a file and reads it. While a run writes, HDF5 is not involved: every dataset has a fixed
+position (an extent), so its raw data are written with the system's own calls. They reach the file
+in the order of the calls even if the process is killed, a failure is reported by the call that
+failed, and other programs that use HDF5 do not find the file open.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from numpy.typing import ArrayLike, NDArray
 Selection = Sequence[int | slice]
 
 SPAN = 1 << 20
-"""Bytes that are read, changed and written back at once where many small pieces change."""
+"""Most bytes that are read, changed and written back at once to change many small pieces."""
 AT_ONCE = 1 << 24
-"""Bytes that one call of the system reads."""
+"""Most bytes that one system call reads."""
 FEW_PIECES = 32
-"""Up to so many pieces of a dataset are written one by one instead."""
+"""Largest number of pieces of a dataset that are written one by one instead."""
 
 
 @dataclass(frozen=True)
 class Extent:
-    """Where the raw data of a dataset lie: contiguous, in the order of C."""
+    """Position, type and shape of the raw data of a dataset: contiguous, in C order."""
 
     offset: int
     dtype: np.dtype[Any]
@@ -53,7 +53,7 @@ class Extent:
         return Extent(self.offset + first * row, self.dtype, (stop - first, *self.shape[1:]))
 
     def row(self, at: int) -> Extent:
-        """Return the part with this position of the first dimension, which falls away."""
+        """Return the part at one position of the first dimension, without that dimension."""
         return Extent(self.rows(at, at + 1).offset, self.dtype, self.shape[1:])
 
 
@@ -63,7 +63,7 @@ class Disk:
     Parameters
     ----------
     descriptor : int
-        Of the open file; closed by `close`.
+        Of the open file; the caller closes it.
     extents : dict of name to Extent
     """
 
@@ -74,19 +74,19 @@ class Disk:
         self._failed: OSError | None = None
 
     def read(self, name: str, *selection: int | slice) -> NDArray[Any]:
-        """Return values of a dataset: everything, or the positions of the leading dimensions."""
+        """Return values of a dataset: all, or those at positions of its leading dimensions."""
         return self._read(self.extents[name], selection)
 
     def write(self, name: str, values: ArrayLike, *selection: int | slice) -> None:
-        """Write values of a dataset: everything, or the positions of the leading dimensions."""
+        """Write values of a dataset: all, or those at positions of its leading dimensions."""
         extent = self.extents[name]
         self._write(extent, selection, np.asarray(values).astype(extent.dtype, copy=False))
 
     def sync(self) -> None:
-        """Hand everything written so far to the disk; on return it survives a power cut.
+        """Flush everything written so far to the disk; on return it survives a power cut.
 
-        The system tells a failure once, to one thread, whoever wrote what is lost: here it is told
-        from then on to all.
+        The system reports a failure only once, to one thread, which need not have written the lost
+        data. So after a failure every later call raises it again.
         """
         with self._syncing:
             if self._failed is not None:
@@ -99,7 +99,7 @@ class Disk:
                 raise
 
     def read_bytes(self, offset: int, nbytes: int) -> bytearray:
-        """Return bytes of the file; fewer if it ends before."""
+        """Return bytes of the file; fewer than ``nbytes`` if the file ends before."""
         content = bytearray(nbytes)
         view, done = memoryview(content), 0
         while done < nbytes:
@@ -116,7 +116,7 @@ class Disk:
         """Write bytes of the file."""
         view, done = memoryview(content), 0
         while done < len(view):
-            # A full disk or a limit first shortens a write; the next one says why.
+            # On a full disk, or at a limit of size, a write is first cut short; the next one fails.
             done += _pwrite(self.descriptor, view[done:], offset + done)
 
     def _load(self, extent: Extent) -> NDArray[Any]:
@@ -178,7 +178,7 @@ class Disk:
 
 
 _POSITION = Lock()
-"""Held from where a file's position is set until it is used; threads share it (Windows)."""
+"""Lock held while a file's position is set and used, because threads share it (Windows)."""
 
 
 def _pread(descriptor: int, nbytes: int, offset: int) -> bytes:
@@ -198,7 +198,7 @@ def _pwrite(descriptor: int, content: memoryview, offset: int) -> int:
 
 
 def _shortened(selection: Selection, shape: tuple[int, ...]) -> list[int | slice]:
-    """Return a selection with numbers for bounds, without what selects all of the last ones."""
+    """Return a selection with explicit bounds, without trailing slices that select everything."""
     result: list[int | slice] = [
         slice(*one.indices(size)[:2]) if isinstance(one, slice) else int(one)
         for one, size in zip(selection, shape, strict=False)
@@ -209,7 +209,7 @@ def _shortened(selection: Selection, shape: tuple[int, ...]) -> list[int | slice
 
 
 def _spans(extent: Extent) -> list[tuple[int, int]]:
-    """Return ranges of the first dimension of at most `SPAN` bytes each, or of one position."""
+    """Divide the first dimension into ranges of at most `SPAN` bytes, but at least one position."""
     count = extent.shape[0] if extent.nbytes else 0
     step = max(1, SPAN * max(count, 1) // max(extent.nbytes, 1))
     return [(low, min(low + step, count)) for low in range(0, count, step)]

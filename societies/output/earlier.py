@@ -1,7 +1,8 @@
-"""Which numbers of a file stand for nothing, though they look like numbers?
+"""Which values of a result file are missing, although the file has ordinary numbers for them?
 
-Files of the economy that were written earlier have zeros for agents that were removed. In newer
-ones these values are missing; that is what is looked for, so newer files stay as they are.
+Earlier versions wrote zeros for agents that were removed. In newer files these values are missing.
+A variable is changed only if all agents have values after a removal, so newer files stay as they
+are.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ Removals = Sequence[Mapping[str, Any]]
 
 
 def without_codes(data: xr.Dataset, file: h5py.File, clock: str) -> xr.Dataset:
-    """Return a dataset in which fill values of integers that do not go along the clock are missing.
+    """Return a dataset in which integers equal to their fill value are missing (NaN).
 
-    They are codes: -1 for nobody, day 0 for what was never invented. What goes along the clock is
-    complete, and has none.
+    Such values are codes: -1 for no agent, day 0 for a device that was never invented. Variables
+    along the clock are complete up to the last committed tick, have no such codes, and are left
+    as they are.
     """
     found = {}
     for name, one in data.data_vars.items():
@@ -62,7 +64,7 @@ def without_removed(data: xr.Dataset, file: h5py.File, clock: str) -> xr.Dataset
 
 
 def _removals(data: xr.Dataset, clock: str) -> Removals:
-    """Return what the configuration removes, shocks first; nothing if the runs differ in it."""
+    """Return the removals of the configuration, shocks first; none if they differ between runs."""
     text = str(data.attrs.get("configuration", ""))
     if "remove: agent" not in text:
         return []
@@ -74,7 +76,7 @@ def _removals(data: xr.Dataset, clock: str) -> Removals:
         listed = [*(said.get("shocks") or ()), *(said.get("interventions") or ())]
         return [one for one in listed if one.get("remove") and one[clock] >= 0 and "index" in one]
     except (yaml.YAMLError, AttributeError, KeyError, TypeError):
-        return []  # a very long one is cut off, and a stranger's may be anything
+        return []  # the text may be cut off, or not be a configuration if the file is foreign
 
 
 def _days(one: xr.DataArray, clock: str) -> str:
@@ -84,7 +86,7 @@ def _days(one: xr.DataArray, clock: str) -> str:
 
 
 def _stale(one: xr.DataArray, clock: str, removals: Removals) -> bool:
-    """Whether some copy has values of all agents on a day on which one is removed already."""
+    """Whether some copy has values of all agents on a day after one was removed."""
     removed = [removal[clock] for removal in removals if removal["remove"] == AGENT]
     dim = _days(one, clock)
     if not removed or not dim:
@@ -94,7 +96,10 @@ def _stale(one: xr.DataArray, clock: str, removals: Removals) -> bool:
 
 
 def _targets(file: h5py.File, removals: Removals) -> NDArray[Any] | None:
-    """Return what each removal takes, (copy or 1, removal); None if the file does not say it."""
+    """Return the index of the agent that each removal removes; None if the file lacks it.
+
+    Its shape is (copy, removal), or (1, removal) if all copies have the same.
+    """
     numbers = [one["index"] for one in removals]
     if "random" not in numbers:
         return np.array([numbers])

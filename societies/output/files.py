@@ -1,4 +1,4 @@
-"""How does a file get its name at once and whole, and what does a failure mean to the user?"""
+"""How does a complete file get its name in one step, and how is a failure explained to the user?"""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def _elsewhere() -> str:
 def explained(path: Path, doing: str) -> Iterator[None]:
     """Turn a failure of the operating system or of HDF5 into an OutputError about ``path``.
 
-    HDF5's errors arrive as OSError, ValueError, RuntimeError or KeyError, whatever the cause; the
-    number of the system's error stands in their text.
+    h5py raises OSError, ValueError, RuntimeError or KeyError, whatever the cause; the number of
+    the system's error is in the text.
     """
     try:
         yield
@@ -40,7 +40,7 @@ def explained(path: Path, doing: str) -> Iterator[None]:
     except (TypeError, IndexError, AttributeError, OverflowError, AssertionError) as error:
         if doing != READING:
             raise
-        # What a stranger's file says is of another type or shape than what a run writes there.
+        # A foreign file has values of another type or shape than those that a run writes.
         raise OutputError(_explanation(path, doing, error)) from error
 
 
@@ -79,13 +79,13 @@ def _explanation(path: str | Path, doing: str, error: Exception) -> str:
 
 
 LONGEST_NAME = 240
-"""Bytes of a file name that every file system takes, with room for our temporary suffix."""
+"""Longest file name in bytes that every file system accepts with our temporary suffix."""
 
 
 def require_target(path: Path, nbytes: int, *, overwrite: bool) -> None:
-    """Raise OutputError if a file of ``nbytes`` bytes plainly cannot be made at ``path``.
+    """Raise OutputError if a file of ``nbytes`` bytes obviously cannot be made at ``path``.
 
-    A first look, so that the user hears at once; what decides is the making and placing itself.
+    This check only reports a problem early; making and placing the file may still fail.
     """
     if len(os.fsencode(path.name)) > LONGEST_NAME:
         raise OutputError(
@@ -110,7 +110,7 @@ def require_target(path: Path, nbytes: int, *, overwrite: bool) -> None:
 
 
 def require_space(path: Path, nbytes: int, remedy: str) -> None:
-    """Raise OutputError, with what to do, if the disk of a path has not so many bytes left."""
+    """Raise OutputError, with the remedy, if the disk of a path has too few free bytes."""
     disk = shutil.disk_usage(path.parent)
     if disk.total and nbytes > disk.free:  # some network file systems report nothing at all
         raise OutputError(
@@ -121,7 +121,7 @@ def require_space(path: Path, nbytes: int, remedy: str) -> None:
 def require_allowed(path: Path, nbytes: int) -> None:
     """Raise OutputError if this process may not write a file of ``nbytes`` bytes (``ulimit -f``).
 
-    A first look as well: under such a limit the compiler of a device may abort the process.
+    This too is checked early: under such a limit the compiler of a device may abort the process.
     """
     try:
         import resource
@@ -143,7 +143,7 @@ def already_exists(path: Path) -> OutputError:
 
 
 def already_there(path: Path) -> OutputError:
-    """Return the error for the name of a file that nothing can continue."""
+    """Return the error for the name of an existing file that no command can continue."""
     return OutputError(
         f"{path}: exists already and was not touched. "
         f"Replace it with {option('overwrite', True)} or {_elsewhere()}."
@@ -156,24 +156,24 @@ def being_written_elsewhere(path: Path) -> OutputError:
 
 
 def temporary_name(path: Path) -> Path:
-    """Return an unused name in the folder of ``path``, where placing is a mere renaming."""
+    """Return an unused name in the folder of ``path``, so that `place` only has to rename."""
     return path.with_name(f"{path.stem[:60]}.{secrets.token_hex(4)}.partial")
 
 
 CLAIMS = hasattr(os, "posix_fallocate")
-"""Whether space can be set aside, which then reads as zeros; not on macOS."""
+"""Whether disk space can be reserved, which then reads as zeros; not on macOS."""
 
 
 def claim(descriptor: int, nbytes: int) -> None:
-    """Have the system set the disk space aside, so that HDF5 itself never meets a full disk.
+    """Reserve disk space for a file, so that HDF5 itself never meets a full disk.
 
-    The system's answer is a plain error, and comes before there is anything to lose; HDF5 does not
-    report every failed write (those at the closing of a dataset are lost).
+    If this fails, the system reports a plain error before any data exist. HDF5 does not report
+    every failed write: those at the closing of a dataset are lost.
 
     Raises
     ------
     OSError
-        If there is not that much space, or files must not become that large.
+        If the disk has too little space, or files must not become that large.
     """
     if CLAIMS:
         os.posix_fallocate(descriptor, 0, nbytes)
@@ -216,10 +216,10 @@ def place(temporary: Path, path: Path, *, overwrite: bool) -> None:
 
 
 def abandon(file: h5py.File) -> None:
-    """Close a file that could not be made, leaving on the disk what is there, as a kill would.
+    """Close a file that could not be made, and leave it on the disk as a killed process would.
 
-    HDF5 keeps what it failed to write, tries again when the file is closed, and may crash the
-    process when that fails too. So the rest goes to the null device.
+    HDF5 buffers what it failed to write, tries again when the file is closed, and may crash the
+    process if that fails too. So its remaining writes are sent to the null device.
     """
     if not file.id.valid:
         return

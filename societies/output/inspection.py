@@ -1,4 +1,4 @@
-"""What is a result file, how was it made, is it complete, and is it as it was written?"""
+"""What does `societies info` report of a result file: its origin, its progress, its damage?"""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ _MADE_WITH = (
     "societies_version",
     *("git_commit", "created", "device", "driver"),
 )
-"""Attributes that are shown, in this order, of those that a file has."""
+"""Attributes to show, in this order; a file need not have all of them."""
 
 
 LONG = 300
-"""Characters of an attribute that are shown."""
+"""Most characters of an attribute that are shown."""
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """What was found out about a file.
+    """The report about one file.
 
     Attributes
     ----------
     path : Path
     rows : list of (label, value), for people
-    complete : whether its run came to the end
+    complete : whether its run reached the end
     checked : whether every recorded byte was compared with its checksum
-    damages : list of Damage, empty if nothing is damaged as far as it was looked at
-    good : what can be relied on in spite of the damages
+    damages : list of Damage, empty if the parts that were checked are undamaged
+    good : parts that can be relied on in spite of the damages
     """
 
     path: Path
@@ -64,7 +64,7 @@ class Inspection:
 
 
 def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
-    """Look at a result file, be it unfinished, being written, or damaged.
+    """Inspect a result file, which may be unfinished, being written, or damaged.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
     Raises
     ------
     OutputError
-        If it is no result file of societies, or so damaged that nothing can be said of it.
+        If it is no result file of societies, or too damaged to be inspected.
     """
     path = Path(path)
     with explained(path, READING):
@@ -94,9 +94,9 @@ def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
 
 
 def configuration(path: str | os.PathLike[str]) -> str:
-    """Return the configuration that the run of a file had in the end, as YAML, with every key.
+    """Return the final configuration of the run that made a file, as YAML with every key.
 
-    That of a study is the sweep that makes it.
+    For a study this is its sweep.
 
     Raises
     ------
@@ -158,9 +158,10 @@ def _inspected(path: Path, disk: Disk, found: Seal, *, check: bool) -> Inspectio
 
 
 def _recorded(disk: Disk, found: Seal, state: Commits, *, live: bool) -> list[Damage]:
-    """Return what is damaged of the recorded data; what a run is just writing is looked at again.
+    """Return the damage of the recorded data; while a run writes, apparent damage is checked again.
 
-    Between two looks a writer goes on, so what is not damaged does not fail to fit every time.
+    The writer goes on between two checks, so values that are merely being written do not differ
+    from their checksums every time.
     """
     wrong = list(checksums.damages(disk, found, state, live=live))
     for _ in range(checksums.LOOKS if live else 0):
@@ -174,7 +175,7 @@ def _recorded(disk: Disk, found: Seal, state: Commits, *, live: bool) -> list[Da
 
 
 def _without_seal(path: Path) -> Inspection:
-    """Describe a file of an older layout, which has no checksums but of checkpoints."""
+    """Describe a file of an older layout, in which only checkpoints have checksums."""
     with opened(path) as file:
         version = require_ours(file, path)
         if version == LAYOUT_VERSION:

@@ -1,9 +1,9 @@
-"""What does a result file hold, and where?
+"""What does a result file hold, and at which paths?
 
-Every dataset gets its final size, its place in the file and its fill values when the file is made
-(contiguous, allocated early). From then on only raw data change, never HDF5's own structures; so
-there is no moment at which a killed process leaves a file that HDF5 cannot open, and a disk that
-is too small shows at the start of a run and not at its end.
+Every dataset gets its final size, its position in the file and its fill values when the file is
+made (contiguous, allocated early). From then on only raw data change, never HDF5's own structures.
+So a process that is killed at any moment leaves a file that HDF5 can open, and a disk that is too
+small is noticed at the start of a run and not at its end.
 
 A file counts in *ticks*, which its attribute ``clock`` names (``day``), and holds several *copies*
 of what is simulated, which its attribute ``copies`` names (``society``).
@@ -15,14 +15,14 @@ of what is simulated, which its attribute ``copies`` names (``society``).
 ``/ticks_committed``         int64; ticks up to this one are complete
 ``/events/<table>``          a group: columns of events, one value or row of values for each
 ``/checkpoint/<n>``          slots of the full state: ``tick``, ``checksum``, ``state/<array>``
-``/checksums/...``           of what is committed (`societies.output.checksums`)
+``/checksums/...``           checksums of committed data (`societies.output.checksums`)
 ``/provenance/sessions``     records of fixed length, one for every process that wrote ticks
 ``/provenance/ended``        a record that says why there are no more ticks, if a run ended early
-``/provenance/seal/{0,1}``   checksums of all that never changes, and the places of what does
+``/provenance/seal/{0,1}``   checksums of all bytes that never change; positions of all others
 ===========================  =====================================================================
 
-Why it is made so: docs/design/file-format.md.
-The file is long because all parts of which a result file consists stand here together.
+The reasons for this format: docs/design/file-format.md.
+The module is long because it describes all parts of a result file together.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ COMMITS = f"{CHECKSUMS}/commits"
 NO_TICK = -1
 _RESERVED = {COUNTER, "checkpoint", "provenance", EVENTS, CHECKSUMS}
 FURTHER = "coordinates"
-"""Attribute by which xarray knows coordinates along dimensions of other names."""
+"""Attribute that names, for xarray, the coordinates that are not dimensions themselves."""
 RESERVED_ATTRIBUTES = {LAYOUT_ATTRIBUTE, CLOCK, COPIES, TICKS, FURTHER}
 
 # xarray takes a variable with one of these units for a duration (timedelta64) and one with
@@ -69,7 +69,7 @@ _TIME_UNITS = {"days": "day", "hours": "h", "minutes": "min", "seconds": "s"} | 
 
 
 def nothing(dtype: DTypeLike) -> float | int:
-    """Return the value of a type that stands for what is not written."""
+    """Return the value of a type that means "not written"."""
     dtype = np.dtype(dtype)
     if dtype.kind == "f":
         return float("nan")
@@ -130,11 +130,11 @@ class Variable:
     units, long_name : str
         What xarray and a figure's axis show. No units means a pure number, ``"1"``.
     fill : float, int or None
-        Value of what is not written yet, or stands for nothing. None: NaN for floats, the smallest
-        value for signed integers, the largest for unsigned ones. Integers declare it as
-        ``_FillValue``, so that xarray shows NaN; bytes only along the clock.
+        Value that means "not written yet" or "no value". None: NaN for floats, the smallest value
+        for signed integers, the largest for unsigned ones. Integers declare it as ``_FillValue``,
+        so that xarray shows NaN; bytes declare it only if they go along the clock.
     lag : int
-        Ticks after its own that the value of a tick is known (0: with its own).
+        Number of ticks after which the value of a tick is known (0: at the same tick).
     """
 
     name: str
@@ -159,11 +159,11 @@ class Variable:
 
 @dataclass(frozen=True)
 class Layout:
-    """Everything that a file declares about itself, as handed in or as read back.
+    """Everything that a file declares about itself, for making it or read back from it.
 
     Attributes
     ----------
-    clock, copies : what ticks and what replicates are called: day, society
+    clock, copies : names of a tick and of a replicate: day, society
     ticks : number of the last tick of a complete file
     slots : number of checkpoints
     """
@@ -185,7 +185,7 @@ class Layout:
 
     @property
     def further(self) -> list[Coordinate]:
-        """Coordinates along dimensions of other names."""
+        """Coordinates that are not dimensions themselves."""
         return [one for one in self.coordinates.values() if one.along]
 
     def shape(self, variable: Variable) -> tuple[int, ...]:
@@ -193,7 +193,7 @@ class Layout:
         return tuple(len(self.coordinates[dim].values) for dim in variable.dims)
 
     def axis(self, variable: Variable) -> int | None:
-        """Return which dimension of a variable goes along the clock; None: none does."""
+        """Return the index of a variable's dimension along the clock, None if it has none."""
         axes = [i for i, dim in enumerate(variable.dims) if is_clock(dim, self.clock)]
         return axes[0] if axes else None
 
@@ -204,7 +204,7 @@ class Layout:
 
     @property
     def checksums(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of the checksums: one a row along the clock, one an event, else a pair."""
+        """Shapes of the checksums: one per row along the clock or per event, else a pair."""
         shapes: dict[str, tuple[int, ...]] = {}
         for name, variable in self.variables.items():
             axis = self.axis(variable)
@@ -213,7 +213,7 @@ class Layout:
 
     @property
     def nbytes_on_disk(self) -> int:
-        """Bytes that the file takes, all checkpoints and a margin for structures included."""
+        """Size of the file in bytes, with all checkpoints and a margin for HDF5's structures."""
         texts = sum(len(str(item).encode()) for pair in self.attributes.items() for item in pair)
         scales = sum(
             item.values.nbytes + 64 * item.values.size for item in self.coordinates.values()
@@ -231,13 +231,13 @@ class Layout:
 
     @property
     def seal_bytes(self) -> int:
-        """Room for one of the two seals, which are compressed: words and numbers of datasets."""
+        """Bytes reserved for each of the two seals, which hold compressed names and numbers."""
         texts = sum(min(len(str(item).encode()), 1200) for item in self.attributes.values())
         texts += sum(64 + len(place.encode()) for place in self._places())
         return 4096 + texts + sum(16 + len(key.encode()) for key in self.attributes)
 
     def _places(self) -> list[str]:
-        """Return the names of all datasets of any number; the few fixed ones are in the margin."""
+        """Return the names of all datasets whose number varies; the margin covers the others."""
         state = [
             f"checkpoint/{slot}/state/{name}" for slot in range(self.slots) for name in self.state
         ]
@@ -252,7 +252,7 @@ def is_clock(dim: str, clock: str) -> bool:
 
 
 def is_open_ended(coordinates: Iterable[str], tables: Collection[str], clock: str) -> bool:
-    """Whether a file has ticks as rows of tables alone, so that its last tick is only a bound."""
+    """Whether only tables of a file go along the clock, so that its last tick is just a bound."""
     return bool(tables) and not any(is_clock(name, clock) for name in coordinates)
 
 
@@ -268,7 +268,7 @@ def declare(
     ticks: int | None = None,
     slots: int = 2,
 ) -> Layout:
-    """Put the parts together and check that they fit each other.
+    """Return the layout with these parts, after checking that they fit each other.
 
     Without ``ticks`` the last value of the coordinate named by the clock is the last tick.
 
@@ -331,7 +331,7 @@ def declare(
 
 
 def difference(there: Layout, here: Layout) -> str | None:
-    """Say in a few words what differs between two layouts, attributes aside; None if they fit."""
+    """Describe the first difference of two layouts, ignoring attributes; None if they fit."""
     for name in sorted(there.coordinates.keys() | here.coordinates.keys()):
         old, new = there.coordinates.get(name), here.coordinates.get(name)
         if old is None or new is None:
@@ -366,7 +366,7 @@ def require_ours(file: h5py.File, path: object, *known: int) -> int:
     Raises
     ------
     OutputError
-        Unless it is one of ours, of a layout that we know (or of those in ``known``).
+        If it is no result file, or of a layout that is unknown (or not in ``known``).
     """
     version = file.attrs.get(LAYOUT_ATTRIBUTE)
     if version is None:

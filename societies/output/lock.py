@@ -1,9 +1,9 @@
-"""Who may write a file now, and which unfinished files of killed processes may be removed?
+"""Which process may write a file now, and which files of killed processes may be removed?
 
 A writer holds a lock of its own on one byte far behind the file's end. HDF5's lock is another kind
-(``flock`` on Linux and macOS), so plain readers neither wait for a writer nor keep one out. The
-lock belongs to the open descriptor: it ends with the process, however that ends, and a second
-writer in the same process is noticed as well.
+(``flock`` on Linux and macOS), so plain readers neither wait for a writer nor block one. The lock
+belongs to the open descriptor: it ends with the process, even if that is killed, and a second
+writer in the same process is detected as well.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _here: set[tuple[int, int]] = set()
 def acquire(descriptor: int, *, exclusive: bool = True) -> bool:
     """Lock the open file until its descriptor is closed; False: another writer holds it.
 
-    Where a file system has no locks, everybody gets one: it is the user who must not start two
-    writers there. ``exclusive`` needs a descriptor that may write; without it any number of holders
-    keep writers out.
+    On a file system without locks this always returns True: the user must not start two writers
+    on it. ``exclusive`` needs a writable descriptor. Any number of descriptors may hold a lock
+    that is not exclusive; while one does, no writer gets its lock.
     """
     try:
         import fcntl
@@ -60,7 +60,7 @@ def create(name: Callable[[], Path]) -> tuple[Path, int]:
 
     Parameters
     ----------
-    name : returns a path that nobody uses; it is called again for every attempt
+    name : returns an unused path; it is called again for every attempt
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
@@ -94,10 +94,10 @@ def being_written(path: Path) -> bool:
 
 
 def remove_stale(path: Path) -> list[Path]:
-    """Remove what killed processes left behind while they made ``path``; return the names.
+    """Remove temporary files of killed processes that were making ``path``; return their names.
 
-    Such a file is named ``<stem>.<8 hexadecimal digits>.partial`` and its maker holds its lock, so
-    one whose lock is free belongs to nobody any more.
+    Such a file is named ``<stem>.<8 hexadecimal digits>.partial``. The process that makes it holds
+    its lock, so if the lock is free, that process has ended.
     """
     pattern = re.compile(re.escape(path.stem[:60]) + r"\.[0-9a-f]{8}\.partial")
     removed = []

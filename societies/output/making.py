@@ -1,4 +1,4 @@
-"""How is a result file made, under another name, until it is whole?"""
+"""How is a result file built under a temporary name until it is complete?"""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from societies.output.study_layout import StudyLayout, build_study
 _Sealed = TypeVar("_Sealed", Seal, StudySeal)
 
 COPIED_AT_ONCE = 1 << 26
-"""Bytes of a dataset that are in memory at a time when a file is made anew."""
+"""Most bytes of a dataset in memory at a time while it is copied into a new file."""
 
 
 def locked_target(path: Path) -> int | None:
-    """Lock the file that is to be replaced and return its descriptor; None: there is none.
+    """Lock the file that is to be replaced and return its descriptor; None if it cannot be opened.
 
     Raises
     ------
     OutputError
         If a run is writing it.
     """
-    for write in (True, False):  # who may replace a file need not be allowed to write it
+    for write in (True, False):  # a user may replace a file without permission to write it
         try:
             descriptor = opening.descriptor_of(path, write=write)
         except OSError:
@@ -53,7 +53,7 @@ def locked_target(path: Path) -> int | None:
 
 
 def made(path: Path, layout: Layout, old: Disk | None = None) -> tuple[Path, Disk, Seal]:
-    """Build a file under another name, with what an old one holds; it is locked from the start."""
+    """Build a file under a temporary name, with the values of ``old``; it is locked at once."""
 
     def finish(temporary: Path, disk: Disk) -> Seal:
         sealed = seal.make(temporary, disk, layout)
@@ -68,7 +68,7 @@ def made(path: Path, layout: Layout, old: Disk | None = None) -> tuple[Path, Dis
 
 
 def made_study(path: Path, layout: StudyLayout) -> tuple[Path, Disk, StudySeal]:
-    """Build a study without results under another name; it is locked from the start."""
+    """Build a study without results under a temporary name; it is locked at once."""
     fills = {one.name: one.fill for one in layout.variables.values()}
 
     def finish(temporary: Path, disk: Disk) -> StudySeal:
@@ -101,11 +101,11 @@ def _built(
             file.flush()
             del datasets
             file.close()
-            # Closed and opened again, HDF5 has settled everything, and sees and gives back what
-            # was claimed beyond the file's end.
+            # Closing completes HDF5's structures. Opening again makes HDF5 notice the space that
+            # was claimed beyond the file's end, and release it.
             file = h5py.File(temporary, "r+", libver="earliest", locking=False)
             file.close()
-            lock.acquire(disk.descriptor)  # where locks are the process's, HDF5 has ended it
+            lock.acquire(disk.descriptor)  # if locks belong to processes, HDF5's close released it
             sealed = finish(temporary, disk)
             disk.sync()
             return temporary, disk, sealed
@@ -119,7 +119,7 @@ def _built(
 
 
 def _begin(disk: Disk, sealed: Seal) -> None:
-    """Write what a file without any tick says: nothing is committed, nothing is withdrawn."""
+    """Write the records of a file without ticks: nothing is committed, no checksum withdrawn."""
     record = checksums.record(0, False, [0] * len(sealed.tables))
     disk.write(COMMITS, np.stack([record, record]))
     for name, series in sealed.series.items():
@@ -129,7 +129,7 @@ def _begin(disk: Disk, sealed: Seal) -> None:
 
 
 def _copy(old: Disk, new: Disk) -> None:
-    """Copy the values of every dataset into that of the same name, longer or shorter."""
+    """Copy every dataset into the one of the same name, which may be longer or shorter."""
     for name, extent in old.extents.items():
         if not extent.shape:
             new.write(name, old.read(name))

@@ -1,4 +1,4 @@
-"""Is a file one of ours, and is it whole? HDF5 opens it only afterwards."""
+"""Is a file a result file of societies, and is its structure intact? HDF5 opens it only if so."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def descriptor_of(path: Path, *, write: bool = False) -> int:
     Raises
     ------
     OutputError
-        If it is something that reading could wait for.
+        If reading it could wait for ever, as from a pipe.
     OSError
-        If that is impossible, or it is a folder.
+        If it cannot be opened, or is a folder.
     """
     require_file(path)
     flags = (os.O_RDWR if write else os.O_RDONLY) | getattr(os, "O_BINARY", 0)
-    # A pipe would wait for somebody at its other end.
+    # Opening a pipe would wait for a process at its other end.
     descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
@@ -47,12 +47,14 @@ def descriptor_of(path: Path, *, write: bool = False) -> int:
 
 
 def sealed(path: Path, descriptor: int, *known: int) -> tuple[Disk, Seal] | None:
-    """Return the raw file and its seal once its structure is found whole; None: an older layout.
+    """Check the structure of a result file; return the raw file and its seal.
+
+    Returns None if the file has an older layout, which has no seal.
 
     Raises
     ------
     OutputError
-        If it is not one of ours, of none of the layouts ``known``, or its structure is damaged.
+        If it is no result file, has none of the layouts ``known``, or its structure is damaged.
     OSError
         If it cannot be read.
     """
@@ -72,7 +74,7 @@ def sealed(path: Path, descriptor: int, *known: int) -> tuple[Disk, Seal] | None
 
 
 def sealed_study(path: Path, descriptor: int) -> tuple[Disk, StudySeal] | None:
-    """Return the raw file and the seal of a study, as `sealed` does of a run."""
+    """Check the structure of a study as `sealed` does that of a run's file."""
     found = find(descriptor)
     if isinstance(found, Seal):
         raise OutputError(_NO_STUDY.format(path))
@@ -89,7 +91,7 @@ def sealed_study(path: Path, descriptor: int) -> tuple[Disk, StudySeal] | None:
 
 
 def is_study(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a study, be it damaged; False if it cannot be read."""
+    """Whether a file is a study, even a damaged one; False if it cannot be read."""
     damage = (OSError, KeyError, ValueError, RuntimeError)  # h5py raises any of them
     with suppress(*damage, OutputError):
         descriptor = descriptor_of(Path(path))
@@ -105,7 +107,7 @@ def is_study(path: str | os.PathLike[str]) -> bool:
 
 
 def require_study(file: h5py.File, path: Path) -> int:
-    """Return the layout of an open study; raise OutputError if it is none, or of another layout."""
+    """Return the layout of an open study; raise OutputError if it is no study, or too new."""
     version = file.attrs.get(STUDY_ATTRIBUTE)
     if version is None:
         raise OutputError(_NO_STUDY.format(path))
@@ -128,7 +130,7 @@ def _without_seals(path: Path) -> OutputError:
 
 
 def damaged_study(path: Path, wrong: Iterable[Damage], found: StudySeal) -> OutputError:
-    """Return the error for a study of which more is damaged than its runs."""
+    """Return the error for a study that is damaged outside of its runs."""
     runs = found.extents[CHECKSUM].shape[0]
     return OutputError(
         f"{path}: damaged: {_first(list(wrong))}.\n"
@@ -153,7 +155,7 @@ def _first(wrong: list[Damage]) -> str:
 
 
 def require_whole(path: Path) -> None:
-    """Look at a file before HDF5 does: the structure of one of ours must be as it was made.
+    """Check the structure of a result file before HDF5 opens it.
 
     Raises
     ------
@@ -177,7 +179,7 @@ def damaged(path: Path, disk: Disk, found: Seal, wrong: Iterable[Damage]) -> Out
 
 
 def still_good(disk: Disk, found: Seal, state: Commits | None = None, *, live: bool = False) -> str:
-    """Say what of a damaged file can be relied on, after checking all of it."""
+    """Check all of a damaged file; return which parts can be relied on, as text."""
     size = os.fstat(disk.descriptor).st_size
     lost = [name for name, one in found.extents.items() if one.end > size]
     if lost:
@@ -201,12 +203,12 @@ def still_good(disk: Disk, found: Seal, state: Commits | None = None, *, live: b
 
 
 def locked(path: Path) -> int:
-    """Open a file to write on and lock it; return the descriptor.
+    """Open a file for further writing and lock it; return the descriptor.
 
     Raises
     ------
     OutputError
-        If another writer has it.
+        If another process is writing it.
     OSError
         If it cannot be opened.
     """

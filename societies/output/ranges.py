@@ -1,9 +1,9 @@
-"""Can the values of a checkpoint be those of a run?
+"""Can the values of a checkpoint have been written by a run?
 
-Kernels take what a checkpoint holds for indices, loop bounds and states of random streams, and do
-not look twice: a value that no run leaves behind could make them read or write anywhere, or never
-end. A checksum does not help, since whoever changes the values can renew it. So a model says the
-range of every field, and a checkpoint is held against it before a device sees it.
+Kernels use the values of a checkpoint as indices, loop bounds and states of random streams without
+further checks: an impossible value could make them access any memory, or never end. A checksum
+does not help, because an attacker who changes the values can also change the checksum. So a model
+declares the range of every field, and a checkpoint is checked before it is copied to a device.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from societies.errors import OutputError, option
 from societies.words import one_of
 
 Limit = float | str | None
-"""A number, the name of one that depends on the configuration, or none."""
+"""A number, the name of a limit that depends on the configuration, or None for no limit."""
 
 Within = tuple[Limit, Limit]
-"""The least and the largest value; real numbers are finite as well."""
+"""The least and the largest value; real numbers must also be finite."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What an array of a checkpoint must be.
+    """Requirements for one array of a checkpoint.
 
     Attributes
     ----------
     shape, dtype : as declared
-    within : least and largest value; None: any
-    some : whether each copy (society, plate) has an entry that is not 0
+    within : least and largest value; None: any value
+    some : whether each copy (society, plate) must have an entry that is not 0
     """
 
     shape: tuple[int, ...]
@@ -51,15 +51,15 @@ def require_state(
     limits: Mapping[str, ArrayLike],
     copies: str = "society",
 ) -> None:
-    """Raise OutputError unless a checkpoint has exactly these arrays with such values.
+    """Raise OutputError unless a checkpoint has exactly the expected arrays with allowed values.
 
     Parameters
     ----------
     path : path of the file
     when : tick of the checkpoint, in the workload's word: day 6
     state, expected : by name
-    limits : the limits that have a name; an array holds for the last dimensions of the field
-    copies : what a copy is called
+    limits : values of the named limits; an array is broadcast along the field's last dimensions
+    copies : the workload's word for a copy
     """
     for name in sorted(state.keys() ^ expected.keys()):
         where = "is missing" if name in expected else "is not of this configuration"
@@ -111,7 +111,7 @@ def _plain(limit: ArrayLike, shape: tuple[int, ...], place: tuple[Any, ...]) -> 
 
 
 def refusal(path: object, when: str, why: str) -> OutputError:
-    """Return the error for a checkpoint that no run has written."""
+    """Return the error for a checkpoint that no run can have written."""
     return OutputError(
         f"{path}: the checkpoint of {when} is not one that a run wrote: {why}\n"
         f"do not go on with this file; run it anew into another one, with {option('out')}"

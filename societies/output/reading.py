@@ -1,4 +1,4 @@
-"""How does an analysis open a result file, finished or not?"""
+"""How does an analysis open a result file, whether its run has ended or not?"""
 
 from __future__ import annotations
 
@@ -38,11 +38,12 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     """Open a result file lazily, cut to the ticks that are complete.
 
     Every dimension named by the file's clock (``day``), or ending in it (``agent_day``), ends at
-    ``ticks_committed``. A file that a run still writes can be opened too: it shows the ticks
-    committed by now. A dataset that is open does not keep anybody from resuming the file.
+    ``ticks_committed``. A file that a run is writing can be opened too: it shows the ticks
+    committed so far. An open dataset does not prevent the file from being resumed.
 
-    What is read is compared with its checksums: names, attributes and coordinates now, a variable
-    when its values are first read, a study or a table of events as a whole now.
+    Everything is compared with its checksums: names, attributes and coordinates when the file is
+    opened, a study or a table of events completely at that time, other variables when their values
+    are first read.
 
     Parameters
     ----------
@@ -55,16 +56,16 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     -------
     xarray.Dataset
         The same as ``xr.open_dataset(path)`` gives (with ``group="events/inventions"``), without
-        the ticks not yet committed. Where nothing is missing then, integers stay integers; agents
-        that were removed, and what was never invented, are missing (NaN). A study
-        (`societies sweep`) has all its runs, be they done or not: see its ``status``; its events
-        are those of the runs that are done, run after run, with a column ``run``.
+        the ticks not yet committed. Integer variables without missing values stay integers; values
+        of removed agents, and of devices that were never invented, are missing (NaN). A study
+        (`societies sweep`) has all its runs, done or not: see its ``status``. Its tables have the
+        events of the runs that are done, run after run, with a column ``run``.
 
     Raises
     ------
     OutputError
-        If the file is missing, not ours or damaged, or has no such table; also when a variable is
-        read that is damaged.
+        If the file is missing, damaged or no result file, or has no such table. Reading the values
+        of a damaged variable raises it as well.
     """
     import xarray as xr  # here, because importing it takes longer than all the rest of societies
 
@@ -118,7 +119,7 @@ def _close(whole: xr.Dataset, checks: RunChecks) -> None:
 
 
 def units_of(path: str | PathLike[str], names: Iterable[str]) -> list[str]:
-    """Return the units of some variables of a result file, "1" for those that it does not have.
+    """Return the units of some variables of a result file; "1" for names that it does not have.
 
     This is for the command line: it does not load xarray, which takes longer than a short run.
 
@@ -136,7 +137,7 @@ def units_of(path: str | PathLike[str], names: Iterable[str]) -> list[str]:
 
 
 def require_as_written(path: str | PathLike[str], name: str) -> None:
-    """Compare a variable with its checksums, if a file is a result or a study; else do nothing.
+    """Compare a variable of a result file or a study with its checksums; ignore other files.
 
     Raises
     ------
@@ -147,7 +148,7 @@ def require_as_written(path: str | PathLike[str], name: str) -> None:
     try:
         descriptor = descriptor_of(path)
     except OSError:
-        return  # it is for those who read it to say why they cannot
+        return  # the caller reports the error when it reads the file
     with explained(path, READING):
         try:
             found = find(descriptor)
@@ -184,14 +185,14 @@ def event_tables(path: str | PathLike[str]) -> list[str]:
 
 
 def _without_fills(whole: xr.Dataset) -> xr.Dataset:
-    """Return a dataset of which nothing is missing: no value stands for what is not there."""
+    """Return a dataset without declared fill values, so that no value is read as missing."""
     for variable in whole.variables.values():
         variable.attrs.pop(FILL, None)
     return whole
 
 
 def _trimmed(whole: xr.Dataset, clock: str, committed: int, *, events: bool) -> xr.Dataset:
-    """Return the part of a dataset that is of the ticks up to the one committed."""
+    """Return the part of a dataset up to the tick ``committed``."""
     whole = _without_fills(whole)
     if events:
         return whole.isel({EVENT: slice(0, rows_until(whole[clock].values, committed))})

@@ -1,7 +1,7 @@
-"""How does a running simulation write its results, and find its place again after a kill?
+"""How does a run write its result file, and where does it continue after it was killed?
 
-The module is long because one class owns the open file: a file survives a kill by the order in
-which its methods write.
+The module is long because one class owns the open file: whether a file survives a kill depends on
+the order in which the methods of this class write.
 """
 
 from __future__ import annotations
@@ -62,25 +62,25 @@ class ResultFile:
 
     The order of calls for a tick, or a block of ticks::
 
-        write(...), write(...), ...     values of ticks that nobody counts on yet
+        write(...), write(...), ...     values of ticks that are not committed yet
         append(table, columns)          events of these ticks
-        commit(tick)                    data to the disk, then the counter: from now on they hold
+        commit(tick)                    flush the data, then the counter: the ticks are valid now
         checkpoint(tick, state)         now and then; after the commit of the same tick
 
     A process may die between or inside any of these calls. Ticks up to :attr:`ticks_committed` are
-    complete, and :meth:`latest_checkpoint` gives a whole state of some tick up to it. A resumed
-    run starts there and writes the ticks in between again; they must come out the same, and the
-    counter does not move back meanwhile.
+    complete, and :meth:`latest_checkpoint` returns a complete state of one of these ticks. A
+    resumed run starts at that state and writes the later ticks again. It must compute the same
+    values; the counter does not move back meanwhile.
 
-    Others may read the file at any time: HDF5 has it open only while it is made. Another thread may
-    close it: a call that writes is finished before, and the next one is refused.
+    Other processes may read the file at any time: HDF5 has it open only while it is made. Another
+    thread may close it: a call that is writing finishes first, and the next call is refused.
 
     Attributes
     ----------
     path : pathlib.Path
         The file's name.
     damages : list of Damage
-        What was found damaged when the file was opened and does not keep a run from going on.
+        Damage that was found when the file was opened and that does not prevent resuming.
     """
 
     def __init__(self, path: Path, disk: Disk, sealed: Seal, layout: Layout) -> None:
@@ -88,8 +88,8 @@ class ResultFile:
         self.damages: list[Damage] = []
         self._disk, self._seal, self._layout = disk, sealed, layout
         self._open = True
-        self._in_use = RLock()  # so that no thread closes it while another one writes
-        self._begun: dict[int, tuple[int, Future[None]]] = {}  # by slot: checkpoints' ticks
+        self._in_use = RLock()  # prevents one thread from closing the file while another writes
+        self._begun: dict[int, tuple[int, Future[None]]] = {}  # by slot: tick and writing thread
         self._unplaced: Path | None = None
         self._target: int | None = None
         self._commits = checksums.commits(disk, sealed)
@@ -118,9 +118,9 @@ class ResultFile:
     ) -> Self:
         """Make a complete file without any tick in it, and open it for writing.
 
-        The file is built under another name (``*.partial``) in the same folder and gets its own
-        name in one step, so under ``path`` there is never half a file. A file that it replaces
-        stays until the first commit.
+        The file is built under another name (``*.partial``) in the same folder and renamed in one
+        step, so ``path`` never names an incomplete file. A file that it replaces stays until the
+        first commit.
 
         Parameters
         ----------
@@ -140,14 +140,14 @@ class ResultFile:
         ticks : int, optional
             The last tick of the complete file; default: the last value of the clock's coordinate.
         slots : int
-            Checkpoints that the file holds; 0: it cannot be resumed but from its start.
+            Number of checkpoints that the file holds; 0: a run can only start again from tick 0.
         overwrite : bool
             Replace an existing file. Without it an existing file is not touched.
 
         Raises
         ------
         OutputError
-            If the file exists, or cannot be made there; nothing is left behind then.
+            If the file exists, or cannot be made at this path; nothing is left behind then.
         """
         path = Path(path)
         layout = declare(
@@ -195,7 +195,7 @@ class ResultFile:
         variables: Iterable[Variable] | None = None,
         state: StateLayout | None = None,
     ) -> Self:
-        """Open an existing file to write on, after checking everything in it.
+        """Open an existing file for further writing, after checking everything in it.
 
         With ``coordinates``, ``variables`` and ``state`` (all three, as for :meth:`create`) the
         file must have been made for them.
@@ -267,7 +267,7 @@ class ResultFile:
 
     @property
     def slots(self) -> int:
-        """Number of checkpoints for which there is room."""
+        """Number of checkpoints that the file can hold."""
         return self._layout.slots
 
     def checkpoint_interval(self, asked: int | str) -> int:
@@ -276,17 +276,17 @@ class ResultFile:
 
     @property
     def open_ended(self) -> bool:
-        """Whether its last tick is only a bound, as ticks are rows of tables alone."""
+        """Whether the last tick is only a bound; see `is_open_ended`."""
         return is_open_ended(self._layout.coordinates, self._layout.tables, self._layout.clock)
 
     @property
     def writable(self) -> bool:
-        """Whether the file is open; one that could not be written is closed."""
+        """Whether the file is open; it is closed after a write that failed."""
         return self._open
 
     @property
     def placed(self) -> bool:
-        """Whether the file has its name; one that replaces another gets it at the first commit."""
+        """Whether the file has its final name; if it replaces another, from the first commit on."""
         return self._unplaced is None
 
     @property
@@ -297,7 +297,7 @@ class ResultFile:
         return [sessions.unpacked(record) for record in records if record]
 
     def write(self, name: str, values: ArrayLike, **index: int | slice) -> None:
-        """Write a block of one variable; it counts from the next :meth:`commit` on.
+        """Write a block of one variable; it is valid after the next :meth:`commit`.
 
         Parameters
         ----------
@@ -306,7 +306,7 @@ class ResultFile:
         values : array
             Of the shape that the index selects; dimensions with a single position are left out.
         **index : int or slice of step 1
-            Positions (from 0, not coordinate values) by dimension; other dimensions: everything.
+            Positions (from 0, not coordinate values) by dimension; other dimensions: all positions.
 
         Raises
         ------
@@ -347,7 +347,7 @@ class ResultFile:
         block = block.astype(np.dtype(variable.dtype), copy=False)
         with self._writing():
             if axis is None and name not in self._withdrawn:
-                # Not one that a killed run withdrew: it may be torn until it is written here.
+                # A variable whose checksum a killed run withdrew may be torn until this write.
                 self._disk.write(f"{CHECKSUMS}/{name}", checksums.WITHDRAWN)
                 self._disk.sync()
                 self._withdrawn.add(name)
@@ -363,10 +363,10 @@ class ResultFile:
                 self._partly.setdefault(name, set()).update(range(rows.start, rows.stop))
 
     def append(self, table: str, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Write rows of a table after those it has; they count from the next commit on.
+        """Append rows to a table; they are valid after the next commit.
 
-        Ticks do not fall from row to row. A table that is full becomes twice as long, for which the
-        whole file is made anew and replaced in one step: there must be room for both.
+        Ticks must not decrease from row to row. A table that is full is doubled: the whole file is
+        made again and replaced in one step, so the disk must have room for both files.
 
         Parameters
         ----------
@@ -394,9 +394,9 @@ class ResultFile:
         self._rows[table] = first + count
 
     def rewind(self, tick: int) -> None:
-        """Let the next rows of every table follow those up to this tick, from which a run goes on.
+        """Continue every table after its last row of ``tick``, from which a run is resumed.
 
-        Rows of later ticks are written again, and must come out the same.
+        Rows of later ticks are written again and must have the same values.
         """
         with explained(self.path, READING):
             for name, table in self._layout.tables.items():
@@ -404,11 +404,11 @@ class ResultFile:
                 self._rows[name] = tables.rows_until(ticks, tick)
 
     def shorten(self) -> None:
-        """Cut a file whose ticks are rows of tables alone to those of a run that ended early.
+        """Cut an open-ended file to the ticks of its run, if the run has ended.
 
-        Such a file was made for more ticks than any run has. Its tables end with their last rows
-        then, and it says that it has as many ticks as there were. For this the whole file is made
-        anew, as where a table becomes longer; without room for both it stays as it is.
+        An open-ended file was made for more ticks than any run needs. Afterwards its tables have no
+        unused rows, and its number of ticks is that of the run. The whole file is made again, as in
+        `append`; if the disk has no room for both files, it stays as it is.
 
         Raises
         ------
@@ -432,14 +432,14 @@ class ResultFile:
             self._make_anew(replace(self._layout, tables=there))
 
     def _come_to_rest(self) -> None:
-        """Have all on the disk, and nobody writing, before the file is made anew."""
-        self._let_begun_end()  # what they fill is made again, in the new file
+        """Flush pending writes and wait for writing threads before the file is replaced."""
+        self._let_begun_end()  # their checkpoints are written again, into the new file
         with self._writing():
             self._disk.sync()
 
     def _make_anew(self, layout: Layout) -> None:
-        """Replace the file, which is at rest, by one of another layout with the same values."""
-        # A link to the file stays one: what is replaced is the file itself.
+        """Replace the file by one of another layout with the same values; no thread is writing."""
+        # If the path is a symbolic link, the file that it leads to is replaced, not the link.
         path = self.path.resolve()
         temporary, disk, sealed = made(path, layout, self._disk)
         if self._unplaced is not None:
@@ -464,7 +464,7 @@ class ResultFile:
         Raises
         ------
         OutputError
-            If the file cannot be written; it is closed then and holds the ticks committed before.
+            If the file cannot be written; it is closed then and holds the earlier committed ticks.
         """
         with self._writing():
             self._commit(tick, ended=self._commits.ended)
@@ -511,9 +511,10 @@ class ResultFile:
             self._place()
 
     def _settle(self) -> None:
-        """Make both records of commits equal, so that it does not matter which days a run took.
+        """Make both records of commits equal, so that the file does not depend on which ticks were
+        committed.
 
-        The counter is on the disk, so this may come to it whenever something else does.
+        The counter is on the disk already, so this write needs no flush of its own.
         """
         records = self._disk.read(COMMITS)
         newest = self._commits.newest
@@ -521,7 +522,7 @@ class ResultFile:
             self._disk.write(COMMITS, records[newest], 1 - newest)
 
     def _place(self) -> None:
-        """Replace the old file, which is locked and so written by nobody else."""
+        """Replace the old file. It is locked, so no other process writes it."""
         assert self._unplaced is not None
         place(self._unplaced, self.path, overwrite=True)
         self._unplaced = None
@@ -534,7 +535,7 @@ class ResultFile:
         self._disk.write(f"{CHECKSUMS}/{name}", sums, rows)
 
     def _sum_what_is_partly_written(self) -> None:
-        """Store the checksums of rows that were written piece by piece."""
+        """Store the checksums of rows that were written in several pieces."""
         for name, rows in self._partly.items():
             axis = self._layout.axis(self._layout.variables[name])
             assert axis is not None
@@ -545,7 +546,7 @@ class ResultFile:
         self._partly.clear()
 
     def _give_checksums(self) -> None:
-        """Store the checksums that were withdrawn; the data are on the disk now."""
+        """Store again the checksums that were withdrawn; the data have been flushed."""
         for name in sorted(self._withdrawn):
             sums = checksums.pair(checksums.whole_sum(self._disk.read(name)))
             self._disk.write(f"{CHECKSUMS}/{name}", sums)
@@ -559,7 +560,7 @@ class ResultFile:
         keep: int | None = None,
         sums: Sums | None = None,
     ) -> None:
-        """Keep the full state at the end of a committed tick.
+        """Write a checkpoint: the full state at the end of a committed tick.
 
         Parameters
         ----------
@@ -568,20 +569,21 @@ class ResultFile:
         state : mapping of name to array
             Exactly the arrays declared at creation.
         number : int, optional
-            Of the checkpoint, counted by the caller: slots take turns by it, so that a run that
-            was interrupted ends with the same slots as one that was not. None: the oldest slot.
+            Number of the checkpoint, counted by the caller. It selects one of the rotating slots,
+            so that an interrupted run ends with the same slots as an uninterrupted one. None: the
+            oldest slot.
         keep : int, optional
-            Number of the slot, among those that do not take turns, that keeps it for good.
+            Number of a permanent slot, counted from 0 after the rotating ones, to write instead.
         sums : callable, optional
-            Returns the CRC-32 of the bytes of each array, when they are known: somebody else finds
-            them. Default: they are found here.
+            Returns the CRC-32 of the bytes of each array, if the caller computes them; it may
+            wait for them. Default: they are computed here.
 
         Raises
         ------
         ValueError
             If the tick is not committed, or the arrays are not those declared.
         OutputError
-            If the file cannot be written; it is closed then, and the checkpoint before remains.
+            If the file cannot be written; it is closed then, and the previous checkpoint remains.
         """
         if not 0 <= tick <= self._committed:
             raise ValueError(f"tick {tick} is not committed (ticks committed: {self._committed})")
@@ -607,10 +609,11 @@ class ResultFile:
         number: int,
         sums: Sums | None = None,
     ) -> None:
-        """Let another thread write a state while its tick is not committed, if a slot is empty.
+        """Let another thread write a state before its tick is committed, if a slot is empty.
 
-        It counts only when :meth:`checkpoint` is called with the same tick, which it spares the
-        writing; if another one comes instead, nothing was begun. The arrays must not change before.
+        The checkpoint is valid only after :meth:`checkpoint` was called with the same tick, which
+        then need not write the arrays. A call with another tick discards it. The arrays must not
+        change before that call.
 
         Parameters
         ----------
@@ -634,17 +637,17 @@ class ResultFile:
             self._begun[slot] = int(tick), filling
 
     def _filled(self, slot: int, tick: int) -> bool:
-        """Return whether a slot has been filled with the state of a tick, when that is over."""
+        """Wait for the thread that fills a slot; return whether it wrote the state of ``tick``."""
         if slot not in self._begun:
             return False
         of_tick, filling = self._begun[slot]
         wait([filling])
-        del self._begun[slot]  # only now: where the wait is broken off, others wait for it
+        del self._begun[slot]  # only now: if this wait is interrupted, a later one waits again
         filling.result()
         return of_tick == tick
 
     def _let_begun_end(self) -> None:
-        """Wait for threads that fill slots, whatever comes of it."""
+        """Wait for threads that fill slots, and ignore whether they failed."""
         wait([filling for _, filling in self._begun.values()])
         self._begun.clear()
 
@@ -654,7 +657,7 @@ class ResultFile:
             raise ValueError(f"state is {given}, declared was {self._layout.state}")
 
     def _slots_to_write(self, number: int | None) -> list[int]:
-        """Return the slots for the next checkpoint; never the only sound one to begin with."""
+        """Return the slots for the next checkpoint; the only sound slot is never the first."""
         there = checkpoints.ticks(self._disk, self._layout.slots, self._committed)
         turns = range(min(checkpoints.ROTATING, self._layout.slots))
         newest_last = [slot for slot in there if slot in self._sound and slot in turns]
@@ -663,8 +666,8 @@ class ResultFile:
         if number is None:
             return [oldest]
         slot = number % len(turns)
-        # Before the second checkpoint there is none but the one of an interruption to lose, and
-        # then no more work than between two checkpoints.
+        # Before the second checkpoint, the only one that can be lost is that of an interruption.
+        # This costs no more work than there is between two checkpoints.
         only = newest_last == [slot] and oldest != slot and number > 1
         return [oldest, slot] if only else [slot]
 
@@ -697,7 +700,7 @@ class ResultFile:
             self._disk.sync()
 
     def close(self) -> None:
-        """Close the file; what is not committed stays in it and does not count.
+        """Close the file; values that are not committed stay in it but are not valid.
 
         A file that was to replace another one and has no tick yet is removed.
         """
@@ -727,7 +730,7 @@ class ResultFile:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Explain a failure, and close the file at once as it is."""
+        """Turn a failure into an OutputError, and close the file at once as it is."""
         with self._in_use, explained(self.path, "write this file"):
             if not self._open:
                 raise OutputError(f"{self.path}: is closed. Open it again to write.")

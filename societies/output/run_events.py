@@ -1,7 +1,7 @@
-"""Where in a table are the events of each run of a study: how are they written and found again?
+"""How are the events of each run of a study written into a table and found again?
 
-The events of a run stand together, those of a later batch after those of an earlier one. Which rows
-of the table count follows from the runs that are done alone, as for everything else in a study.
+The events of a run are consecutive rows; those of a later batch follow those of an earlier one. A
+row of the table is valid if it belongs to a run that is done, like everything else in a study.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class RunEvents:
     Attributes
     ----------
     places : (run, 2) int64, first row and number of rows of each run
-    used : rows of the table up to the last that counts; see `go_on_after`
+    used : number of rows up to the last valid one; see `go_on_after`
     """
 
     def __init__(self, disk: Disk, table: Table, runs: NDArray[np.int64]) -> None:
@@ -41,7 +41,7 @@ class RunEvents:
         self.reload()
 
     def reload(self) -> None:
-        """Read again which rows each run has."""
+        """Read again from the disk which rows belong to each run."""
         self.places: NDArray[np.int64] = self._disk.read(PLACES.format(self.table.name)).copy()
 
     def read(self, column: str, first: int, stop: int) -> NDArray[Any]:
@@ -49,12 +49,12 @@ class RunEvents:
         return self._disk.read(f"{self.table.place}/{column}", slice(first, stop))
 
     def add(self, rows: Sequence[int], columns: Columns) -> None:
-        """Write the events of some runs, for which there must be room.
+        """Write the events of some runs; the table must have room for them.
 
         Parameters
         ----------
-        rows : of the study
-        columns : of the table, in the order of the runs; ``run`` is the place in ``rows``
+        rows : rows of the runs in the study
+        columns : of the table, in the order of the runs; ``run`` is an index into ``rows``
         """
         at = columns[RUN]
         count = np.bincount(at, minlength=len(rows)).astype(np.int64)
@@ -72,7 +72,7 @@ class RunEvents:
         self.used = events.stop
 
     def take_over(self, other: RunEvents, rows: Mapping[int, int]) -> None:
-        """Write the events of runs of another study, by their rows there and here."""
+        """Copy the events of runs of another study; ``rows`` maps its rows to rows of this one."""
         first, count = other.places[list(rows)].T
         run = np.repeat(np.arange(len(rows)), count)
         there = np.repeat(first - np.cumsum(count) + count, count) + np.arange(len(run))
@@ -83,7 +83,7 @@ class RunEvents:
         self.add(list(rows.values()), columns | {RUN: run})
 
     def checksums(self, rows: slice, sums: Sequence[int]) -> list[int]:
-        """Return CRC-32 of the events of consecutive runs, going on from a sum for each."""
+        """Return the CRC-32 of the events of each run in ``rows``, continued from ``sums``."""
         places = self.places[rows]
         found = [
             zlib.crc32(int(count).to_bytes(8, "little", signed=True), before)
@@ -104,13 +104,13 @@ class RunEvents:
         return found
 
     def chosen(self, rows: Sequence[int]) -> NDArray[np.int64]:
-        """Return the rows of the table with the events of runs, run after run."""
+        """Return the rows of the table that hold the events of some runs, run after run."""
         places = self.places[list(rows)]
         parts = [np.arange(first, first + count) for first, count in places.tolist()]
         return np.concatenate([np.empty(0, np.int64), *parts])
 
     def stale(self, over: Sequence[int]) -> list[int]:
-        """Return the rows of the table that are not empty and belong to none of these runs."""
+        """Return the rows of the table that are not empty and belong to no run in ``over``."""
         places = self.places[list(over)]
         edges = np.zeros(self.table.rows + 1, np.int64)
         for first, count in places[self._possible(places)].tolist():
@@ -130,7 +130,7 @@ class RunEvents:
         return found
 
     def clear(self, over: Sequence[int]) -> None:
-        """Write "nothing" over the events of all runs but these, and go on after them."""
+        """Clear the events of all runs but those in ``over``, and continue after theirs."""
         stale = self.stale(over)
         for start, stop in stretches(stale):
             events = slice(stale[start], stale[start] + stop - start)
@@ -146,12 +146,12 @@ class RunEvents:
         self.go_on_after(over)
 
     def go_on_after(self, done: Sequence[int]) -> None:
-        """Let the next events follow those of runs that are done."""
+        """Write the next events after the last event of the runs in ``done``."""
         places = self.places[list(done)]
         self.used = int(places[self._possible(places)].sum(axis=1).max(initial=0))
 
     def _possible(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether places are within the table; those of a damaged file may not be."""
+        """Whether the rows of each run are within the table; in a damaged file they may not be."""
         first, count = places.T
         possible: NDArray[np.bool_] = (
             (first >= 0) & (count >= 0) & (first <= self.table.rows - count)
@@ -160,12 +160,12 @@ class RunEvents:
 
     @staticmethod
     def _breaks(places: NDArray[np.int64]) -> NDArray[np.intp]:
-        """Return after which runs the events of the next one do not follow at once."""
+        """Return the indices at which the events do not directly follow those of the run before."""
         return np.flatnonzero(places[1:, 0] != places[:-1].sum(axis=1)) + 1
 
 
 def stretches(rows: Sequence[int], longest: int = 1 << 30) -> Iterable[tuple[int, int]]:
-    """Yield first and end of every part of ascending rows that follow each other."""
+    """Yield start and end index of every part of ``rows`` with consecutive numbers."""
     first = 0
     for i in range(1, len(rows) + 1):
         if i == len(rows) or rows[i] != rows[i - 1] + 1 or i - first >= longest:

@@ -1,9 +1,9 @@
-"""Is the part of a file that never changes as it was made, and where does the rest lie?
+"""Is the part of a file that never changes as it was made, and where are the other parts?
 
-When a file is made, everything in it but the raw data of what a run or a sweep writes is final:
-names, attributes, coordinates, HDF5's own structures. A *seal* holds their checksums and the places
-of all raw data. It lies in the file twice, each time complete, so a file is recognised by it, and
-its data can be checked, even when HDF5 can no longer open it.
+When a file is made, everything in it except the raw data that a run or a sweep will write is final:
+names, attributes, coordinates, HDF5's own structures. A *seal* holds the checksums of these parts
+and the positions of all other raw data. The file has two complete copies of it. So a file can be
+recognised, and its data checked, even if HDF5 can no longer open it.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ _NAMES = {
     POINTS: "list of the points",
     DEFINITION: "definition of the sweep",
 }
-"""What lies in a stretch that is no coordinate."""
+"""Contents of a stretch that is not a coordinate, in the user's words."""
 
 
 @dataclass(frozen=True)
 class Damage:
-    """Something that is not as it was written.
+    """A part of a file that is not as it was written.
 
     Attributes
     ----------
-    what : the part of the file, as a user knows it
+    what : the part of the file, in the user's words
     where : bytes of the file
-    which : what of the part, such as its days
-    harmless : whether a run can go on, because what is damaged is not needed or written again
-    unfinished : whether it does not count yet and a killed run would have left the same
+    which : details within the part, such as days
+    harmless : whether a run can go on, because the part is not needed or will be written again
+    unfinished : whether the part is not valid yet, and a killed run would have left the same
     """
 
     what: str
@@ -66,7 +66,7 @@ class Damage:
 
 
 def stretch(offset: int, end: int) -> str:
-    """Name a range of bytes."""
+    """Return words for a range of bytes."""
     return f"byte {offset} of the file" if end == offset + 1 else f"bytes {offset} to {end - 1}"
 
 
@@ -126,7 +126,7 @@ def _columns(tables: Mapping[str, Table]) -> dict[str, tuple[str, ...]]:
 def _common(
     path: Path, disk: Disk, final: Collection[str], attributes: Mapping[str, Attribute]
 ) -> dict[str, Any]:
-    """Return what every seal says, but for its tables; the values of ``final`` never change."""
+    """Return the entries common to all seals except the tables; datasets in ``final`` are fixed."""
     extents, scales, seals = _places(path, final)
     size = os.fstat(disk.descriptor).st_size
     ours = [(one.offset, one.end) for one in extents.values() if one.nbytes]
@@ -151,7 +151,7 @@ def _write(disk: Disk, made: AnySeal) -> None:
 
 
 def damages(disk: Disk, seal: AnySeal) -> Iterator[Damage]:
-    """Yield what is not as it was in the part of the file that never changes."""
+    """Yield the damage in the part of the file that never changes."""
     size = os.fstat(disk.descriptor).st_size
     if size != seal.size:
         yield Damage("length of the file", f"{size} bytes instead of {seal.size}")
@@ -177,7 +177,7 @@ def digest(disk: Disk, offset: int, nbytes: int) -> str:
 def _places(
     path: Path, final: Collection[str]
 ) -> tuple[dict[str, Extent], dict[str, tuple[int, int]], list[tuple[int, int]]]:
-    """Return the extents that are written later, those of ``final`` values, those of the seals."""
+    """Return the positions of datasets written later, of datasets in ``final``, of the seals."""
     extents, scales, seals = {}, {}, []
     with h5py.File(path, "r", locking=False) as file:
         names: list[str] = []
@@ -199,7 +199,7 @@ def _places(
 def _between(
     ours: Iterable[tuple[int, int]], scales: dict[str, tuple[int, int]], size: int
 ) -> Iterator[tuple[str, int, int]]:
-    """Yield name, start and end of every stretch that is not ``ours``; coordinates have names."""
+    """Yield name, start and end of every stretch outside ``ours``; only coordinates have names."""
     taken = [("", start, end, True) for start, end in ours]
     taken += [(name, start, end, False) for name, (start, end) in scales.items()]
     at = 0

@@ -1,4 +1,4 @@
-"""How does a record of a process that wrote a file carry its own checksum?
+"""How is a record stored that describes one process that wrote a result file?
 
 A record is text in UTF-8 that ends with its CRC-32: ``from day 1 | ... | crc32 89abcdef``.
 """
@@ -14,7 +14,7 @@ _CUT = "…".encode()
 
 
 def packed(text: str) -> bytes:
-    """Return a text as a record, cut to the length of one."""
+    """Return a text as a record; a text that is too long is cut."""
     record, room = text.encode(), SESSION_BYTES - len(_MARK) - 8
     if len(record) > room:
         record = record[: room - len(_CUT)].decode(errors="ignore").encode() + _CUT
@@ -28,5 +28,5 @@ def intact(record: bytes) -> bool:
 
 
 def unpacked(record: bytes) -> str:
-    """Return the text of a record, whatever is left of it."""
+    """Return the text of a record, or what is readable of a damaged one."""
     return record.rpartition(_MARK)[0].decode(errors="replace") or record.decode(errors="replace")

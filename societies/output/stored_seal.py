@@ -1,4 +1,4 @@
-"""How does a seal lie in a file, and is what lies there one?"""
+"""How is a seal stored in a file, found again, and checked?"""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ from societies.output.tables import EVENTS
 MAGIC = b"\x89societies seal\n"
 DIGEST = 16
 _LARGEST = 1 << 24
-"""Bytes of an unpacked seal at most; one of ours takes a hundred for every dataset."""
+"""Most bytes of a decompressed seal; ours take about a hundred for every dataset."""
 _MOST = 64
-"""Places that are looked at for an intact seal: a stranger's file may have thousands, each of which
-claims the whole rest of the file."""
+"""Most positions that are tried as the start of a seal. A hostile file may have thousands of them,
+each of which claims the whole rest of the file and would be hashed."""
 
 
 _Count = Annotated[int, Field(ge=0, lt=1 << 63)]
@@ -54,7 +54,7 @@ _Count = Annotated[int, Field(ge=0, lt=1 << 63)]
 
 @dataclass(frozen=True)
 class Fixed:
-    """A stretch of bytes that never changes; ``name`` is the coordinate that lies there, if any."""
+    """A range of bytes that never changes; ``name`` is the coordinate stored in it, or ""."""
 
     name: str
     offset: _Count
@@ -74,15 +74,15 @@ class Series:
 
 @dataclass(frozen=True)
 class AnySeal:
-    """What the seal of every file says.
+    """The parts of a seal that every file has.
 
     Attributes
     ----------
     size : bytes of the file
-    attributes : the short ones of the file, for a file that HDF5 cannot open
+    attributes : short attributes of the file, which can be shown if HDF5 cannot open it
     extents : raw data that are written later, by name of the dataset
-    fixed : all other bytes but the seals
-    seals : places and sizes of the seals themselves
+    fixed : all other bytes except the seals
+    seals : offsets and sizes of the seals themselves
     tables : names of the columns of each table of events
     """
 
@@ -96,14 +96,14 @@ class AnySeal:
 
 @dataclass(frozen=True)
 class StudySeal(AnySeal):
-    """What the seal of a study says; ``variables`` are the results, each with its fill value."""
+    """The seal of a study; ``variables`` are the results, each with its fill value."""
 
     variables: dict[str, str]
 
 
 @dataclass(frozen=True)
 class Seal(AnySeal):
-    """What the seal of a run's file says.
+    """The seal of a run's file.
 
     Attributes
     ----------
@@ -122,13 +122,13 @@ class Seal(AnySeal):
         return is_open_ended((one.name for one in self.fixed), self.tables, self.clock)
 
     def coordinate(self, name: str) -> Extent:
-        """Return where the whole numbers of a coordinate lie."""
+        """Return the extent of a coordinate of integers."""
         found = next(one for one in self.fixed if one.name == name)
         return Extent(found.offset, np.dtype("<i8"), (found.nbytes // 8,))
 
 
 def find(descriptor: int) -> Seal | StudySeal | None:
-    """Return what the first intact seal of an open file says; None: there is none."""
+    """Return the first intact seal of an open file, None if it has none."""
     if os.fstat(descriptor).st_size < len(MAGIC):
         return None
     with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:
@@ -142,7 +142,7 @@ def find(descriptor: int) -> Seal | StudySeal | None:
 
 
 def packed(seal: AnySeal, room: int) -> bytes:
-    """Return a seal as bytes: its length, itself, and its checksum at the end of the room."""
+    """Return a seal as ``room`` bytes: a header, the compressed content, and a checksum last."""
     data: dict[str, Any] = {
         **asdict(seal),
         "extents": {
@@ -159,7 +159,7 @@ def packed(seal: AnySeal, room: int) -> bytes:
 
 
 def unpacked(content: mmap.mmap | bytearray, at: int) -> Seal | StudySeal | None:
-    """Return the seal at this place of a file, None if there is no intact one."""
+    """Return the seal at offset ``at`` of a file, None if it is not intact."""
     begin = at + len(MAGIC) + 16
     room = int.from_bytes(content[begin - 16 : begin - 8], "little")
     nbytes = int.from_bytes(content[begin - 8 : begin], "little")
@@ -174,14 +174,14 @@ def unpacked(content: mmap.mmap | bytearray, at: int) -> Seal | StudySeal | None
     try:
         return _understood(packed[begin - at : begin - at + nbytes])
     except (ValueError, TypeError, KeyError, StopIteration, zlib.error):
-        return None  # made by somebody else, or by another version
+        return None  # from a foreign file, or of another version
 
 
 _NumberType = Annotated[str, Field(pattern=r"^([|<>][iufb][1-8]|\|S[1-9]\d{0,3})$")]
 
 
 class _Stored(BaseModel):
-    """A seal as it lies in a file, which anybody may have written."""
+    """A seal as it is stored in a file, which may be of unknown origin."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -233,7 +233,7 @@ def _understood(packed: bytes | bytearray) -> Seal | StudySeal | None:
 
 
 def _require_study(seal: StudySeal) -> None:
-    """Raise an error unless all that is read has a place, with the type and shape of a sweep's."""
+    """Raise an error unless each dataset that is read has an extent of the right type and shape."""
     runs = seal.extents[STATUS].shape[:1]
     own = {STATUS: ("|i1", 1), ERROR: (f"|S{ERROR_BYTES}", 1), WALL_TIME: ("<f8", 1)}
     places = {PLACES.format(table): ("<i8", 2) for table in seal.tables}
@@ -255,7 +255,7 @@ def _require_study(seal: StudySeal) -> None:
 
 
 def _require_run(seal: Seal) -> None:
-    """Raise an error unless all that is read has a place, with the type and shape of a run's."""
+    """Raise an error unless each dataset that is read has an extent of the right type and shape."""
 
     def require(name: str, dtype: Any, *shape: int) -> None:
         found = seal.extents[name]

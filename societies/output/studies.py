@@ -1,4 +1,4 @@
-"""How is a study read: opened by an analysis, described to people, compared with its checksums?"""
+"""How is a study opened for an analysis and compared with its checksums?"""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Content:
-    """What of a study was compared with its checksums, as it is read.
+    """The runs and events of a study after they were compared with its checksums.
 
     Attributes
     ----------
-    runs : (run,) int64, their numbers
-    rows : what was found of them
+    runs : (run,) int64, numbers of the runs
+    rows : state of each run, and damage
     events : tables by name
-    live : whether a sweep writes the study
+    live : whether a sweep is writing the study
     """
 
     runs: NDArray[np.int64]
@@ -58,7 +58,7 @@ class Content:
 
 
 def checked_study(path: Path) -> Content:
-    """Compare a study with all its checksums; of layout 1 there are those of the results alone.
+    """Compare a study with all its checksums; layout 1 has checksums of the results only.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def checked_study(path: Path) -> Content:
 
 
 def content_of(path: Path, disk: Disk, found: StudySeal) -> Content:
-    """Compare the runs of a study; what is final was compared before."""
+    """Compare the runs of a study; its sealed parts were compared before."""
     place = next(one for one in found.fixed if one.name == RUN)
     runs = np.frombuffer(disk.read_bytes(place.offset, place.nbytes), np.int64)
     events = _events(disk, found.tables, runs)
@@ -91,7 +91,7 @@ def content_of(path: Path, disk: Disk, found: StudySeal) -> Content:
 
 
 def old_content(path: Path, disk: Disk) -> Content:
-    """Compare the runs of a study of layout 1, of which only those that are done have a sum."""
+    """Compare the runs of a study of layout 1, in which only runs that are done have a checksum."""
     with opened(path) as file:
         runs: NDArray[np.int64] = file[RUN][...]
         variables = json.loads(file.attrs["variables"])
@@ -124,8 +124,8 @@ def open_study(path: str | os.PathLike[str]) -> xr.Dataset:
     -------
     xarray.Dataset
         The same as ``xr.open_dataset(path)`` gives, with the words ``pending``, ``done`` and
-        ``failed`` as ``status`` and text as ``error``. A run that is pending has no results, also
-        where a killed sweep has written some of them.
+        ``failed`` as ``status`` and text as ``error``. A pending run has no results, even if a
+        killed sweep has written some of them.
 
     Raises
     ------
@@ -171,14 +171,14 @@ def _in_words(found: xr.Dataset, state: NDArray[Any]) -> xr.Dataset:
 
 
 def _fills(path: Path) -> dict[str, Any]:
-    """Return the fill value of all that a sweep writes for each run, by name."""
+    """Return the fill value of each variable that a sweep writes for every run, by name."""
     with opened(path) as file:
         names = [*json.loads(file.attrs["variables"]), WALL_TIME]
         return {name: file[name].fillvalue for name in names}
 
 
 def open_study_events(path: str | os.PathLike[str], events: str) -> xr.Dataset:
-    """Open a table of events of a study lazily: those of the runs that are done, run after run.
+    """Open a table of events of a study lazily: the events of runs that are done, run after run.
 
     Raises
     ------

@@ -1,12 +1,12 @@
-"""How are thousands of runs kept in one file, so that no run that is done is ever lost?
+"""How are thousands of runs stored in one file so that no finished run is ever lost?
 
-`societies.output.study_layout` says what the file holds. A run is written, flushed, given its
-checksum, and then marked as done; what a killed process left half written is not done. Its events
-stand after those of the runs that were done before it, so a process that goes on writes over what
-another left there.
+`societies.output.study_layout` describes the file. A run is written and flushed, then gets its
+checksum, and then the status "done"; a run that a killed process left half written stays pending.
+The events of a run follow those of the runs that were done before it, so a resumed sweep
+overwrites the events of half-written runs.
 
-The module is long because one class owns the open file: a study survives a kill by the order in
-which its methods write.
+The module is long because one class owns the open file: whether a study survives a kill depends
+on the order in which the methods of this class write.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ class StudyFile:
     points : of the whole study, as plain data
     definition : of the sweep, as plain data
     runs, point, replicate : (run,) int64
-    status : (run,) int8, as the checksums tell; change it with :meth:`write` and :meth:`fail`
+    status : (run,) int8, derived from the checksums; change it with :meth:`write`, :meth:`fail`
     events : tables of events by name
-    damaged : rows that were done and whose data are not those that were written; they are pending
-    mended : whether a status was damaged that the checksums tell
+    damaged : rows of finished runs whose data had changed; they are pending again
+    mended : whether a damaged status was restored from the checksums
     """
 
     def __init__(self, path: Path, disk: Disk, sealed: StudySeal, *, live: bool = False) -> None:
@@ -115,9 +115,9 @@ class StudyFile:
 
     @classmethod
     def resume(cls, path: Path) -> Self:
-        """Open a study to write on; runs whose data are damaged become pending.
+        """Open a study for further writing; runs whose data are damaged become pending.
 
-        What a killed sweep left half written is written over with nothing.
+        Half-written values of a killed sweep are replaced by fill values.
 
         Raises
         ------
@@ -140,7 +140,7 @@ class StudyFile:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Open a whole study to read from, while no sweep writes it.
+        """Open an undamaged study for reading, while no sweep writes it.
 
         Raises
         ------
@@ -167,7 +167,7 @@ class StudyFile:
         return opening.damaged_runs(self.path, self._found.wrong, self._found.good)
 
     def grown(self, layout: StudyLayout) -> Self:
-        """Return a study with more runs, which has replaced this one; its first runs are these."""
+        """Replace the study by one with more runs and return it; its first runs are these."""
         with explained(self.path, MAKING):
             remedy = "Free some space: a study grows as a copy. It is as it was."
             tables = {
@@ -177,7 +177,7 @@ class StudyFile:
             layout = replace(layout, tables=tables)
             require_space(self.path, layout.nbytes, remedy)
         with explained(self.path, READING):
-            self._found = self._checker.look()  # what is copied gets checksums of its own
+            self._found = self._checker.look()  # copied runs get new checksums, so check the old
             if self._found.wrong:
                 raise self.damage()
         temporary, disk, sealed = made_study(self.path, layout)
@@ -220,15 +220,15 @@ class StudyFile:
 
         Parameters
         ----------
-        rows : ascending places in the file
-        values : (run, ...) by variable; what is shorter than the file's dimensions is filled
-        seconds : wall time of each
-        events : columns by table, in the order of the runs; ``run`` is the place in ``rows``
+        rows : ascending indices of runs in the file
+        values : (run, ...) by variable; arrays shorter than the file's dimensions are padded
+        seconds : wall time of each run
+        events : columns by table, in the order of the runs; ``run`` is an index into ``rows``
 
         Raises
         ------
         OutputError
-            If the file cannot be written; what was done before is in it.
+            If the file cannot be written; runs that were done before remain in it.
         ValueError
             If values do not fit the file.
         """
@@ -250,7 +250,7 @@ class StudyFile:
                 for name, given in values.items():
                     inner = [slice(0, length) for length in given.shape[1:]]
                     part, dtype = given[first:stop], self._disk.extents[name].dtype
-                    if dtype.kind in "iu" and part.dtype.kind == "f":  # other runs miss nothing
+                    if dtype.kind in "iu" and part.dtype.kind == "f":  # only some runs have NaN
                         part = np.where(np.isnan(part), nothing(dtype), part)
                     self._disk.write(name, part, at, *inner)
                 self._disk.write(ERROR, np.zeros(stop - first, f"S{ERROR_BYTES}"), at)
@@ -258,7 +258,7 @@ class StudyFile:
             self._conclude(rows, DONE)
 
     def copy(self, other: StudyFile, rows: Mapping[int, int]) -> None:
-        """Take over runs of another study of the same sweep, by their rows there and here."""
+        """Copy runs of another study of the same sweep; ``rows`` maps its rows to rows of this."""
         with explained(self.path, "write this file"):
             over = {old: new for old, new in rows.items() if other.status[old] in (DONE, FAILED)}
             for name in (*self.variables, ERROR, WALL_TIME):
@@ -301,9 +301,9 @@ class StudyFile:
         return rows
 
     def _make_room(self, name: str, count: int, runs: int) -> None:
-        """Make a table longer that has no room for the events of some runs: the file is replaced.
+        """If a table has no room for ``count`` more events, lengthen it: the file is replaced.
 
-        It becomes as long as the study will probably need.
+        Its new length is what the whole study will probably need.
         """
         one = self.events[name]
         needed = one.used + count
@@ -318,7 +318,7 @@ class StudyFile:
         self.damaged, self.mended = damaged, mended
 
     def _tidy(self) -> None:
-        """Make what is not over pending and empty, and every status what its checksum tells."""
+        """Clear damaged and half-written runs, and set every status to that of its checksum."""
         found = self._found
         self.mended = any(one.what.startswith("status") for one in found.wrong)
         self.damaged = self._rows(DAMAGED)
@@ -336,12 +336,12 @@ class StudyFile:
         self._disk.sync()
 
     def _go_on(self) -> None:
-        """Let the next events follow those of the runs that are done; clear all others."""
+        """Clear the events of all runs that are not done, and continue after the others."""
         for one in self.events.values():
             one.clear(self._rows(DONE))
 
     def _withdraw(self, rows: Sequence[int]) -> None:
-        """Make runs pending that were over, before anything of them is written over."""
+        """Make finished runs pending before any of their values are overwritten."""
         over = [row for row in rows if self.status[row] != PENDING]
         if over:
             self._mark(over, PENDING)
@@ -350,7 +350,7 @@ class StudyFile:
             self._disk.sync()
 
     def _conclude(self, rows: Sequence[int], state: int) -> None:
-        """Give runs that are written their checksum, and then their status."""
+        """Write the checksum of runs whose values are written, and then their status."""
         self._disk.sync()
         self._sum(rows, state)
         self._disk.sync()
@@ -370,7 +370,7 @@ class StudyFile:
 
 
 def _sealed(path: Path, descriptor: int) -> tuple[Disk, StudySeal]:
-    """Return the raw file and the seal of a study that is of the newest layout and whole."""
+    """Return the raw file and the seal of an intact study of the newest layout."""
     found = opening.sealed_study(path, descriptor)
     if found is None:
         raise OutputError(

@@ -1,13 +1,13 @@
 """Are the runs of a study as they were written, and which of them are done?
 
 Each run has a CRC-32 over its wall time, its error, its part of all variables, its events, and its
-status. It is written when all of that is on the disk, and only then the status. So the checksum
-alone tells what became of a run: that of a run that is done, that of one that failed, or 0, which
-says that nothing has been written. A status that is not what the checksum tells is one that a
-killed sweep had no time to write (it says ``pending``), or damaged.
+status. It is written when all of these are on the disk, and the status is written after it. So the
+checksum alone determines the state of a run: done, failed, or pending, for which it is 0. If the
+recorded status differs from this, either a killed sweep had no time to write it (it is still
+``pending``), or it is damaged.
 
-What belongs to no run that is over has to be empty. If it is not, a killed sweep has left it half
-written: it does not count, readers are not shown it, and it is written over on resuming.
+Values of runs that are pending must be empty. If they are not, a killed sweep has left them half
+written: they are not valid, readers do not see them, and resuming overwrites them.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from societies.output.study_layout import (
 from societies.words import ranges
 
 AT_ONCE = 1 << 26
-"""Bytes of runs that are in memory at a time."""
+"""Most bytes of runs that are in memory at a time."""
 DAMAGED = -1
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What was found of the runs of a study.
+    """State of the runs of a study according to their checksums.
 
     Attributes
     ----------
-    state : (run,) int8, what became of each as its checksum tells; `DAMAGED`: it does not fit
-    half : (run,) bool, whether something is written of a run that is pending
-    damages : what is wrong, also what is only unfinished
+    state : (run,) int8, status by checksum; `DAMAGED`: the checksum fits no status
+    half : (run,) bool, whether a pending run has values
+    damages : all damage, including unfinished writes
     """
 
     state: NDArray[np.int8]
@@ -58,19 +58,19 @@ class Rows:
 
     @property
     def wrong(self) -> list[Damage]:
-        """Damages that a killed sweep cannot have left."""
+        """Damage that cannot be an unfinished write of a killed sweep."""
         return [one for one in self.damages if not one.unfinished]
 
     @property
     def good(self) -> str:
-        """How many runs can be relied on."""
+        """Text that says how many runs can be relied on."""
         done, runs = int((self.state == DONE).sum()), len(self.state)
         return f"the results of {done} of {runs} runs"
 
 
 @dataclass(frozen=True)
 class Checker:
-    """What of an open study is compared with its checksums.
+    """Compares the runs of an open study with their checksums.
 
     Attributes
     ----------
@@ -87,18 +87,18 @@ class Checker:
 
     @property
     def _parts(self) -> dict[str, bytes]:
-        """What a checksum goes over but the events, in order, with what it is when empty."""
+        """Datasets that a checksum covers, in order and without events, with their fill values."""
         empty = {WALL_TIME: np.float64(np.nan).tobytes(), ERROR: b""}
         return empty | {name: bytes.fromhex(self.fills[name]) for name in sorted(self.fills)}
 
     def sums(self, rows: slice, state: int) -> NDArray[np.uint32]:
-        """Return the checksums that consecutive runs have as they are, if that is their status."""
+        """Return the checksums of consecutive runs with their present values and this status."""
         return _of_state(self._bytes(rows)[0], state)
 
     def look(self, *, live: bool = False) -> Rows:
-        """Compare all runs with their checksums; what a sweep is just writing is looked at again.
+        """Compare all runs with their checksums.
 
-        ``live``: whether a sweep writes the study.
+        ``live`` says that a sweep is writing the study: apparent damage is then checked again.
         """
         found = self._look()
         for _ in range(LOOKS if live else 0):
@@ -108,7 +108,7 @@ class Checker:
             again = self._look()
             still = {one.what for one in found.wrong} & {one.what for one in again.wrong}
             for row in np.flatnonzero(again.state == DAMAGED).tolist():
-                if f"run {self.runs[row]}" not in still:  # it is being written over just now
+                if f"run {self.runs[row]}" not in still:  # it is just being overwritten
                     again.state[row] = PENDING
             kept = [one for one in again.damages if one.unfinished or one.what in still]
             found = Rows(again.state, again.half, kept)
@@ -116,7 +116,7 @@ class Checker:
 
     def _look(self) -> Rows:
         count = len(self.runs)
-        # In the reverse of the order in which a sweep writes them.
+        # Status before checksum before values: the reverse of the order in which a sweep writes.
         status, given = self.disk.read(STATUS), self.disk.read(CHECKSUM)
         for events in self.events.values():
             events.reload()
@@ -171,7 +171,7 @@ class Checker:
 
 
 def _of_state(sums: Iterable[int], state: int) -> NDArray[np.uint32]:
-    """Return checksums with the status at their end, 1 instead of 0."""
+    """Return checksums continued over the status, with 1 in place of 0."""
     told = bytes([state])
     return np.array([zlib.crc32(told, one) or 1 for one in sums], np.uint32)
 
@@ -179,9 +179,9 @@ def _of_state(sums: Iterable[int], state: int) -> NDArray[np.uint32]:
 def old_wrong_rows(
     disk: Disk, variables: Sequence[str], events: Mapping[str, RunEvents], done: Sequence[int]
 ) -> list[int]:
-    """Return rows of a study of layout 1 that are done and not as they were written.
+    """Return damaged rows of a study of layout 1, of those in ``done``.
 
-    Its checksums go over the variables and events alone.
+    In this layout checksums cover only variables and events.
     """
     wrong = []
     for row in done:

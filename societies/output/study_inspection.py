@@ -1,4 +1,4 @@
-"""What is a study, how was it made, how far is it, and is it as it was written?"""
+"""What does `societies info` report of a study: its origin, its progress, its damage?"""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from societies.output.trust import opened
 from societies.words import counted
 
 MOST_VALUES = 6
-"""Values of a key that are listed; of more the range is said."""
+"""Most values of a key that are listed; if there are more, the range is shown."""
 _MADE_WITH = (
     *("title", "workload", "part", "model_version", "societies_version", "git_commit"),
     "created",
@@ -44,9 +44,9 @@ Rows = list[tuple[str, str]]
 def inspected(
     path: Path, descriptor: int, found: StudySeal | None, *, check: bool
 ) -> tuple[Rows, bool, list[Damage], str]:
-    """Return what `societies info` says of a study, whether it is complete, and its damages.
+    """Return the rows that `societies info` shows, whether the study is complete, and its damages.
 
-    Last is what is still good. ``found`` is its seal; None: it is of layout 1.
+    The last value says what is still good. ``found`` is the seal; None: the study has layout 1.
     """
     layout = 1 if found is None else STUDY_VERSION
     rows: Rows = [("study", f"{path}, {path.stat().st_size:,} bytes, layout {layout}")]
@@ -96,7 +96,7 @@ def _checksums(found: StudySeal | None, damages: Sequence[Damage], *, check: boo
 
 
 def _of_file(path: Path) -> Rows:
-    """Return what the attributes of a study say, which of its keys vary, and what it records."""
+    """Return rows of the attributes of a study, its varied keys, and its variables."""
     with opened(path) as file:
         about = {key: str(one) for key, one in file.attrs.items()}
         points = json.loads(bytes(file[POINTS][...]))
@@ -118,7 +118,7 @@ def _made(attributes: Mapping[str, Any]) -> Rows:
 
 
 def _values(column: Sequence[Any]) -> str:
-    """Say which values a key has: all, or of many the range or the first."""
+    """Return the values of a key as text: all of them or, if many, their range or the first two."""
     texts = [one if isinstance(one, str) else json.dumps(one) for one in column]
     different = dict(zip(texts, column, strict=True))
     if len(different) <= MOST_VALUES:

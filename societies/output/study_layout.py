@@ -1,9 +1,9 @@
-"""What does the file of a study hold, and where? How is it built, and read back?
+"""What does the file of a study hold, and how is it built and read back?
 
-A study is one HDF5 file with the dimension ``run``. Like the file of a single run it is made whole,
-every dataset with its place, and from then on only raw data change. All that is final when it is
-made (names, attributes, coordinates, points, definition) is sealed (`societies.output.seal`); what
-a sweep writes has a checksum for each run (`societies.output.study_checks`).
+A study is one HDF5 file with the dimension ``run``. Like the file of a single run, it is made with
+its final structure and size, and from then on only raw data change. Everything that is final from
+the start (names, attributes, coordinates, points, definition) is sealed (`societies.output.seal`).
+Values that a sweep writes have one checksum per run (`societies.output.study_checks`).
 
 ===========================  =====================================================================
 ``/run``                     numbers of the runs
@@ -53,10 +53,10 @@ STATES = ("pending", "done", "failed")
 RUN, STATUS, ERROR, WALL_TIME = "run", "status", "error", "wall_time"
 CHECKSUM, POINTS, DEFINITION = "study/checksum", "study/points", "study/definition"
 PLACES = "study/events/{}"
-"""Name of the array that says where the events of each run are."""
+"""Name of the array with the rows of a table that hold the events of each run."""
 ERROR_BYTES = 240
 OWN = (RUN, "point", "replicate", "seed", STATUS, ERROR, WALL_TIME)
-"""Names that no other coordinate or variable has."""
+"""Names that no other coordinate or variable may have."""
 
 Attribute = str | int | float
 
@@ -67,7 +67,7 @@ class StudyLayout:
 
     Attributes
     ----------
-    runs : (run,) int64, their numbers
+    runs : (run,) int64, numbers of the runs
     along : coordinates along the runs
     coordinates : of the other dimensions
     variables : without the dimension ``run``, which is their first
@@ -97,7 +97,7 @@ class StudyLayout:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the file takes, with a margin for structures."""
+        """Size of the file in bytes, with a margin for HDF5's structures."""
         cells = sum(
             int(np.prod(self.shape(one), dtype=np.int64)) * np.dtype(one.dtype).itemsize
             for one in self.variables.values()
@@ -117,7 +117,7 @@ class StudyLayout:
 
     @property
     def seal_bytes(self) -> int:
-        """Room for one of the two seals, which are compressed: words and numbers of datasets."""
+        """Bytes reserved for each of the two seals, which hold compressed names and numbers."""
         names = [*self.final, *self.variables, *OWN]
         names += [
             f"{table.place}/{name}" for table in self.tables.values() for name in table.places
@@ -128,12 +128,12 @@ class StudyLayout:
 
 
 def read_study_layout(path: Path) -> StudyLayout:
-    """Return what a study holds, as it was handed to `StudyFile.create`.
+    """Return the layout of a study, as it was passed to `StudyFile.create`.
 
     Raises
     ------
     OutputError
-        If the file is missing or is not what a sweep wrote; its seal is not looked at.
+        If the file is missing or was not written by a sweep; its seal is not checked.
     """
     with explained(path, READING), opened(path) as file:
         own = (STATUS, ERROR, WALL_TIME)
@@ -257,7 +257,7 @@ def _values(file: h5py.File, one: Coordinate) -> h5py.Dataset:
 
 
 def extents_of(path: Path) -> dict[str, Extent]:
-    """Return where the raw data of everything lie that changes, and of the points."""
+    """Return the extents of the points, the definition, and all datasets that a sweep writes."""
     found = {}
     with opened(path) as file:
         names = json.loads(file.attrs["variables"])

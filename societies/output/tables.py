@@ -1,11 +1,11 @@
-"""How are events kept, of which nobody knows beforehand how many there will be?
+"""How are events stored, whose number is unknown when the file is made?
 
 A table is a group ``/events/<name>``: columns along the dimension ``event``, rows in the order of
-their tick, which the column with the clock's name holds (``day``). It is made with room for some
-rows; unused ones have values that mean "nothing". When it is full, the whole file is made anew
-with a table twice as long (`societies.output.resultfile`), so that no structure of a file ever
-changes and a killed process leaves an intact one. Which rows count follows from their tick, as for
-everything else in the file.
+their tick, which is in the column with the clock's name (``day``). It is made with an initial
+number of rows; unused rows hold fill values. When it is full, the whole file is made again with a
+table twice as long (`societies.output.resultfile`). So the structure of a file never changes, and a
+killed process leaves an intact file. A row is valid if its tick is committed, like everything
+else in the file.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Column:
     units, long_name : str
         As of a variable.
     dim : str
-        A coordinate of the file, if every row has a value for each of its positions.
+        Coordinate of the file along which every row has values; "": a row has one value.
     meanings : tuple of str
-        What the values 0, 1, ... stand for, if they are a choice; one word each.
+        One word for each of the values 0, 1, ... if the column holds codes.
     """
 
     name: str
@@ -61,9 +61,9 @@ class Table:
     ----------
     name : str
     columns : tuple of Column
-    rows : int, for how many there is room
-    in_study : whether studies keep it: it is there because somebody asked for it, and has the
-        events of every copy of a launch
+    rows : int, capacity
+    in_study : whether studies record it: the configuration asks for it, and it has the events of
+        every copy of a launch
     """
 
     name: str
@@ -94,7 +94,7 @@ class Table:
         return sum(sizes) + 8 * self.rows
 
     def longer(self, rows: int) -> Table:
-        """Return the table with room for so many rows: doubled as often as it takes."""
+        """Return the table doubled until it has room for ``rows`` rows."""
         room = max(1, self.rows)
         while room < rows:
             room *= 2
@@ -102,7 +102,7 @@ class Table:
 
 
 def address(dataset: h5py.Dataset) -> int:
-    """Return where in the file an object lies; asking HDF5 for its name takes much longer."""
+    """Return an object's address in the file; asking HDF5 for its name takes much longer."""
     return int(h5py.h5o.get_info(dataset.id).addr)
 
 
@@ -125,12 +125,12 @@ def read_tables(file: h5py.File) -> dict[str, Table]:
 
 
 def rows_until(ticks: NDArray[Any], tick: int) -> int:
-    """Return how many rows are of a tick up to this one, by the column of ticks."""
+    """Return the number of rows with a tick up to ``tick``, given the column of ticks."""
     return int(np.count_nonzero((ticks >= 0) & (ticks <= tick)))
 
 
 def block(table: Table, columns: Mapping[str, NDArray[Any]]) -> int:
-    """Check the values of some rows, one array for each column; return how many rows these are."""
+    """Check new rows, given as one array for each column; return their number."""
     names = {column.name for column in table.columns}
     if columns.keys() != names:
         raise ValueError(f"table '{table.name}' has columns {sorted(names)}, not {sorted(columns)}")

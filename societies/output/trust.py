@@ -1,8 +1,8 @@
-"""May the contents of a file from somebody else be touched at all?
+"""Is it safe to read or write an HDF5 file of unknown origin?
 
-HDF5 follows what a file says: a link or a dataset may lead into any other file that the user can
-read or write, so that resuming a stranger's file would change that one. Our files hold all their
-data themselves, under one name each. What does not is refused before any value is read or written.
+A link or a dataset of an HDF5 file may lead into any other file that the user can read or write, so
+resuming a hostile file could change that other file. Our files contain all their data, under one
+name each. Any other file is refused before a value is read or written.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from societies.errors import OutputError
 from societies.paths import kind_unless_file
 
 MOST_OBJECTS = 20_000
-"""Groups and datasets that are looked at; a file of ours has some hundreds."""
+"""Most groups and datasets of a file; ours have some hundreds."""
 
 _INFLATION = 1100
-"""The most bytes that deflate, the compressor of every HDF5, makes of one (1032), rounded up."""
+"""Largest ratio of decompressed to compressed bytes of deflate (1032), rounded up. Deflate is the
+compressor that every HDF5 library has."""
 
 _LINKS = {h5py.h5l.TYPE_SOFT: "a soft link", h5py.h5l.TYPE_EXTERNAL: "a link to another file"}
 
 
 def opened(path: str | os.PathLike[str], mode: str = "r", **options: Any) -> h5py.File:
-    """Open a file that may come from a stranger, as ``h5py.File`` does one that is trusted.
+    """Open a file of unknown origin as ``h5py.File`` opens a trusted one.
 
     Raises
     ------
     OutputError
-        If it is no plain file, or leads out of itself.
+        If it is no plain file, or refers to data outside of it.
     OSError
         As h5py does; see `societies.output.files.explained`.
     """
@@ -45,16 +46,16 @@ def opened(path: str | os.PathLike[str], mode: str = "r", **options: Any) -> h5p
 
 
 def require_file(path: str | os.PathLike[str]) -> None:
-    """Raise OutputError if reading what is there could wait for ever or never end."""
+    """Raise OutputError if reading from the path could wait for ever or never end."""
     if kind := kind_unless_file(path):
         raise OutputError(f"{path}: is {kind}, not a result file. Name a file that a run wrote.")
 
 
 def require_own_data(file: h5py.File, path: object) -> None:
-    """Raise OutputError unless every object of the file lies in it, under a single name.
+    """Raise OutputError unless every object of the file is stored in it, under a single name.
 
-    Only the structure is looked at. One name each also means that there are no cycles, which those
-    who walk through a file, xarray among them, would follow for ever.
+    Only the structure is read. Single names also exclude cycles of links, which programs that walk
+    through a file, such as xarray, would follow for ever.
     """
     nbytes = os.fstat(file.id.get_vfd_handle()).st_size
     waiting: list[tuple[str, Any]] = [("", file["/"].id)]
@@ -94,7 +95,7 @@ def _links(group: Any, path: object) -> list[tuple[bytes, int]]:
 
 
 def _require_own_values(dataset: Any, where: str, nbytes: int, path: object) -> None:
-    """Refuse a dataset whose values are elsewhere, or cannot fit the ``nbytes`` of the file."""
+    """Refuse a dataset whose values are in other files, or too large for a file of ``nbytes``."""
     plan = dataset.get_create_plist()
     layout = plan.get_layout()
     if layout == h5py.h5d.VIRTUAL:

@@ -1,6 +1,6 @@
-"""How are thousands of configurations run as one study, in one file that survives anything?
+"""How are thousands of configurations run as one study, in one file that survives a kill?
 
-The names below are what scripts use; ``societies sweep`` is a thin shell over them.
+Scripts use the names below; ``societies sweep`` is a thin command line around them.
 """
 
 from societies.output import open_study

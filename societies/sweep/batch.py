@@ -1,4 +1,4 @@
-"""What are the results of some runs that share a launch? Computed in memory, in any process."""
+"""How is a batch, some runs that share a launch, computed in memory and in any process?"""
 
 from __future__ import annotations
 
@@ -32,25 +32,26 @@ from societies.workload.running.programs import allowed
 from societies.workload.running.run import engine_of
 
 FINAL = "final_{}"
-"""Name of an array of the state as it is after the last tick."""
+"""Name of the variable with an array of the state after the last tick."""
 NUMBER = Column(RUN, "int64", "", "number of the run")
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Some runs, as they are handed to the process that computes them.
+    """Some runs, as they are sent to the process that computes them.
 
     Attributes
     ----------
-    name : of the workload
+    name : name of the workload
     base : configuration that all points share, as plain data
-    settings : keys that these runs have in common
-    columns : (run,) or (run, resource) of each key in which they differ
-    numbers : (run,) int64, by which each run draws
-    rows : of the study
-    keep : what is kept of each run
-    device : as `societies.run` takes it
-    version : of Societies
+    settings : keys that have the same value in these runs
+    columns : (run,) or (run, resource) values of each key that differs
+    numbers : (run,) int64, copy number of each run, which selects its random stream
+    rows : rows of the runs in the study
+    keep : what is recorded of each run
+    device : as for `societies.run`
+    version : version of Societies
+    allow_programs : as for `societies.run`
     """
 
     name: str
@@ -89,14 +90,14 @@ class Batch:
 
 @dataclass(frozen=True)
 class Keep:
-    """What a study has of each run.
+    """What a study records of each run.
 
     Attributes
     ----------
-    variables : names; None: all
-    ticks : of which they are kept; None: all
-    final : arrays of the state
-    copies : whether a run has several copies, which are no replicates: games, frames
+    variables : names of variables; None: all
+    ticks : ticks of which variables are recorded; None: all
+    final : arrays of the state that are recorded after the last tick
+    copies : whether one run has several copies that are not replicates, such as games or frames
     events : tables of events
     """
 
@@ -109,14 +110,14 @@ class Keep:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a batch found.
+    """Results of a batch.
 
     Attributes
     ----------
     values : (run, ...) by variable
-    events : columns by table, in the order of the runs; ``run`` is the place in the batch
-    seconds : that it took
-    device : that computed it
+    events : columns by table, in the order of the runs; ``run`` is the index within the batch
+    seconds : wall time of the batch
+    device : description of the device that computed it
     """
 
     values: Mapping[str, NDArray[Any]]
@@ -130,9 +131,10 @@ class WrongVersion(SocietiesError):
 
 
 class InMemory:
-    """Variables that a study keeps, written as those of `societies.output.ResultFile`, in memory.
+    """Variables and events that a study records, in memory, with the methods of a `ResultFile`.
 
-    What is not kept, and what only a file is for (checkpoints), is left out.
+    Other variables are discarded, and methods that only concern a file, such as checkpoints, do
+    nothing.
     """
 
     writable = True
@@ -148,35 +150,35 @@ class InMemory:
         }
 
     def write(self, name: str, values: ArrayLike, **index: int | slice) -> None:
-        """Write a block of one variable, if it is kept."""
+        """Write a block of one variable, if it is recorded."""
         if name not in self.variables:
             return
         places = tuple(index.get(dim, slice(None)) for dim in self.variables[name].dims)
         self.values[name][places] = values
 
     def append(self, table: str, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Take events down, if they are kept."""
+        """Append events, if their table is recorded."""
         if table in self.events:
             self.events[table].append(columns)
 
     def checkpoint_interval(self, asked: int | str) -> int:
-        """Return 0: a run that was interrupted begins again."""
+        """Return 0, for no checkpoints: an interrupted run is computed again."""
         return 0
 
     def checkpoint(self, *given: Any, **named: Any) -> None:
-        """Keep no state."""
+        """Do nothing: runs of a batch have no checkpoints."""
 
     def rewind(self, tick: int) -> None:
-        """Have nothing to go back to."""
+        """Do nothing: runs of a batch always begin at the first tick."""
 
     def commit(self, tick: int) -> None:
-        """Leave it to the study to commit whole runs."""
+        """Do nothing: the study commits whole runs."""
 
     def end(self, tick: int, why: str) -> None:
-        """Leave it to the study to commit whole runs."""
+        """Do nothing: the study commits whole runs."""
 
     def shorten(self) -> None:
-        """Have no room that is not used."""
+        """Do nothing: the tables have no unused rows."""
 
 
 def run_batch(batch: Batch) -> Result:
@@ -200,7 +202,7 @@ def run_batch(batch: Batch) -> Result:
         chosen = workload(batch.name)
         base = chosen.config.model_validate(batch.base)
         config = launch_config(base, batch.settings, batch.columns, batch.numbers)
-        # A workload may write a picture beside its results; those of a study are in the study.
+        # A workload may write a picture next to its result file; here it is discarded.
         with (
             TemporaryDirectory(prefix="societies-") as folder,
             PROGRAMS.borrow(batch.device) as loan,
@@ -215,9 +217,10 @@ def run_batch(batch: Batch) -> Result:
 
 
 def drop_arrays(error: BaseException | None) -> None:
-    """Drop the variables of the functions that an error came through, those on the device too.
+    """Drop the local variables that an error's traceback refers to, such as device arrays.
 
-    Whoever keeps the error keeps them, while parts of the batch are tried where its memory was.
+    Otherwise they would stay in memory as long as the error, while parts of the failed batch are
+    tried again and need that memory.
     """
     while error is not None:
         traceback.clear_frames(error.__traceback__)
@@ -227,9 +230,13 @@ def drop_arrays(error: BaseException | None) -> None:
 def computed(
     chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep, loan: Loan, path: Path
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Columns], str]:
-    """Run a configuration without a file; return what is kept of each run, and the device.
+    """Run a configuration without a file.
 
-    What is kept are the values by variable, and the columns by table of events.
+    Returns
+    -------
+    values : dict of (run, ...) by variable
+    events : dict of columns by table
+    device : str
     """
     contents = contents_of(chosen, config)
     file: Any = InMemory(contents, path, keep)
@@ -272,13 +279,14 @@ def computed(
 def events_of_runs(
     blocks: Sequence[Columns], name: str, first: int, *, whole: bool
 ) -> dict[str, NDArray[Any]]:
-    """Return a table of events in the order of the runs, with the place of the run of each.
+    """Return a table of events in the order of the runs, with the index of the run of each event.
 
     Parameters
     ----------
-    blocks : columns of events that follow each other
-    name : of the column with the number of the copy, which is the run unless ``whole``
+    blocks : consecutive blocks of columns
+    name : column with the number of the copy
     first : number of the first copy
+    whole : whether all copies are one run; otherwise each copy is a run
     """
     columns = {one: np.concatenate([block[one] for block in blocks]) for one in blocks[0]}
     copy = columns[name] if whole else columns.pop(name)
@@ -288,7 +296,7 @@ def events_of_runs(
 
 
 def kept_variables(variables: Mapping[str, Variable], keep: Keep) -> dict[str, Variable]:
-    """Return the variables that are kept."""
+    """Return the variables that a study records."""
     wanted = variables if keep.variables is None else keep.variables
     return {name: one for name, one in variables.items() if name in wanted}
 
@@ -296,7 +304,7 @@ def kept_variables(variables: Mapping[str, Variable], keep: Keep) -> dict[str, V
 def of_runs(
     values: NDArray[Any], dims: Sequence[str], name: str, copies: int, *, whole: bool
 ) -> NDArray[Any]:
-    """Return the values of each run: a copy is one, or with ``whole`` all copies together."""
+    """Return the values of each run: every copy is a run or, if ``whole``, all copies are one."""
     if whole:
         return values[np.newaxis]
     if name in dims:
@@ -306,7 +314,7 @@ def of_runs(
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What a run of one configuration has: coordinates, variables without the runs, tables."""
+    """Contents of a run of one configuration: coordinates, variables without ``run``, tables."""
 
     coordinates: dict[str, Coordinate]
     variables: dict[str, Variable]
@@ -327,7 +335,7 @@ def shape_of(chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep) -> 
         some = clock.values[np.isin(clock.values, list(keep.ticks))]
         coordinates[chosen.clock] = Coordinate(clock.name, some, clock.units, clock.long_name)
     every = kept_variables({one.name: one for one in contents.variables()}, keep)
-    # What is missing is seen to be missing, whatever a run's own file has there at first.
+    # In a study a missing value must read as missing, whatever fill value a run's own file has.
     variables = {
         name: replace(one, dims=tuple(dim for dim in one.dims if dim not in left_out), fill=None)
         for name, one in every.items()

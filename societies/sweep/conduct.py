@@ -1,4 +1,4 @@
-"""How is a sweep carried out: what is missing is computed, written as it comes, and never lost?"""
+"""How are the missing runs of a sweep computed, and written to the study as soon as they end?"""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ from societies.workload.declare.slices import paced
 from societies.workload.running.interrupts import Interruption, interrupts
 
 SECONDS_OF_BATCH = 10.0
-"""What a batch is to take: a killed sweep loses no more."""
+"""Intended duration of a batch: a killed sweep loses about this much work."""
 FIRST_BATCH = 64
-"""Runs of the first batch; how many the next have follows from the time that it took."""
+"""Runs of the first batch; the size of later ones follows from the time that it took."""
 MOST_RUNS = 1 << 16
 FASTER = 16
-"""How many times as many runs as the last batch the next one has at most: 64 runs fill no GPU."""
+"""Largest growth from one batch to the next; it is large because 64 runs do not fill a GPU."""
 BATCHES_OF_WORKER = 4
-"""Least batches that each worker gets, so that all of them end at about the same time."""
+"""Least number of batches for each worker, so that all workers end at about the same time."""
 MOST_OF_WORKER = 1024
-"""Most runs of a worker's batch: its results travel at once."""
+"""Most runs of a worker's batch, because its results are sent in one piece."""
 LOOK_SECONDS = 2.0
-"""How often somebody looks whether the scheduler is alive."""
+"""Seconds after which the scheduler is checked if no batch has ended."""
 
 
 def run(
@@ -92,21 +92,21 @@ def run(
     Parameters
     ----------
     source : Sweep, path or dict
-        From `load_sweep`, or what that takes.
+        A sweep from `load_sweep`, or an argument for it.
     out : path, optional
         The study, one HDF5 file; default: in the current folder, with the name of the sweep's file.
     device : str
-        As for `societies.run`. ``auto`` and ``gpu`` are all GPUs of the best kind that there is.
+        As for `societies.run`. ``auto`` and ``gpu`` use all GPUs of the best available kind.
     resume : bool
-        Compute what a study lacks, and nothing else.
+        Compute only the missing runs of an existing study.
     overwrite : bool
         Replace an existing file.
     retry_failed : bool
-        Compute the runs of a study that failed, and nothing else.
+        Compute only the failed runs of an existing study.
     add_points : bool
         Add the points that a study does not have yet.
     replicates : int, optional
-        Runs of each point, instead of the sweep's; a study that has fewer grows.
+        Runs of each point, instead of the sweep's number; a study with fewer runs grows.
     part : (int, int), optional
         (k, n): the k-th of n parts of the points, in a file of its own; see `merge`.
     workers : int
@@ -114,9 +114,10 @@ def run(
     scheduler : str
         Address of a running scheduler of Dask, whose workers compute.
     batch : int, optional
-        Runs of a batch. Default: as many as take about ten seconds. No bit depends on it.
+        Runs of a batch. Default: as many as take about ten seconds. The results do not depend on
+        it.
     yes : bool
-        Go on with more than `prepare.MANY` runs.
+        Allow more than `prepare.MANY` runs.
     allow_programs : bool
         As for `societies.run`, here and on all workers.
     progress : callable, optional
@@ -134,9 +135,9 @@ def run(
     OutputError
         If the study cannot be written or is one of another sweep.
     SocietiesError
-        If no worker can compute anything; what was done before is in the file.
+        If no worker can compute anything; runs that were done before are in the file.
     Interrupted
-        After Ctrl-C, SIGTERM or SIGHUP; what was done before is in the file.
+        After Ctrl-C, SIGTERM or SIGHUP; runs that were done before are in the file.
 
     Warns
     -----
@@ -158,7 +159,7 @@ def run(
 
     with ExitStack() as stack:
         executor: Executor | None = None
-        if not goes_on:  # whoever cannot compute anything replaces no file
+        if not goes_on:  # first make sure that something can be computed, then replace a file
             require_target(path, 0, overwrite=overwrite)
             executor = executor_for(len(plan.buckets))
             stack.callback(executor.close)
@@ -194,7 +195,7 @@ def _state(file: StudyFile) -> str:
 
 
 def _why(error: BaseException) -> str:
-    """Say in a line why a run failed."""
+    """Return one line that says why a run failed."""
     text = " ".join(str(error).split())
     if isinstance(error, SocietiesError):
         return text
@@ -204,13 +205,13 @@ def _why(error: BaseException) -> str:
 
 
 def executor_of(device: str, workers: int, scheduler: str, programs: int) -> Executor:
-    """Return who computes the batches of a sweep.
+    """Return the executor that computes the batches of a sweep.
 
-    A single device with few programs is used by this process. Everything else has processes of its
-    own: several devices, and many programs, which fill the memory of the process that builds them.
+    This process itself uses a single device with few programs. Several devices, or many programs,
+    get processes of their own, because programs fill the memory of the process that builds them.
     """
     if workers:
-        local_devices(device)  # an error of this machine is told once, not by every worker
+        local_devices(device)  # reports an error of this machine once, not from every worker
     if workers or scheduler:
         return Dask(scheduler, workers, device)
     devices = local_devices(device)
@@ -221,14 +222,14 @@ def executor_of(device: str, workers: int, scheduler: str, programs: int) -> Exe
 
 @dataclass
 class _Session:
-    """The runs that are computed now, and what became of them.
+    """The runs that one call of `run` computes, and their progress.
 
     Attributes
     ----------
-    plan, file : what is run, and where it goes
-    rows : of the file that are to be computed
-    watch : is told how far it is
-    asked : runs of a batch, if that was said
+    plan, file : the sweep, and the study that receives its results
+    rows : rows of the file that are to be computed
+    watch : called with the progress
+    asked : runs of a batch, if the caller has set it
     allow_programs : whether programs that configurations name may run
     """
 
@@ -264,7 +265,7 @@ class _Session:
 
     @property
     def programs(self) -> int:
-        """How many programs are built at most."""
+        """Largest number of programs that are built."""
         return len(self._queues)
 
     def run(self, executor: Executor) -> None:
@@ -273,7 +274,7 @@ class _Session:
         Raises
         ------
         Stopped
-            After a signal, when the batches that were computed by then are written.
+            After a signal; batches that ended before are written first.
         """
         running: dict[Future[Result], Batch] = {}
         self._tell()
@@ -289,7 +290,7 @@ class _Session:
     def _run(
         self, executor: Executor, running: dict[Future[Result], Batch], stop: Interruption
     ) -> None:
-        """Hand out batches and write what comes back; ``running`` are those that are under way."""
+        """Submit batches and write their results; ``running`` maps futures to their batches."""
         timed = 0
         while True:
             stop.check()
@@ -312,16 +313,19 @@ class _Session:
                 self._tell()
 
     def _size(self, executor: Executor, timed: int) -> int:
-        """Return how many runs the next batch has; ``timed`` by the time of the last, 0: none."""
+        """Return how many runs the next batch has.
+
+        ``timed`` is the number that the duration of the last batch suggests, 0 before the first.
+        """
         if self.asked is not None:
             return self.asked
-        if isinstance(executor, Dask):  # of which workers join, and leave
+        if isinstance(executor, Dask):  # its workers may join and leave
             each = -(-len(self.rows) // (BATCHES_OF_WORKER * executor.slots))
             return min(MOST_OF_WORKER, max(1, each))
         return timed or max(1, min(FIRST_BATCH, -(-len(self.rows) // executor.slots)))
 
     def _next(self, size: int) -> Batch | None:
-        """Return the next batch, of at most so many runs; None: there is none."""
+        """Return the next batch, of at most ``size`` runs if it is a new one; None at the end."""
         if self._again:
             return self._again.popleft()
         if not self._groups:
@@ -349,7 +353,7 @@ class _Session:
         )
 
     def _settle(self, batch: Batch, future: Future[Result]) -> float:
-        """Write what a batch found, or see to it that it is tried in parts; return its seconds."""
+        """Write the results of a batch and return its seconds; 0 if it has to be tried again."""
         try:
             result = future.result()
         except (Unreachable, WrongVersion):
@@ -376,7 +380,7 @@ class _Session:
         return result.seconds
 
     def _divide(self, batch: Batch, error: BaseException) -> None:
-        """Find out which runs fail: both halves are tried again; what fails alone has failed."""
+        """Try both halves of a failed batch again; mark a run that fails alone as failed."""
         count = len(batch.rows)
         if count > 1 and not isinstance(error, BuildError):
             self._again += [batch.part(0, count // 2), batch.part(count // 2, count)]
@@ -390,7 +394,7 @@ class _Session:
             self.watch(Progress(self.done, self.failed, len(self.rows), seconds))
 
     def report(self, seconds: float, notes: Sequence[str]) -> SweepReport:
-        """Return what became of the study."""
+        """Return the report on the study."""
         return report_of(
             self.file,
             computed=self.done,

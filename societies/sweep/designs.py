@@ -1,6 +1,6 @@
-"""Which points does a method make: a grid, a table, or a sample of ranges and distributions?
+"""Which points does a sweep have: a grid, a table, or a sample of ranges and distributions?
 
-SALib and `scipy.stats` make the samples; here they are read, checked and called.
+This module reads and checks the section ``vary`` of a sweep and combines its factors.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from societies.words import counted
 from societies.workload.declare.varying import NotVarying, found_key
 
 MOST_STEPS = 1_000_000
-"""Values of a range; more of them would be more points than a study may have."""
+"""Most values of a range with equal steps."""
 
 METHODS = ("grid", "zip", "points", *SAMPLES)
 
@@ -42,13 +42,13 @@ def factors(
     folder: FilePath,
     elsewhere: Elsewhere,
 ) -> list[Factor]:
-    """Return what the section ``vary`` of a document says.
+    """Return the factors in the section ``vary`` of a document.
 
     Parameters
     ----------
-    model, base : of the base configuration, and that as plain data
-    folder : in which files of points are looked for
-    elsewhere : says where a key belongs that is none of the base
+    model, base : model of the base configuration, and this configuration as plain data
+    folder : folder in which files of points are searched
+    elsewhere : returns where a key belongs that is not one of the base
 
     Raises
     ------
@@ -103,12 +103,12 @@ def factors(
 
 
 def _is_grid(method: str, said: Any) -> bool:
-    """Whether the keys of a method are factors of their own, each with problems of its own."""
+    """Whether each key of a method is a factor of its own, so that each can have problems."""
     return method == "grid" and isinstance(said, dict) and bool(said)
 
 
 def _unusable(model: type[Any], base: Mapping[str, Any], key: str, elsewhere: Elsewhere) -> str:
-    """Say why a key cannot vary in a sweep; nothing if it can."""
+    """Return why a key cannot vary in a sweep; "" if it can."""
     if key == "workload" or key.split(".")[0] == "record":
         return "is the same at all points"
     if key == "replicates":
@@ -188,7 +188,7 @@ def _number(said: Mapping[str, Any], name: str, path: Path) -> float:
 
 
 def _steps(low: float, high: float, steps: int, scale: str) -> list[Any]:
-    """Return equal steps from low to high; whole ones are whole numbers, and exact."""
+    """Return equal steps from low to high; if all are whole, as exact whole numbers."""
     if scale != "log" and isinstance(low, int) and isinstance(high, int):
         step, rest = divmod(high - low, steps - 1)
         if not rest:
@@ -287,7 +287,7 @@ def combined(parts: Sequence[Factor]) -> Iterator[tuple[dict[str, Any], dict[str
                 key = factor.keys[0]
                 place = factor.place(number, key)
                 values = ", ".join(f"{k} {v}" for k, v in zip(factor.keys, row, strict=True))
-                message = f"the point {quoted(values)} is there twice, first at "
+                message = f"the point {quoted(values)} appears twice, first at "
                 raise config_error([Problem(place, (), message + factor.place(before, key).text)])
     numbered = [list(enumerate(factor.rows())) for factor in parts]
     for choice in itertools.product(*numbered):
@@ -300,7 +300,7 @@ def combined(parts: Sequence[Factor]) -> Iterator[tuple[dict[str, Any], dict[str
 
 
 def described_factors(parts: Sequence[Factor]) -> str:
-    """Say how many values each factor has: "trading.rounds 3 x seed 5"."""
+    """Return the factors and their numbers of values as text: "trading.rounds 3 x seed 5"."""
     return " x ".join(
         f"{', '.join(one.keys) if len(one.keys) < 4 else counted(len(one.keys), 'key')} {one.count}"
         for one in parts

@@ -28,27 +28,25 @@ from societies.workload.declare.protocol import Workload
 from societies.workload.declare.registry import MODELS, workload
 
 MOST_POINTS = 10_000_000
-"""Of a study: all points are in memory, and each has a run of its own in the file."""
+"""Most points of a study: all are in memory, and each has at least one run in the file."""
 
 
 class SweepRecord(Section):
-    """What the file of a study has of every run."""
+    """What the file of a study records of every run."""
 
     variables: ListOf[str] | None = key(
-        None, "Variables of a run that are kept; default: all that the base configuration records"
+        None, "Variables to record of each run; default: all that the base configuration records"
     )
     ticks: ListOf[Annotated[int, Field(ge=1)]] | None = key(
-        None, "Ticks of which they are kept; default: all that are recorded"
+        None, "Ticks for which these variables are recorded; default: all ticks of the run's file"
     )
-    final: ListOf[str] = key(
-        (), "Arrays of the state that are kept as they are after the last tick"
-    )
+    final: ListOf[str] = key((), "Arrays of the state to record after the last tick")
 
 
 class SweepConfig(WorkloadConfig):
     """A base configuration and what varies."""
 
-    workload: Literal["sweep"] = key("sweep", "What the file is")
+    workload: Literal["sweep"] = key("sweep", "Kind of the file")
     base: Any = key(
         ...,
         "The configuration that all points share: a YAML file, the name of a shipped "
@@ -57,14 +55,16 @@ class SweepConfig(WorkloadConfig):
     )
     set: dict[str, Any] = key(
         {},
-        "Keys of the base that have another value in all points; a section is merged key by key",
+        "Keys of the base to change in all points; a section is merged key by key",
     )
     vary: dict[str, Any] = key(
-        ..., "What differs from point to point, by the method that makes the points", examples=[{}]
+        ...,
+        "Keys that vary from point to point, by the method that makes the points",
+        examples=[{}],
     )
     replicates: int = key(
         1,
-        "Runs of each point, alike but for their random draws; default: the replicates of the base",
+        "Runs of each point with different random draws; default: the replicates of the base",
         "runs",
         ge=1,
         le=LARGEST_INTEGER,
@@ -72,21 +72,21 @@ class SweepConfig(WorkloadConfig):
     common_random_numbers: bool = key(
         True, "Whether a replicate has the same random numbers at every point"
     )
-    record: SweepRecord = key(SweepRecord(), "What the file of the study has of every run")
+    record: SweepRecord = key(SweepRecord(), "What the file of the study records of every run")
 
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """A checked sweep: what is run, without any of its points being made yet.
+    """A checked sweep whose points are not made yet.
 
     Attributes
     ----------
-    name : of the file, for messages
-    config : what the file says
+    name : name of the file, for messages
+    config : contents of the file
     base : the configuration that all points share
-    workload : of the base
-    factors : what varies; points are all combinations, the last factor varies fastest
-    document : positions of all that the file says
+    workload : workload of the base
+    factors : factors that vary; points are all combinations, the last factor varies fastest
+    document : positions of all keys and values in the file
     """
 
     name: str
@@ -98,7 +98,7 @@ class Sweep:
 
     @property
     def count(self) -> int:
-        """Number of points, none of which needs to exist yet."""
+        """Number of points, computed without making them."""
         count = 1
         for factor in self.factors:
             count *= factor.count
@@ -106,7 +106,7 @@ class Sweep:
 
     @property
     def definition(self) -> dict[str, Any]:
-        """What makes the study what it is, as plain data: how many replicates it has is no part."""
+        """Plain data that identify the study; the number of replicates is not part of them."""
         return {
             "base": self.base.model_dump(mode="json"),
             "model_version": self.workload.version,
@@ -127,8 +127,8 @@ def load_sweep(source: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
     Parameters
     ----------
     source
-        A YAML file, the name of a shipped one (``economy/sweeps/utility_exponent``), or what such a
-        file says as a dictionary.
+        A YAML file, the name of a shipped one (``economy/sweeps/utility_exponent``), or a
+        dictionary with the contents of such a file.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def load_sweep(source: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
     chosen = workload(base.workload)
     _require_replicates(document, config, base)
     if "replicates" in type(base).model_fields:
-        # Those of the base are meant for each point, unless the sweep says how many.
+        # The base's replicates are the runs of each point, unless the sweep has its own number.
         if "replicates" not in config.model_fields_set:
             config = config.model_copy(update={"replicates": base.replicates})  # type: ignore[attr-defined]
         base = base.model_copy(update={"replicates": 1})
@@ -164,7 +164,7 @@ def load_sweep(source: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
 
 
 def _base(document: Document, config: SweepConfig, folder: FilePath) -> WorkloadConfig:
-    """Return the base configuration with what the sweep sets in all points."""
+    """Return the base configuration with the values that the sweep sets in all points."""
     if isinstance(config.base, dict):
         base = _below(document, "base")
     elif isinstance(config.base, str):
@@ -184,10 +184,10 @@ def _base(document: Document, config: SweepConfig, folder: FilePath) -> Workload
 
 
 def _set_below(document: Document, base: Document, values: Mapping[Any, Any]) -> None:
-    """Set keys of the base as the sweep's ``set`` says.
+    """Set keys of the base to the values in the sweep's ``set``.
 
-    A section there is merged into the section of the base key by key, as ``--set a.b=c`` would do:
-    a key of the base that it does not name keeps its value. Lists and single values are replaced.
+    A section in ``set`` is merged into the section of the base key by key, as ``--set a.b=c`` would
+    do: keys that it does not name keep their values. Lists and single values are replaced.
     """
     seen: dict[Path, Place] = {}
 
@@ -212,7 +212,7 @@ def _set_below(document: Document, base: Document, values: Mapping[Any, Any]) ->
 
 
 def _there(data: Any, path: Sequence[str]) -> Any:
-    """Return what stands at a path of plain data, an empty section if nothing does."""
+    """Return the value at a path of plain data, an empty section if the path does not exist."""
     for part in path:
         if isinstance(data, list):
             entry = whole_number(part)
@@ -223,13 +223,13 @@ def _there(data: Any, path: Sequence[str]) -> Any:
 
 
 def _file_of(name: str, folder: FilePath) -> FilePath:
-    """Return the file of a base: beside the sweep or, failing that, as `find_config` does."""
+    """Return the file of a base: in the sweep's folder or, failing that, as `find_config` does."""
     near = folder / name
     return near if os.path.isfile(near) else find_config(name)
 
 
 def _model(document: Document, folder: FilePath) -> type[WorkloadConfig] | None:
-    """Return the model of the base, whatever is wrong with the sweep; None if it is not known."""
+    """Return the model of the base, even if the sweep is not valid; None if it is unknown."""
     said = document.data.get("base")
     try:
         base = read_document(_file_of(said, folder)).data if isinstance(said, str) else said
@@ -240,7 +240,7 @@ def _model(document: Document, folder: FilePath) -> type[WorkloadConfig] | None:
 
 
 def _below(document: Document, name: str) -> Document:
-    """Return the section of a document as a document of its own, at the same places."""
+    """Return a section of a document as a document of its own, with the same positions."""
 
     def of(table: Mapping[Any, Any]) -> dict[Any, Any]:
         return {path[1:]: one for path, one in table.items() if path[:1] == (name,)}
@@ -250,7 +250,7 @@ def _below(document: Document, name: str) -> Document:
 
 
 def _require_replicates(document: Document, config: SweepConfig, base: WorkloadConfig) -> None:
-    """Raise ConfigError if runs of a point cannot be repeated."""
+    """Raise ConfigError if the sweep has replicates but its workload has no random draws."""
     if config.replicates > 1 and "replicates" not in type(base).model_fields:
         place, path = document.place(("replicates",)), ("replicates",)
         message = f"{base.workload} has no random draws, so all runs of a point would be the same"

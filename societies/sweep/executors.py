@@ -1,6 +1,6 @@
-"""Where are batches computed: here, in processes of this machine, or by workers of Dask?
+"""Where are batches computed: in this process, in others of this machine, or by workers of Dask?
 
-All of them hand out futures of `concurrent.futures`, so the loop that writes the study is the same.
+All executors return futures of `concurrent.futures`, so the loop that writes the study is the same.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from societies.sweep.program_cache import clear_programs
 from societies.version import package_version
 
 RENEW_AFTER = 16
-"""Programs that one process builds. Compilers keep memory of the host for each: NVIDIA's about
-100 MiB, so that processes which are not renewed fill the machine in the end."""
+"""Number of programs after which a process is replaced. Compilers never free some host memory for
+each program (NVIDIA's about 100 MiB), so a process that is not replaced would fill the machine."""
 SCHEDULER_SECONDS = 15.0
-"""How long a scheduler is waited for."""
+"""Longest wait for an answer of a scheduler."""
 LOUD = ("distributed", "tornado", "asyncio")
-"""Loggers, with those below them, that are silent while Dask computes."""
+"""Loggers that are silenced while Dask computes, together with their child loggers."""
 WORKERS_SECONDS = 2.0
-"""How often the workers are counted."""
+"""Interval at which the workers are counted."""
 
 
 class Lost(SocietiesError):
-    """Raised if a process that computed a batch is gone; nobody knows why."""
+    """Raised if a process that computed a batch has died for an unknown reason."""
 
 
 class Unreachable(SocietiesError):
-    """Raised if the scheduler of Dask is not there, or no longer."""
+    """Raised if the scheduler of Dask does not answer."""
 
 
 class Executor(Protocol):
@@ -48,7 +48,7 @@ class Executor(Protocol):
 
     @property
     def slots(self) -> int:
-        """Batches that can be under way."""
+        """Number of batches that can be submitted at a time."""
 
     def submit(self, batch: Batch) -> Future[Result]:
         """Begin to compute a batch."""
@@ -57,7 +57,7 @@ class Executor(Protocol):
         """Raise an error if nothing more can be computed."""
 
     def close(self) -> None:
-        """End all that was begun."""
+        """End everything that was started."""
 
 
 class Here:
@@ -69,7 +69,7 @@ class Here:
         self._device = device
 
     def submit(self, batch: Batch) -> Future[Result]:
-        """Compute a batch; it is over when this returns."""
+        """Compute a batch; the returned future is done."""
         future: Future[Result] = Future()
         try:
             future.set_result(run_batch(batch.on(self._device)))
@@ -78,19 +78,19 @@ class Here:
         return future
 
     def require_alive(self) -> None:
-        """Return: whoever asks is alive."""
+        """Do nothing: this process is alive."""
 
     def close(self) -> None:
-        """Keep no program any more."""
+        """Clear the cache of programs."""
         clear_programs()
 
 
 class Processes:
-    """Computes in one process for each device; a process is renewed after some programs.
+    """Computes in one process per device; a process is replaced after `RENEW_AFTER` programs.
 
     Parameters
     ----------
-    devices : for each process
+    devices : names, one for each process
     """
 
     def __init__(self, devices: Sequence[str]) -> None:
@@ -103,7 +103,7 @@ class Processes:
         return lane.submit(batch)
 
     def require_alive(self) -> None:
-        """Return: processes that died are replaced."""
+        """Do nothing: processes that died are replaced."""
 
     def close(self) -> None:
         """End the processes."""
@@ -112,7 +112,7 @@ class Processes:
 
 
 class _Lane:
-    """A device and the process that serves it now."""
+    """A device and its present process."""
 
     def __init__(self, device: str) -> None:
         self._device, self._pool, self._seen = device, _pool(), set[str]()
@@ -165,7 +165,7 @@ def _pool() -> ProcessPoolExecutor:
 
 
 def _begin(parent: int) -> None:
-    """Leave signals to the process that writes the study, and end when that is gone."""
+    """Ignore signals, which the parent process handles, and exit when the parent has ended."""
     signals.ignore()
 
     def watch() -> None:
@@ -177,13 +177,13 @@ def _begin(parent: int) -> None:
 
 
 class Dask:
-    """Computes on the workers of a scheduler, each with its own devices.
+    """Computes on the workers of a Dask scheduler, each with its own devices.
 
     Parameters
     ----------
-    scheduler : its address; "": a cluster of this machine is started
-    workers : processes of that
-    device : for every worker
+    scheduler : address of the scheduler; "": start a cluster on this machine
+    workers : number of processes of that cluster
+    device : device that every worker uses
     """
 
     def __init__(self, scheduler: str, workers: int, device: str) -> None:
@@ -195,14 +195,14 @@ class Dask:
                 f"{error.name}, which is not installed: pip install 'societies[study]'"
             ) from None
         dask: Any = distributed  # it has no types
-        self._silenced = _silence()  # what went wrong is in our errors, in a line
+        self._silenced = _silence()  # our own errors report failures in one line
         self._address, self._device, self._cluster = scheduler, device, None
         if not scheduler:
             self._cluster = dask.LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
                 dashboard_address=None,
-                silence_logs=logging.CRITICAL,  # failed runs are in the study and its report
+                silence_logs=logging.CRITICAL,  # the study and its report name failed runs
             )
         try:
             self._client = dask.Client(
@@ -210,7 +210,7 @@ class Dask:
             )
         except (OSError, TimeoutError, ValueError) as error:
             raise Unreachable(
-                f"{scheduler}: no scheduler of Dask answers there ({error}); start one with "
+                f"{scheduler}: no scheduler of Dask answers ({error}); start one with "
                 "'dask scheduler', or leave the address out"
             ) from None
         try:
@@ -224,14 +224,14 @@ class Dask:
 
     @property
     def slots(self) -> int:
-        """Two batches for each worker that there is by now: the next one waits at its worker.
+        """Two batches for each present worker: one is computed, the next one waits at the worker.
 
-        Workers may join while a sweep runs, as jobs of a cluster do that waited in its queue.
+        Workers may join while a sweep runs, such as cluster jobs that waited in a queue.
         """
         now = time.monotonic()
         if now >= self._look and self._client.status == "running":
             self._look = now + WORKERS_SECONDS
-            with suppress(OSError, TimeoutError):  # `require_alive` says so if it is gone
+            with suppress(OSError, TimeoutError):  # `require_alive` reports a lost scheduler
                 self._slots = 2 * max(1, len(self._workers()))
         return max(1, self._slots)
 
@@ -240,7 +240,7 @@ class Dask:
         return found
 
     def _require_same_version(self) -> None:
-        """Raise an error for workers of another version, before anything is computed."""
+        """Raise an error if a worker has another version of societies than this process."""
         if not self._workers():
             raise Unreachable(
                 f"{self._address}: the scheduler has no workers; start some with "
@@ -276,7 +276,7 @@ class Dask:
         return outer
 
     def require_alive(self) -> None:
-        """Raise an error if the scheduler is gone."""
+        """Raise an error if the scheduler no longer answers."""
         if self._client.status not in ("running", "connecting"):
             raise Unreachable(f"{self._address}: the scheduler no longer answers")
         if self._client.status == "connecting":
@@ -285,7 +285,7 @@ class Dask:
                 raise Unreachable(f"{self._address}: the scheduler no longer answers")
 
     def close(self) -> None:
-        """Leave the scheduler, whose workers keep no program; one that was started here ends."""
+        """Clear the workers' programs and disconnect; end a cluster that was started here."""
         answers = self._client.status == "running"
         if self._cluster is None and answers:
             with suppress(Exception):
@@ -296,13 +296,14 @@ class Dask:
             with suppress(Exception):
                 self._cluster.close(timeout=SCHEDULER_SECONDS)
         for logger in self._silenced if answers else ():
-            logger.disabled = False  # else it would go on about the scheduler that is gone
+            logger.disabled = False  # not after a loss, of which it would report more and more
 
 
 def _silence() -> list[logging.Logger]:
-    """Disable what Dask and its libraries log: pages of tracebacks when a scheduler is killed.
+    """Disable the loggers of Dask and its libraries, and return those that were enabled.
 
-    Loggers of its modules have levels and handlers of their own, so each is disabled.
+    They log pages of tracebacks when a scheduler is killed. Loggers of Dask's modules have levels
+    and handlers of their own, so each one is disabled.
     """
     named = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in LOUD]
     found = [logging.getLogger(name) for name in {*named, *LOUD}]
@@ -318,9 +319,9 @@ _ADDRESS = re.compile(
 
 
 def is_address(text: str) -> bool:
-    """Whether a scheduler can have this address: ``tcp://host:8786``, ``host:8786``.
+    """Whether a text can be the address of a scheduler: ``tcp://host:8786``, ``host:8786``.
 
-    A client of Dask that is given another text fails half made, and prints a traceback at the end.
+    With any other text a client of Dask fails half constructed, and prints a traceback at exit.
     """
     found = _ADDRESS.fullmatch(text)
     return found is not None and 0 < int(found["port"]) < 65536
@@ -331,19 +332,19 @@ def _version() -> str:
 
 
 def _of_worker(error: BaseException | None) -> BaseException:
-    """Return the error of a batch, in words if it is that its workers died."""
+    """Return the error of a batch; if its workers died, as `Lost` with a plain message."""
     if type(error).__name__ == "KilledWorker":
         return Lost("the workers that computed it died, several in turn; is their memory full?")
     return error or Lost("the batch was given up by the scheduler")
 
 
 def local_devices(device: str) -> list[str]:
-    """Return the devices of this machine that a name stands for: all GPUs of a kind for "auto".
+    """Return the local devices that a name selects: for "auto" all GPUs like the chosen one.
 
     Raises
     ------
     DeviceError
-        If there is none.
+        If no device fits.
     """
     from societies.opencl import choose_device, list_devices
     from societies.workload.running.devices import is_reference

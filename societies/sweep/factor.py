@@ -1,4 +1,4 @@
-"""What are keys that vary together, and the rows of values that they have?"""
+"""What is a factor of a sweep: keys that vary together, and their rows of values?"""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """Keys that vary together, and the rows of values that they have.
+    """Keys that vary together, and their rows of values.
 
     Attributes
     ----------
-    keys : dotted
-    count : of rows
-    rows : makes them
-    place : where the value of a key in a row was written
-    key_place : where a key was written
-    definition : what the file says of it, as plain data, tables from CSV files included
+    keys : dotted keys
+    count : number of rows
+    rows : returns the rows
+    place : returns where the value of a key in a row was written
+    key_place : returns where a key was written
+    definition : the factor as plain data, including tables from CSV files
     distinct : whether two equal rows are a mistake
     """
 
@@ -37,7 +37,7 @@ class Factor:
 
 
 class Refused(Exception):
-    """Raised for something in the document that cannot be meant; says where and why."""
+    """Raised for a part of the document that is not valid; says where and why."""
 
     def __init__(self, path: Path, message: str, place: Place | None = None) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class Refused(Exception):
 
 
 class Unknown(Refused):
-    """Raised for a word that means nothing here, though perhaps elsewhere."""
+    """Raised for a word that is unknown at this position, though it may be known elsewhere."""
 
     def __init__(self, path: Path, what: str, known: Sequence[str], place: Place) -> None:
         self.word = str(path[-1])
@@ -55,5 +55,5 @@ class Unknown(Refused):
 
 
 def key_place(document: Document, above: Path) -> Callable[[str], Place]:
-    """Return what says where a key below a path was written."""
+    """Return a function that returns where a key below the path ``above`` was written."""
     return lambda key: document.place((*above, key), of_key=True)

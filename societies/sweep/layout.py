@@ -1,4 +1,4 @@
-"""What does the file of a study hold: which runs, which coordinates, which variables?"""
+"""Which runs, coordinates and variables does the file of a study hold?"""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from societies.workload.declare.varying import unit_and_meaning
 from societies.workload.running.provenance import git_commit, now
 
 MOST_SHAPES = 4
-"""Values of a key that are looked at to learn how long the dimensions become: the least, the
-largest and some others. There may be thousands."""
+"""Most values of a non-numeric key whose configurations are examined for the longest dimensions; a
+key may have thousands of values. Of a numeric key the least and the largest are examined."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +36,8 @@ class Runs:
 
     Attributes
     ----------
-    number : (run,) int64; runs that are added are numbered on
-    point, replicate : (run,) int64, which run it is
+    number : (run,) int64; runs that are added later get the next numbers
+    point, replicate : (run,) int64, number of the point and of the replicate
     """
 
     number: NDArray[np.int64]
@@ -46,7 +46,7 @@ class Runs:
 
     @classmethod
     def of(cls, points: Iterable[int], replicates: Iterable[int], first: int = 0) -> Runs:
-        """Return all replicates of all points, those of a point together."""
+        """Return all replicates of all points; the replicates of a point are consecutive."""
         replicates = np.array(list(replicates), np.int64)
         places = np.array(list(points), np.int64)
         point = np.repeat(places, len(replicates))
@@ -64,22 +64,22 @@ class Runs:
         return Runs(self.number[own], self.point[own], self.replicate[own])
 
     def copies(self, sweep: Sweep) -> NDArray[np.int64]:
-        """Return by which number each run draws: (run,) int64."""
+        """Return the copy number of each run, which selects its random stream: (run,) int64."""
         first = sweep.workload.first(sweep.base)
         return first + (self.replicate if sweep.config.common_random_numbers else self.number)
 
 
 def keep_of(sweep: Sweep, configs: Sequence[Any]) -> Keep:
-    """Return what the study has of each run.
+    """Return what the study records of each run.
 
     Parameters
     ----------
-    configs : of some points, one of each shape
+    configs : configurations of some points, one of each shape
 
     Raises
     ------
     ConfigError
-        If the sweep asks for something that no run has.
+        If the sweep asks for a variable, array or tick that no run has.
     """
     record, problems = sweep.config.record, []
     chosen = sweep.workload
@@ -124,7 +124,7 @@ def keep_of(sweep: Sweep, configs: Sequence[Any]) -> Keep:
 
 
 def different_shapes(buckets: Sequence[Bucket]) -> list[Any]:
-    """Return configurations of some points, among them those with the longest dimensions."""
+    """Return configurations of some points, which include those with the longest dimensions."""
     chosen: dict[int, Bucket] = {}
     for key in buckets[0].settings if buckets else ():
         by_value = {json.dumps(one.settings[key]): one for one in reversed(buckets)}
@@ -142,7 +142,7 @@ def different_shapes(buckets: Sequence[Bucket]) -> list[Any]:
 def joined_shape(sweep: Sweep, configs: Sequence[Any], keep: Keep) -> Shape:
     """Return dimensions and variables of a file with runs of several shapes.
 
-    A dimension is as long as its longest; what a shorter run lacks has the variable's fill value.
+    A dimension gets the largest length of all runs; shorter runs are padded with the fill value.
     """
     shapes = [shape_of(sweep.workload, config, keep) for config in configs]
     coordinates: dict[str, Coordinate] = {}
@@ -166,7 +166,7 @@ def joined_shape(sweep: Sweep, configs: Sequence[Any], keep: Keep) -> Shape:
 
 
 def _joined_tables(shapes: Sequence[Shape]) -> dict[str, Table]:
-    """Return tables with all columns that a run has, and room for the run that needs most."""
+    """Return tables with the columns of all shapes and the largest number of rows of a run."""
     found: dict[str, Table] = {}
     for table in (one for shape in shapes for one in shape.tables.values()):
         there = found.get(table.name, table)
@@ -179,11 +179,11 @@ def _joined_tables(shapes: Sequence[Shape]) -> dict[str, Table]:
 def layout_of(
     sweep: Sweep, points: Sequence[Point], runs: Runs, shape: Shape, **more: str | int
 ) -> StudyLayout:
-    """Return what the file holds.
+    """Return the layout of the study's file.
 
     Parameters
     ----------
-    more : further attributes
+    more : further attributes of the file
     """
     chosen, base = sweep.workload, sweep.base
     taken = {*OWN, chosen.copies, *shape.coordinates, *shape.variables}
@@ -201,7 +201,7 @@ def layout_of(
     for key in points[0]:
         name = key if key == "seed" or key not in taken else f"vary.{key}"
         unit, meaning = unit_and_meaning(type(base), key)
-        # The type follows from all points, so that the parts of a study have the same.
+        # The type follows from all points, so that all parts of a study have the same type.
         column = values_of([point[key] for point in points])
         along.append(_along(name, column[runs.point], unit, meaning))
     definition = sweep.definition
@@ -224,7 +224,7 @@ def layout_of(
         **more,
     }
     for key in ("design", "configuration"):
-        if len(str(attributes[key])) > 60_000:  # HDF5 keeps attributes up to 64 KiB
+        if len(str(attributes[key])) > 60_000:  # HDF5 stores attributes of at most 64 KiB
             attributes[key] = f"{str(attributes[key])[:60_000]}..."
     tables = {
         name: replace(one, rows=one.rows * len(runs.number)) for name, one in shape.tables.items()
@@ -242,7 +242,7 @@ def layout_of(
 
 
 def _methods(definition: Mapping[str, Any]) -> str:
-    """Return the design without the values of long lists."""
+    """Return the design as JSON, with long lists of values replaced by their length."""
     short: Callable[[Any], Any] = lambda one: (  # noqa: E731
         {key: short(value) for key, value in one.items()}
         if isinstance(one, dict)
@@ -254,7 +254,7 @@ def _methods(definition: Mapping[str, Any]) -> str:
 
 
 def _is_float(value: float) -> bool:
-    """Whether a number is one of float64."""
+    """Whether float64 can represent a number exactly."""
     try:
         return float(value) == value or value != value
     except OverflowError:
@@ -266,7 +266,7 @@ def _along(name: str, values: NDArray[Any], unit: str, meaning: str) -> Coordina
 
 
 def values_of(column: Sequence[Any]) -> NDArray[Any]:
-    """Return the values of a key as numbers if these are exact, else as text."""
+    """Return the values of a key as numbers if NumPy can represent them exactly, else as text."""
     kinds = {type(value) for value in column}
     if kinds == {int}:
         for kind in (np.int64, np.uint64):

@@ -1,4 +1,4 @@
-"""How do the parts of a study, computed one by one, become one file?"""
+"""How are the parts of a study, which were computed separately, merged into one file?"""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def merge(parts: Sequence[str | Path], out: str | Path, *, overwrite: bool = Fal
 
 
 def _require_different(paths: Sequence[Path], target: Path) -> None:
-    """Raise ConfigError if a file is named twice, by whatever name, or is to be replaced."""
+    """Raise ConfigError if two paths lead to the same file, or a part would be overwritten."""
     named: dict[tuple[int, int], Path] = {}
     for path in paths:
         with explained(path, READING):
@@ -91,7 +91,7 @@ def _require_parts(files: Sequence[StudyFile]) -> None:
 
 
 def _layout(found: Sequence[StudyLayout], order: NDArray[np.intp]) -> StudyLayout:
-    """Return the layout of all runs of some files, in this order."""
+    """Return the layout of a file with all runs of the layouts ``found``, sorted by ``order``."""
     along = []
     for i, one in enumerate(found[0].along):
         values = np.concatenate([layout.along[i].values for layout in found])[order]

@@ -1,4 +1,4 @@
-"""Where does a key belong that stands at a wrong place of a sweep: in its base, or in the sweep?"""
+"""Where does a misplaced key of a sweep's file belong: to the base configuration or the sweep?"""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from societies.config.problems import Path
 
 
 def in_base(base: type[Section] | None) -> Elsewhere:
-    """Return what says of a key that it is one of the base configuration, and how to set it.
+    """Return a function that says whether a key belongs to the base, and how to set it there.
 
     Parameters
     ----------
-    base : its model; None if that is not known
+    base : model of the base configuration; None if it is unknown
     """
 
     def elsewhere(path: Path) -> str:
@@ -24,15 +24,15 @@ def in_base(base: type[Section] | None) -> Elsewhere:
 
 
 def in_sweep(sweep: type[Section]) -> Elsewhere:
-    """Return what says of a key that it is one of the sweep, which has it beside ``base``."""
+    """Return a function that says whether a key belongs to the sweep, next to ``base``."""
 
     def elsewhere(path: Path) -> str:
         found = _without_workload(sweep, path)
-        return f"; it belongs to the sweep, beside 'base': {' or '.join(found)}" if found else ""
+        return f"; it belongs to the sweep, next to 'base': {' or '.join(found)}" if found else ""
 
     return elsewhere
 
 
 def _without_workload(model: type[Section] | None, path: Path) -> list[str]:
-    """Return the places of a key in a model; both have a workload, which is never misplaced."""
+    """Return the paths of a key in a model; none for ``workload``, which sweep and base have."""
     return [] if model is None or path[-1] == "workload" else places_of(model, path)

@@ -1,4 +1,7 @@
-"""What would a sweep do: points, launches, programs, memory, time? Nothing is written."""
+"""How many points, launches and programs, how much memory and time would a sweep take?
+
+Nothing is written.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from societies.workload.running.devices import chosen_device
 from societies.workload.running.sufficiency import byte_count, duration
 
 SHOWN = 3
-"""Points that are printed."""
+"""Most points that are printed."""
 
 
 def plan(
@@ -38,7 +41,7 @@ def plan(
     yes: bool = False,
     time_it: bool = True,
 ) -> of_run.Plan:
-    """Say what `run` would do, after checking every point.
+    """Return what `run` would do, after checking every point.
 
     Parameters
     ----------
@@ -86,7 +89,7 @@ def plan(
 
 
 def runs_each(ready: Prepared) -> int:
-    """Return how many runs a point has."""
+    """Return the number of runs of each point."""
     return int(ready.runs.replicate.max()) + 1
 
 
@@ -113,7 +116,7 @@ def _variables(layout: StudyLayout) -> str:
 
 
 def _of_bucket(ready: Prepared, bucket: Bucket, device: str) -> list[tuple[str, str]]:
-    """Return what `societies run --dry-run` says of some runs of a bucket, as far as it matters."""
+    """Return the rows of `societies run --dry-run` on launches and memory, for one batch."""
     batch = _some(ready, bucket, device)
     config = launch_config(ready.sweep.base, batch.settings, batch.columns, batch.numbers)
     found = dict(of_run.plan(ready.sweep.workload, config, device=device).rows)
@@ -124,7 +127,7 @@ def _of_bucket(ready: Prepared, bucket: Bucket, device: str) -> list[tuple[str, 
 
 
 def _some(ready: Prepared, bucket: Bucket, device: str) -> Batch:
-    """Return some runs of the first points of a bucket as a batch."""
+    """Return a batch of the first runs of a bucket."""
     runs = ready.runs
     rows = np.flatnonzero(np.isin(runs.point, bucket.points)).tolist()
     copies = runs.copies(ready.sweep)

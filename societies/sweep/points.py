@@ -1,8 +1,8 @@
 """Which configurations does a sweep have, and which of them can share a launch?
 
 Points that differ only in values of the model (`societies.workload.declare.varying`) are rows of a
-table of parameters, so one program and one launch serves all of them. Every other key makes a
-bucket of its own for each of its values.
+table of parameters, so one program and one launch computes all of them. Points that differ in
+another key are in different buckets.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Bucket:
 
     Attributes
     ----------
-    settings : keys that are the same in all of them
-    config : of the first point
-    points : their numbers
+    settings : keys that have the same value in all of these points
+    config : configuration of the first point
+    points : numbers of the points
     columns : keys that differ, in order
     """
 
@@ -53,7 +53,7 @@ def points_of(sweep: Sweep) -> tuple[list[Point], list[Mapping[str, Place]]]:
     Raises
     ------
     ConfigError
-        If two of them are the same.
+        If two points are the same.
     """
     found = list(combined(sweep.factors))
     return [values for values, _ in found], [places for _, places in found]
@@ -70,12 +70,12 @@ def checked_points(
 
     Parameters
     ----------
-    copies : numbers that runs may have, from that of the first copy on
+    copies : how many consecutive copy numbers the runs may have
 
     Raises
     ------
     ConfigError
-        With a line ``file:line  key: message`` for every problem, or the first of many.
+        With a line ``file:line  key: message`` for every problem, or for the first of very many.
     """
     base, data = sweep.base, data_of(sweep.base, copies)
     problems: list[Problem] = []
@@ -111,13 +111,13 @@ def checked_points(
 
 
 def data_of(base: WorkloadConfig, copies: int) -> dict[str, Any]:
-    """Return a configuration as plain data, for copies with so many numbers."""
+    """Return a configuration as plain data, with ``copies`` replicates if it has replicates."""
     data = base.model_dump()
     return data | {"replicates": copies} if "replicates" in data else data
 
 
 def shared_keys(base: WorkloadConfig, data: Mapping[str, Any], points: Sequence[Point]) -> set[str]:
-    """Return the keys that all runs of a launch have in common, of those that vary."""
+    """Return the varied keys that must have the same value in all runs of a launch."""
     found = set()
     for key in points[0]:
         try:
@@ -133,7 +133,7 @@ def shared_keys(base: WorkloadConfig, data: Mapping[str, Any], points: Sequence[
 
 
 def _rows(values: Sequence[Any]) -> bool:
-    """Whether all values are lists of numbers of one length."""
+    """Whether all values are lists of numbers with the same length."""
     lists = all(isinstance(value, list) for value in values)
     return (
         lists
@@ -152,15 +152,15 @@ def launch_config(
 
     Parameters
     ----------
-    settings : keys that all of them have
-    columns : (run,) or (run, resource) of each key that differs
-    numbers : (run,) by which each run draws
+    settings : keys that have the same value in all of these runs
+    columns : (run,) or (run, resource) values of each key that differs
+    numbers : (run,) copy number of each run, which selects its random stream
     """
     repeated = "replicates" in type(base).model_fields
     first = next((getattr(base, k) for k in type(base).model_fields if k.startswith("first_")), 0)
     data = data_of(base, int(numbers.max()) - first + 1)
     paths = {found_key(type(base), data, key)[0]: value for key, value in settings.items()}
-    # What differs has the values of the first run: those of the base need not be valid with these.
+    # Keys that differ get the value of the first run: the base's may not be valid with `settings`.
     own = {varying(type(base), data, key): _plain(column[0]) for key, column in columns.items()}
     config: WorkloadConfig = changed(base, data, paths | own)
     if not repeated:
@@ -185,13 +185,13 @@ def _plain(value: Any) -> Any:
 def groups(
     chosen: Workload[Any, Any], runs: Sequence[int], numbers: NDArray[np.int64], repeated: bool
 ) -> Iterator[list[int]]:
-    """Yield runs of a bucket that one launch may have, in order.
+    """Yield lists of runs of a bucket that can share a launch, in order.
 
     Parameters
     ----------
     runs : rows of the study
-    numbers : of all rows
-    repeated : whether the workload has replicates; else every run is a launch
+    numbers : copy numbers of all rows
+    repeated : whether the workload has replicates; otherwise every run is a launch of its own
     """
     group: list[int] = []
     for run in runs:

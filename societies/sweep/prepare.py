@@ -1,4 +1,4 @@
-"""What is a sweep before anything runs: all points checked, and the study that receives them?"""
+"""How are all points of a sweep checked, and its study opened, before anything runs?"""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from societies.workload.running.provenance import git_commit
 from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 
 MANY = 1_000_000
-"""Above this number of runs somebody has to say that they are meant."""
+"""Number of runs above which the user must confirm the sweep."""
 MOST_RUNS = 100_000_000
-"""Runs of a study; their numbers alone take some GiB of memory."""
+"""Most runs of a study; their numbers alone take some GiB of memory."""
 MANY_PROGRAMS = 64
-"""Number of programs above which somebody is told what they cost."""
+"""Number of programs above which the user is warned of the cost of compiling them."""
 PROGRAMS_HASHED = 8
-"""Programs whose sources a study names; those of further ones are nearly always the same."""
+"""Number of programs whose sources are hashed; those of the others are nearly always the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +38,11 @@ class Prepared:
     Attributes
     ----------
     sweep : Sweep
-    points : values of each
-    buckets : which points can share a launch
-    runs : of the study, or of its part
-    keep, shape : what the study has of each run
-    base : configuration of the sweep as plain data
+    points : the values of each point
+    buckets : groups of points that can share a launch
+    runs : runs of the study, or of its part
+    keep, shape : what the study records of each run
+    base : base configuration of the sweep as plain data
     part : (k, n), if this is the k-th of n parts
     """
 
@@ -93,8 +93,8 @@ def prepared(
     if total > MANY and not yes:
         raise ConfigError(
             f"{sweep.name}: has {sweep.count:,} points, {total:,} runs; at 1,000 runs a second "
-            f"that is {total / 3.6e6:,.1f} hours, and each number kept of a run is "
-            f"{8 * total / 1e6:,.0f} MB\nif they are meant: {option('yes', True)}"
+            f"that is {total / 3.6e6:,.1f} hours, and each number recorded of a run takes "
+            f"{8 * total / 1e6:,.0f} MB\nto run all of them: {option('yes', True)}"
         )
     points, places = points_of(sweep)
     runs = Runs.of(range(len(points)), range(count))
@@ -108,7 +108,7 @@ def _checked(
     part: tuple[int, int] | None = None,
     places: Any = None,
 ) -> Prepared:
-    """Check all points, and what is to be recorded of them."""
+    """Check all points, and that they have the variables to be recorded."""
     first = sweep.workload.first(sweep.base)
     copies = int(runs.copies(sweep).max()) - first + 1
     buckets = checked_points(sweep, points, places, copies=copies)
@@ -126,7 +126,7 @@ def _checked(
 
 
 def warnings_of(ready: Prepared) -> list[str]:
-    """Return what is probably not meant in a sweep, a sentence each."""
+    """Return warnings about a sweep that is probably not intended so, one sentence each."""
     count = len(ready.buckets)
     if count <= MANY_PROGRAMS:
         return []
@@ -138,10 +138,10 @@ def warnings_of(ready: Prepared) -> list[str]:
 
 
 def require_programs(plan: Prepared, allow: bool) -> None:
-    """Raise ConfigError if a point names a program that may not run, before anything does."""
+    """Raise ConfigError if a point names an external program that is not allowed to run."""
     chosen = plan.sweep.workload
     if type(chosen).programs is Workload.programs:
-        return  # it starts none
+        return  # this workload starts no programs
     with allowed(allow):
         for bucket in plan.buckets:
             require_allowed(chosen.programs(chosen.parameters(bucket.config)))
@@ -188,9 +188,9 @@ def require_sense(
 def opened_study(
     plan: Prepared, path: Path, goes_on: bool, *, overwrite: bool = False, grow: bool = False
 ) -> Iterator[tuple[StudyFile, Prepared]]:
-    """Open the study of a sweep, made for it or to go on with, and what is then run.
+    """Make the study of a sweep, or open it to be continued; yield it with the sweep to run.
 
-    A study to go on with has points and runs of its own: those that were added before.
+    A study to be continued has its own points and runs, which may include later additions.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def opened_study(
 
 
 def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, Prepared]:
-    """Return the study with the runs that the sweep has and it lacks, and what is then run."""
+    """Add the runs that the study lacks, if allowed; return the study and the sweep to run."""
     sweep, path = plan.sweep, file.path
     _require_same(sweep.definition, file, points=not grow)
     compare(path, file.attributes, plan.sources, git_commit(), "the study")
@@ -247,7 +247,7 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
         runs = runs.joined(Runs.of(numbers, range(max(before, count)), len(runs.number)))
         points += new
     if len(runs.number) == len(there.number):
-        # The file has its own points: a design may come out otherwise with another SciPy.
+        # Use the points of the file: another version of SciPy may sample others.
         return file, replace(_checked(sweep, points, there), part=plan.part)
     longer = _checked(sweep, points, runs)
     if not set(file.variables) <= set(longer.shape.variables):
@@ -258,7 +258,10 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
 
 
 def _require_same(here: Mapping[str, Any], file: StudyFile, *, points: bool) -> None:
-    """Raise OutputError if a study is one of another sweep; without ``points`` those may differ."""
+    """Raise OutputError if a study belongs to another sweep.
+
+    ``points`` says whether the points must be the same as well.
+    """
     there = file.definition
     names = [name for name in here if points or name != "vary"]
     different = [name for name in names if digest(here[name]) != digest(there.get(name))]
@@ -279,4 +282,4 @@ def _first_difference(name: str, there: Any, here: Any) -> str:
             if there.get(key) != here.get(key):
                 return _first_difference(f"{name}.{key}", there.get(key), here.get(key))
     short = [text if len(text) < 80 else f"{text[:77]}..." for text in (str(there), str(here))]
-    return f"{name} is {short[0]} there and {short[1]} here"
+    return f"{name} is {short[0]} in the file and {short[1]} in this sweep"

@@ -1,4 +1,4 @@
-"""Which device and program does a process cache between batches? Those of the last one.
+"""Which device and program does a process cache between batches? Those of the last batch.
 
 Batches of a bucket differ in values, numbers and size, not in the text of their kernels, so only
 the first of them builds a program and calls its kernels for the first time. Nothing else is cached:
@@ -17,10 +17,11 @@ from societies.workload.running.engines import Built, Engine
 
 
 class ProgramCache:
-    """Device and program of the batch that ended last, for a batch on the same device.
+    """Device and program of the batch that ended last, for the next batch on the same device.
 
-    A batch takes the program out of the cache while it runs, so two threads that compute at once
-    use two programs. After an error it is not put back: the state of the device is then unknown.
+    A batch takes the program out of the cache while it runs, so two threads that compute
+    concurrently use two programs. After an error the program is not put back, because the state of
+    the device is unknown then.
     """
 
     def __init__(self) -> None:
@@ -48,12 +49,12 @@ class ProgramCache:
 
 @dataclass(eq=False)
 class Loan:
-    """What a batch begins with, and leaves to the next one.
+    """The program that a batch borrows from the cache, and then the one that it returns.
 
     Attributes
     ----------
-    name : of the device, as the user said it
-    built : program of the batch before; None: there is none on this device
+    name : the device, as the user named it
+    built : program of the previous batch; None if it ran on another device
     """
 
     name: str
@@ -61,11 +62,11 @@ class Loan:
 
     @property
     def device(self) -> str | Device:
-        """The device that is in use, or the name by which one is chosen."""
+        """The device of the program, or the name by which a device is chosen."""
         return self.name if self.built is None else self.built.device
 
     def take(self, engine: Engine) -> None:
-        """Leave the program of an engine to the next batch, and drop the one before."""
+        """Return the program of an engine to the cache, in place of the previous one."""
         self.built = engine.built
 
 

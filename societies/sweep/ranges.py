@@ -1,4 +1,4 @@
-"""From which distribution are the values of a key drawn? `scipy.stats` has all of them."""
+"""From which distribution are the values of a key drawn? `scipy.stats` has the quantiles."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
 }
 """Distributions, with the parameters that each must have."""
 ENDS = ("low", "high")
-"""What a normal or lognormal distribution may have as well, which cuts it off."""
+"""Optional parameters at which a normal or lognormal distribution is cut off."""
 
 FAR = 6
-"""Standard deviations from the middle within which a distribution must have several values."""
+"""Standard deviations from the mean within which a distribution must have different values."""
 
 
 REACHES_TOO_FAR = "has values beyond 1e308; choose it narrower, or cut it off with low and high"
@@ -35,13 +35,13 @@ LARGEST = sys.float_info.max
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a finite number, and a whole number one that double precision reaches."""
+    """Whether a value is a finite number within the range of double precision."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return number and -LARGEST <= value <= LARGEST
 
 
 class Wrong(ValueError):
-    """Raised for a range that cannot be meant; ``key`` is what is wrong in it, if it is one."""
+    """Raised for a range that is not valid; ``key`` is the wrong key in it, None for the whole."""
 
     def __init__(self, message: str, key: str | None = None) -> None:
         super().__init__(message)
@@ -56,7 +56,7 @@ class Range:
     ----------
     distribution : a name in `PARAMETERS`
     given : its parameters
-    whole : whether values are rounded to whole numbers, all of them equally likely
+    whole : whether values are whole numbers; all those of a uniform range are equally likely
     """
 
     distribution: str
@@ -64,7 +64,7 @@ class Range:
     whole: bool = False
 
     def values(self, unit: NDArray[np.float64]) -> list[Any]:
-        """Return the values at places between 0 and 1 of the distribution."""
+        """Return the quantiles of the distribution at probabilities between 0 and 1."""
         if self.distribution == "choice":
             choices = self.given["values"]
             places = np.minimum((unit * len(choices)).astype(int), len(choices) - 1)
@@ -113,12 +113,12 @@ def range_of(said: Any, *, ends: bool = False) -> Range:
     Parameters
     ----------
     said : ``{low: 0, high: 1}``, ``{distribution: normal, mean: 1, sd: 0.1}``, ...
-    ends : whether the method needs its least and its largest value
+    ends : whether the method needs a least and a largest value
 
     Raises
     ------
     Wrong
-        If it is none.
+        If it does not describe a distribution.
     """
     if not isinstance(said, dict):
         raise Wrong(f"expected a range such as {{low: 0, high: 1}}, got {described(said)}")
@@ -157,9 +157,9 @@ def range_of(said: Any, *, ends: bool = False) -> Range:
 
 
 def _require_spread(name: str, given: Mapping[str, Any], whole: bool) -> None:
-    """Raise Wrong if a distribution has one value alone: it is too narrow, or cut in its far tail.
+    """Raise Wrong if a distribution has only one value: it is too narrow, or cut in its far tail.
 
-    Beyond six standard deviations there is a part in a thousand million.
+    The probability of a value beyond six standard deviations is about 2e-9.
     """
     if name == "normal":
         ends = [given["mean"] + sign * FAR * given["sd"] for sign in (-1, 1)]
@@ -177,7 +177,7 @@ def _require_spread(name: str, given: Mapping[str, Any], whole: bool) -> None:
 
 
 def _require_order(name: str, given: Mapping[str, Any]) -> None:
-    """Raise Wrong for parameters that make no distribution together."""
+    """Raise Wrong for parameters that contradict each other."""
     low, high = given.get("low", -math.inf), given.get("high", math.inf)
     if low >= high:
         raise Wrong(f"low must be less than high, got {low} and {high}")

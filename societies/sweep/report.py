@@ -1,4 +1,4 @@
-"""What is said of a sweep while it runs and when it is over?"""
+"""What is reported about a sweep while it runs and when it ends?"""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from societies.words import counted
 from societies.workload.running.sufficiency import duration
 
 MOST_FAILURES = 20
-"""Failures that the closing table shows."""
+"""Most failures that the closing table shows."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a sweep is.
+    """Progress of a sweep in one call of `run`.
 
     Attributes
     ----------
-    done, failed : runs of this session that are over
-    runs : of this session
-    seconds : since its start
+    done, failed : number of runs that have ended so far
+    runs : number of runs to compute
+    seconds : time since the start
     """
 
     done: int
@@ -34,7 +34,7 @@ class Progress:
 
     @property
     def left(self) -> float | None:
-        """Seconds that the rest will probably take; None before anything is done."""
+        """Estimated seconds for the remaining runs; None before the first has ended."""
         over = self.done + self.failed
         return (self.runs - over) * self.seconds / over if over else None
 
@@ -53,7 +53,7 @@ Watch = Callable[[Progress], None]
 
 @dataclass(frozen=True)
 class Failure:
-    """A run that failed: its number, its point's values, why."""
+    """A failed run: its number, the values of its point, its replicate, and the reason."""
 
     run: int
     point: Mapping[str, Any]
@@ -63,19 +63,19 @@ class Failure:
 
 @dataclass(frozen=True)
 class SweepReport:
-    """What a session of a sweep did.
+    """Result of one call of `run` or `merge`.
 
     Attributes
     ----------
     path : Path of the study
-    points, runs : of the whole study, or of its part
-    done, pending : runs of the study by now
-    computed : runs of this session that were done
-    failures : all runs of the study that failed
-    devices : that computed something
+    points, runs : numbers of the whole study, or of its part
+    done, pending : numbers of runs of the study
+    computed : number of runs that this call has computed
+    failures : all failed runs of the study
+    devices : devices that computed at least one batch
     seconds : wall time
-    launch_seconds : of it within batches, in all processes together
-    notes : what else happened, a sentence each
+    launch_seconds : time within batches, summed over all processes
+    notes : further remarks, one sentence each
     """
 
     path: Path
@@ -109,7 +109,7 @@ class SweepReport:
 
     @property
     def failed_rows(self) -> list[tuple[str, str]]:
-        """The table of failures: runs of the same point and reason together."""
+        """The table of failures, with one row for all runs of the same point and reason."""
         alike: dict[tuple[str, str], list[int]] = {}
         for one in self.failures:
             values = ", ".join(f"{key} {value}" for key, value in one.point.items())
@@ -133,7 +133,7 @@ def report_of(
     launch_seconds: float = 0.0,
     notes: Sequence[str] = (),
 ) -> SweepReport:
-    """Return what became of a study by now."""
+    """Return the report on a study in its present state."""
     failures = [
         Failure(
             int(file.runs[row]), file.points[int(file.point[row])], int(file.replicate[row]), why

@@ -1,4 +1,4 @@
-"""Which points does a sample of ranges and distributions have? SALib and `scipy.stats` make it."""
+"""Which points does a sampling method give? SALib and `scipy.stats` draw the samples."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ SAMPLES: Mapping[str, tuple[str, ...]] = {
     "morris": ("trajectories", "levels", "seed"),
     "saltelli": ("points", "second_order", "seed"),
 }
-"""Methods that sample, with the keys that each has in addition to ``keys``."""
+"""Sampling methods, and the options of each in addition to ``keys``."""
 MOST_LEVELS = 1000
-"""Of a design of Morris; it has a handful."""
+"""Most levels of a design of Morris; common designs have 4 to 8."""
 DEFAULTS: Mapping[str, Any] = {"seed": 1, "levels": 4, "second_order": False}
 
 
 def sample(document: Document, path: Path, method: str, said: Mapping[str, Any]) -> Factor:
-    """Return the factor that a method which samples makes of what a document says.
+    """Return the factor of a sampling method with the options of a document.
 
     Raises
     ------
     Refused
-        If it says nothing that can be meant.
+        If an option is not valid.
     """
     known = (*SAMPLES[method], "keys")
     for name in said:
@@ -80,7 +80,7 @@ def sample(document: Document, path: Path, method: str, said: Mapping[str, Any])
 
 
 def _count(method: str, options: Mapping[str, int], keys: int) -> int:
-    """Return how many points a sample has."""
+    """Return the number of points of a sample."""
     if method == "morris":
         return options["trajectories"] * (keys + 1)
     if method == "saltelli":
@@ -96,7 +96,7 @@ def _unit_cube(method: str, options: Mapping[str, Any], keys: int) -> Any:
         from scipy.stats import qmc
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of numbers that are no power of two; the text says it
+            warnings.simplefilter("ignore")  # numbers that are no power of 2; the docs explain it
             if method == "latin_hypercube":
                 return qmc.LatinHypercube(keys, rng=options["seed"]).random(options["points"])
             if method == "sobol":

@@ -1,9 +1,9 @@
-"""How is a running workload shown in a browser, and controlled from there?
+"""How is a running workload shown in a browser and controlled from it?
 
-One page with a picture and controls: `show` serves it. `renderer` decides which state is rendered
-next, `session` who looks and who controls, `server` is the way to the browser. The page knows
-pictures, sliders, choices, buttons and a mouse, and nothing of any workload;
-`societies.workload.declare.view` has the types between the two.
+`show` serves one page with a picture and controls. `renderer` decides which state is rendered next,
+`session` which viewers are connected and which one controls, and `server` talks to the browser. The
+page knows pictures, sliders, choices, buttons and a mouse, and nothing about workloads; the types
+that connect the two are in `societies.workload.declare.view`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PACKAGES = ("starlette", "uvicorn", "websockets")
 
 
 def require_packages() -> None:
-    """Raise ConfigError if the packages of the extra ``view`` are not there."""
+    """Raise ConfigError if the packages of the extra ``view`` are not installed."""
     for name in PACKAGES:
         try:
             import_module(name)
@@ -49,12 +49,12 @@ def show(
 
     Parameters
     ----------
-    view : what is shown
-    listening : where, as `listen` returns it
-    report : called with one line for each error, by any thread; the page is served all the same
-    browser : whether the page is opened in a browser, if there is a display
-    raw : whether frames are sent as pixels; None: to viewers on this machine, as WebP to others
-    opened : called once the page can be opened
+    view : the view to show
+    listening : socket and address, from `listen`
+    report : called with one line for each error, by any thread; serving continues
+    browser : whether to open the page in a browser, if this machine has a display
+    raw : whether frames are sent as pixels; None: as pixels on this machine, as WebP elsewhere
+    opened : called once when the page can be opened
 
     Raises
     ------

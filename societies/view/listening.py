@@ -1,6 +1,6 @@
-"""Where does the page listen, and what is its address?
+"""On which socket does the server of the page listen, and what is its address?
 
-The socket is opened before anything else is done, so that a port in use is reported at once.
+The socket is opened first, so that a port in use is reported at once.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Listening:
     Attributes
     ----------
     socket : bound, and not yet accepting
-    address : what people open: "http://127.0.0.1:8765/"
-    token : what the address must have; "" on the loopback interface, which others cannot reach
+    address : address for the browser: "http://127.0.0.1:8765/"
+    token : secret part of the address; "" on the loopback interface, which others cannot reach
     """
 
     socket: socket.socket
@@ -34,7 +34,7 @@ class Listening:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or an address is this machine's own, which others cannot reach."""
+    """Whether a name or an address is a loopback one, which other machines cannot reach."""
     if host.lower().rstrip(".") == "localhost":
         return True
     try:
@@ -51,12 +51,12 @@ def listen(host: str = LOOPBACK, port: int = PORT) -> Listening:
     Parameters
     ----------
     host : name or address of one of this machine's interfaces; "0.0.0.0" or "::": all of them
-    port : 0 to 65535; 0: any that is free
+    port : 0 to 65535; 0: any free port
 
     Raises
     ------
     ConfigError
-        If there is no such address, or the port is in use.
+        If this machine has no such address, or the port is in use.
     """
     if not 0 <= port <= 65535:
         raise ConfigError(f"{option('port', port)}: ports are 0 to 65535")
@@ -69,7 +69,7 @@ def listen(host: str = LOOPBACK, port: int = PORT) -> Listening:
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(place)
-        made.listen()  # or a second one could be bound to the port, and fail only later
+        made.listen()  # otherwise a second server could bind to the port too, and fail only later
     except OSError as error:
         made.close()
         raise ConfigError(_refused(host, port, error)) from None
@@ -82,12 +82,12 @@ def listen(host: str = LOOPBACK, port: int = PORT) -> Listening:
 
 
 def _refused(host: str, port: int, error: OSError) -> str:
-    """Return why a socket cannot be opened."""
+    """Return the message for a socket that cannot be opened."""
     asked = option("port", port)
     if error.errno == errno.EADDRINUSE:
         return f"{asked}: the port is in use; choose another, or 0 for any that is free"
     if error.errno == errno.EACCES:
-        return f"{asked}: this user may not listen there; ports from 1024 on are free for all"
+        return f"{asked}: this user may not use this port; choose one from 1024 on"
     if error.errno == errno.EADDRNOTAVAIL:
         return f"{option('host', host)}: this machine has no such address"
     return f"{asked}: {error.strerror or error}"

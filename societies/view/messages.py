@@ -1,9 +1,10 @@
-"""What do the page and the server say to each other? JSON texts, and frames as bytes.
+"""Which messages do the page and the server exchange? JSON texts, and frames as bytes.
 
-The page sends an object with the number ``seq`` of its message and one of ``shown`` (the number of
-the frame that it has drawn), ``drag``, ``wheel``, ``change`` with ``value``, and ``press``. The
-server sends objects with the controls, and frames: the length of a JSON header (4 bytes, little
-endian), the header, padded to a multiple of four bytes, and the pixels or the WebP file.
+The page sends a JSON object with the number ``seq`` of its message and one of ``shown`` (the number
+of the frame that it has drawn), ``drag``, ``wheel``, ``change`` with ``value``, and ``press``. The
+server sends JSON objects with the controls, and frames. A frame is the length of a JSON header (4
+bytes, little endian), the header, padded to a multiple of four bytes, and the pixels or the WebP
+file.
 """
 
 from __future__ import annotations
@@ -35,13 +36,14 @@ from societies.workload.declare.view import (
 S = TypeVar("S")
 
 MOST_TURNS = 100.0
-"""Notches of a wheel in one message; no hand is faster."""
+"""Most notches of a wheel in one message; no hand is faster."""
 
 FARTHEST = 1e6
-"""Pixels from the picture that a mouse can be."""
+"""Largest distance of the mouse from the picture in pixels."""
 
 WEBP = {"quality": 90, "method": 2}
-"""Quality of 100, and effort: the default of 4 takes twice as long for files 4 percent smaller."""
+"""Quality (of 100) and effort: the default effort of 4 takes twice as long, for files that are only
+4 percent smaller."""
 
 
 class Nonsense(Exception):
@@ -49,7 +51,7 @@ class Nonsense(Exception):
 
 
 class Refused(Exception):
-    """Raised for an event that no control of the present state asks for."""
+    """Raised for an event that no control of the present state accepts."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,10 @@ class Message:
 
     Attributes
     ----------
-    seq : its number; the controls that the server sends say up to which one they are true
+    seq : its number; the server sends controls with the last number that they take into account
     kind : one of ``shown``, ``drag``, ``wheel``, ``change``, ``press``
-    value : what stands under this word
-    to : the new value of a control that has changed
+    value : value of this key in the message
+    to : the new value of a changed control
     """
 
     seq: int
@@ -71,12 +73,12 @@ class Message:
 
 
 def read(text: str | bytes | None) -> Message:
-    """Return a message of the page.
+    """Parse a message of the page.
 
     Raises
     ------
     Nonsense
-        If it is none.
+        If the page never sends such a message.
     """
     if not isinstance(text, str):
         raise Nonsense("bytes where the page sends text")
@@ -101,7 +103,7 @@ def drag_id(message: Message) -> int:
     Raises
     ------
     Nonsense
-        If it has none.
+        If the message has no such number.
     """
     value = message.value
     if not isinstance(value, dict) or type(value.get("id")) is not int:
@@ -115,15 +117,15 @@ def event(message: Message, controls: Sequence[Control], began: S) -> Event[S]:
     Parameters
     ----------
     message : Message
-    controls : those of the present state
-    began : state in which the drag began, if it is one
+    controls : controls of the present state
+    began : if the event is a drag, the state in which it began
 
     Raises
     ------
     Nonsense
-        If a number is none.
+        If a value is not a finite number.
     Refused
-        If there is no such control now.
+        If the present state has no such control.
     """
     mouse = next((one for one in controls if isinstance(one, Mouse)), Mouse())
     if message.kind == "drag":
@@ -151,39 +153,39 @@ def event(message: Message, controls: Sequence[Control], began: S) -> Event[S]:
 
 
 def _number(value: Any, most: float = math.inf) -> float:
-    """Return a finite number, brought between ``-most`` and ``most``."""
+    """Return a finite number, clipped to the range from ``-most`` to ``most``."""
     try:
         if type(value) in (int, float) and math.isfinite(value):
             return max(-most, min(float(value), most))
-    except OverflowError:  # a whole number that is no float
+    except OverflowError:  # an int that is too large for a float
         pass
     raise Nonsense("a number that is none")
 
 
 def _on_scale(slider: Slider, value: float) -> float:
-    """Return the value of a slider that is nearest: an int if its range and step are."""
+    """Return the nearest value of a slider: an int if its range and step are ints."""
     steps = round((max(slider.least, min(value, slider.most)) - slider.least) / slider.step)
     parts = (slider.least, slider.most, slider.step)
     if all(isinstance(part, int) for part in parts):
         return slider.least + steps * slider.step
-    # Ten digits after that of the step: -30 + 30123 * 0.001 is then 0.123.
+    # Round to ten digits after that of the step, so that -30 + 30123 * 0.001 is 0.123.
     digits = max(0, 10 - math.floor(math.log10(slider.step)))
     return min(round(slider.least + steps * slider.step, digits), slider.most)
 
 
 def described(control: Control) -> dict[str, Any]:
-    """Return a control as the page has it."""
+    """Return a control as it is sent to the page."""
     return {"kind": type(control).__name__.lower(), **asdict(control)}
 
 
 def frame(one: Numbered[Any], *, raw: bool, state: int = 0) -> bytes:
-    """Return a frame as the page has it: its pixels, or a WebP file.
+    """Return a frame as it is sent to the page, with its pixels or a WebP file.
 
     Parameters
     ----------
     one : the frame
     raw : whether pixels are sent
-    state : number of the state that it shows, -1 if it is an older one than the newest
+    state : number of the state that it shows, -1 if it is not the newest state
     """
     rows, columns = one.frame.pixels.shape[:2]
     header: Mapping[str, Any] = {
@@ -205,7 +207,7 @@ def frame(one: Numbered[Any], *, raw: bool, state: int = 0) -> bytes:
 
 
 def picture(one: Numbered[Any], kind: str) -> bytes:
-    """Return the file of a picture, PNG or WEBP, without the alpha channel."""
+    """Return a frame as an image file, PNG or WEBP, without the alpha channel."""
     from PIL import Image
 
     file = io.BytesIO()

@@ -1,12 +1,12 @@
-"""Which state is rendered next? The newest one, whatever came before it: the latest event wins.
+"""Which state is rendered next? Always the newest one; states that it has replaced are skipped.
 
-`Mailbox` holds one state, which a newer one replaces. `Renderer` is the only one that renders: it
-takes the newest state, delivers its first picture, and goes on to the further ones while no newer
-state has come. A program that answers every event in turn is late by as many frames as the mouse
-has moved, and one that drops events while it renders may never show the last.
+`Mailbox` holds one state, which a newer one replaces. `Renderer` takes the newest state, delivers
+its first picture, and continues with further pictures of this state until a newer one arrives. (If
+a program renders every event in turn, it falls behind a moving mouse. If it drops events while it
+renders, it may never show the last one.)
 
-Where a picture takes longer than `AIM` and the view has previews, one of these is delivered instead
-while events come: `Share` finds out of how many pixels. The whole picture follows when they pause.
+If a picture takes longer than `AIM` and the view has previews, a preview is delivered instead while
+events arrive; `Share` determines its number of pixels. The whole picture follows after a pause.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ S = TypeVar("S")
 PAUSE = 0.1
 """Seconds without an event after which more than the first picture of a state is rendered.
 
-A dragged mouse or slider sends events 16 ms apart, and a hand rests a little longer now and then.
+A dragged mouse or slider sends events 16 ms apart; a hand sometimes rests a little longer.
 """
 
 REST = 0.03
 """Seconds without an event after which a preview is followed by the whole picture.
 
-Two events of a dragged mouse are nearer to each other. If another one comes all the same, little is
-lost: the picture is given up after a launch.
+Two events of a dragged mouse are closer together than that. If another event arrives nevertheless,
+little time is lost: the whole picture is abandoned after one launch.
 """
 
 AIM = 0.04
-"""Seconds that a picture takes at most while events come, if the view has previews.
+"""Most seconds for a picture while events arrive, if the view has previews.
 
-It leaves time for the page to draw at 20 pictures a second.
+It leaves time for the page to draw 20 pictures a second.
 """
 
 LEAST_SHARE = 1 / 64
-"""Share of the pixels that a preview has at least: an eighth of the rows and columns."""
+"""Smallest share of the pixels of a preview: an eighth of the rows and of the columns."""
 
 
 class Closed(Exception):
-    """Raised to whoever waits for a mailbox that is closed."""
+    """Raised in a thread that waits for a state when the mailbox is closed."""
 
 
 class Mailbox(Generic[S]):
@@ -60,7 +60,7 @@ class Mailbox(Generic[S]):
         self._closed = False
 
     def put(self, state: S) -> None:
-        """Replace the state that is there."""
+        """Replace the state in the mailbox."""
         with self._condition:
             self._states.append(state)
             self._before, self._put = self._put, time.monotonic()
@@ -72,7 +72,7 @@ class Mailbox(Generic[S]):
         Raises
         ------
         Closed
-            If the mailbox is closed, whatever it holds.
+            If the mailbox is closed, even if it holds a state.
         """
         with self._condition:
             self._condition.wait_for(lambda: self._closed or self._states)
@@ -82,29 +82,33 @@ class Mailbox(Generic[S]):
 
     @property
     def newer(self) -> bool:
-        """Whether there is a state to take, or no more is to be done."""
+        """Whether the mailbox holds a state, or is closed."""
         return self._closed or bool(self._states)
 
     def moving(self, apart: float, ago: float) -> bool:
-        """Whether events come: the last two within ``apart`` seconds, the last one not long ago."""
+        """Whether events are arriving.
+
+        This holds if the last two came within ``apart`` seconds, and the last one less than ``ago``
+        seconds ago.
+        """
         with self._condition:
             return self._put - self._before < apart and time.monotonic() - self._put < ago
 
     def rest(self, seconds: float) -> bool:
-        """Wait until so many seconds have passed since the last state was put; False: one came."""
+        """Wait until the last state was put ``seconds`` ago; return False if a newer one came."""
         with self._condition:
             left = self._put + seconds - time.monotonic()
             return not self._condition.wait_for(lambda: self.newer, max(left, 0.0))
 
     def close(self) -> None:
-        """Let nobody wait any more."""
+        """Close the mailbox and wake all waiting threads."""
         with self._condition:
             self._closed = True
             self._condition.notify_all()
 
 
 class Queue(Mailbox[S]):
-    """A mailbox that keeps every state, for comparison: each is rendered in its turn."""
+    """A mailbox that holds all states, which are rendered in turn; for comparison only."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -117,10 +121,10 @@ class Numbered(Generic[S]):
 
     Attributes
     ----------
-    number : from 1; a later frame has a larger one
+    number : from 1, increasing
     frame : Frame
     state : the state that it shows
-    seconds : from the frame before of the same state, or from when the state was taken
+    seconds : since the previous frame of the same state, or since the state was taken
     """
 
     number: int
@@ -130,20 +134,20 @@ class Numbered(Generic[S]):
 
     @property
     def whole(self) -> bool:
-        """Whether it has all pixels."""
+        """Whether the frame has all pixels, so that it is not a preview."""
         return self.frame.size is None
 
 
 class Share:
-    """Which share of the pixels can be computed in time? 1, 1/2, 1/4, ..., by what was measured.
+    """Chooses the share of the pixels (1, 1/2, 1/4, ...) that can be computed in time.
 
-    The median of the last few pictures decides, as one may wait for kernels to be built. A share
-    that takes between 0.4 and 1 times as long as wanted stays, so that the size does not change
-    with every picture.
+    It uses the median time of the last few pictures, because a single one may wait until kernels
+    are built. A share is not changed if it takes between 0.4 and 1 times ``aim``, so that the size
+    does not change with every picture.
 
     Parameters
     ----------
-    aim : seconds that a picture takes at most
+    aim : most seconds for a picture
     """
 
     def __init__(self, aim: float) -> None:
@@ -151,11 +155,11 @@ class Share:
         self._whole: deque[float] = deque(maxlen=5)
 
     def measured(self, seconds: float, share: float) -> None:
-        """Take into account how long a picture of a share of the pixels has taken."""
+        """Record the duration of a picture with a share of the pixels."""
         self._whole.append(seconds / share)
 
     def now(self) -> float:
-        """Return the share: 1 as long as nothing is known."""
+        """Return the share; 1 before anything was measured."""
         if self._whole:
             whole = statistics.median_low(self._whole)
             while self._share > LEAST_SHARE and whole * self._share > self._aim:
@@ -172,11 +176,11 @@ class Renderer(Generic[S]):
     ----------
     view : View
     mailbox : Mailbox
-    deliver : called with each frame; it may wait until there is use for another one
-    failed : called with an error of the view; the next state is rendered all the same
+    deliver : called with each frame; it may block until another frame is needed
+    failed : called with an error of the view; rendering continues with the next state
     pause : seconds without events after which further pictures of a state follow the first
     rest : seconds without events after which the whole picture follows a preview
-    aim : seconds above which previews are delivered while events come; infinite: none are
+    aim : seconds above which previews are delivered while events arrive; infinity: no previews
     """
 
     def __init__(
@@ -209,7 +213,7 @@ class Renderer(Generic[S]):
                 self._failed(error)
 
     def _render(self, state: S) -> None:
-        """Deliver the frames of a state until there is a newer one."""
+        """Deliver the frames of a state until a newer state arrives."""
         share = 1.0 if self._preview is None else self._share.now()
         moving = self._given_up or self._mailbox.moving(self._pause, self._rest)
         self._given_up = False
@@ -223,7 +227,7 @@ class Renderer(Generic[S]):
         self._deliver_whole(self._view.frames(state), state, waits=share == 1.0)
 
     def _deliver_preview(self, frames: Iterator[Frame | None], state: S, share: float) -> None:
-        """Deliver one frame, which is waited for."""
+        """Deliver one preview, even if a newer state arrives meanwhile."""
         began = time.perf_counter()
         try:
             frame = next((one for one in frames if one is not None), None)
@@ -235,7 +239,7 @@ class Renderer(Generic[S]):
             close(frames)
 
     def _deliver_whole(self, frames: Iterator[Frame | None], state: S, *, waits: bool) -> None:
-        """Deliver frames until there is a newer state; the first one too may be waited for."""
+        """Deliver frames until a newer state arrives; ``waits``: at least the first frame."""
         first, began = True, time.perf_counter()
         try:
             for frame in frames:
@@ -259,7 +263,7 @@ class Renderer(Generic[S]):
 
 
 def close(frames: Iterator[Frame | None]) -> None:
-    """End an iterator, which need not be a generator."""
+    """Close an iterator if it has a method ``close``, as generators have."""
     end = getattr(frames, "close", None)
     if end is not None:
         end()
@@ -268,15 +272,15 @@ def close(frames: Iterator[Frame | None]) -> None:
 def delay_after_burst(
     view: View[S], states: list[S], *, interval: float = 1 / 60, newest_only: bool = True
 ) -> float:
-    """Return how long after the last of many states its first whole frame is there.
+    """Return the time from the last of many states to its first whole frame.
 
     Parameters
     ----------
     view : View
-    states : as events give them one after another, each unlike the one before
-    interval : seconds from one to the next, as a dragged mouse sends them
-    newest_only : whether a newer state replaces one that waits (`Mailbox`); else each is rendered
-        in its turn (`Queue`), without previews
+    states : successive states, each different from the one before
+    interval : seconds between two states, as a dragged mouse sends them
+    newest_only : whether a newer state replaces a waiting one (`Mailbox`); otherwise all states are
+        rendered in turn (`Queue`), without previews
 
     Returns
     -------
@@ -286,7 +290,7 @@ def delay_after_burst(
     Raises
     ------
     Exception
-        Whatever the view raises.
+        The error that the view raised.
     """
     mailbox: Mailbox[S] = Mailbox() if newest_only else Queue()
     shown = threading.Event()

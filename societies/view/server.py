@@ -1,4 +1,4 @@
-"""How is a session served to browsers? One page, one WebSocket, and two files to keep."""
+"""How is a session served to browsers? As one page, one WebSocket, and two files to save."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ HEADERS = {
 }
 
 NEWS_SECONDS = 1 / 60
-"""Shortest time from one message about the controls to the next."""
+"""Shortest time between two messages about the controls."""
 
 PING_SECONDS, SILENT_SECONDS = 5.0, 10.0
-"""How often a browser is asked whether it is there, and after how long without an answer it is
-gone: a computer that was put to sleep must not keep control."""
+"""Interval of pings to a browser, and time without an answer after which it is disconnected: a
+computer that was put to sleep must not stay in control."""
 
 LONGEST_MESSAGE = 1 << 16
-"""Bytes of the longest message that is read; the page's have some hundred."""
+"""Most bytes of a message that is read; those of the page have a few hundred."""
 
 
 class Page:
@@ -56,10 +56,10 @@ class Page:
 
     Parameters
     ----------
-    session : what is shown
-    listening : where; its token is asked for
-    report : called with one line for each connection that is closed for what it sent
-    raw : whether frames are sent as pixels; None: to viewers on this machine, WebP to others
+    session : the session to serve
+    listening : socket and address; the token of the address is required
+    report : called with one line for each connection that is closed because of its messages
+    raw : whether frames are sent as pixels; None: as pixels on this machine, as WebP elsewhere
     """
 
     def __init__(
@@ -85,14 +85,14 @@ class Page:
         )
 
     def _refusal(self, connection: HTTPConnection) -> str:
-        """Return why a connection is refused, "" if it is not."""
+        """Return why a connection is refused, "" if it is accepted."""
         host = connection.headers.get("host", "")
         if self._listening.token:
             given = connection.query_params.get("token", "")
             if not hmac.compare_digest(given.encode(), self._listening.token.encode()):
                 return "wrong token: open the address that societies view has printed"
         elif not is_loopback(_parts(f"//{host}")[1]):
-            # The name of a foreign site that resolves to this machine would pass for its own.
+            # Otherwise a foreign site whose name resolves to this machine could connect.
             return "this page is for this machine only: open http://localhost"
         origin = connection.headers.get("origin")
         if origin is not None and _parts(origin)[0] != host:
@@ -107,12 +107,12 @@ class Page:
         return FileResponse(PAGE / "index.html", headers=HEADERS)
 
     async def _file(self, request: Request) -> Response:
-        """A file of the page, the same for everybody: no token is asked for."""
-        name = request.scope["path"].lstrip("/")  # its URL is none if the host is none
+        """A script or style of the page, which contains no data: no token is required."""
+        name = request.scope["path"].lstrip("/")  # `request.url` fails if the host is not valid
         return FileResponse(PAGE / name, media_type=FILES[name], headers=HEADERS)
 
     def _picture(self, request: Request) -> Response:
-        """The newest frame with all pixels as a file; in a thread, as it takes a while."""
+        """The newest frame with all pixels as a file; called in a thread because it is slow."""
         refusal, newest = self._refusal(request), self._session.newest_whole
         if refusal or newest is None:
             words = refusal or "there is no picture yet"
@@ -129,12 +129,12 @@ class Page:
             return PlainTextResponse(f"{refusal}\n", 403, headers=HEADERS)
         try:
             text = to_yaml(self._session.view.configuration(self._session.state))
-        except Exception as error:  # the workload's
+        except Exception as error:  # an error of the workload
             return PlainTextResponse(f"{one_line(error)}\n", 500, headers=HEADERS)
         return PlainTextResponse(text, headers=HEADERS)
 
     async def _socket(self, websocket: WebSocket) -> None:
-        """A viewer, from its first message to its last."""
+        """The connection of a viewer, from its first message to its last."""
         if self._refusal(websocket):
             await websocket.close()  # before it is accepted: 403
             return
@@ -164,13 +164,13 @@ class Page:
                 await sender
 
     async def _send(self, websocket: WebSocket, viewer: Viewer[Any], wake: asyncio.Event) -> None:
-        """Send what is new, as often as there is something."""
+        """Send news and frames to a viewer whenever it is woken."""
         loop = asyncio.get_running_loop()
         raw = self._raw
         if raw is None:
             raw = websocket.client is not None and is_loopback(websocket.client.host)
         later = 0.0
-        with suppress(WebSocketDisconnect, RuntimeError, OSError):  # its browser is gone
+        with suppress(WebSocketDisconnect, RuntimeError, OSError):  # the browser disconnected
             while True:
                 await wake.wait()
                 wake.clear()
@@ -189,11 +189,11 @@ class Page:
 
 
 def _parts(address: str) -> tuple[str, str]:
-    """Return host with port, and host alone, of an address; nothing if it is none."""
+    """Return host with port, and host alone, of an address; empty texts if it is not valid."""
     try:
         parts = urlsplit(address)
         return parts.netloc, parts.hostname or ""
-    except ValueError:  # brackets or ports that are none, as of "[::1"
+    except ValueError:  # invalid brackets or port, as in "[::1"
         return "", ""
 
 
@@ -222,9 +222,9 @@ class Server(uvicorn.Server):
     Parameters
     ----------
     app : Starlette
-    listening : the socket, which is open
+    listening : open socket and its address
     report : called with one line for each error
-    opened : called once the page can be opened
+    opened : called once when the page can be opened
     """
 
     def __init__(
@@ -241,7 +241,7 @@ class Server(uvicorn.Server):
                 ws_max_size=LONGEST_MESSAGE,
                 ws_ping_interval=PING_SECONDS,
                 ws_ping_timeout=SILENT_SECONDS,
-                ws_per_message_deflate=False,  # slower than the pixels' way on any network
+                ws_per_message_deflate=False,  # compression takes longer than sending the pixels
                 log_config=None,
                 access_log=False,
                 lifespan="off",
@@ -265,7 +265,7 @@ class Server(uvicorn.Server):
         Raises
         ------
         Stopped
-            After SIGTERM or SIGHUP, where these end the process.
+            After SIGTERM or SIGHUP, if these signals end the process.
         """
         try:
             self.run(sockets=[self._listening.socket])
@@ -275,7 +275,7 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Let SIGHUP end the page as SIGTERM does, unless it is ignored or has a handler."""
+        """Let SIGHUP end the server as SIGTERM does, unless it is ignored or has a handler."""
         hangup = signals.HANGUP
         if hangup is None or not signals.handled(hangup):
             with super().capture_signals():
@@ -288,12 +288,12 @@ class Server(uvicorn.Server):
         finally:
             signal.signal(hangup, former)
         if hangup in self._captured_signals:
-            if former is signals.stop:  # to which it would be one with what came before
+            if former is signals.stop:  # it would take this for a repetition of the first signal
                 raise signals.Stopped(hangup)
             signal.raise_signal(hangup)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End the page; a second signal does not wait for its connections."""
+        """End the server; a second signal does not wait for open connections."""
         if signals.counts(sig):
             self.force_exit = self.should_exit
             super().handle_exit(sig, frame)
@@ -319,9 +319,9 @@ def serve(
     session : Session
     listening : Listening
     report : called with one line for each error, by any thread
-    opened : called once the page can be opened
-    raw : whether frames are sent as pixels; None: to viewers on this machine, WebP to others
-    ready : handed the server before it begins, to end it from another thread
+    opened : called once when the page can be opened
+    raw : whether frames are sent as pixels; None: as pixels on this machine, as WebP elsewhere
+    ready : called with the server before it begins, so that another thread can end it
     """
     lock = threading.Lock()
 

@@ -1,9 +1,9 @@
-"""What is shown now, who looks at it, and who may change it?
+"""Which state does a session show, which viewers are connected, and which of them controls it?
 
-A session has one state, the renderer's newest frame, and viewers. The first viewer controls, the
-others watch; when it leaves, the one that came next controls. The renderer begins a frame when one
-of the viewers has drawn the frame before the last one: while a frame is on its way the next one is
-computed, and if nobody looks nothing is.
+A session has one state, the renderer's newest frame, and viewers. The first viewer controls it, the
+others watch; when the first one leaves, the next one controls. The renderer begins a frame when a
+viewer has drawn the frame before the last one. So the next frame is computed while one is being
+sent, and nothing is computed without viewers.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Viewer(Generic[S]):
     Attributes
     ----------
     wake : called, in any thread, when there may be something to send
-    seq : number of its last message that the state contains
+    seq : number of its last message that the state takes into account
     sent, shown : numbers of the last frame sent to it, and of the last that it has drawn
-    error : what it is to be informed of, and how often that has changed
+    error, errors : the error that it shows, and the number of errors so far
     """
 
     def __init__(self, wake: Callable[[], None]) -> None:
@@ -38,18 +38,18 @@ class Viewer(Generic[S]):
         self._news: Any = None
 
     def began(self, drag: int, state: S) -> S:
-        """Return the state in which a drag began: ``state`` if it is a new one."""
+        """Return the state in which a drag began; it is ``state`` if the drag is a new one."""
         if self._drag is None or self._drag[0] != drag:
             self._drag = (drag, state)
         return self._drag[1]
 
     def inform(self, error: str) -> None:
-        """Let it show an error."""
+        """Set the error that the viewer shows."""
         self.error, self.errors = error, self.errors + 1
         self.wake()
 
     def unsent(self, news: Any) -> bool:
-        """Whether these news are others than those before; they are then taken to be sent."""
+        """Whether news differ from the last ones; if so, record them as sent."""
         if news == self._news:
             return False
         self._news = news
@@ -84,7 +84,7 @@ class Session(Generic[S]):
         self._thread.start()
 
     def close(self) -> None:
-        """End rendering at the next launch boundary."""
+        """Stop rendering at the next boundary between launches."""
         self._mailbox.close()
         with self._changed:
             self._closed = True
@@ -107,12 +107,12 @@ class Session(Generic[S]):
         self._wake()
 
     def receive(self, viewer: Viewer[S], text: str | bytes | None) -> None:
-        """Take a message of a viewer.
+        """Process a message of a viewer.
 
         Raises
         ------
         Nonsense
-            If the page sends no such message.
+            If the page never sends such a message.
         """
         message = messages.read(text)
         if message.kind == "shown":
@@ -136,7 +136,7 @@ class Session(Generic[S]):
             raise
         except messages.Refused as error:
             viewer.inform(str(error))
-        except Exception as error:  # the workload's
+        except Exception as error:  # an error of the workload
             self._failed(error)
         else:
             if state != self.state:
@@ -149,11 +149,11 @@ class Session(Generic[S]):
         self._wake()
 
     def controlled_by(self, viewer: Viewer[S]) -> bool:
-        """Whether a viewer controls."""
+        """Whether a viewer controls the session."""
         return bool(self._viewers) and self._viewers[0] is viewer
 
     def news(self, viewer: Viewer[S]) -> dict[str, Any] | None:
-        """Return what a viewer is to be informed of besides frames, None if it knows all of it."""
+        """Return controls, error and other facts to send to a viewer; None if none has changed."""
         controls = self.controlled_by(viewer)
         now = (self._states, controls, len(self._viewers), viewer.errors, viewer.error, viewer.seq)
         if not viewer.unsent(now):
@@ -169,11 +169,11 @@ class Session(Generic[S]):
         }
 
     def number_of(self, state: S) -> int:
-        """Return how many states there were before this one, -1 if it is not the newest."""
+        """Return the number of the newest state, counted from 0; -1 for an older state."""
         return self._states if state == self.state else -1
 
     def frame(self, viewer: Viewer[S]) -> Numbered[S] | None:
-        """Return the newest frame if it is to be sent: when the one before has been drawn."""
+        """Return the newest frame if it is new to a viewer that has drawn the last one sent."""
         newest = self.newest
         if newest is None or newest.number == viewer.sent or viewer.shown < viewer.sent:
             return None
@@ -181,7 +181,7 @@ class Session(Generic[S]):
         return newest
 
     def _deliver(self, one: Numbered[S]) -> None:
-        """Show a frame; wait until somebody has drawn the one before."""
+        """Offer a frame to all viewers; wait until one of them has drawn the frame before it."""
         self.newest = one
         if one.whole:
             self.newest_whole = one
@@ -194,7 +194,7 @@ class Session(Generic[S]):
             )
 
     def _failed(self, error: Exception) -> None:
-        """Report an error of the view, to everybody who looks too."""
+        """Report an error of the view, and show it to all viewers."""
         text = " ".join(f"{error}".split()) or type(error).__name__
         self._report(text)
         for viewer in tuple(self._viewers):

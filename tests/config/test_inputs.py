@@ -156,7 +156,7 @@ def test_tables_of_other_programs_are_read(tmp_path, name):
         ("a;b\n1,5;2\n", "t.csv:2  a: expected a number, got '1,5'; write a point before decimals"),
         ('a,b\n"1,5",2\n', "t.csv:2  a: expected a number, got '1,5'; write a point"),
         ("a,b\n1,5,2\n", "t.csv:2  has 3 entries for 2 keys"),
-        ("a,a\n1,2\n", "t.csv:1  a: is there twice, in columns 1 and 2"),
+        ("a,a\n1,2\n", "t.csv:1  a: appears twice, in columns 1 and 2"),
         ("a,,b\n1,2,3\n", "t.csv:1  column 2 has no key"),
         ("a,b,\n1,2,3\n", "t.csv:2  has 3 entries for 2 keys"),
         ("a\n1_000\n", "t.csv:2  a: expected a number, got '1_000'"),

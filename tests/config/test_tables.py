@@ -140,7 +140,7 @@ def test_a_row_is_named_with_its_society_and_its_line(tmp_path):
             "day_length\n600\n\n500\n",
             "points.csv:3  day_length: has no value in this row",
         ),
-        ("day_length,day_length\n1,2\n", "points.csv:1  day_length: is there twice"),
+        ("day_length,day_length\n1,2\n", "points.csv:1  day_length: appears twice"),
         ("day_length\n1,2\n", "points.csv:2  has 2 entries for 1 key"),
         ("day_length\n", "needs a line with keys and a line of values for each copy"),
     ],

@@ -460,8 +460,8 @@ def test_columns_that_are_none(columns, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b,a\n1,2,3\n", "a: is there twice"),
-        ("b,a,a\n1,2,3\n", "a: is there twice"),
+        ("a,b,a\n1,2,3\n", "a: appears twice"),
+        ("b,a,a\n1,2,3\n", "a: appears twice"),
         ("", "needs a line with keys and a line of values"),
         ("\n\n", "needs a line with keys and a line of values"),
         ("a\n", "needs a line with keys and a line of values"),

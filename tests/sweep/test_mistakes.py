@@ -46,7 +46,7 @@ def problems(tmp_path, text, **more):
         ("grid: {days: [3, 0]}", "s.yaml:2:25  days: must be at least 1, got 0 (point 1)"),
         (
             "grid: {days: [3, 3]}",
-            "s.yaml:2:25  the point 'days 3' is there twice, first at s.yaml:2:",
+            "s.yaml:2:25  the point 'days 3' appears twice, first at s.yaml:2:",
         ),
         ("grid: {replicates: [3]}", "s.yaml:2:15  replicates: is not varied: a sweep has its own"),
         ("grid: {record.agent: [3]}", "s.yaml:2:15  record.agent: is the same at all points"),
@@ -119,7 +119,7 @@ def test_a_table_names_its_own_lines(tmp_path):
         ("agents,dayz\n4,1\n", "t.csv:1  dayz: unknown key; did you mean 'days'?"),
         ("agents,days\n4,1\n5,x\n", "t.csv:3  days: expected a whole number, got 'x'"),
         ("agents,days\n4,1\n5\n", "t.csv:3  has 1 entry for 2 keys"),
-        ("days,days\n4,1\n", "t.csv:1  days: is there twice"),
+        ("days,days\n4,1\n", "t.csv:1  days: appears twice"),
         # As spreadsheets of many countries write it.
         ("agents;days\n4;1,5\n", "t.csv:2  days: expected a number, got '1,5'; write a point"),
     ):
@@ -222,17 +222,17 @@ IN_BASE = "base: {workload: economy, days: 6, KEY: 1}\nvary: {grid: {seed: [1]}}
         ),
         (
             IN_BASE.replace("KEY", "common_random_numbers"),
-            "s.yaml:1:36  common_random_numbers: unknown key; it belongs to the sweep, beside "
+            "s.yaml:1:36  common_random_numbers: unknown key; it belongs to the sweep, next to "
             "'base': common_random_numbers",
         ),
         (
             IN_BASE.replace("KEY: 1", "record: {ticks: [2]}"),
-            "s.yaml:1:45  record.ticks: unknown key; it belongs to the sweep, beside 'base': "
+            "s.yaml:1:45  record.ticks: unknown key; it belongs to the sweep, next to 'base': "
             "record.ticks",
         ),
         (
             f"{HEAD}set: {{record.final: [held]}}\nvary: {{grid: {{seed: [1]}}}}\n",
-            "s.yaml:2:21  record.final: unknown key; it belongs to the sweep, beside 'base': ",
+            "s.yaml:2:21  record.final: unknown key; it belongs to the sweep, next to 'base': ",
         ),
         (
             f"{HEAD}vary: {{trading.rounds: [1, 2]}}\n",
@@ -241,7 +241,8 @@ IN_BASE = "base: {workload: economy, days: 6, KEY: 1}\nvary: {grid: {seed: [1]}}
         ),
         (
             f"{HEAD}vary: {{replicates: 4, grid: {{seed: [1]}}}}\n",
-            "s.yaml:2:8  vary.replicates: unknown method; it belongs to the sweep, beside 'base': ",
+            "s.yaml:2:8  vary.replicates: unknown method; it belongs to the sweep, next to "
+            "'base': ",
         ),
         (
             f"{HEAD}vary: {{sobol: {{points: 4, day_length: {{low: 1, high: 2}}}}}}\n",
@@ -253,7 +254,7 @@ IN_BASE = "base: {workload: economy, days: 6, KEY: 1}\nvary: {grid: {seed: [1]}}
         ),
         (
             f"{HEAD}vary: {{grid: {{common_random_numbers: [true, false]}}}}\n",
-            "s.yaml:2:15  common_random_numbers: unknown key; it belongs to the sweep, beside "
+            "s.yaml:2:15  common_random_numbers: unknown key; it belongs to the sweep, next to "
             "'base': common_random_numbers, and the same at all points",
         ),
     ],
@@ -267,7 +268,7 @@ def test_ten_million_points_are_meant_or_refused_at_once(tmp_path):
     text = f"{HEAD}vary: {{sobol: {{points: 10000000, keys: {{agents: {{low: 1, high: 2}}}}}}}}\n"
     found = problems(tmp_path, text)
     assert re.search("10,000,000 points, 10,000,000 runs; at 1,000 runs a second.*hours", found[0])
-    assert found[1] == "if they are meant: yes=True"
+    assert found[1] == "to run all of them: yes=True"
 
 
 def test_very_many_runs_that_are_meant_go_on(tmp_path, monkeypatch):

@@ -135,7 +135,7 @@ def test_points_are_taken_as_they_are_written_whatever_the_order_of_their_keys(t
         ({"grid": {}}, "is empty"),
         ({"zip": []}, "is empty"),
         ({"zip": 3}, "expected 'key: value' lines, got"),
-        ({"grid": {DAY: [500, 600, 500]}}, "is there twice"),
+        ({"grid": {DAY: [500, 600, 500]}}, "appears twice"),
         ({"grid": {"workload": ["a", "b"]}}, "is the same at all points"),
         ({"grid": {"record.agent": [1, 2]}}, "is the same at all points"),
         ({"grid": {"replicates": [1, 2]}}, "a sweep has its own key 'replicates'"),

@@ -256,7 +256,7 @@ def test_a_file_of_another_sweep_is_left_alone(tmp_path, straight):
     content = straight.read_bytes()
     other = {**SWEEP, "base": {**SWEEP["base"], "seed": 5}}
     with pytest.raises(
-        OutputError, match=r"study of another sweep: base\.seed is 4 there and 5 here"
+        OutputError, match=r"study of another sweep: base\.seed is 4 in the file and 5"
     ):
         sweep.run(other, out=straight, resume=True)
     with pytest.raises(OutputError, match="exists already and was not touched"):

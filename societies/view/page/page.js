@@ -1,14 +1,14 @@
-// Shows the frames that the server sends, and sends what the mouse and the controls do.
+// Shows the frames of the server, and sends the events of the mouse and of the controls.
 //
-// Each message of the page has a number; what the server says of the controls is true up to the
-// number that it names. Until that is the last one sent, the controls here are newer and are left
-// as they are. A frame is acknowledged when it is drawn, which the browser does once a refresh and
-// only while the page is visible; until then the server sends no other.
+// Each message of the page has a number. News of the server name the last message that they take
+// into account. If that is not the last one sent, the controls of the page are newer and are not
+// changed. A frame is acknowledged when it is drawn, which the browser does once per refresh and
+// only while the page is visible; until then the server sends no other frame.
 "use strict";
 
 const by = (id) => document.getElementById(id);
 
-// Changes a property if it is another: a browser draws the page anew for one that is set again.
+// Sets a property only if its value differs: setting it again would make the browser redraw.
 function put(object, name, value) {
   if (object[name] !== value) object[name] = value;
 }
@@ -50,7 +50,7 @@ function connect() {
   };
 }
 
-// Says why the server refuses, if it answers at all.
+// Shows why the server refuses the connection, if it answers at all.
 async function explain() {
   try {
     const answer = await fetch("configuration.yaml" + location.search);
@@ -90,7 +90,7 @@ async function draw() {
   if (frame === null || frame.socket !== socket) return;
   try {
     await paint(frame);
-  } catch (error) { // of a picture that is too large for a canvas, for instance
+  } catch (error) { // for instance if the picture is too large for a canvas
     write("error", "this browser cannot show the picture: " + error.message);
   }
   send({ shown: frame.number });
@@ -99,8 +99,8 @@ async function draw() {
 async function paint(frame) {
   let picture = null;
   if (frame.webp) picture = await createImageBitmap(new Blob([frame.data], { type: "image/webp" }));
-  if (frame.number > drawn) { // decoding takes a while: a newer one may be there
-    const [height, width] = frame.size; // of the picture, which a preview has fewer pixels of
+  if (frame.number > drawn) { // a newer frame may have been drawn during the decoding
+    const [height, width] = frame.size; // of the whole picture; a preview has fewer pixels
     if (canvas.width !== width || canvas.height !== height) {
       [canvas.width, canvas.height] = [width, height];
       fit();
@@ -128,7 +128,7 @@ async function paint(frame) {
   }
 }
 
-// Notes whether the picture shows all that was done here, and whether it has all pixels as well.
+// Records whether the picture shows the newest state, and whether it also has all pixels.
 function compare() {
   const newest = known.seq === seq && known.state === shown;
   put(document.body.dataset, "newest", String(newest));
@@ -141,7 +141,7 @@ function rate() {
   write("rate", times.length > 1 ? times.length + " frames/s" : "");
 }
 
-// Enlarges a small picture by a whole number, and lets a large one fill the width at most.
+// Enlarges a small picture by a whole factor; a large one gets at most the width of the page.
 function fit() {
   const factor = Math.max(1, Math.floor(SMALLEST / Math.max(canvas.width, canvas.height)));
   canvas.style.width = canvas.width * factor + "px";
@@ -170,7 +170,7 @@ function inform(news) {
   if (wanted !== structure) build(controls);
   structure = wanted;
   enable();
-  if (news.seq < seq) return; // what was done here since then is not in it
+  if (news.seq < seq) return; // the news do not contain later changes made on this page
   for (const one of controls) {
     for (const input of inputs.get(one.name) || []) {
       const typing = input === document.activeElement && input.type === "number";
@@ -264,7 +264,7 @@ canvas.onpointerup = canvas.onpointercancel = (event) => {
 canvas.addEventListener("wheel", (event) => {
   if (!controlling || !takes.wheel) return;
   event.preventDefault();
-  // A notch is 120 here in every browser; deltaY has other units in each.
+  // wheelDeltaY is 120 per notch in every browser; the unit of deltaY differs.
   const turns = event.wheelDeltaY ? event.wheelDeltaY / 120 : -Math.sign(event.deltaY);
   if (turns) act({ wheel: turns });
 }, { passive: false });
@@ -288,7 +288,7 @@ by("copy").onclick = async () => {
   try {
     await navigator.clipboard.writeText(text);
     write("copied", "Copied. As a file, this is what societies run takes:");
-  } catch { // browsers allow it on this machine and over https only
+  } catch { // browsers allow this only on this machine and over https
     write("copied", "Copy this into a file, which societies run takes:");
   }
 };

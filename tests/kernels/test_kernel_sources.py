@@ -30,7 +30,7 @@ from source_rules import (
 from societies import config_from_dict
 from societies.economy import source
 from societies.economy.parameters import parameters
-from societies.kerneltext.source import Source, amalgamate
+from societies.kerneltext.source import Source, amalgamate, without_comments
 from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
 from societies.workload.engines import text
@@ -246,19 +246,20 @@ def shipped_text(name):
     return amalgamate([ROOT / name]).text
 
 
+EVERY_SWITCH = {
+    "workload": "economy",
+    "agents": 2,
+    "resources": 3,
+    "devices": "all",
+    "groups": [{"name": "one", "count": 1}, {"name": "other", "count": 1}],
+    "record": {"measures": True, "network": [1]},
+    "shocks": [{"day": 1, "remove": "resource", "index": 1, "holdings": "lose"}],
+}
+
+
 def accessors():
     """Return the macros that societies.economy.source makes."""
-    groups = [{"name": "one", "count": 1}, {"name": "other", "count": 1}]
-    config = config_from_dict(
-        {
-            "workload": "economy",
-            "agents": 2,
-            "resources": 3,
-            "devices": "all",
-            "groups": groups,
-            "record": {"measures": True, "network": [1]},
-        }
-    )
+    config = config_from_dict(EVERY_SWITCH)
     return re.findall(r"^#define (\w+)\(", source.header(parameters(config)), re.MULTILINE)
 
 
@@ -268,6 +269,43 @@ def own_names():
     functions = re.findall(r"^[\w *]*?\b(\w+)\s*\([^;]*?\)\s*\{", texts, re.MULTILINE)
     macros = re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(", texts, re.MULTILINE)
     return {*functions, *macros, *accessors()}
+
+
+def defined(code):
+    """Return the functions that a text, without macros, defines."""
+    while (outer := re.sub(r"\{[^{}]*\}", "\a", code)) != code:  # a body, the inner ones first
+        code = outer
+    code = re.sub(r"__attribute__\s*\(\([^()]*(?:\([^()]*\))?[^()]*\)\)", "", code)
+    return set(re.findall(r"\b(\w+)\s*\([^()]*\)\s*\a", code))
+
+
+@cache
+def defined_somewhere():
+    """Return the functions that some kernel file defines."""
+    return {name for text in TEXTS.values() for name in defined(without_comments(text))}
+
+
+def missing(source):
+    """Return the functions of kernel files that a text calls but neither has nor includes."""
+    code = preprocess(source, dict.fromkeys(COMMON_EXTENSIONS, "1")).text
+    called = set(re.findall(r"\b(\w+)\s*\(", code))
+    return sorted((called & defined_somewhere()) - defined(code) - {"if", "for", "while", "switch"})
+
+
+@pytest.mark.parametrize("kind", ["CPU", "GPU"])
+@pytest.mark.parametrize("name", [name for name in FILES if name.startswith("kernels/economy/")])
+def test_every_file_includes_what_it_calls(name, kind):
+    """Built alone, with every switch of the economy on, no file misses a function of another."""
+    p = parameters(config_from_dict(EVERY_SWITCH))
+    facts = {"DEVICE_IS_CPU": kind == "CPU", "DEVICE_ROUNDS_SINGLES": True}
+    text = amalgamate([ROOT / name], {**facts, **source.macros(p)}, source.header(p))
+    assert missing(text) == []
+
+
+def test_a_planted_call_without_its_include_is_found():
+    found = Source()
+    found.append("planted.cl", "__kernel void k(__global int *x)\n{\n    link_sale(x);\n}\n")
+    assert missing(found) == ["link_sale"]
 
 
 @pytest.mark.parametrize("name", FILES)

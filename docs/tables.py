@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from societies.workload.config import LARGEST_SEED
 from societies.workload.registry import workload, workloads
 
 DOCS = Path(__file__).resolve().parent
+ROOMS = ("economy", "games", "physics")
 NO_LIMIT = (LARGEST_INTEGER, LARGEST_REAL, LARGEST_SEED)  # said once on the page
 
 
@@ -37,12 +39,12 @@ KINDS = {VALUE: "value", TABULATED: "value", SHAPE: "shape"}
 """What the page calls the kinds of keys: to its readers it is the same who makes a table."""
 
 
-def configuration() -> Iterator[str]:
-    """Yield for each workload of ours a table of the top level and one for each section."""
+def configuration(room: str) -> Iterator[str]:
+    """Yield for each workload of a room a table of its own keys and one for each section."""
     for name, one in workloads().items():
-        if type(one).__module__.startswith("societies."):
+        if type(one).__module__.startswith(f"societies.{room}."):
             schema = json_schema(name)
-            yield f"\n### workload: {name}\n\n{one.summary[0].upper()}{one.summary[1:]}.\n"
+            yield f"\n## workload: {name}\n\n{one.summary[0].upper()}{one.summary[1:]}.\n"
             yield from _section(schema, schema, "")
 
 
@@ -120,7 +122,7 @@ OWN = ("figure", "trace", "view", "play")
 """Members that a workload may have, each for a command of its own."""
 
 TABLES = {
-    "configuration": configuration,
+    **{f"configuration-{room}": partial(configuration, room) for room in ROOMS},
     "state": state,
     "variables": variables,
     "workloads": clocks,
@@ -134,7 +136,7 @@ def renewed(page: str) -> str:
         table = "\n".join(TABLES[match[1]]())
         return f"<!-- begin: {match[1]} -->\n{table}\n<!-- end: {match[1]} -->"
 
-    return re.sub(r"<!-- begin: (\w+) -->\n.*?<!-- end: \1 -->", fill, page, flags=re.DOTALL)
+    return re.sub(r"<!-- begin: ([\w-]+) -->\n.*?<!-- end: \1 -->", fill, page, flags=re.DOTALL)
 
 
 def _table(head: list[str], rows: list[list[str]]) -> Iterator[str]:
@@ -175,7 +177,7 @@ def _section(schema: dict[str, Any], node: dict[str, Any], prefix: str) -> Itera
                 ]
             )
     if prefix:
-        yield f"\n#### {prefix.rstrip('.')}\n"
+        yield f"\n### {prefix.rstrip('.')}\n"
         if "description" in node:
             yield f"{node['description']}\n"
     if rows:

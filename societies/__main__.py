@@ -25,8 +25,8 @@ def command() -> None:
 def _leave_out_current_folder() -> None:
     """Look for workloads where the command ``societies`` does.
 
-    ``python -m`` searches the current folder first, of which anybody may be the author: what is
-    installed or lies there would be found as a workload, or instead of a library.
+    ``python -m`` searches the current folder first, whose files may come from any user: what is
+    installed or lies in it would be found as a workload, or instead of a library.
     """
     if sys.flags.safe_path or not sys.path:
         return

@@ -71,7 +71,7 @@ def run(
         if it has one, which row is whose.
         Without ``replicates`` there are as many societies as rows. Shapes cannot differ.
     batch : int, optional
-        At most so many societies are in the device's memory at a time. Default: as many as fit.
+        At most this many societies are in the device's memory at a time. Default: as many as fit.
         No bit depends on it.
     start : path, optional
         A result of this configuration (ticks and ``record`` may differ): the run is a branch of it,
@@ -191,12 +191,12 @@ def verify(
     Parameters
     ----------
     ticks : int, optional
-        Compare the first so many ticks; the clock's own word does as well (``days=3``). Default: a
-        short run as a whole, of a longer one the first ticks and some at several times, to which
-        the device runs alone.
+        How many of the first ticks to compare; the clock's own word works too (``days=3``).
+        Default: all ticks of a short run; of a longer one the first ticks and some later ones, up
+        to which the device runs alone.
     start : path, optional
         A result of this configuration (ticks and ``record`` may differ): begin with its newest
-        checkpoint instead of tick 0, and compare so many ticks, or all, from there.
+        checkpoint instead of tick 0, and compare ``ticks`` ticks after it, or all.
     table : xarray.Dataset, dict of arrays or path of a CSV file, optional
         As for `run`.
     progress : callable, optional
@@ -226,7 +226,7 @@ def steps(
 ) -> Iterator[Tick]:
     """Run a configuration tick by tick, to look at its state in between; nothing is written.
 
-    Looking changes nothing: the state at every tick has the bits of a run that nobody looks at.
+    Looking changes nothing: the state at every tick has the bits of a run without looking.
 
     Yields
     ------
@@ -266,7 +266,7 @@ def bench(
     Yields
     ------
     Timing
-        One for each measurement, as soon as it is there.
+        One for each measurement, as soon as it is made.
     """
     config, _ = _configuration("bench", config)
     from societies.workload import bench as core

@@ -1,4 +1,4 @@
-"""Which workloads and which shipped configurations and sweeps are there to be run?"""
+"""Which workloads, configurations and sweeps does the package offer to run?"""
 
 from __future__ import annotations
 
@@ -9,20 +9,36 @@ from societies.workload.registry import workload, workload_names
 
 
 def rows() -> list[tuple[str, str]]:
-    """Return a row for each workload, after it one for each of its configurations; then sweeps."""
+    """Return a row for each workload, followed by its configurations, room by room; then sweeps.
+
+    The economy comes first, then the models of other packages, then games and physics.
+    """
     first = {name: _first_sentence(name) for name in shipped_configurations()}
     of = {name: _workload(name) for name in first}
-    found = []
+    rooms: dict[str, list[tuple[str, str]]] = {room: [] for room in ROOMS}
     for name in workload_names():
         try:
             one = workload(name)
             about = f"{one.summary}; a tick is {one_of(one.clock)}, a copy {one_of(one.copies)}"
-        except ConfigError as error:  # of somebody else: the others are listed all the same
-            about = str(error)
-        found.append((name, about))
-        found += [(f"  {config}", first[config]) for config in first if of[config] == name]
+            room = _room(type(one).__module__)
+        except ConfigError as error:  # of another package: the others are listed all the same
+            about, room = str(error), OTHER
+        rooms[room].append((name, about))
+        rooms[room] += [(f"  {config}", first[config]) for config in first if of[config] == name]
     sweeps = [(f"  {name}", _first_sentence(name)) for name in shipped_sweeps()]
+    found = [row for rows_of_room in rooms.values() for row in rows_of_room]
     return [*found, ("sweeps", "what varies from run to run: societies sweep NAME"), *sweeps]
+
+
+OTHER = "other packages"
+ROOMS = ("economy", OTHER, "games", "physics")
+"""Rooms of workloads in the order of the list."""
+
+
+def _room(module: str) -> str:
+    """Return the room of a workload by the module that defines it."""
+    package, *inner = module.split(".")
+    return inner[0] if package == "societies" and inner and inner[0] in ROOMS else OTHER
 
 
 def _workload(name: str) -> str | None:

@@ -888,7 +888,7 @@ def localmem(
     from societies.localmem.table import PORTABLE_LIMIT
 
     macros = dict(word.partition("=")[::2] for word in define or [])
-    leaks = "inherit" if inherit else "error"
+    leaks = "inherit" if inherit else "end"
     if config is not None and file is None:
         planned = plan_source(_kernels_of(config), macros, leaks=leaks)
     elif file is not None and config is None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from societies.config import WorkloadConfig
 
 _KINDS = {
-    "auto": "a GPU if there is one, else a CPU",
+    "auto": "a GPU if one is found, else a CPU",
     "cpu": "the best CPU",
     "gpu": "the best GPU",
     "reference": "plain Python",

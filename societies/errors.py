@@ -37,7 +37,7 @@ def typed(name: str, word: str) -> None:
 
 
 def option(name: str, value: object = None) -> str:
-    """Return how whoever called gives an argument: ``--day 3`` in a shell, ``day=3`` in Python.
+    """Return how the caller writes an argument: ``--day 3`` in a shell, ``day=3`` in Python.
 
     Every message that tells people to give an argument asks for its name here. The name alone is
     ``--out`` or ``the argument out``; the value True stands for a switch, ``--resume``.
@@ -50,7 +50,7 @@ def option(name: str, value: object = None) -> str:
 
 
 def override(text: str) -> str:
-    """Return how whoever called overrides a key: ``--set days=3``, or ``override days=3``."""
+    """Return how the caller overrides a key: ``--set days=3``, or ``override days=3``."""
     return f"override {text}" if _TYPED.get() is None else f"--set {text}"
 
 

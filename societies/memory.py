@@ -35,7 +35,7 @@ def address_space() -> int | None:
 def require_libraries() -> None:
     """Raise DeviceError if NumPy and its like could not be loaded.
 
-    Where there is a limit at all, OpenBLAS is kept from starting a thread for every core, each with
+    If there is a limit, OpenBLAS is prevented from starting a thread for every core, each with
     tens of MiB: nothing here uses it.
     """
     if address_space() is not None:

@@ -20,7 +20,7 @@ _KINDS = (
 def data_directory(name: str) -> Path:
     """Return the folder ``kernels`` or ``configs``.
 
-    In a wheel it lies inside the package (``societies/_data``); in a checkout it lies beside it.
+    In a wheel it lies inside the package (``societies/_data``); in a checkout it lies next to it.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def data_directory(name: str) -> Path:
 def kind_unless_file(path: str | os.PathLike[str]) -> str | None:
     """Say what is at ``path`` if reading it could wait for ever or never end: a pipe, a device.
 
-    Returns None for files, for folders and for what is not there, which the system itself refuses.
+    Returns None for files and folders, and for paths that do not exist: opening those fails.
     """
     try:
         mode = os.stat(path).st_mode

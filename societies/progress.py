@@ -1,4 +1,4 @@
-"""How far is a run: a bar in a terminal or in a notebook, and nothing where nobody is watching."""
+"""How far is a run: a bar in a terminal or in a notebook, and nothing in other places."""
 
 from __future__ import annotations
 

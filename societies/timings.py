@@ -1,4 +1,4 @@
-"""How are measurements of speed shown and kept: a table for people, CSV for programs."""
+"""How are measurements of speed shown and saved: a table for people, CSV for programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def measured(timings: Iterable[Timing], out: Path | None, *, overwrite: bool) -> list[Timing]:
-    """Carry out measurements; each is in the table as soon as it is there.
+    """Carry out measurements; each is in the table as soon as it is made.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How is a noun written where there are several of what it names?"""
+"""How is a noun written in the plural?"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@
 #include "economy/team.cl"
 #include "primitives/softmath.cl"
 
-#define MANY 4000000000000000000L  // more units than anybody can hold
+#define MANY 4000000000000000000L  // more units than any agent can hold
 
 // On a GPU, where all devices make holdings and so ladders of offers long, a work-item takes so
 // many steps of a ladder alone; all work-items together take a longer one, LADDER_LANES steps at a
@@ -90,7 +90,7 @@ static side_t side(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society, con
     return s;
 }
 
-// Utility of getting `got` units less that of losing `lost` (0 if there are not so many).
+// Utility of getting `got` units less that of losing `lost` (0 if it holds fewer than `lost`).
 static real surplus(TABLE_PARAMETERS, const side_t s, const long got, const long lost)
 {
     const real gain = total_utility(TABLES, s.get_curve, s.get_held + got) - s.get_now;
@@ -387,7 +387,7 @@ COLLECTIVE void proposal_together(TABLE_PARAMETERS, const team_t team, const lad
     bool climbs = lane != NONE;
     real best = -(real)INFINITY;
     for (uint i = LANE; i < 2 * TEAMS; i += LANES) ends[i] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);  // nobody has steps, before those who climb say that they have
+    barrier(CLK_LOCAL_MEM_FENCE);  // no steps yet, before the work-items that climb count theirs
     if (lane == 0) last[0] = last[1] = NO_STEP;
     // No step is known to be the last, before one is; holdings are read, before they change.
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -402,7 +402,7 @@ COLLECTIVE void proposal_together(TABLE_PARAMETERS, const team_t team, const lad
                 !(own_surplus(TABLES, s, rounded(at + s.rate), given_here + 1) > min_surplus))
                 atomic_min(last + turn, step);  // the least: any order gives the same
         }
-        // The last step, before anybody goes on; the next turn's stays as it is meanwhile.
+        // The last step, before any goes on; the next turn's stays as it is meanwhile.
         barrier(CLK_LOCAL_MEM_FENCE);
         const uint end = last[turn];
         more = 0;
@@ -420,7 +420,7 @@ COLLECTIVE void proposal_together(TABLE_PARAMETERS, const team_t team, const lad
         gains[lane] = best;
         steps[lane] = found;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody's best, before the best of them
+    barrier(CLK_LOCAL_MEM_FENCE);  // the best of each, before the best of them
     TAKE_BETTER(32);
     barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
     TAKE_BETTER(16);
@@ -435,10 +435,7 @@ COLLECTIVE void proposal_together(TABLE_PARAMETERS, const team_t team, const lad
     barrier(CLK_LOCAL_MEM_FENCE);  // this level, before the one above
     *given = lane == 0 ? s.first + steps[0] : 0;
     *taken = rounded((real)*given * s.rate);
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before its memory is used again
-    local_free(LADDER_LANES * sizeof(uint));
-    local_free(LADDER_LANES * sizeof(real));
-    local_free(2 * TEAMS * sizeof(uint));
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before its memory is used again
 }
 #endif
 

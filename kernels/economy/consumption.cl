@@ -69,7 +69,6 @@ COLLECTIVE void consume(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t society
         rng_skip(&rng, total);
         stream(agent, PURPOSE_CONSUMPTION) = rng_pack(rng);
     }
-    local_free(RESOURCES * sizeof(uint));
 }
 #endif
 

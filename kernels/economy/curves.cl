@@ -1,7 +1,7 @@
 // What is a unit worth to an agent and how long does it take: look-ups in the curves' tables.
 // Twin: reference_py/economy/curves.py. The tables are made before the first day (reference_py/
-// economy/tables.py); those of all curves lie one after the other. A society in which everybody has
-// the same curve, the usual case, reads no index at all.
+// economy/tables.py); those of all curves lie one after the other. A society in which all agents
+// have the same curve, the usual case, reads no index at all.
 #ifndef ECONOMY_CURVES_CL
 #define ECONOMY_CURVES_CL
 

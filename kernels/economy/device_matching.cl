@@ -236,7 +236,7 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS, const size_t society, const 
         placed += 2;
         group_barrier(CLK_LOCAL_MEM_FENCE);  // who is free, before the next is drawn
     } while (left > 0);
-    group_barrier(CLK_GLOBAL_MEM_FENCE);  // pairs are formed, and nobody asks who has met
+    group_barrier(CLK_GLOBAL_MEM_FENCE);  // pairs are formed, and no work-item asks who has met
     for (uint first = 2 * lid; first + 1 < agents; first += 2 * lanes) {
         const uint a = device_partners(first), b = device_partners(first + 1);
         met(a, market_round) = b;
@@ -248,11 +248,6 @@ COLLECTIVE_WHOLE void pair_agents(STATE_PARAMETERS, const size_t society, const 
     local_free(AGENTS * FREE_WORDS * sizeof(uint));
     local_free(AGENTS * PARTNERS_REMEMBERED * sizeof(real));
 #endif
-    local_free(sizeof(uint));
-    local_free(GROUP_MOST * sizeof(uint));
-    local_free(GROUP_MOST * sizeof(real));
-    local_free(BLOCKS * sizeof(uint));
-    local_free(FREE_WORDS * sizeof(uint));
 }
 
 __kernel void device_matching(STATE_PARAMETERS, const uint device_type, const uint market_round)

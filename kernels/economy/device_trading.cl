@@ -47,7 +47,7 @@ COLLECTIVE uint worth_of_goods(DEAL_PARAMETERS, __local real *worth, __local uch
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // worths of all devices, and what was found
     const uint all = *found;
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before its memory is used again
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before its memory is used again
     local_free(sizeof(uint));
     return all;
 }
@@ -109,7 +109,7 @@ COLLECTIVE uint choice(DEAL_PARAMETERS, real *best)
                 worth[r] = 0.0;
     group_barrier(CLK_LOCAL_MEM_FENCE);  // what is for sale, before the best is picked
     if (LANE == 0) *picked = found ? most_wanted(resources, worth) : NONE;
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // the pick, before everybody reads it
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // the pick, before all read it
     pick = *picked;
 #endif
     if (pick != NONE) *best = worth[pick];
@@ -130,7 +130,7 @@ COLLECTIVE real sellers_cost(DEAL_PARAMETERS, const uint resource)
     group_barrier(CLK_LOCAL_MEM_FENCE);  // which cost is asked for, before it is worked out
     costs(AGENT(seller), device_type, wanted, cost);
     const real found = cost[resource];
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before its memory is used again
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before its memory is used again
     local_free(RESOURCES * sizeof(uchar));
     local_free(RESOURCES * sizeof(real));
     return found;
@@ -362,7 +362,7 @@ COLLECTIVE void bundles(DEAL_PARAMETERS, const __local uint *offered, const uint
         low[w] = 0;
         high[w] = known ? 0 : held(buyer, offered[w < count ? w : w - count]);
     }
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // the bounds, before anybody searches between them
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // the bounds, before any searches between them
     narrow(DEAL, offered, count, cost, worth, low, high);
     for (uint w = LANE; w < 2 * count; w += LANES) {
         const uint role = w < count ? TAKES : GIVES, first = role * count;

@@ -43,7 +43,7 @@ static bool has_recipe(STATE_PARAMETERS, const size_t society, const uint device
     return recipe(device_type, resource, 0) >= 0;
 }
 
-// Whether anybody knows anything about making the device.
+// Whether any agent has experience in making the device.
 static bool is_known(STATE_PARAMETERS, const size_t society, const uint device_type,
                      const uint resource)
 {

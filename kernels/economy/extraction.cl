@@ -115,7 +115,7 @@ INLINED best_t read_root(TREE_PARAMETERS)
 #endif
 }
 
-// What there is beside a resource's leaf below each node above it.
+// The siblings of the nodes on the way from a resource's leaf to the root.
 #define ROOT_IN_HALVES (LEAVES == 64)
 #define WHOLE_LEVELS (LEVELS - ROOT_IN_HALVES)
 typedef struct {
@@ -227,7 +227,7 @@ INLINED void fill_level(TREE_PARAMETERS, const uint level)
                              LEAVES / (2 * level)));
 }
 
-// Form all nodes above the leaves of so many trees, level by level; `leaves` is LEAVES, hidden from
+// Form all nodes above the leaves of several trees, level by level; `leaves` is LEAVES, hidden from
 // the compiler.
 COLLECTIVE void fill_trees(TREE_PARAMETERS, const uint trees, const uint leaves)
 {
@@ -588,8 +588,6 @@ COLLECTIVE_WHOLE void extract(STATE_PARAMETERS, TABLE_PARAMETERS, __global real 
     local_free(SLOTS * RESOURCES * sizeof(real));
     local_free(SLOTS * RESOURCES * sizeof(real));
 #endif
-    local_free(SLOTS * TREE_NODES * sizeof(uint));
-    local_free(SLOTS * TREE_NODES * sizeof(real));
 }
 
 // `all_agents`: of all societies; `together`: of a workgroup.

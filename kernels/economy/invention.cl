@@ -63,7 +63,7 @@ static void draw_places(rng_t *rng, const uint n, const uint count, uint *rank)
 }
 
 // Consider one resource more than a tool needs: the two of most experience, held or not, and others
-// of which the agent holds enough. Return whether there are so many.
+// of which the agent holds enough. Return false if it holds too few.
 static bool tool_ingredients(STATE_PARAMETERS, const size_t society, const uint agent, rng_t *rng,
                              invention_t *found)
 {
@@ -149,7 +149,7 @@ INLINED void device_ingredients(STATE_PARAMETERS, const size_t society, const ui
 }
 #endif
 
-// Whether the device may be invented: it never was, or nobody knows it any longer.
+// Whether the device may be invented: it never was, or no agent knows it any longer.
 INLINED bool untaken(STATE_PARAMETERS, const size_t society, const uint device_type,
                      const uint resource, const __local uchar *known)
 {
@@ -210,7 +210,8 @@ INLINED void attempt(AGENT_PARAMETERS, const __local uchar *known, rng_t *rng, i
 #endif
 }
 
-// Make the invention the recipe of the society and log it. It replaces a recipe that nobody knows.
+// Make the invention the recipe of the society and log it. It replaces a recipe that no agent
+// knows.
 static void establish(STATE_PARAMETERS, const size_t society, const uint agent, const uint day,
                       const invention_t *found, __global int *inventions_log,
                       __global uint *inventions_count, const uint inventions_rows,
@@ -322,7 +323,7 @@ COLLECTIVE_WHOLE void invent(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t so
                 device_experience(a, *new_type, *new_resource) = 0.0;
                 practised(a, *new_type, *new_resource) = 0;
             }
-        group_barrier(CLK_GLOBAL_MEM_FENCE);  // nobody knows an older recipe, before it is learnt
+        group_barrier(CLK_GLOBAL_MEM_FENCE);  // the older recipe is forgotten, before it is learnt
         if (LANE == 0 && first != NONE) {
             learn(STATE, society, order[first], *new_type, *new_resource, known);
             *winner = NONE;
@@ -330,13 +331,6 @@ COLLECTIVE_WHOLE void invent(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t so
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // what is new, before the next
         next = first == NONE ? next + LANES : first + 1;
     } while (next < AGENTS);
-#if AGENTS <= INVENTION_ORDER_LIMIT
-    local_free(AGENTS * sizeof(uint));
-#endif
-    local_free(TYPES * RESOURCES * sizeof(uchar));
-    local_free(sizeof(uint));
-    local_free(sizeof(uint));
-    local_free(sizeof(uint));
 }
 
 __kernel void invention(STATE_PARAMETERS, TABLE_PARAMETERS, const uint day,

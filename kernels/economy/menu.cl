@@ -9,11 +9,11 @@
 #include "primitives/select.cl"
 
 // All that an agent's menu depends on, the remembered values, of resources that are not held
-// UNHELD, and the order of the resources by them. It is kept from meeting to meeting and corrected
-// after a swap, which changes two holdings: that is quicker than to choose again. On a CPU the
-// first LISTED resources are listed in order; zeros, with which the memory begins, are no list:
-// `length` is 0. On a GPU, up to as many resources as are ranked by counting, the ranks of all
-// resources are kept, once they are `known`.
+// UNHELD, and the order of the resources by them. It is cached from meeting to meeting and
+// corrected after a swap, which changes two holdings: that is quicker than to choose again. On a
+// CPU the first LISTED resources are listed in order; zeros, with which the memory begins, are no
+// list: `length` is 0. On a GPU, up to as many resources as are ranked by counting, the ranks of
+// all resources are cached, once they are `known`.
 #define RANKED (!DEVICE_IS_CPU && RESOURCES <= SELECT_BY_RANK)
 #define LISTED (RESOURCES < 4 * MENU_SIZE ? RESOURCES : 4 * MENU_SIZE)
 typedef struct {
@@ -117,7 +117,6 @@ INLINED void look_at_menu(STATE_PARAMETERS, __global menu_t *menus, const size_t
         }
         if (anew) list_anew(kept);
     }
-    local_free(RESOURCES * sizeof(real));
 }
 
 // The same after a swap, which changed two holdings.
@@ -141,14 +140,14 @@ static uint menu_length(const __global menu_t *kept)
 // of a team.
 #define RANKS_PARAMETERS const team_t team, __local real *key, __local ushort *rank
 
-// Take over the kept ranks, or rank anew if a key has changed.
+// Take over the cached ranks, or rank anew if a key has changed.
 COLLECTIVE void load_ranks(STATE_PARAMETERS, __global const menu_t *menus, const size_t society,
                            const uint agent, RANKS_PARAMETERS)
 {
     __global const menu_t *kept = menus + (society * AGENTS + agent);
     __local uint *changed = local_malloc(TEAMS * sizeof(uint));
     if (team.lane == 0) changed[team.slot] = !kept->known;
-    barrier(CLK_LOCAL_MEM_FENCE);  // what is kept at all, before a change is found
+    barrier(CLK_LOCAL_MEM_FENCE);  // whether ranks are cached, before a change is found
     for (uint r = team.lane; r < resources; r += team.lanes) {
         key[r] = key_of(STATE, society, agent, r);
         rank[r] = kept->rank[r];
@@ -163,7 +162,6 @@ COLLECTIVE void load_ranks(STATE_PARAMETERS, __global const menu_t *menus, const
         rank[r] = before;
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // all ranks; `changed` is read
-    local_free(TEAMS * sizeof(uint));
 }
 
 INLINED void keep_ranks(STATE_PARAMETERS, __global menu_t *menus, const size_t society,
@@ -252,7 +250,6 @@ COLLECTIVE void rank_again(STATE_PARAMETERS, const size_t society, const uint a,
         rank_swapped(of_b, key_b, rank_b, before + 2);
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // all ranks, before they are read
-    local_free(4 * TEAMS * sizeof(uint));
 }
 
 #define is_on_menu(key, rank, resource) ((rank)[resource] < menu_size && (key)[resource] < UNHELD)
@@ -273,8 +270,6 @@ COLLECTIVE void choose_menu(STATE_PARAMETERS, __global menu_t *menus, const size
     }
     keep_ranks(STATE, menus, society, agent, all, key, rank);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the menu, before it is read
-    local_free(RESOURCES * sizeof(ushort));
-    local_free(RESOURCES * sizeof(real));
 }
 #else
 // Choose the menu of an agent, by all work-items. Local memory: 11 bytes a resource.
@@ -290,9 +285,6 @@ COLLECTIVE void choose_menu(STATE_PARAMETERS, __global menu_t *menus, const size
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // the agent's values, before they are ranked
     n_smallest(key, mask, resources, menu_size, menu, scratch);
-    local_free((RESOURCES + 1) / 2 * sizeof(uint));
-    local_free(RESOURCES * sizeof(uchar));
-    local_free(RESOURCES * sizeof(real));
 }
 #endif
 

@@ -24,7 +24,7 @@ __kernel void begin_network(STATE_PARAMETERS)
 }
 
 // The place of the taker among those to whom the agent gave anything today. There is room for
-// everybody that it can meet. An agent is in one meeting at a time, so one work-item writes its
+// every agent that it can meet. An agent is in one meeting at a time, so one work-item writes its
 // list.
 static uint link_to(STATE_PARAMETERS, const size_t society, const uint giver, const uint taker)
 {

@@ -53,7 +53,7 @@ COLLECTIVE void gather_living(STATE_PARAMETERS, const size_t society, __global c
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // numbers and count of all agents
 }
 
-// The median of so many numbers in order.
+// The median of `count` numbers in order.
 static real median(__global const real *ordered, const int count)
 {
     return (ordered[(count - 1) / 2] + ordered[count / 2]) / 2.0;

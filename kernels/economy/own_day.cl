@@ -16,7 +16,7 @@
 //
 // One work-item then adds up minutes, in that order, until the day is over or a resource has no
 // unit left that was looked at: then all look ahead again. Without devices, for up to 64 resources,
-// and if nobody takes what pays nearly best (EXTRACTION_AHEAD, societies/economy/memory.py).
+// and if no agent takes what pays nearly best (EXTRACTION_AHEAD, societies/economy/memory.py).
 #include "economy/bits.cl"
 #include "economy/curves.cl"
 #include "economy/end_day.cl"
@@ -41,7 +41,7 @@
 // How far a day has come.
 typedef struct {
     real time, last_gain;
-    uint taken;  // so many units of the order have been extracted, from the first on
+    uint taken;  // units of the order that have been extracted, from the first on
     bool again;  // the day goes on, but with what has not been looked at
     rng_t rng;
 } walk_t;
@@ -258,17 +258,6 @@ COLLECTIVE void extract_at_once(STATE_PARAMETERS, TABLE_PARAMETERS, const size_t
     }
     for (uint r = LANE; r < resources; r += LANES)
         keep_practice(STATE, TABLES, society, agent, r, holding[r], experienced[r]);
-    local_free(2 * sizeof(uint));
-    local_free(RESOURCES * sizeof(int));
-    local_free(RESOURCES * sizeof(uint));
-    local_free(UNITS * sizeof(uint));
-    local_free((UNITS + 1) * sizeof(uint));
-    local_free(RESOURCES * sizeof(real));
-    local_free((UNITS + 1) * sizeof(real));
-    local_free((UNITS + 1) * sizeof(real));
-    local_free(UNITS * sizeof(real));
-    local_free(UNITS * sizeof(real));
-    local_free(UNITS * sizeof(real));
 }
 
 // A workgroup is an agent; a work-item is in turn a resource and a unit of one. Local memory: 388
@@ -281,7 +270,8 @@ __kernel void extraction_at_once(STATE_PARAMETERS, TABLE_PARAMETERS)
     extract_at_once(STATE, TABLES, society, agent);
 }
 
-// The same, and the end of the day and the agent's statistics, which follow it where nobody trades.
+// The same, and the end of the day and the agent's statistics, which follow it if there is no
+// trade.
 __kernel void own_day(STATE_PARAMETERS, TABLE_PARAMETERS)
 {
     const size_t society = get_group_id(0) / AGENTS;

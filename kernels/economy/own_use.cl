@@ -48,9 +48,7 @@ COLLECTIVE bool benefits(AGENT_PARAMETERS, __global used_t *uses, const uint dev
     }
     group_barrier(CLK_LOCAL_MEM_FENCE);  // whether there is any, before it is read
     const bool found = *any;
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before its memory is used again
-    local_free(NEED_ROWS * NEED_ROW * sizeof(count_t));
-    local_free(sizeof(uint));
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before its memory is used again
     return found;
 }
 
@@ -117,10 +115,6 @@ COLLECTIVE_WHOLE void decide(AGENT_PARAMETERS, __global used_t *uses, const uint
     __local uchar *wanted = local_malloc(RESOURCES * sizeof(uchar));
     decide_each(AGENT(agent), uses, device_type, gain, wanted, price, picked);
     forget_uses(AGENT(agent), uses);
-    local_free(RESOURCES * sizeof(uchar));
-    local_free(sizeof(uint));
-    local_free(sizeof(real));
-    local_free(RESOURCES * sizeof(real));
 }
 
 __kernel void own_use(STATE_PARAMETERS, TABLE_PARAMETERS, __global used_t *uses,

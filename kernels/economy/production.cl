@@ -86,8 +86,6 @@ COLLECTIVE_WHOLE void produce(AGENT_PARAMETERS)
         group_barrier(CLK_LOCAL_MEM_FENCE);  // this type's totals are read, before the next one's
         ++place;
     } while (place < TYPES);
-    local_free(RESOURCES * sizeof(int));
-    local_free(RESOURCES * sizeof(real));
 }
 
 __kernel void production(STATE_PARAMETERS, TABLE_PARAMETERS)

@@ -180,13 +180,5 @@ __kernel void society_at_once(STATE_PARAMETERS, const uint day)
         series(SERIES_agents_alive) = count;
         describe_three_days(STATE, society, day, around, so_far, gini_around);
     }
-    local_free(2 * sizeof(int));
-    local_free(DISTRIBUTIONS * sizeof(real));
-    local_free(RESOURCES * sizeof(real));
-    local_free(RESOURCES * sizeof(real));
-    local_free(RESOURCES * sizeof(real));
-    local_free(AGENTS * sizeof(uint));
-    local_free(ROWS_ADDED * AGENTS * sizeof(real));
-    local_free(AGENTS * RESOURCES * sizeof(real));
 }
 #endif

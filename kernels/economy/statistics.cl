@@ -48,8 +48,6 @@ COLLECTIVE_WHOLE void add_up_day(STATE_PARAMETERS, TABLE_PARAMETERS, const size_
         utility_1(agent) = utility(agent);
         utility(agent) = total;
     }
-    local_free(sizeof(sums_t));
-    local_free(RESOURCES * sizeof(real));
 }
 
 // Add up the day of every living agent. A workgroup is an agent, a work-item a resource.
@@ -341,7 +339,6 @@ COLLECTIVE_WHOLE void distribution(STATE_PARAMETERS, const size_t society, const
         moment[MOMENT_GINI] = gini(weighted, total, (real)*living);
         moment[MOMENT_MEDIAN] = middle;
     }
-    local_free(sizeof(int));
 }
 
 // Sum, Gini coefficient and median of one quantity over the living agents. A workgroup is a
@@ -445,8 +442,6 @@ COLLECTIVE_WHOLE void describe(STATE_PARAMETERS, const size_t society, __global 
         for (uint quarter = 0; quarter < 5; ++quarter)
             series(series_of_hhi[quarter]) = quartile(ordered, quarter);
     }
-    local_free(RESOURCES * sizeof(real));
-    local_free(RESOURCES * sizeof(real));
 }
 
 // Record the other series of the day. A workgroup is a society; a work-item is first an agent, then

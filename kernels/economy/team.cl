@@ -22,7 +22,7 @@ typedef struct {
     uint slot, teams, lane, lanes;
 } team_t;
 
-// The team of a work-item, if so many share the workgroup: at most TEAMS, and no more than there
+// The team of a work-item if `teams` share the workgroup: at most TEAMS, and no more than there
 // are work-items. Those left over rest.
 static team_t team_of(const uint teams)
 {

@@ -142,11 +142,9 @@ COLLECTIVE_WHOLE void meet(MEETING_PARAMETERS, __global real *scores, __global m
         }
         alone_in_order();  // the lists are read, before their memory is used again
     } while (going);
-    local_free(ATTEMPTS * sizeof(ushort));
-    local_free(ATTEMPTS * sizeof(ushort));
 }
 
-// A workgroup takes so many pairs, one after the other, and so many rounds of theirs: one round of
+// A workgroup takes several pairs, one after the other, and several rounds of theirs: one round of
 // a few pairs or, where there are many societies, all pairs of one and all rounds of a market,
 // which then need no launch for each round.
 __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
@@ -189,7 +187,7 @@ INLINED uint sold_before(const __local uint *sold, const uint resource)
     return count;
 }
 
-// List the resources, ascending. Returns how many, to everybody.
+// List the resources, ascending. Returns how many, to all.
 INLINED uint list_sold(STATE_PARAMETERS, const team_t team, const __local uint *sold,
                        __local ushort *listed)
 {
@@ -209,7 +207,6 @@ COLLECTIVE void offer(STATE_PARAMETERS, __global menu_t *menus, const size_t soc
     for (uint i = LANE; i < menu_size; i += LANES)
         if (menu[i] != NONE) sell(on_menu, menu[i]);
     barrier(CLK_LOCAL_MEM_FENCE);  // the menu is marked, before another is made
-    local_free(MENU_SIZE * sizeof(uint));
 }
 #endif
 
@@ -481,12 +478,9 @@ COLLECTIVE void meet(MEETING_PARAMETERS, const team_t team, __global real *score
     local_free(2 * TEAMS * RESOURCES * sizeof(ushort));
     local_free(2 * TEAMS * RESOURCES * sizeof(real));
 #endif
-    local_free(2 * TEAMS * ATTEMPTS * sizeof(ushort));
-    local_free(2 * TEAMS * SALE_WORDS * sizeof(uint));
-    local_free(TEAMS * sizeof(course_t));
 }
 
-// A workgroup takes so many pairs, side by side as far as there are work-items.
+// A workgroup takes several pairs, side by side as far as its work-items allow.
 __kernel void trading(STATE_PARAMETERS, TABLE_PARAMETERS, __global real *scores,
                       __global menu_t *menus, const uint market_round, const uint together,
                       const uint all_pairs)

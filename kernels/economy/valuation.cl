@@ -94,7 +94,7 @@ INLINED real with_components(AGENT_PARAMETERS, const uint device_type, const uin
     return total;
 }
 
-// The type so many levels below.
+// The type `levels` levels below.
 static uint type_below(const uint device_type, const int levels)
 {
     uint found = device_type;
@@ -136,10 +136,6 @@ COLLECTIVE_WHOLE void up_from_tools(AGENT_PARAMETERS, const uint device_type,
         group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         depth -= 1;
     } while (depth >= 0);
-#if DEVICE_IS_CPU
-    local_free(4 * RESOURCES * sizeof(uchar));
-#endif
-    local_free(RESOURCES * sizeof(real));
 }
 
 // What each wanted device of the type costs the agent: its expected price, or else the value of the
@@ -200,7 +196,7 @@ INLINED counts_t one_device(__local count_t *rows, const uint resource)
     return one;
 }
 
-// How many components so many devices of one type need, in the other of the two rows.
+// How many components the devices of one type need, in the other of the two rows.
 INLINED counts_t needed(STATE_PARAMETERS, const size_t society, const uint device_type,
                         __local count_t *rows, const counts_t devices)
 {
@@ -297,7 +293,7 @@ typedef struct {
 } use_t;
 
 // How many levels of experience are passed completely before `end`. A bisection that guesses: at
-// the present effort so many levels more are passed. Efforts change slowly, so a few guesses do.
+// the present effort this many levels more are passed. Efforts change slowly, so a few guesses do.
 INLINED int levels_passed(__global const real *effort_of, __global const real *total,
                           const int last, const int level, const real time, const real end,
                           const real learning)
@@ -357,7 +353,7 @@ WHOLE use_t use(__global const real *effort_of, __global const real *total, cons
 // The units that the devices of an agent and one more would extract, and all that they depend on:
 // an agent values a device many times in a day, and little of this changes in between. A row for
 // each resource of each agent; `device_type` is the type and 1, 0 where nothing is known. Nothing
-// is kept from one market to the next (`forget_uses`).
+// is cached from one market to the next (`forget_uses`).
 typedef struct {
     real experience, minutes[INDUSTRY + 1];
     long before, units;

@@ -8,7 +8,7 @@
 // L, with the same arguments except rng; any n below 2^31, also 0 and above L. The draws of a
 // stream have an order, so work-item 0 draws with its rng, which moves on; the others' are not
 // touched (they may be undefined). The caller has ordered earlier reads of the results by a
-// barrier; the last barrier inside lets everybody read them at once. The result does not depend
+// barrier; the last barrier inside lets all read them at once. The result does not depend
 // on L. n <= 1: nothing drawn.
 //
 // Cost in steps of the slowest work-item: n - 1 draws and exchanges, all of them work-item 0's, and
@@ -37,7 +37,7 @@ COLLECTIVE void random_permutation(rng_t *rng, __local uint *order, uint n)
             order[last - 1u] = taken;
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // the random order, before everybody reads it
+    barrier(CLK_LOCAL_MEM_FENCE);  // the random order, before all read it
 }
 
 // The same order from the same draws, in global memory, by one workgroup.
@@ -55,7 +55,7 @@ COLLECTIVE void random_permutation_global(rng_t *rng, __global int *order, uint 
             order[last - 1u] = taken;
         }
     }
-    barrier(CLK_GLOBAL_MEM_FENCE);  // the random order, before everybody reads it
+    barrier(CLK_GLOBAL_MEM_FENCE);  // the random order, before all read it
 }
 
 // partner[i] = j and partner[j] = i for the pairs of a uniformly random perfect matching of
@@ -70,7 +70,7 @@ COLLECTIVE void random_matching(rng_t *rng, __local uint *partner, uint n, __loc
         const uint other = i ^ 1u;
         partner[scratch[i]] = other < n ? scratch[other] : NONE;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // all partners, before everybody reads them or fills scratch
+    barrier(CLK_LOCAL_MEM_FENCE);  // all partners, before all read them or fills scratch
 }
 
 #endif

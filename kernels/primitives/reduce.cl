@@ -33,7 +33,7 @@
     if (get_local_id(0) == 0) \
         for (index stride = 1; stride < n; stride *= 2) \
             for (index p = 0; p + stride < n; p += 2 * stride) join; \
-    barrier(fence) /* the tree, before everybody reads its root */
+    barrier(fence) /* the tree, before all read its root */
 #else
 #define REDUCE_TREE(index, fence, join) \
     index stride = 1; \
@@ -52,7 +52,7 @@ COLLECTIVE real reduce_sum_local(__local real *x, const uint n)
 {
     REDUCE_TREE(uint, CLK_LOCAL_MEM_FENCE, x[p] += x[p + stride]);
     const real sum = n > 0u ? x[0] : 0.0;
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the sum, before x is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the sum, before x is used again
     return sum;
 }
 
@@ -70,7 +70,7 @@ COLLECTIVE real reduce_sum_global(__global real *x, const uint n)
 {
     REDUCE_TREE(size_t, CLK_GLOBAL_MEM_FENCE, x[p] += x[p + stride]);
     const real sum = n > 0u ? x[0] : 0.0;
-    barrier(CLK_GLOBAL_MEM_FENCE);  // everybody has read the sum, before x is used again
+    barrier(CLK_GLOBAL_MEM_FENCE);  // all have read the sum, before x is used again
     return sum;
 }
 
@@ -87,7 +87,7 @@ COLLECTIVE real reduce_extreme_local(__local real *x, const uint n, const bool l
 {
     REDUCE_TREE(uint, CLK_LOCAL_MEM_FENCE, x[p] = reduce_better(x[p], x[p + stride], largest));
     const real extreme = n > 0u ? x[0] : largest ? -INFINITY : INFINITY;
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the extreme, before x is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the extreme, before x is used again
     return extreme;
 }
 
@@ -95,7 +95,7 @@ COLLECTIVE real reduce_extreme_global(__global real *x, const uint n, const bool
 {
     REDUCE_TREE(size_t, CLK_GLOBAL_MEM_FENCE, x[p] = reduce_better(x[p], x[p + stride], largest));
     const real extreme = n > 0u ? x[0] : largest ? -INFINITY : INFINITY;
-    barrier(CLK_GLOBAL_MEM_FENCE);  // everybody has read the extreme, before x is used again
+    barrier(CLK_GLOBAL_MEM_FENCE);  // all have read the extreme, before x is used again
     return extreme;
 }
 
@@ -132,7 +132,7 @@ COLLECTIVE long reduce_sum_long(__local long *x, const uint n)
     REDUCE_TREE(uint, CLK_LOCAL_MEM_FENCE,
                 x[p] = as_long(as_ulong(x[p]) + as_ulong(x[p + stride])));
     const long sum = n > 0u ? x[0] : 0l;
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the sum, before x is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the sum, before x is used again
     return sum;
 }
 
@@ -141,7 +141,7 @@ COLLECTIVE long reduce_min_long(__local long *x, const uint n)
 {
     REDUCE_TREE(uint, CLK_LOCAL_MEM_FENCE, x[p] = min(x[p], x[p + stride]));
     const long smallest = n > 0u ? x[0] : LONG_MAX;
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the minimum, before x is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the minimum, before x is used again
     return smallest;
 }
 
@@ -150,7 +150,7 @@ COLLECTIVE long reduce_max_long(__local long *x, const uint n)
 {
     REDUCE_TREE(uint, CLK_LOCAL_MEM_FENCE, x[p] = max(x[p], x[p + stride]));
     const long largest = n > 0u ? x[0] : LONG_MIN;
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the maximum, before x is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the maximum, before x is used again
     return largest;
 }
 
@@ -160,7 +160,7 @@ COLLECTIVE uint reduce_sum_uint(__local uint *x, const uint n)
 {
     REDUCE_TREE(uint, CLK_LOCAL_MEM_FENCE, x[p] += x[p + stride]);
     const uint sum = n > 0u ? x[0] : 0u;
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the sum, before x is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the sum, before x is used again
     return sum;
 }
 
@@ -168,7 +168,7 @@ COLLECTIVE uint reduce_min_uint(__local uint *x, const uint n)
 {
     REDUCE_TREE(uint, CLK_LOCAL_MEM_FENCE, x[p] = min(x[p], x[p + stride]));
     const uint smallest = n > 0u ? x[0] : UINT_MAX;
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the minimum, before x is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the minimum, before x is used again
     return smallest;
 }
 
@@ -176,7 +176,7 @@ COLLECTIVE uint reduce_max_uint(__local uint *x, const uint n)
 {
     REDUCE_TREE(uint, CLK_LOCAL_MEM_FENCE, x[p] = max(x[p], x[p + stride]));
     const uint largest = n > 0u ? x[0] : 0u;
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the maximum, before x is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the maximum, before x is used again
     return largest;
 }
 
@@ -195,7 +195,7 @@ COLLECTIVE uint reduce_count(const __local uchar *flags, uint n, __local uint *s
     if (mine > 0u) atomic_add(scratch, mine);
     barrier(CLK_LOCAL_MEM_FENCE);  // counts of all work-items, before the total is read
     const uint count = scratch[0];
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the count, before scratch is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the count, before scratch is used again
     return count;
 }
 

@@ -7,7 +7,7 @@
 // Contract of every function: called by all work-items of a one-dimensional workgroup of any size
 // L, with the same arguments; any n up to 2^30. The caller has ordered its writes by a barrier.
 // Every work-item gets the result. The last barrier inside orders all writes, so the results can
-// be read by everybody at once. Cost: 2 n / L + 2 log2(n) steps, 2 log2(n) + 2 barriers, none of
+// be read by all at once. Cost: 2 n / L + 2 log2(n) steps, 2 log2(n) + 2 barriers, none of
 // them inside a condition or a loop that might not run (real.cl says why). On a CPU, where
 // work-items take turns and the sum of all steps counts, one of them adds up alone: n steps and 2
 // or 3 barriers.
@@ -29,7 +29,7 @@
 COLLECTIVE uint scan_exclusive(__local uint *x, const uint n)
 {
     const uint last = n > 0u ? x[n - 1u] : 0u;
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the last entry, before it changes
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the last entry, before it changes
     if (get_local_id(0) == 0) {
         uint sum = 0u;
         for (uint i = 0u; i < n; ++i) {
@@ -38,9 +38,9 @@ COLLECTIVE uint scan_exclusive(__local uint *x, const uint n)
             sum += own;
         }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // the sums, before everybody reads them
+    barrier(CLK_LOCAL_MEM_FENCE);  // the sums, before all read them
     const uint total = n > 0u ? x[n - 1u] + last : 0u;
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the total, before x is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the total, before x is used again
     return total;
 }
 
@@ -49,9 +49,9 @@ COLLECTIVE uint scan_inclusive(__local uint *x, const uint n)
 {
     if (get_local_id(0) == 0)
         for (uint i = 1u; i < n; ++i) x[i] += x[i - 1u];
-    barrier(CLK_LOCAL_MEM_FENCE);  // the sums, before everybody reads them
+    barrier(CLK_LOCAL_MEM_FENCE);  // the sums, before all read them
     const uint total = n > 0u ? x[n - 1u] : 0u;
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the total, before x is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the total, before x is used again
     return total;
 }
 #else
@@ -76,7 +76,7 @@ COLLECTIVE uint scan_exclusive(__local uint *x, const uint n)
     const uint lid = (uint)get_local_id(0), lanes = (uint)get_local_size(0);
     const uint top = scan_up(x, n);
     const uint total = n > 0u ? x[n - 1u] : 0u;
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the total, before the root is cleared
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the total, before the root is cleared
     if (lid == 0u && n > 0u) x[n - 1u] = 0u;
     barrier(CLK_LOCAL_MEM_FENCE);  // the root, before its children take it
     // Down: a node knows the sum before it; its left child takes that, its right child that plus
@@ -110,7 +110,7 @@ COLLECTIVE uint scan_inclusive(__local uint *x, const uint n)
         stride /= 2u;
     } while (stride > 0u);
     const uint total = n > 0u ? x[n - 1u] : 0u;
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the total, before x is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the total, before x is used again
     return total;
 }
 #endif

@@ -105,9 +105,9 @@ COLLECTIVE uint select_extreme(const __local real *values, const __local uchar *
                 first = select_first(values, first, i, largest);
         scratch[0] = first;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // the winner, before everybody reads it
+    barrier(CLK_LOCAL_MEM_FENCE);  // the winner, before all read it
     const uint winner = scratch[0];
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the winner, before scratch is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the winner, before scratch is used again
     return winner;
 }
 #else
@@ -125,7 +125,7 @@ COLLECTIVE uint select_extreme(const __local real *values, const __local uchar *
         stride *= 2u;
     } while (stride < pairs);
     const uint winner = n > 0u ? scratch[0] : NONE;
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the winner, before scratch is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the winner, before scratch is used again
     return winner;
 }
 #endif
@@ -184,9 +184,9 @@ COLLECTIVE uint select_random(rng_t *rng, const __local real *values, const __lo
         }
         scratch[0] = winner;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // the winner, before everybody reads it
+    barrier(CLK_LOCAL_MEM_FENCE);  // the winner, before all read it
     const uint winner = scratch[0];
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before scratch is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before scratch is used again
     return winner;
 }
 #else
@@ -224,9 +224,9 @@ COLLECTIVE uint select_random(rng_t *rng, const __local real *values, const __lo
         const uint rank = rng_below(rng, scratch[0]);
         scratch[0] = rank > 0u ? select_bit(scratch + 1u, rank) : first;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // the winner, before everybody reads it
+    barrier(CLK_LOCAL_MEM_FENCE);  // the winner, before all read it
     const uint winner = scratch[0];
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before scratch is used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before scratch is used again
     return winner;
 }
 #endif
@@ -289,7 +289,7 @@ COLLECTIVE void select_k(const __local real *values, __local uchar *mask, const 
 }
 #else
 // Ranks: the place of a candidate is the number of candidates before it. Each work-item counts for
-// its own entries; places are distinct, so nobody writes where another does.
+// its own entries; places are distinct, so no two work-items write to the same.
 INLINED void select_places(const __local real *values, const __local uchar *mask, const uint n,
                            const uint k, __local uint *results, const bool largest)
 {

@@ -6,7 +6,7 @@
 //
 // Contract of every function: called by all work-items of a one-dimensional workgroup of any size
 // L, with the same arguments; any n up to 2^30, also 0 and above L. The caller has ordered its
-// writes to keys and payload by a barrier; the last barrier inside lets everybody read them. The
+// writes to keys and payload by a barrier; the last barrier inside lets all read them. The
 // result does not depend on L. No memory besides the arrays: 12 bytes an entry for reals (2730 in
 // 32 KiB), 8 for uints (4095: some devices take a byte for themselves).
 //
@@ -98,7 +98,7 @@ COLLECTIVE void sort_entries(__local void *keys, __local uint *payload, const bo
                 sort_store(keys, payload, reals, place, entry);
             }
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // the order, for everybody
+    barrier(CLK_LOCAL_MEM_FENCE);  // the order, for all
 }
 #else
 // ---------------------------------------------------------------- a network

@@ -9,7 +9,7 @@
 //
 // Contract of tree_build_* and the totals: called by all work-items of a one-dimensional
 // workgroup of any size L, with the same arguments. The caller has ordered its writes by a
-// barrier; the last barrier inside lets everybody read all nodes at once. Trees that do not fit
+// barrier; the last barrier inside lets all read all nodes at once. Trees that do not fit
 // (tree_nodes is NONE) are left alone. The result does not depend on L.
 // Cost in steps of the slowest work-item: build leaves / L, 1 barrier; totals (k - 1) nodes / (k L)
 // operations and at least k - 1 a level, depth barriers (1 for depth 0); on a CPU, where work-items
@@ -97,7 +97,7 @@ COLLECTIVE void tree_build_local(__local real *tree, const uint k, const uint de
     const uint start = tree_last_level(k, depth), width = opaque(tree_last_width(k, depth));
     for (uint i = (uint)get_local_id(0); i < width; i += (uint)get_local_size(0))
         tree[start + i] = i < n ? leaves[i] : empty;
-    barrier(CLK_LOCAL_MEM_FENCE);  // the last level, before everybody reads it
+    barrier(CLK_LOCAL_MEM_FENCE);  // the last level, before all read it
 }
 
 // The same in global memory, by one workgroup.
@@ -108,7 +108,7 @@ COLLECTIVE void tree_build_global(__global real *tree, const uint k, const uint 
     const size_t lanes = get_local_size(0);
     for (size_t i = get_local_id(0); i < width; i += lanes)
         tree[start + i] = i < n ? leaves[i] : empty;
-    barrier(CLK_GLOBAL_MEM_FENCE);  // the last level, before everybody reads it
+    barrier(CLK_GLOBAL_MEM_FENCE);  // the last level, before all read it
 }
 
 // ---------------------------------------------------------------- totals, level by level
@@ -143,7 +143,7 @@ static real tree_joined(const real a, const real b, const int what)
 #define TREE_TOTALS(fence) \
     if (get_local_id(0) == 0) \
         for (uint i = tree_last_level(k, depth); i-- > 0u;) TREE_TOTAL(i) \
-    barrier(fence) /* all totals, before everybody reads them */
+    barrier(fence) /* all totals, before all read them */
 #else
 // Upwards from the level whose first node is `start`: the parents of a level are the nodes between
 // the first one's parent and the level itself.

@@ -1,7 +1,7 @@
 // varray.cl: a list that work-items append to in any order, and a fair choice from it.
 //
 // A varray is a counter and a capacity of words in local memory. Appending takes the next slot by
-// an atomic addition, so the ORDER OF THE ENTRIES IS NOT DEFINED: whoever reads them must not
+// an atomic addition, so the ORDER OF THE ENTRIES IS NOT DEFINED: code that reads them must not
 // depend on it (rank the entries, add whole numbers, choose with choose_among). CPUs happen to
 // append in the order of work-items and hide mistakes; build with -DVARRAY_TEST_ORDER=k (k = 1,
 // 2, ...) to have varray_length shuffle the entries in a way that depends on k. Results must not
@@ -52,7 +52,7 @@ COLLECTIVE uint varray_length(__local uint *count, __local uint *items, const ui
         }
     }
 #endif
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the counter, before the next reset; shuffle
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the counter, before the next reset; shuffle
     return n;
 }
 
@@ -76,16 +76,16 @@ COLLECTIVE uint choose_among(rng_t *rng, const __local uint *items, uint n, __lo
         scratch[0] = rng_below(rng, n);
         scratch[1] = NONE;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // the rank, before everybody looks for its item
+    barrier(CLK_LOCAL_MEM_FENCE);  // the rank, before all look for its item
     const uint rank = scratch[0];
     for (uint i = lid; i < n; i += lanes) {
         uint below = 0u;
         for (uint j = 0u; j < n; ++j) below += items[j] < items[i] ? 1u : 0u;
         if (below == rank) scratch[1] = items[i];  // one work-item only: the items are distinct
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // the item, before everybody reads it
+    barrier(CLK_LOCAL_MEM_FENCE);  // the item, before all read it
     const uint item = scratch[1];
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before scratch and items are used again
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before scratch and items are used again
     return item;
 }
 

@@ -11,7 +11,7 @@
 // planned (local_malloc): 4 to 18 KiB, at most 9 bytes an entry of a block. Cost: n / L steps and
 // those of scan.cl or reduce.cl for each block.
 //
-// The kernels, for societies/opencl/wide.py and everybody else who asks for them by the macro
+// The kernels, for societies/opencl/wide.py and other hosts that ask for them by the macro
 // WIDE_KERNELS, take arrays (copies, row), each copy alone. `blocks` is the number of blocks of a
 // copy. `lengths` has the number of entries of each copy, at most n, or is null: all have n.
 //
@@ -42,8 +42,7 @@ COLLECTIVE uint wide_scan_exclusive(__global uint *x, const uint n)
         before += sum;
         at += here;
     } while (at < n);
-    barrier(CLK_GLOBAL_MEM_FENCE);  // the sums in x, before everybody reads them
-    local_free(WIDE_BLOCK * sizeof(uint));
+    barrier(CLK_GLOBAL_MEM_FENCE);  // the sums in x, before all read them
     return before;
 }
 
@@ -62,9 +61,6 @@ COLLECTIVE uint wide_compact(const __global uchar *flags, const uint n, const ui
     const uint count = compact(set, length, listed, scratch);
     for (uint i = lid; i < count; i += lanes) out[i] = first + listed[i];
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the list, before it is read or replaced
-    local_free(WIDE_BLOCK * sizeof(uint));
-    local_free(WIDE_BLOCK * sizeof(uint));
-    local_free(WIDE_BLOCK * sizeof(uchar));
     return count;
 }
 
@@ -77,7 +73,6 @@ COLLECTIVE real wide_reduce_sum(const __global real *x, const uint n)
     for (uint i = (uint)get_local_id(0); i < length; i += (uint)get_local_size(0)) block[i] = x[i];
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // the entries are copied, and x is read
     const real sum = reduce_sum_local(block, length);
-    local_free(WIDE_BLOCK * sizeof(real));
     return sum;
 }
 
@@ -125,8 +120,7 @@ COLLECTIVE uint wide_count(const __global uchar *flags, const uint n)
     if (mine > 0u) atomic_add(count, mine);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // all counts are added, and flags read
     const uint total = count[0];
-    barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read the total, before the word is used again
-    local_free(sizeof(uint));
+    barrier(CLK_LOCAL_MEM_FENCE);  // all have read the total, before the word is used again
     return total;
 }
 

@@ -36,7 +36,7 @@ def gain(curve, held, units):
 
 
 def loss(curve, held, units):
-    """Return the utility of giving ``units`` away; 0 if there are not so many."""
+    """Return the utility of giving ``units`` away; 0 if fewer are held."""
     if units > held:
         return 0.0
     return total_utility(curve, held) - total_utility(curve, held - units)

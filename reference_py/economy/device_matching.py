@@ -13,7 +13,7 @@ from reference_py.economy.streams import drawing
 
 
 def device_matching(p, s, device_type, market_round):
-    """Form the pairs of a round, if anybody knows a device of the type at all."""
+    """Form the pairs of a round, if any agent knows a device of the type."""
     if not s.market_open:
         return
     for agent in range(p.agents):

@@ -57,7 +57,7 @@ def components(s, device_type, resource):
 
 
 def is_known(s, device_type, resource):
-    """Return whether anybody knows anything about making the device."""
+    """Return whether any agent has experience in making the device."""
     return any(agent[device_type][resource] > 0.0 for agent in s.device_experience)
 
 

@@ -51,7 +51,7 @@ def invention(p, s, day):
 def attempt(p, s, agent, known, rng):
     """Return the (device_type, resource, components) that the agent invents, or None.
 
-    ``known`` says by type and resource what anybody knows; ``rng`` has ``below`` and ``uniform``.
+    ``known`` says by type and resource what any agent knows; ``rng`` has ``below`` and ``uniform``.
     """
     considered = tool_ingredients(p, s, agent, rng)
     if considered is None:
@@ -166,7 +166,7 @@ def chance(p, s, agent, device_type, considered, open_):
 
 
 def establish(p, s, agent, known, day, device_type, resource, parts):
-    """Make the invention the recipe of the society; it replaces one that nobody knows."""
+    """Make the invention the recipe of the society; it replaces one that no agent knows."""
     slots = [-1] * (p.component_slots - len(parts))
     s.recipe[device_type][resource] = [*parts, *slots]
     notify(s, "invented", agent=agent, device_type=device_type, resource=resource, parts=parts)

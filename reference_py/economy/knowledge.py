@@ -1,7 +1,7 @@
 """What does knowing a device imply? An agent then knows a little about making its components.
 
 Source: docs/model.md, "Devices". An agent knows how to make a device if its experience is at least
-1; society knows it if anybody has any. Device twin: ``kernels/economy/knowledge.cl``.
+1; society knows it if any agent has some. Device twin: ``kernels/economy/knowledge.cl``.
 """
 
 from reference_py.economy.devices import (

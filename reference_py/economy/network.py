@@ -1,7 +1,7 @@
 """Who gave how much to whom today: the links of a sparse table, for each agent a list of others.
 
-Source: docs/model.md, "The trade network". Links are kept if ``record.network`` asks for them, and
-no decision depends on them. An agent has room for everybody that it can meet in a day
+Source: docs/model.md, "The trade network". Links are counted if ``record.network`` asks for them;
+no decision depends on them. An agent has room for every agent that it can meet in a day
 (`reference_py.economy.state.links`). Device twin: ``kernels/economy/network.cl``.
 """
 

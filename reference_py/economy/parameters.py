@@ -1,6 +1,6 @@
 """What does a society live by: the keys of its configuration, the tables made from them, shocks.
 
-Nothing is left to decide: whoever differs only by name shares a table. The host makes parameters
+Nothing is left to decide: agents with equal parameters share a table. The host makes parameters
 from a configuration (`societies.economy.parameters`); docs/python-api.md makes some by hand.
 """
 

@@ -116,7 +116,7 @@ def order(p, day: int) -> list[Step]:
 def device_market(p):
     """Return how devices change hands and are made, the most complex type first.
 
-    The resource market opens once before and after every type, also after those that nobody may
+    The resource market opens once before and after every type, also after those that no agent may
     invent: their absence changes what is traded, not how often.
     """
     market = resource_market(p)

@@ -39,7 +39,7 @@ def shocks(p, s, day):
 
 
 def remove_resource(p, s, resource, lose):
-    """Let nobody extract the resource any more; ``lose``: holdings and knowledge of it are lost.
+    """Make the resource impossible to extract; ``lose``: holdings and knowledge of it are lost.
 
     Devices for it are of no use and disappear; recipes, knowledge and promises stay.
     """

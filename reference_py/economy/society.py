@@ -21,7 +21,7 @@ class Society(Copy):
     Attributes
     ----------
     inventions : list of (day, inventor, device_type, resource, components...)
-        What was invented since somebody emptied it; no part of the state.
+        What was invented since the list was last cleared; no part of the state.
     series : dict
         The day's statistics by name; empty before the first evening.
     """

@@ -1,7 +1,7 @@
 """Which counts are reset every morning? Those of devices, and the gains of their makers.
 
-Source: docs/model.md, "The day". What an agent gained by making devices is kept while its making
-fills whole days: it then tells what a minute is worth.
+Source: docs/model.md, "The day". What an agent gained by making devices is remembered while its
+making fills whole days: it then says what a minute is worth.
 Device twin: ``kernels/economy/start_day.cl``.
 """
 

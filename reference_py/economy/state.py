@@ -192,7 +192,7 @@ DEVICE_STATE: dict[str, Array] = {
         ("agent", "device_round"),
         "int32",
         "agent",
-        "whom the agent met in each round for the open device type; -1: nobody so far",
+        "whom the agent met in each round for the open device type; -1: none so far",
         (NOBODY, "agents - 1"),
         initial=NOBODY,
     ),
@@ -269,7 +269,7 @@ DEVICE_STATE: dict[str, Array] = {
         of_agent=False,
     ),
     "market_open": Array(
-        (), "uint8", "1", "1 if the open type is known to anybody", FLAG, of_agent=False, kept=False
+        (), "uint8", "1", "1 if any agent knows the open type", FLAG, of_agent=False, kept=False
     ),
     "device_partners": Array(
         _A,
@@ -420,7 +420,7 @@ NETWORK_STATE: dict[str, Array] = {
         _AL,
         "int32",
         "agent",
-        "to whom the agent gave anything today, in the order of the first time; -1: nobody",
+        "to whom the agent gave anything today, in the order of the first time; -1: none",
         (NOBODY, "agents - 1"),
         initial=NOBODY,
         of_agent=False,
@@ -445,7 +445,7 @@ NETWORK_DEVICE_STATE: dict[str, Array] = {
         kept=False,
     ),
 }
-"""What is kept of a day's trade in addition if ``record.network`` is set, and with devices.
+"""What is recorded of a day's trade in addition if ``record.network`` is set, and with devices.
 
 A shock at the end of a day leaves its links as they are: they are those of the day.
 """
@@ -499,7 +499,7 @@ def sizes(p) -> dict[str, int]:
 def partners_remembered(p):
     """Return the most partners whose deals an agent remembers for a type of device.
 
-    An agent meets one partner in a round, and deals are remembered for so many days of trade.
+    An agent meets one partner in a round, and deals are remembered for ``memory`` days of trade.
     """
     return max(1, min(p.agents - 1, p.device_rounds * p.device_memory))
 

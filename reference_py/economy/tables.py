@@ -64,7 +64,7 @@ def utility_curve(
     """Return the table of U(x) = scale * x ** (1 / exponent).
 
     The table ends with the first unit whose marginal utility is not above ``min_marginal``, or
-    after ``largest_holding`` units, which nobody can exceed, whichever comes first.
+    after ``largest_holding`` units, which no agent can exceed, whichever comes first.
 
     Raises
     ------

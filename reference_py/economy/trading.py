@@ -17,7 +17,7 @@ from reference_py.economy.network import link_swap
 from reference_py.primitives.select import n_smallest
 from reference_py.primitives.softmath import soft_exp, soft_log
 
-MANY = 4_000_000_000_000_000_000  # more units than anybody can hold
+MANY = 4_000_000_000_000_000_000  # more units than any agent can hold
 
 
 def trading(p, s, market_round):
@@ -208,7 +208,7 @@ def proposal(surplus, rate, stock_given, stock_taken, min_surplus):
     """Return the quantities taken and given that are best for the proposer, and its surplus.
 
     The quantities that the rate allows are walked through, 1, 2, ... units given. The last step
-    that still leads on is not itself a candidate, and the smallest of equal offers is kept.
+    that still leads on is not itself a candidate, and the smallest of equal offers is chosen.
     """
     given = rounded(1.0 / rate) if rate <= 1.0 else 1
     at = given * rate

@@ -105,7 +105,7 @@ def worst_case(p, s, agent, device_type, resource):
 
 
 def needed(p, s, device_type, count):
-    """Return how many components so many devices of one type need, a list over components."""
+    """Return how many components of each resource ``count`` devices of one type need, a list."""
     result = [0] * p.resources
     for r in range(p.resources):
         if count[r] > 0:

@@ -134,7 +134,7 @@ class Rng:
         undecided = n
         for bit in range(31, -1, -1):
             if undecided == 0 or threshold % 2 ** (bit + 1) == 0:
-                break  # nobody left, or nobody left can succeed
+                break  # no trial left, or none left can succeed
             ones = self._ones(undecided)
             if threshold >> bit & 1:
                 successes += undecided - ones

@@ -118,7 +118,7 @@ def check(k: int) -> None:
 
 
 def fitting(count: int, what: str, k: int) -> int:
-    """The number itself, unless 32 bits cannot number so many nodes."""
+    """The number itself, unless 32 bits cannot number all nodes."""
     if count > MOST_NODES:
         raise ValueError(f"{what} of a tree with k = {k} does not fit 32 bits")
     return count

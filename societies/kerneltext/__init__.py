@@ -1,1 +1,1 @@
-"""What is the text of a kernel, and where are its builds kept? No device is needed for either."""
+"""What is the text of a kernel, and where are its builds cached? Neither needs a device."""

@@ -1,4 +1,4 @@
-"""Where compiled programs are kept between runs, for OpenCL implementations that do not do so.
+"""A cache of compiled programs on disk, for OpenCL implementations that have none.
 
 One file per program, named by the hash of everything that decides its contents. Files appear
 whole (written aside, then renamed), carry a checksum, and count as absent when anything about
@@ -94,7 +94,7 @@ def begin_build(key: str) -> int:
     """Note that a program is being built, and return how many of its builds came to nothing.
 
     These are the ones that began and did not end (`end_build`), since their process was killed, and
-    those that `end_build` was told of. A note that cannot be written is no reason to fail.
+    those that were passed to `end_build`. A note that cannot be written is no reason to fail.
     """
     count = 0
     with contextlib.suppress(OSError, ValueError):
@@ -124,7 +124,7 @@ def _write_note(key: str, text: str) -> None:
 
 
 def load(key: str) -> tuple[Any, bytes] | None:
-    """Return (description, binary) stored under ``key``, or None if there is no sound entry."""
+    """Return (description, binary) stored under ``key``, or None if there is no valid entry."""
     try:
         data = (cache_directory() / f"{key}.clbin").read_bytes()
         start = len(_MAGIC)

@@ -52,7 +52,7 @@ class Source:
         return Source(self.text, dict(self.files), dict(self.lines))
 
     def shown(self, name: str) -> str:
-        """Return the name of a part as a message shows it: the real path where there is one."""
+        """Return the name of a part as a message shows it: the real path if it has one."""
         return str(self.files.get(name, name))
 
     def origin(self, line: int) -> tuple[str, int]:
@@ -90,7 +90,7 @@ def amalgamate(
     Parameters
     ----------
     sources
-        Files, absolute or relative to the kernels folder. An include is looked up beside the
+        Files, absolute or relative to the kernels folder. An include is looked up next to the
         including file, then in the kernels folder, and is expanded the first time only.
     macros
         Becomes ``#define`` lines at the top; see `macro_text`.
@@ -118,7 +118,7 @@ def amalgamate(
 
 
 def _expand(path: Path, kernels: Path, seen: set[Path], result: Source) -> None:
-    """Append one file, unless it is there already."""
+    """Append one file, unless the text has it already."""
     if path in seen:
         return
     seen.add(path)

@@ -158,7 +158,7 @@ def tree(unit: Unit, cursor: Any) -> Node:
     def visit(part: Any, parent: Any, _: Any) -> int:
         nonlocal whole
         above, own = bytes(parent), bytes(part)
-        if own == above:  # the number of a ``case`` is told once more, in itself
+        if own == above:  # libclang lists the number of a ``case`` twice, once inside itself
             return _RECURSE
         if not root.children:
             way.append((above, root))

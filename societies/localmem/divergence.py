@@ -198,7 +198,7 @@ class _Walk(Flow[_State]):
     def enter_loop(self, state: _State) -> object:
         before = (state.loop_left, state.round_left)
         state.loop_left = state.round_left = None
-        self._conditions.append(before[0] or before[1])  # work-items that they kept away still are
+        self._conditions.append(before[0] or before[1])  # what they excluded stays excluded
         return before
 
     def next_round(self, condition: Node, state: _State, value: bool) -> None:
@@ -228,7 +228,7 @@ class _Walk(Flow[_State]):
         joined = (live or states)[0].copy()
         for other in live[1:]:
             joined.varying |= other.varying
-        # if all took the same branch, nobody is missing because of the other
+        # if all took the same branch, the other one excluded no work-item
         for other in states if value else live:
             joined.join_left(other)
         return joined

@@ -14,7 +14,7 @@ DEFAULT_ALIGNMENT = 16
 class Block:
     """An allocation at the byte ``site`` of the text, ``offset`` bytes from the base.
 
-    ``via`` is the call that left it to the function, if it was not made there itself.
+    ``via`` is the call that left it to the function, or None if the function allocated it.
     """
 
     site: int
@@ -40,7 +40,7 @@ class Frame:
 
     ``reserved`` is the largest end of a block, in it or in what it calls, and ``requested`` the
     largest sum of live sizes; ``calls`` has the base of every call of an allocating function.
-    Nothing lies below ``start``, so a caller's blocks may reach up to there.
+    Nothing lies below ``start``, so a caller's blocks may reach up to it.
     """
 
     function: Function

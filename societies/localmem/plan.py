@@ -16,7 +16,7 @@ from societies.kerneltext.source import Source, amalgamate, without_comments
 from societies.localmem.places import Place
 from societies.localmem.planned import Allocation, FunctionPlan, KernelPlan, Plan, Step
 
-VERSION = 3
+VERSION = 4
 """Version of the rules by which memory is planned, a part of the key of the cache."""
 
 COMMON_EXTENSIONS = (
@@ -46,7 +46,7 @@ def needs_plan(source: Source) -> bool:
 def plan(
     source: Source,
     predefined: Mapping[str, str | None] | None = None,
-    leaks: str = "error",
+    leaks: str = "end",
     cached: bool = True,
 ) -> Plan:
     """Give every `local_malloc` of a text its place in one block of each kernel.
@@ -59,8 +59,8 @@ def plan(
         Macros that the device's compiler defines, besides those of the OpenCL standard: its
         extensions, and what ``-D`` says; None: known not to be defined.
     leaks
-        ``"error"``: a function frees what it allocates; ``"inherit"``: what it leaves belongs to
-        its caller.
+        Of memory that a function leaves allocated: ``"end"``: it is freed where the function ends;
+        ``"inherit"``: it belongs to the caller.
     cached
         Whether a plan of the same text may come from, and goes to, the disk cache.
 
@@ -69,8 +69,8 @@ def plan(
     BuildError
         With file, line and column, for whatever keeps the text from being planned.
     """
-    if leaks not in ("error", "inherit"):
-        raise ValueError(f"leaks={leaks!r} is neither 'error' nor 'inherit'")
+    if leaks not in ("end", "inherit"):
+        raise ValueError(f"leaks={leaks!r} is neither 'end' nor 'inherit'")
     if not needs_plan(source):
         return Plan(source)
     predefined = dict(predefined or {})

@@ -21,7 +21,7 @@ def make_plan(source: Source, predefined: Mapping[str, str | None], leaks: str) 
     """Plan a text; see `societies.localmem.plan`."""
     preprocessed = preprocess(source, predefined)
     if not re.search(rf"\b(?:{MALLOC}|{FREE})\b", preprocessed.text):
-        return Plan(source)  # only in parts that are not compiled, or in macros nobody uses
+        return Plan(source)  # only in parts that are not compiled, or in unused macros
     unit = Unit(preprocessed)
     frames = _frames(unit, leaks)
     kernels = [f for f in unit.functions.values() if f.is_kernel and f.definition is not None]

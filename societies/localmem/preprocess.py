@@ -5,7 +5,7 @@ line of its use, directives become empty lines, and ``#line`` and the ``#pragma`
 stay. So `Source.origin` holds for both. pcpp does the work, but cuts no tokens: its own lexer does
 not know all numbers of C99 (it would look for macros inside ``0x1.8p3``).
 
-The module is long because tokens, lexer and macros that are kept as one token are all parts of what
+The module is long because tokens, lexer and macros that stay one token are all parts of what
 pcpp works with.
 """
 
@@ -58,7 +58,7 @@ _WORD_END, _WORD_START = re.compile(r"[\w.]$"), re.compile(r"[\w.]")
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _RESERVED = re.compile(r"_[_A-Z]\w*|CL_VERSION_\w+|FP_FAST_\w+|kernel_exec")
 _MERGING = frozenset("+-*/%&|^<>=!#:.")
-_LONG = 32  # tokens of a macro that is kept as one
+_LONG = 32  # from this many tokens on, a macro stays one token
 
 # Object-like macros of the OpenCL standard that `#ifdef` may ask for. Their value is the
 # compiler's business, so each stands for itself.
@@ -144,7 +144,7 @@ def preprocess(source: Source, predefined: Mapping[str, str | None]) -> Preproce
     processor.parse(text)
     try:
         lines, columns = _lines(processor, len(rows))
-    except (IndexError, AttributeError):  # pcpp takes words for granted that are not there
+    except (IndexError, AttributeError):  # pcpp assumes words that the line lacks
         processor.fail_at_directive("malformed directive")
     for number, row in enumerate(rows):
         if _LINE.match(row):
@@ -293,7 +293,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
     """pcpp with errors that are exceptions, and lines that end at line feeds only."""
 
     def __init__(self, source: Source, known: Set[str]):
-        self._lists: dict[str, tuple[Any, list[_Token]]] = {}  # the macros that are kept as one
+        self._lists: dict[str, tuple[Any, list[_Token]]] = {}  # the macros that stay one token
         self._listed: dict[str, set[str]] = {}  # by a word the lists that it is in
         super().__init__(_Lexer())
         self._known, self._directive = known, 1
@@ -305,7 +305,7 @@ class _Preprocessor(pcpp.Preprocessor):  # type: ignore[misc]
         return iter(self.parser)
 
     def define(self, tokens: Any) -> None:
-        """Define a macro; a long one without arguments or other macros is kept as one token."""
+        """Define a macro; a long one without arguments or other macros stays one token."""
         super().define(tokens)
         name = tokens.split()[0] if isinstance(tokens, str) else tokens[0].value
         name = name.partition("(")[0]

@@ -1,7 +1,8 @@
 """Where does every allocation of a function go, and how much does its largest path need?
 
 Offsets are relative to the function's base, which its caller chooses. Allocations are last in,
-first out, so the walk keeps a stack of what is live.
+first out, so the walk keeps a stack of the live blocks. What is live where a function ends is freed
+there, unless the caller inherits it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def frame_of(function: Function, frames: Mapping[str, Frame], leaks: str) -> Fra
     Raises
     ------
     BuildError
-        If allocations do not nest, a size is not a constant, or memory is left allocated.
+        If allocations do not nest, or a size is not a constant.
     """
     best = StackWalk(function, frames, leaks).run()
     if function.is_kernel or not best.gap:
@@ -82,34 +83,39 @@ class StackWalk(Flow[_Stack]):
         Raises
         ------
         BuildError
-            If allocations do not nest, a size is not a constant, or memory is left allocated.
+            If allocations do not nest, or a size is not a constant.
         """
         body = self._function.body
         end = self.statement(body, _Stack())
         if end.live:
             self._returned.append((body, end))
-        if not self._function.is_kernel and self._returned:
-            self._leave(*self._returned[-1])
+        if self._inherit and not self._function.is_kernel and self._returned:
+            self._leave_to_the_caller(self._returned[-1][1])
+        elif is_pointer(self._function.definition.result_type.get_canonical()):
+            self._require_nothing_live()
         return self.frame
 
-    def _leave(self, node: Node, end: _Stack) -> None:
-        name, sizes = self._function.name, end.sizes
-        if self._inherit:
-            for other, stack in self._returned:
-                if stack.layout != end.layout:
-                    raise self._error(
-                        other,
-                        f"{name} leaves {_laid_out(stack, end)} to its caller here and "
-                        f"{_laid_out(end, stack)} elsewhere",
-                    )
-            self.frame.leak = end.blocks
-        elif sizes:
-            block = end.blocks[-1]
-            raise self._unit.places.failure(
-                block.site,
-                f"{name} ends without freeing {_bytes(block.bytes)} allocated here "
-                f'(local_free, or leaks="inherit" to leave them to the caller)',
-            )
+    def _require_nothing_live(self) -> None:
+        """Refuse a function that could return a pointer to memory that ends with it."""
+        for _, end in self._returned:
+            if end.blocks:
+                block = end.blocks[-1]
+                raise self._unit.places.failure(
+                    block.site,
+                    f"{self._function.name} returns a pointer, and {_bytes(block.bytes)} "
+                    "allocated here end with it: free them before it returns, or leave them to "
+                    'the caller (leaks="inherit")',
+                )
+
+    def _leave_to_the_caller(self, end: _Stack) -> None:
+        for other, stack in self._returned:
+            if stack.layout != end.layout:
+                raise self._error(
+                    other,
+                    f"{self._function.name} leaves {_laid_out(stack, end)} to its caller here and "
+                    f"{_laid_out(end, stack)} elsewhere",
+                )
+        self.frame.leak = end.blocks
 
     def _error(self, node: Node, message: str) -> BuildError:
         return self._unit.places.failure(node.start, message)

@@ -1,4 +1,4 @@
-"""The device layer: choose an OpenCL device, build programs, call kernels, keep arrays there.
+"""The device layer: choose an OpenCL device, build programs, call kernels, hold arrays.
 
 Thin over pyopencl, and knows nothing of economics.
 """

@@ -171,7 +171,7 @@ class DeviceArray:
         Raises
         ------
         DeviceError
-            If the dtype differs, or there are not so many elements.
+            If the dtype or the number of elements differs.
         """
         host = np.ascontiguousarray(values)
         if host.dtype != self.dtype:

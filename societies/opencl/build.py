@@ -73,12 +73,12 @@ def _compiled(
 
 
 def _sound_build(device: Device, source: Source, options: tuple[str, ...], key: str) -> Any:
-    """Compile with PoCL, but not from what a process left in its cache that was killed.
+    """Compile with PoCL, but never load what a killed process left in PoCL's cache.
 
-    PoCL does not write a program into its cache in one step, and takes what it finds there for the
-    whole of it: 3.0 returns a program without kernels then, 3.1 ends the process. So it is noted
-    where a build begins and ends, and where one did not end, or has no kernels, a macro that no
-    text names gives the program another place in PoCL's cache.
+    PoCL does not write a program into its cache in one step, and takes an incomplete entry for a
+    complete one: 3.0 then returns a program without kernels, 3.1 ends the process. So we note when
+    a build begins and ends. If one did not end, or has no kernels, a macro that no text uses gives
+    the program another entry in PoCL's cache.
     """
     damaged = cache.begin_build(key)
     try:
@@ -111,7 +111,7 @@ def _kernel_names(program: Any) -> list[str]:
 
 
 def _place(damaged: int) -> tuple[str, ...]:
-    """Return the options that lead past so many damaged builds of a program."""
+    """Return build options under which PoCL does not find the ``damaged`` builds in its cache."""
     return (f"-DSOCIETIES_DAMAGED_BUILDS={damaged}",) if damaged else ()
 
 

@@ -58,7 +58,7 @@ class Device:
     recording : Recording or None
         What notes the launches at the moment; see `societies.opencl.recorded`.
     launched : list of (BoundKernel, Launch), or None
-        To which every launch of a bound kernel is appended, if somebody wants to time them.
+        List to which every launch of a bound kernel is appended; None: launches are not timed.
     """
 
     def __init__(self, cl_device: Any, platform: Any, index: str):
@@ -203,7 +203,7 @@ def _context(cl_device: Any) -> Any:
     cl = opencl()
     try:
         return cl.Context([cl_device])
-    except cl.Error:  # for want of memory, perhaps: contexts that nobody needs may be in cycles
+    except cl.Error:  # perhaps out of memory: unused contexts may wait in reference cycles
         gc.collect()
         return cl.Context([cl_device])
 

@@ -60,7 +60,7 @@ def triples(dtype: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Return numbers a, b, c whose a * b + c is rounded in every way: (triple,) each.
 
     A quarter each of normal numbers; of sums in which the product's own rounding is all that is
-    left; of ties, half a unit beside a number; and of results that are subnormal.
+    left; of ties, half a unit next to a number; and of results that are subnormal.
     """
     generator = np.random.default_rng(1)
     count = -(-TRIPLES // 64) * 16

@@ -358,7 +358,7 @@ class BoundKernel:
     def ready(self) -> tuple[Any, ...] | None:
         """The function that enqueues it as it is, and its arguments; None: nothing is to run.
 
-        For whoever launches it very often, counts the launches and translates errors himself.
+        For a caller that launches it very often, counts the launches and translates errors itself.
         """
         if self._sizes is None:
             return None

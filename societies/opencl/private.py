@@ -1,4 +1,4 @@
-"""Where are compiled kernels kept, so that nobody else can change what this user runs?
+"""Where are compiled kernels cached, so that no other user can change what this user runs?
 
 PoCL runs what it finds in its cache. Without HOME its cache is in the common temporary folder, at a
 place that anybody may have made before. So PoCL is always given a folder that was checked.
@@ -26,8 +26,8 @@ _CACHE, _POCL = "XDG_CACHE_HOME", "POCL_CACHE_DIR"
 def give_caches() -> None:
     """Tell PoCL, pyopencl and our own cache of folders that are this user's alone.
 
-    Folders of the user are kept; else everything goes below a folder in the temporary one. What the
-    user says in ``POCL_CACHE_DIR`` is taken as it is.
+    Folders that the user has set are used; else everything goes below a folder in the
+    temporary one. The folder in ``POCL_CACHE_DIR`` is used as it is.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def _home_of_record() -> str:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Return whether the folder is there or can be made, and only this user can write to it."""
+    """Return whether the folder exists or can be made, and only this user can write to it."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         facts = folder.stat()
@@ -123,7 +123,7 @@ def _temporary() -> Path:
         folder = Path(tempfile.mkdtemp(prefix="societies-"))
     except OSError as error:
         raise DeviceError(
-            f"there is no folder for compiled kernels: {error.strerror or error}\n"
+            f"no folder for compiled kernels can be made: {error.strerror or error}\n"
             "set TMPDIR to a folder that can be written"
         ) from error
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

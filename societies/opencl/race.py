@@ -35,7 +35,7 @@ RACE, DIVERGENCE, BOUNDS, UNINITIALISED, OTHER = (
     "other",
 )
 """Kinds of findings: two work-items and one place, a barrier that not all reach, an access outside
-an array, a value that nobody wrote, and whatever else Oclgrind objects to."""
+an array, a value that was never written, and everything else that Oclgrind reports."""
 
 _SETTINGS = {
     "OCLGRIND_DATA_RACES": "1",

@@ -1,4 +1,4 @@
-"""Where is Intel's CPU runtime, if pip brought it, and how is it kept to the order of operations?
+"""Where has pip put Intel's CPU runtime, and how is it made to keep the order of operations?
 
 The wheel ``intel-opencl-rt`` puts the library into the environment, but the file that should tell
 OpenCL's loader of it names a folder that does not exist. And the runtime adds numbers in another
@@ -41,7 +41,7 @@ def load_platforms(cl: Any) -> None:
         os.environ[_VARIABLE] = folder
         try:
             cl.get_platforms()
-        except cl.Error:  # "no platform"; whoever needs one asks again
+        except cl.Error:  # "no platform"; the caller that needs one asks again
             pass
         finally:
             if before is None:
@@ -51,7 +51,7 @@ def load_platforms(cl: Any) -> None:
 
 
 def intel_library() -> Path | None:
-    """Return the library of Intel's CPU runtime in this Python environment, if it is there."""
+    """Return the library of Intel's CPU runtime in this Python environment, or None."""
     try:
         files = metadata.files(_PACKAGE) or []
     except metadata.PackageNotFoundError:

@@ -115,7 +115,7 @@ class Declarations:
                 f"reading device functions needs libclang ({error}): pip install libclang"
             ) from error
         files = [("program.cl", f"{_PRELUDE}\n{text}")]
-        # libclang counts on the unit and its index being kept
+        # libclang needs the unit and its index to stay alive
         self._unit = self._clang.Index.create().parse(
             "program.cl", args=list(_ARGUMENTS), unsaved_files=files, options=_SKIP_BODIES
         )

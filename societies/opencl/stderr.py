@@ -88,7 +88,7 @@ def _python_keeps(descriptor: int) -> Iterator[None]:
         try:
             yield
         finally:
-            before.flush()  # written by those who kept it
+            before.flush()  # text that other owners of the stream have buffered
             if sys.stderr is meanwhile:
                 sys.stderr = before
 

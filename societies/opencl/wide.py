@@ -1,7 +1,7 @@
 """How are arrays of any length added up, listed and searched on a device, many rows at once?
 
 The host side of ``kernels/primitives/wide.cl``. Arrays are (copies, row) and each copy is worked on
-alone. Nothing waits: totals and counts stay on the device, for whoever is launched next.
+alone. Nothing waits: totals and counts stay on the device, for the next launch.
 """
 
 from __future__ import annotations

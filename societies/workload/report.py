@@ -32,7 +32,8 @@ class RunReport:
     first_tick, last_tick : int
         First tick of this run, and the last; ``first_tick > last_tick`` if there was nothing to do.
     device : str
-    wall_seconds : float, including the building of kernels
+    wall_seconds : float, all of the run, building included
+    building_seconds : float, to open the device and to build kernels or load them from the cache
     final : dict
         Mean over copies of every series at the last tick.
     state_sha256 : str
@@ -50,6 +51,7 @@ class RunReport:
     last_tick: int
     device: str
     wall_seconds: float
+    building_seconds: float
     final: dict[str, float]
     state_sha256: str
     ended: str = ""
@@ -74,9 +76,12 @@ class RunReport:
 
     @property
     def work_per_second(self) -> float:
-        """Units of work (``workload.work``) of this run per second, of ticks alone if timed."""
+        """Units of work (``workload.work``) of this run per second, without `building_seconds`.
+
+        Where a workload times its ticks, only these count.
+        """
         work, seconds = self._work
-        return work / (seconds or self.wall_seconds)
+        return work / (seconds or self.wall_seconds - self.building_seconds)
 
     @property
     def tick_seconds(self) -> float:
@@ -113,7 +118,9 @@ class RunReport:
             rows.append((name.replace("_", " "), value if unit == "1" else f"{value} {unit}"))
         rows.append(("device", self.device))
         if not complete:
-            rows.append(("wall time", f"{self.wall_seconds:.1f} s"))
+            setup = f", of which {self.building_seconds:.1f} s to build kernels"
+            shown = setup if self.building_seconds >= 0.05 else ""
+            rows.append(("wall time", f"{self.wall_seconds:.1f} s{shown}"))
             if self.tick_seconds:
                 rows.append((f"time of {plural(clock)}", f"{self.tick_seconds:.4g} s"))
             work = plural(self.workload.work)

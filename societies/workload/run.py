@@ -112,6 +112,7 @@ def run(
     last = workload.ticks(config)
     fields = workload.arrays(workload.parameters(config))
     file, start, means, measured = None, None, None, None
+    building = 0.0
     branch: Parent | None = None
     with ExitStack() as stack:
         stop = stack.enter_context(interrupts())
@@ -139,6 +140,7 @@ def run(
                 file.shorten()  # in case the run was killed before it did
                 ended, why = start[0], file.ended
             else:
+                building_began = time.perf_counter()
                 with stop.building():
                     # It times launches only if asked to: that costs time itself.
                     timed: dict[str, Any] = {"profiling": True} if profile else {}
@@ -146,6 +148,7 @@ def run(
                         workload, config, device, batch=batch or LARGEST_INTEGER, **timed
                     )
                     measured = engine.profiled() if profile else None
+                building = time.perf_counter() - building_began
                 if file is None:
                     about = facts | (branch.attributes if branch else {})
                     file = stack.enter_context(
@@ -175,6 +178,7 @@ def run(
         last_tick=ended,
         device=name,
         wall_seconds=time.perf_counter() - began,
+        building_seconds=building,
         final=_recorded(contents, path, ended) if means is None else means,
         ended=why,
         state_sha256=digest,

@@ -287,7 +287,7 @@ def test_run_ends_with_a_table_on_stdout_and_nothing_on_stderr(shell):
             label, unit = name.replace("_", " "), results[name].attrs["units"]
             value = f"{float(results[name][0, -1]):.6g}" + f" {unit}" * (unit != "1")
             assert re.search(rf"^{label} +{re.escape(value)}$", out, re.M)
-    assert re.search(r"^wall time +[0-9.]+ s$", out, re.M)
+    assert re.search(r"^wall time +[0-9.]+ s, of which [0-9.]+ s to build kernels$", out, re.M)
     assert re.search(r"^agent-days per second +[0-9,]+$", out, re.M)
     assert re.search(r"^state sha256 +[0-9a-f]{64}$", out, re.M)
     assert re.search(r"^written to +small\.h5$", out, re.M)

@@ -132,17 +132,27 @@ def test_what_cannot_be_planned(planned, name):
     assert str(caught.value).startswith("a.cl:")
 
 
-def test_a_leak(planned):
-    with pytest.raises(BuildError, match=r"^a\.cl:2:16: f ends without freeing 20 bytes") as caught:
-        planned(
-            "void f(int n) {\n  if (n < 3) { local_malloc(20); }\n  else { local_malloc(20); } }"
-        )
+RETURNED = {
+    "at once": ("__local void *f(int n) {     return local_malloc(20); }", "1:37"),
+    "through a variable": (
+        "__local int *f(int n) {\n  __local int *a = local_malloc(20);\n  return a + n; }",
+        "2:20",
+    ),
+    "on one way": (
+        "__local int *f(__local int *a, int n) {\n  if (n) return a;\n"
+        "  a = local_malloc(20); return a; }",
+        "3:7",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RETURNED)
+def test_memory_that_ends_with_a_function_is_not_returned(planned, case):
+    text, place = RETURNED[case]
+    message = rf"^a\.cl:{place}: f returns a pointer, and 20 bytes .* end with it: free them"
+    with pytest.raises(BuildError, match=message) as caught:
+        planned(text)
     assert 'leaks="inherit"' in str(caught.value)
-
-
-def test_a_leak_through_a_return(planned):
-    with pytest.raises(BuildError, match=r"^a\.cl:1:37: f ends without freeing 20 bytes"):
-        planned("__local void *f(int n) {     return local_malloc(20); }")
 
 
 def test_inherited_memory_must_be_the_same_on_all_ways_out(planned):

@@ -83,6 +83,15 @@ def test_totals_depend_on_macros_and_on_who_calls(planned):
     assert (large["k1"].requested, large["k2"].requested) == (160, 170)
 
 
+def test_memory_ends_with_its_function(planned):
+    text = """
+        int f(int n) { local_malloc(20); if (n) return 1; local_malloc(30); return 2; }
+        kernel void k(void) { f(0); f(1); local_malloc(10); f(2); }
+    """
+    kernel = planned(text).kernels["k"]
+    assert (kernel.requested, kernel.reserved) == (60, 80)  # 10 at 0, 20 at 16, 30 at 48
+
+
 def test_a_function_may_leave_memory_to_its_caller(planned):
     text = "void f(void) { local_malloc(20); }\nkernel void k(void) { f(); f(); }"
     kernel = planned(text, leaks="inherit").kernels["k"]
@@ -380,5 +389,5 @@ def test_a_plan_is_kept_on_disk(planned, monkeypatch):
 
 
 def test_an_unknown_rule_for_leaks(planned):
-    with pytest.raises(ValueError, match="neither 'error' nor 'inherit'"):
+    with pytest.raises(ValueError, match="neither 'end' nor 'inherit'"):
         planned(EXAMPLE, leaks="ignore")

@@ -1,7 +1,7 @@
-// What is counted below each position of the last level that is kept?
+// What is counted below each position of the last level that is stored?
 // Twin: reference_py/games/chess/count.py.
 //
-// A workgroup is a part of the positions, a work-item every so many-th of them, which it searches
+// A workgroup is a part of the positions, a work-item every n-th of them, which it searches
 // depth first. A long launch is several, of which each has the workgroups from `first_group` on. No
 // local memory, no barriers.
 #include "games/chess/perft.cl"

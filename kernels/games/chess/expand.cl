@@ -7,7 +7,7 @@
 #include "games/chess/perft.cl"
 #include "primitives/wide.cl"
 
-// A workgroup is a part of the positions, a work-item every so many-th of them. No local memory, no
+// A workgroup is a part of the positions, a work-item every n-th of them. No local memory, no
 // barriers.
 __kernel void count_moves_of_all(__global const ulong *sets, __global const uint *counts,
                                  __global uint *first, const uint copies, const uint levels,
@@ -38,7 +38,7 @@ __kernel void sum_blocks(__global const uint *counts, __global uint *first, __gl
     if (get_local_id(0) == 0) sums[game * blocks + block] = sum;
 }
 
-// A workgroup is a game, a work-item every so many-th of its blocks. Local memory: of wide.cl.
+// A workgroup is a game, a work-item every n-th of its blocks. Local memory: of wide.cl.
 __kernel void sum_all(__global uint *sums, __global uint *counts, const uint levels,
                       const uint blocks, const uint level, const uint skip, const uint most)
 {
@@ -49,7 +49,7 @@ __kernel void sum_all(__global uint *sums, __global uint *counts, const uint lev
     if (get_local_id(0) == 0) counts[game * levels + level + 1u] = all;
 }
 
-// A workgroup is a part of the positions, a work-item every so many-th of them. No local memory, no
+// A workgroup is a part of the positions, a work-item every n-th of them. No local memory, no
 // barriers.
 __kernel void expand(__global ulong *sets, __global const uint *counts, __global uint *first,
                      __global const uint *sums, const uint copies, const uint levels,

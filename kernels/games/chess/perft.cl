@@ -3,7 +3,7 @@
 //
 // A game has `positions` in memory, those of `levels` one after the other; a launch has `copies`
 // games. The workgroups of a launch are shared out evenly: of n of them every game has n / copies,
-// its parts. A part takes PART positions, a work-item every so many-th of them. No local memory, no
+// its parts. A part takes PART positions, a work-item every n-th of them. No local memory, no
 // barriers.
 // Macros: PART, KINDS: 1, the nodes alone, or 7, with `detail`.
 #ifndef GAMES_CHESS_PERFT_CL
@@ -15,7 +15,7 @@
 #define GAME (get_group_id(0) / (get_num_groups(0) / copies))
 #define PART_OF_GAME ((uint)(get_group_id(0) % (get_num_groups(0) / copies)))
 
-// How many positions of a level a step takes: at most so many, some skipped.
+// How many positions of a level a step takes: at most `most`, some skipped.
 static uint batch(const uint count, const uint skip, const uint most)
 {
     return count > skip ? min(count - skip, most) : 0u;

@@ -1,7 +1,7 @@
 // What is counted below the positions of a level, now that those which follow them are known?
 // Twin: reference_py/games/chess/reduce.py.
 //
-// A workgroup is a part of the positions, a work-item every so many-th of them. No local memory, no
+// A workgroup is a part of the positions, a work-item every n-th of them. No local memory, no
 // barriers.
 #include "games/chess/perft.cl"
 

@@ -118,7 +118,7 @@ static void list(const position_t at, const ulong start, const ulong end, list_t
     found->moves[found->count++] = coded(move);
 }
 
-// The square that lies so many files and ranks away; none beyond the edge.
+// The square `file` files and `rank` ranks away; none beyond the edge.
 static ulong stepped(const ulong square, const int file, const int rank)
 {
     const int number = (int)number_of(square), to = (number & 7) + file, up = (number >> 3) + rank;

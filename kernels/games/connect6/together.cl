@@ -150,14 +150,6 @@ COLLECTIVE uint branch_together(__global const uint *position, __global uint *mo
         if (lid == 0u) moves[0] = winning_turn(position, mine, win & NONE, win >> 16);
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);  // local memory is read, moves are there
-    local_free(4u * sizeof(uint));
-    local_free(MOST_PAIRS * sizeof(int));
-    local_free(SINGLES * sizeof(int));
-    local_free(SINGLES * sizeof(uint));
-    local_free(POINTS * sizeof(int));
-    local_free(POINTS * sizeof(uint));
-    local_free(LINES * sizeof(uint));
-    local_free(LINES * sizeof(uint));
     return found;
 }
 

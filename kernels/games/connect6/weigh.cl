@@ -126,16 +126,9 @@ COLLECTIVE int evaluate_together(__global const uint *position, const uint ply,
         const bool six = now.of[SIX] > 0 || then.of[SIX] > 0;
         value[0] = all == POINTS && !six ? 0 : rule_of(&now, &then);
     }
-    barrier(CLK_LOCAL_MEM_FENCE);  // the value, before everybody reads it
+    barrier(CLK_LOCAL_MEM_FENCE);  // the value, before all read it
     const int found = value[0];
     barrier(CLK_LOCAL_MEM_FENCE);  // the value is read, before another position is weighed
-    local_free(sizeof(int));
-    local_free(sizeof(uint));
-    local_free(POINTS * DIRECTIONS * sizeof(uchar));
-    local_free(POINTS * sizeof(ushort));
-    local_free(SIDES * COUNTS * sizeof(int));
-    local_free(SIDES * KNOWN_WORDS * sizeof(uint));
-    local_free(SIDES * LINES * sizeof(uint));
     return found;
 }
 

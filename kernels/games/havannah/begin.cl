@@ -2,8 +2,8 @@
 // Twin: reference_py/games/havannah/begin.py.
 //
 // A work-item is a position: a candidate move of a game. The stones are placed in the order of
-// cells; as nobody had won before the candidate move, the reasons of all are those of this move.
-// No barriers. Macros: none of its own.
+// cells; as neither side had won before the candidate move, the reasons of all are those of this
+// move. No barriers. Macros: none of its own.
 #include "games/havannah/playout.cl"
 
 __kernel void begin(__global const uchar *board, __global const uchar *next, __global ushort *spots,

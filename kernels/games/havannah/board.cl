@@ -11,7 +11,7 @@
 
 #include "primitives/real.cl"
 
-// Memory in which the board of a playout is kept.
+// Memory that holds the board of a playout.
 #ifndef HELD
 #define HELD __private
 #endif

@@ -22,7 +22,7 @@ INLINED bool in_any(const rows_t bits)
 {
 #if WIDTH == 1
     return bits != 0u;
-#elif DEVICE_IS_INTERPRETED  // Oclgrind takes halves of vectors for values that nobody set
+#elif DEVICE_IS_INTERPRETED  // Oclgrind takes halves of vectors for values that were never set
     uint all = 0u;
     for (uint lane = 0; lane < WIDTH; ++lane) all |= ((const uint *)&bits)[lane];
     return all != 0u;

@@ -61,7 +61,7 @@ COLLECTIVE uint best_move(const moves_t moves, const size_t node, const uint pla
     }
     bounds[LANE] = bound;
     bests[LANE] = best;
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody's best, before work-item 0 compares them
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // the best of each, before work-item 0 compares them
     if (LANE == 0u) {
         for (uint i = 1; i < LANES; ++i) {
             if (bounds[i] > bound || (bounds[i] == bound && bests[i] < best)) {
@@ -71,9 +71,9 @@ COLLECTIVE uint best_move(const moves_t moves, const size_t node, const uint pla
         }
         bests[0] = best;
     }
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // the best of all, before everybody reads it
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // the best of all, before all read it
     const uint found = bests[0];
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody has read it, before the next position's
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // all have read it, before the next position's
     return found;
 }
 
@@ -279,7 +279,7 @@ __kernel void grow(__global const uchar *board, __global const uchar *to_move,
             }
         }
         done += each;
-        group_barrier(CLK_LOCAL_MEM_FENCE);  // half wins and counters, before they are kept
+        group_barrier(CLK_LOCAL_MEM_FENCE);  // half wins and counters, before they are stored
 #if RAVE
         for (uint i = 0; i < depth; ++i) {
             __local const uint *own = counters + (i & 1u) * CELLS;
@@ -315,8 +315,4 @@ __kernel void grow(__global const uchar *board, __global const uchar *to_move,
 #if RAVE
     local_free(2 * CELLS * sizeof(uint));
 #endif
-    local_free(2 * sizeof(uint));
-    local_free(TREE_ITEMS * sizeof(uint));
-    local_free(TREE_ITEMS * sizeof(double));
-    local_free(2 * CELLS * sizeof(uint));
 }

@@ -19,7 +19,7 @@ __kernel void tally(__global const ushort *outcomes, __global long *wins, __glob
     const size_t at = get_group_id(0);
     __local uint *counters = local_malloc(COUNTERS * sizeof(uint));
     for (uint i = LANE; i < COUNTERS; i += LANES) counters[i] = 0u;
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // all counters are 0 before anybody adds to them
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // all counters are 0 before any adds to them
     ulong sum = 0ul;
     uint stones = 0u;
     for (uint i = LANE; i < playouts; i += LANES) {
@@ -34,7 +34,7 @@ __kernel void tally(__global const ushort *outcomes, __global long *wins, __glob
     atomic_add(&counters[LENGTHS], stones);
     atomic_add(&counters[LENGTHS + 1u], (uint)(sum & 0xfffful));
     atomic_add(&counters[LENGTHS + 2u], (uint)(sum >> 16));
-    group_barrier(CLK_LOCAL_MEM_FENCE);  // everybody has added what it counted
+    group_barrier(CLK_LOCAL_MEM_FENCE);  // all have added what it counted
     if (LANE == 0u) {
         draws[at] += counters[RESULTS + DRAW];
         wins[at] += counters[RESULTS + WON];
@@ -43,5 +43,4 @@ __kernel void tally(__global const ushort *outcomes, __global long *wins, __glob
         squares[at] += (long)counters[LENGTHS + 1u] + ((long)counters[LENGTHS + 2u] << 16);
         for (uint i = 0; i < KINDS; ++i) finishes[at * KINDS + i] += counters[i];
     }
-    local_free(COUNTERS * sizeof(uint));
 }

@@ -1,7 +1,7 @@
 // Where does a search begin? At the game's own board, the only one of level 0.
 // Twin: reference_py/games/kalah/begin.py.
 //
-// A workgroup is a game, a work-item every so many-th cell or level. No local memory, no barriers.
+// A workgroup is a game, a work-item every n-th cell or level. No local memory, no barriers.
 #include "games/kalah/search.cl"
 
 __kernel void begin(__global uchar *boards, __global uchar *movers, __global uint *counts,

@@ -45,7 +45,7 @@ INLINED int minimax_1(const view_t board, tally_t *tally)
     return best;
 }
 
-// The body of a function of so many plies, by that of one less.
+// The body of the function of n plies, by that of n - 1.
 #define MINIMAX(BELOW) \
     ++tally->nodes; \
     if (is_over(board)) { \
@@ -133,7 +133,7 @@ INLINED int minimax(const view_t board, const uint plies, tally_t *tally)
     }
 }
 
-// A workgroup is a part of the boards of a game. The best move is kept as well: of the boards of
+// A workgroup is a part of the boards of a game. The best move is stored as well: of the boards of
 // level 0 it is the result.
 __kernel void descend(__global const uchar *boards, __global const uchar *movers,
                       __global const uint *counts, __global int *board_score,

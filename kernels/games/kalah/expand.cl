@@ -14,7 +14,7 @@ static uint move_count(const view_t board)
     return is_over(board) ? 0u : count;
 }
 
-// A workgroup is a block of boards, a work-item every so many-th of them. Local memory: of wide.cl.
+// A workgroup is a block of boards, a work-item every n-th of them. Local memory: of wide.cl.
 __kernel void count_moves(__global const uchar *boards, __global const uchar *movers,
                           __global const uint *counts, __global uint *first, __global uint *sums,
                           const uint board_count, const uint blocks, const uint level,
@@ -33,7 +33,7 @@ __kernel void count_moves(__global const uchar *boards, __global const uchar *mo
     if (get_local_id(0) == 0) sums[game * blocks + block] = sum;
 }
 
-// A workgroup is a game, a work-item every so many-th of its blocks. Local memory: of wide.cl.
+// A workgroup is a game, a work-item every n-th of its blocks. Local memory: of wide.cl.
 __kernel void count_children(__global uint *sums, __global uint *counts, const uint blocks,
                              const uint level, const uint skip, const uint most)
 {
@@ -58,7 +58,7 @@ static void place_children(__global uchar *boards, __global uchar *movers, const
         }
 }
 
-// A workgroup is a part of the boards, a work-item every so many-th of them. No local memory, no
+// A workgroup is a part of the boards, a work-item every n-th of them. No local memory, no
 // barriers.
 __kernel void expand(__global uchar *boards, __global uchar *movers, __global const uint *counts,
                      __global uint *first, __global const uint *sums, const uint board_count,
@@ -76,7 +76,7 @@ __kernel void expand(__global uchar *boards, __global uchar *movers, __global co
 }
 
 // The same by one workgroup for each game, where there are few boards: one launch instead of three.
-// A work-item is every so many-th board. Local memory: of wide.cl.
+// A work-item is every n-th board. Local memory: of wide.cl.
 __kernel void expand_few(__global uchar *boards, __global uchar *movers, __global uint *counts,
                          __global uint *first, const uint board_count, const uint level,
                          const uint parents, const uint children, const uint skip, const uint most,

@@ -12,7 +12,7 @@
 
 #define CHOOSE(n, k) (binomials[(n) * COLUMNS + (k)])
 
-// How many boards have so many stones in so many cells.
+// How many boards have a number of stones in a number of cells.
 static ulong layer_boards(__global const ulong *binomials, const uint cells, const uint stones)
 {
     return CHOOSE(stones + cells - 1u, cells - 1u);
@@ -37,7 +37,7 @@ static void unrank(__global const ulong *binomials, ulong number, const uint cel
     board[cells - 1u] = (uchar)stones;
 }
 
-// Where in the table a board of so many stones is; `flipped`: as the other side sees it.
+// Where in the table a board with its stones is; `flipped`: as the other side sees it.
 static ulong place(__global const ulong *binomials, const uchar *board, const uint cells,
                    const uint stones, const bool flipped)
 {

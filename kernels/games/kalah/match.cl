@@ -8,7 +8,7 @@
 #include "games/kalah/search.cl"
 #include "primitives/rng.cl"
 
-// Who is asked for the next move: a player, chance in the opening, nobody once the game is over.
+// Who is asked for the next move: a player, chance in the opening, none once the game is over.
 #define FIRST 1
 #define SECOND 2
 #define CHANCE 4
@@ -24,7 +24,7 @@ static uint player_of(const int side, const uint tick)
     return ((side == TOP) == (tick % 2u == 1u)) ? 0u : 1u;
 }
 
-// Who is asked for the next move of a game that goes on, of which so many moves were made.
+// Who is asked for the next move of a game that goes on, after the given number of moves.
 static uchar asked_next(const int side, const uint tick, const int made, const int opening)
 {
     if (made < opening) return CHANCE;

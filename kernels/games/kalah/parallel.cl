@@ -2,7 +2,7 @@
 // Twin: reference_py/games/kalah/parallel.py.
 //
 // A workgroup is a board (a long launch is several, of which each has the workgroups from
-// `first_group` on), a work-item every so many-th node of a level, or one alone on a CPU
+// `first_group` on), a work-item every n-th node of a level, or one alone on a CPU
 // (group.cl). Every node has PITS children, whether they are moves or not, so that each is found by
 // its number (tree.cl). Three steps, as in the original: generate, evaluate, reduce. Evaluation is
 // free: the value of a board follows from the one before it. The maximum is of the node's own
@@ -120,7 +120,4 @@ __kernel void parallel(__global const uchar *boards, __global const uchar *mover
         board_leaves[at] = counted[1];
         board_finished[at] = counted[2];
     }
-    local_free(NODES * sizeof(uchar));
-    local_free(3 * NODES * sizeof(uint));
-    local_free(NODES * sizeof(view_t));
 }

@@ -1,7 +1,7 @@
 // What are the boards of a level worth, now that those which follow them are known?
 // Twin: reference_py/games/kalah/reduce.py.
 //
-// A workgroup is a part of the boards, a work-item every so many-th of them. No local memory, no
+// A workgroup is a part of the boards, a work-item every n-th of them. No local memory, no
 // barriers.
 #include "games/kalah/search.cl"
 

@@ -2,8 +2,8 @@
 // Twin: reference_py/games/kalah/search.py.
 //
 // A game has `board_count` boards, level after level. Workgroups are counted game after game, and
-// of each game part after part; a part takes so many boards of a step, PART or a block, a work-item
-// every so many-th of them. A long launch is several, of which each has the workgroups from
+// of each game part after part; a part takes some boards of a step, PART or a block, a work-item
+// every n-th of them. A long launch is several, of which each has the workgroups from
 // `first_group` on.
 // Macros: PART, LEVELS.
 #ifndef GAMES_KALAH_SEARCH_CL
@@ -17,7 +17,7 @@
 #define GAME(most, n) ((size_t)(GROUP / PARTS(most, n)))
 #define PART_OF_GAME(most, n) (GROUP % PARTS(most, n))
 
-// How many boards of a level a step takes: at most so many, some skipped.
+// How many boards of a level a step takes: at most `most`, some skipped.
 static uint batch(const uint count, const uint skip, const uint most)
 {
     return count > skip ? LESSER(count - skip, most) : 0u;

@@ -1,7 +1,7 @@
 // How many nodes of the batch have children for which there is room, and where do these go?
 // Twin: reference_py/games/ngtsg/append.py.
 //
-// A workgroup is a game, a work-item every so many-th node of the batch. Local memory: of wide.cl,
+// A workgroup is a game, a work-item every n-th node of the batch. Local memory: of wide.cl,
 // and a word. What is logged of a superstep is written here, into row `log_row` of each log, as a
 // copy by the host would cost as much as a launch.
 #include "games/ngtsg/deepening.cl"
@@ -74,5 +74,4 @@ append_children(__global const uint *level, __global const uint *batch, __global
         children_log[row] = children[game];
         if (deepening > 0u) horizon_log[row] = horizon[game];
     }
-    local_free(sizeof(uint));
 }

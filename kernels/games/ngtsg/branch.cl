@@ -17,7 +17,7 @@ __kernel void branch_batch(__global const uint *positions, __global const uint *
     const size_t groups = get_num_groups(0) / copies, game = get_group_id(0) / groups;
     if (batch_level(level, game) >= horizon[game]) return;
     const uint size = min(batch_size[game], most_branches);
-    if (size < min_branches || size == 0u) return;  // the CPU's, or nobody's
+    if (size < min_branches || size == 0u) return;  // the CPU's, or empty
 #if TOGETHER
     uint slot = (uint)(get_group_id(0) % groups);
     if (slot >= size) return;

@@ -1,7 +1,7 @@
 // Which nodes are done with, now that the batch is?
 // Twin: reference_py/games/ngtsg/close.py.
 //
-// A workgroup is a game, a work-item every so many-th node of a level. The ancestors of a batch are
+// A workgroup is a game, a work-item every n-th node of a level. The ancestors of a batch are
 // few: a level has as many of them as that below it, divided by the moves of a node. One work-item
 // drops levels that are done with. No local memory.
 #ifndef GAMES_NGTSG_CLOSE_CL

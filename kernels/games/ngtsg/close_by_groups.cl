@@ -19,7 +19,7 @@
 #define LIFT 0x7fffffffu  // makes values whole numbers from 1 on, where `NOTHING` is 0
 
 // Let the parent of a node that is done with know its value, if there is one, for later. Returns
-// whether the parent has heard it: always, but whoever uses the answer has to wait for it.
+// whether the parent has heard it: always, but code that uses the answer has to wait for it.
 static bool raise_parent(__global const uint *parents, __global uint *raised,
                          __global uint *open_children, const uint node, const int known)
 {
@@ -113,5 +113,4 @@ __kernel void close_by_groups(
                        counts + rows, taken + rows, round + rows, horizon, low, high, level, ended,
                        batch_leaves, leaves, value, move, as_good, perhaps_as_good, last_rounds,
                        game, tick, depth);
-    local_free(2u * sizeof(uint));
 }

@@ -2,7 +2,7 @@
 // Twin: reference_py/games/ngtsg/deepening.py.
 //
 // Of the kernel `first_depth` a work-item is a game. The functions are called by a workgroup, which
-// is a game; a work-item is every so many-th move of the root. No local memory.
+// is a game; a work-item is every n-th move of the root. No local memory.
 #ifndef GAMES_NGTSG_DEEPENING_CL
 #define GAMES_NGTSG_DEEPENING_CL
 

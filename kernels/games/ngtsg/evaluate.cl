@@ -30,7 +30,7 @@ __kernel void evaluate_batch(__global const uint *positions, __global const uint
     const size_t groups = get_num_groups(0) / copies, game = get_group_id(0) / groups;
     const uint at = batch_level(level, game), depth = horizon[game];
     const uint size = at > depth ? 0u : min(batch_size[game], slots);
-    if (size == 0u || (at == depth && size < min_leaves)) return;  // nobody's, or the CPU's
+    if (size == 0u || (at == depth && size < min_leaves)) return;  // empty, or the CPU's
     const size_t whole = game * nodes;
     batch += game * slots;
 #if TOGETHER && !LEAVES_ALONE

@@ -2,7 +2,7 @@
 // Twin: reference_py/games/ngtsg/select.py.
 //
 // A search of several depths begins the next one here, so that this costs no launch of its own.
-// A workgroup is a game, a work-item every so many-th parent of a strip. Local memory: 9 bytes for
+// A workgroup is a game, a work-item every n-th parent of a strip. Local memory: 9 bytes for
 // each parent of a strip. Round r of a level is for children number `ranks[r]` to `ranks[r + 1]`,
 // the latter left out, of every parent, and the last round of a level for all that are left.
 #ifndef GAMES_NGTSG_SELECT_CL
@@ -156,9 +156,6 @@ __kernel void select_batch(__global const uint *moves, __global const uint *pare
         batch_first[game] = first;
         batch_end[game] = chosen == most ? batch[chosen - 1u] + 1u : end;
     }
-    local_free(STRIP * sizeof(uchar));
-    local_free(STRIP * sizeof(uint));
-    local_free(STRIP * sizeof(uint));
 }
 
 #endif

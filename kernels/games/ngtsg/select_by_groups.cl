@@ -97,8 +97,8 @@ __kernel void select_by_groups(
         const uint here = opaque(any ? min(behind - begin, length) : 0u);
         for (uint i = lid; i < here; i += lanes) {
             const uint at_hand = begin + i;
-            // This workgroup does not read states that others have just marked: whoever had a child
-            // in the round that all went through is done with, as that round had none.
+            // This workgroup does not read states that others have just marked: a parent that had a
+            // child in the round that all went through is done with, as that round had none.
             const bool seen = alone && at_hand >= usual_parent &&
                               round_count(first_child, child_count, usual_first, ranks[usual_round],
                                           rank_end(ranks, usual_round, last_round), at_hand) > 0u;
@@ -164,8 +164,4 @@ __kernel void select_by_groups(
         atomic_and(&turns[0], 0u);
         atomic_and(&turns[1], 0u);
     }
-    local_free(STRIP * sizeof(uchar));
-    local_free(STRIP * sizeof(uint));
-    local_free(STRIP * sizeof(uint));
-    local_free(4u * sizeof(uint));
 }

@@ -82,5 +82,4 @@ __kernel void both(__global const float *restrict planes, __global float *restri
         if (x < (int)width) result[(size_t)row * width + x] = mean_of(sum, x, row, width, height);
     }
 #endif
-    local_free(TILE * HEIGHT * sizeof(float));
 }

@@ -27,7 +27,7 @@ typedef uint sum_t;
 // A work-item alone adds up windows without a sum that waits for the one before, in loops without
 // conditions, of which the compiler makes operations on vectors: of 16 sums at a time where they
 // have 16 bits.
-#define THIRD (SIDE / 3)  // a small window is three sums of so many columns, and up to two more
+#define THIRD (SIDE / 3)  // a small window is three sums of THIRD columns, and up to two more
 #define WINDOWS_ARE_THIRDS (DEVICE_IS_CPU && RADIUS >= 1 && RADIUS <= 7)
 
 #if WINDOWS_ARE_THIRDS
@@ -202,5 +202,4 @@ __kernel void box(__global const uchar *restrict planes, __global uchar *restric
 #endif
     local_free(STRIP * sizeof(sum_t));
 #endif
-    local_free((SPAN + BEYOND) * sizeof(sum_t));
 }

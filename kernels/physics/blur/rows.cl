@@ -1,4 +1,4 @@
-// What is the weighted sum of the pixels beside a pixel, from the left to the right?
+// What is the weighted sum of the pixels next to a pixel, from the left to the right?
 // Twin: reference_py/physics/blur/rows.py.
 //
 // A workgroup is a band of BAND rows of all planes, a work-item every n-th column of it, of n

@@ -25,7 +25,6 @@ __kernel void block_change(__global const num *phi, __global const num *next,
     barrier(CLK_LOCAL_MEM_FENCE);  // changes of all cells, before they are compared
     const real largest = reduce_max_local(size, cells);
     if (get_local_id(0) == 0) changes[get_group_id(0)] = largest;
-    local_free(BLOCK * sizeof(real));
 }
 
 // A workgroup is a plate, a work-item every n-th pair of its blocks, whose changes are used

@@ -129,9 +129,6 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
     for (int row = DEPTH; row < end_row; ++row)
         for (int column = DEPTH; column < end_column; ++column)
             updated[(size_t)(top + row) * COLUMNS + (left + column)] = from[row * TILE + column];
-    local_free(TALL * TILE * sizeof(char));
-    local_free(TALL * TILE * sizeof(num));
-    local_free(TALL * TILE * sizeof(num));
 }
 
 #else
@@ -186,7 +183,7 @@ INLINED uint load_bits(__global const mask_t *restrict row, const int column)
 #endif
 }
 
-// Stores those of four cells that are kept and on the plate; `place` is that of the first in the
+// Stores those of four cells that count and are on the plate; `place` is that of the first in the
 // tile.
 INLINED void store_four(__global num *restrict row, const int column, const int place,
                         const num4 cells)
@@ -270,7 +267,6 @@ __kernel void deep(__global const num *restrict phi, __global num *restrict next
                            rows[i]);
         tile += get_num_groups(0);
     } while (tile < (size_t)tiles * copies);
-    local_free(BUFFERS * EDGES * sizeof(num4));
 }
 
 #endif

@@ -39,7 +39,6 @@ __kernel void block_totals(__global const num *phi, __global const mask_t *free,
         sums[get_group_id(0)] = sum;
         squares[get_group_id(0)] = square;
     }
-    local_free(BLOCK * sizeof(real));
 }
 
 // A workgroup is a plate, a work-item every n-th pair of its blocks, whose sums are used up.

@@ -59,8 +59,6 @@ __kernel void multiply(__global const num *restrict A, __global const num *restr
         first += TILE;
     } while (first < inner);
     if (row < rows && column < columns) C[((size_t)copy * rows + row) * columns + column] = sum;
-    local_free(TILE * TILE * sizeof(num));
-    local_free(TILE * TILE * sizeof(num));
 }
 
 #elif FORM_IS_BLOCKED
@@ -171,8 +169,6 @@ __kernel void multiply(__global const num *restrict A, __global const num *restr
             }
         }
     }
-    local_free(2u * DEPTH * LINE * sizeof(num));
-    local_free(2u * DEPTH * LINE * sizeof(num));
 }
 
 #else

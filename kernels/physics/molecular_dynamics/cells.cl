@@ -7,7 +7,7 @@
 // capacity. The order of atoms in a cell is free, as sums of forces do not depend on it.
 //
 // A box whose lists or sorted atoms are still valid (drift.cl) is left as it is by all of them, but
-// before the first step and after the last one, when nobody has looked. `valid` is 0 in other
+// before the first step and after the last one, when it is not known. `valid` is 0 in other
 // variants than `list` and `sorted`.
 // Macros: SIDE, CELL_BLOCKS, VARIANT_IS_LIST, VARIANT_IS_SORTED.
 #ifndef PHYSICS_MOLECULAR_DYNAMICS_CELLS_CL

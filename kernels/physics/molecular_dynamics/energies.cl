@@ -17,7 +17,6 @@ COLLECTIVE real sum_of_numbers(__global const num *numbers, const uint stride, c
         one[i] = numbers[i * stride];
     barrier(CLK_LOCAL_MEM_FENCE);  // all numbers, before they are added
     const real sum = reduce_sum_local(one, n);
-    local_free(BLOCK * sizeof(real));
     return sum;
 }
 
@@ -29,7 +28,6 @@ COLLECTIVE long sum_of_longs(__global const long *numbers, const uint count)
     for (uint i = (uint)get_local_id(0); i < n; i += (uint)get_local_size(0)) one[i] = numbers[i];
     barrier(CLK_LOCAL_MEM_FENCE);  // all numbers, before they are added
     const long sum = reduce_sum_long(one, n);
-    local_free(BLOCK * sizeof(long));
     return sum;
 }
 

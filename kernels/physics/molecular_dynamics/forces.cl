@@ -146,8 +146,6 @@ __kernel void forces(__global const num *restrict x, __global const uint *restri
         }
         done += LANES;
     } while (done < last);
-    local_free(TILE * sizeof(uint));
-    local_free(3 * TILE * sizeof(num));
 }
 
 #elif VARIANT_IS_SORTED

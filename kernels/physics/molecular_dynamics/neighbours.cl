@@ -41,7 +41,7 @@ typedef struct {
     uint count;
 } runs_t;
 
-// Find the runs around a cell: in each of nine rows the three cells beside each other, or those at
+// Find the runs around a cell: in each of nine rows three cells next to each other, or those at
 // one end of the row and that at the other.
 INLINED void find_runs(runs_t *runs, __global const uint *restrict start,
                        __global const uint *restrict totals, const uint home)
@@ -264,7 +264,7 @@ INLINED void list_run(making_t *list, __global const num4 *restrict packed, cons
     }
 }
 
-// List the neighbours of a place; returns how many there are. Cells beside each other in a row
+// List the neighbours of a place; returns their number. Cells next to each other in a row
 // follow each other: a row of three is one run of places, or two at an end of the box.
 INLINED uint listed_around(__global const num4 *restrict packed,
                            __global const uint *restrict start,

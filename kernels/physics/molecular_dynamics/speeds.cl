@@ -38,7 +38,7 @@ INLINED uint numbers_in_vectors(__global const long *restrict F, const uint numb
 
 #endif
 
-// Velocities after half a step more, of so many numbers. On a GPU every n-th of n work-items.
+// Velocities after half a step more, of `numbers` numbers. On a GPU every n-th of n work-items.
 static void half_a_step(__global num *restrict v, __global const long *restrict F,
                         const uint numbers)
 {

@@ -25,7 +25,6 @@ COLLECTIVE real sum_of_squares(__global const num *v, const uint atoms)
     }
     barrier(CLK_LOCAL_MEM_FENCE);  // squares of all atoms, before they are added
     const real sum = reduce_sum_local(square, n);
-    local_free(BLOCK * sizeof(real));
     return sum;
 }
 

@@ -166,7 +166,7 @@ static void offer_planes(hit_t *best, const scene_t *scene, const num3 origin, c
 static num box_margin(const scene_t *scene, const num3 origin, const num3 towards)
 {
 #if !FORM_IS_TREE
-    return NUM(0.0);  // nobody asks
+    return NUM(0.0);  // never used
 #else
     const num u = NUM(UNIT_ROUNDOFF);
     const num3 a = origin - vector_at(scene->limits), b = vector_at(scene->limits + 3) - origin;
@@ -326,7 +326,6 @@ COLLECTIVE void first_seen(hit_t *best, const scene_t *scene, const bool active,
         group_barrier(CLK_LOCAL_MEM_FENCE);  // the last look at the tile, before the next one
         first += TILE / 8;
     } while (first < scene->group_count);
-    local_free(4 * TILE * sizeof(num));
 }
 
 #else

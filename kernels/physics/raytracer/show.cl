@@ -3,7 +3,7 @@
 //
 // A work-item is a channel of a pixel, or every n-th if there are only n work-items. No local
 // memory, no barriers.
-// Macros: KEEPS_MEAN (whether the mean itself is kept).
+// Macros: KEEPS_MEAN (whether the mean itself is stored).
 #include "primitives/num.cl"
 
 #if KEEPS_MEAN

@@ -1,7 +1,7 @@
 // What colour does a ray see if it is reflected and refracted (T. Whitted, 1980)?
 // Twin: reference_py/physics/raytracer/whitted.py.
 //
-// Rays are kept in a stack of at most bounces + 2 entries, the refracted one is followed first.
+// Rays wait in a stack of at most bounces + 2 entries, the refracted one is followed first.
 #include "physics/raytracer/nearest.cl"
 
 #define MOST_BOUNCES 16

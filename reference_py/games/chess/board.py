@@ -1,7 +1,7 @@
 """What is a position of chess, and how does it look from the other side of the board?
 
 A set of squares is a whole number with a bit for each square: bit 8 * rank + file, file a and the
-first rank of whoever is to move being 0. So pawns of the side to move always go up, and a position
+first rank of the side to move being 0. So pawns of the side to move always go up, and a position
 is turned upside down after every move. Device twin: ``kernels/games/chess/board.cl``.
 """
 

@@ -1,4 +1,4 @@
-"""What is counted below each position of the last level that is kept?
+"""What is counted below each position of the last level that is stored?
 
 Device twin: ``kernels/games/chess/count.cl``, where a work-item takes a position.
 """

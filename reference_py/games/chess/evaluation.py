@@ -10,7 +10,7 @@ from reference_py.games.chess.rules import seen_by
 VALUES = {"pawns": 10, "knights": 30, "bishops": 32, "rooks": 50, "queens": 90, "kings": 3000}
 PAWN_CONTROL = 12
 """What a pawn adds to a square where it can capture; other pieces add 1 to each they can move to,
-and nobody adds anything to a square of an own piece."""
+and a square of an own piece counts for nothing."""
 
 CENTRE = 0x1818000000
 """The squares d4, e4, d5 and e5."""

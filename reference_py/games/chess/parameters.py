@@ -15,7 +15,7 @@ class PerftParameters:
     boards : positions to begin with; game g has number g modulo their number
     depth : plies of the last count
     detail : whether all kinds of last moves are counted, and not the nodes alone
-    kept : most positions of one level of a game that are kept at a time
+    kept : most positions of one level of a game in memory at a time
     """
 
     boards: tuple[Board, ...] = (read_fen(START),)

@@ -26,7 +26,7 @@ def kinds_of(position, move):
 
 
 def perft(position, plies, kinds=1):
-    """Return the number of sequences of so many legal moves, and of the other kinds.
+    """Return the number of sequences of ``plies`` legal moves, and of the other kinds.
 
     ``kinds``: how many of `KINDS` are counted. That of the nodes alone takes no last moves back:
     they are counted as they are generated.
@@ -60,6 +60,6 @@ def put_position(game, at, position):
 
 
 def batch(game, level, parents, skip, most):
-    """Return where the positions of a level are that a step takes: so many, some skipped."""
+    """Return where the positions lie that a step takes: after ``skip``, at most ``most``."""
     count = min(max(int(game.counts[level]) - skip, 0), most)
     return range(parents + skip, parents + skip + count)

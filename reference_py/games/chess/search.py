@@ -1,7 +1,7 @@
 """Chess for a search: which moves are there, what is a position worth, what comes after?
 
 Two trees can be searched. That of the published original has pseudo-legal moves: kings may be
-captured, pawns become queens, nobody castles or captures en passant. The other one has the legal
+captured, pawns become queens, no castling, no capture en passant. The other one has the legal
 moves. In both, captures, moves of pawns and moves to the centre come first. A position is fifteen
 words: two for each of the seven sets, the lower half first, and the colour of the side to move.
 Device twin: ``kernels/games/chess/search.cl``.
@@ -32,7 +32,7 @@ MATE = 10**8
 """What it is worth to have mated at once; a ply less for each move until then."""
 
 MOST_PSEUDO_LEGAL = 256
-"""For so many moves of a position there is room; no position of a game has nearly as many."""
+"""Room for the moves of a position; no position of a game has nearly as many."""
 
 KNIGHT_JUMPS = ((1, 2), (2, 1), (-1, 2), (-2, 1), (1, -2), (2, -1), (-1, -2), (-2, -1))
 ROOK_LINES = ((1, 0), (-1, 0), (0, 1), (0, -1))

@@ -54,7 +54,7 @@ def has_six(length, mask):
 
 
 def best_with(length, mask, stones):
-    """Return the most threats after so many more stones."""
+    """Return the most threats after ``stones`` more stones."""
     if not stones:
         return threats(length, mask)
     free = [mask | 1 << i for i in range(length) if not mask >> i & 1]

@@ -76,7 +76,7 @@ def forcing_turns(own, other):
 
 
 def win_within(own, other, turns, known=None):
-    """Return the pair, as bits, with which a side begins to win in so many turns; else None."""
+    """Return the pair, as bits, with which a side begins to win in ``turns`` turns; else None."""
     known = {} if known is None else known
     now = threatened(own, other)
     if now:

@@ -10,7 +10,7 @@ from reference_py.games.havannah.playout import WON, outcome
 
 
 def forest_of(p, stones):
-    """Return the stones of a board as a forest, and the reasons for which somebody has won."""
+    """Return the stones of a board as a forest, and the reasons for which a side has won."""
     forest, reasons = Forest(board_of(p.size), p.find), 0
     for cell, what in enumerate(stones):
         if what != EMPTY:

@@ -23,7 +23,7 @@ UNTRIED = 1e30
 """Bound of a move without playouts: such moves come first, in the order of cells."""
 
 PRIOR = 5.0
-"""Half wins in which each estimate of ``rave`` begins, as in so many playouts, half of them won."""
+"""Half wins with which each estimate of ``rave`` begins: as many playouts, half of them won."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _played_out(p, game, tree, forest, side, reasons):
 
 
 def _played(forest, side, rng):
-    """Play a game to its end; return its stones and who won, None if nobody did."""
+    """Play a game to its end; return its stones and who won, None if neither did."""
     ended, empties = forest.copy(), [i for i, what in enumerate(forest.stones) if what == EMPTY]
     for n in range(len(empties), 0, -1):
         if ended.place(drawn(empties, n, rng), side):

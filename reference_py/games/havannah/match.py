@@ -28,7 +28,7 @@ SWAP = -2
 """The move of Black that takes White's first stone."""
 
 EVEN = 0.5
-"""Share of wins of a position in which nobody is better off."""
+"""Share of wins of a position in which neither side is better off."""
 
 GAME_STREAMS = 2**26
 """Random streams of a game: half of them for the playouts of each player, but for the last few."""

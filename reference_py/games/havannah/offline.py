@@ -13,7 +13,7 @@ def earliest(board, stones, order, side):
 
     Parameters
     ----------
-    stones : what each cell holds; nobody has won
+    stones : what each cell holds; not won yet
     order : cells of all further stones, of ``side`` and the other one in turn
 
     Returns

@@ -29,7 +29,7 @@ class Parameters:
     stream_base : where the streams of the seed begin
     winner : "forest", "offline" or "flood": how the end of a playout is found; same results
     find : of ``forest``: "halving", "plain" or "compression"
-    record_game : playout of which the moves are kept, -1: none
+    record_game : playout whose moves are recorded, -1: none
     runner : "modern", "resident", "chunk" or "each": what is launched and copied when; same results
     memory : "private", "local" or "global": where a device keeps the board of a playout
     neighbours : "computed" or "table": how a device finds the neighbours of a cell

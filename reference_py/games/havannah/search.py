@@ -126,7 +126,7 @@ class Search:
 
     Parameters
     ----------
-    stones, side : the position, nobody has won, and who is to move
+    stones, side : the position, not won yet, and who is to move
     evaluate : as `evaluation` returns it
     stream : number of the first stream
     playouts : of each leaf

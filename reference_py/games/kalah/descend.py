@@ -25,7 +25,7 @@ def minimax(p, board, side, depth):
 
 
 def descend(p, game, tick, level, parents, skip, most, plies):
-    """Search every board of a batch to so many plies."""
+    """Search every board of a batch to ``plies`` plies."""
     boards = batch(game, level, parents, skip, most)
     for at in boards:
         note(game, at, minimax(p, *position(game, at), plies))

@@ -1,6 +1,6 @@
 """By how many stones does the side to move win from a board, if both play as well as they can?
 
-Only what is in the pits counts: what is banked already is added by whoever asks. Device twin:
+Only what is in the pits counts: what is banked already is added by the caller. Device twin:
 ``kernels/games/kalah/fill.cl``.
 """
 

@@ -13,7 +13,7 @@ from reference_py.games.kalah.rules import play, store_of
 
 
 def layer_boards(cells, stones):
-    """Return how many boards have so many stones in so many cells."""
+    """Return how many boards have ``stones`` stones in ``cells`` cells."""
     return comb(stones + cells - 1, cells - 1)
 
 

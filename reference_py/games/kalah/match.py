@@ -7,7 +7,7 @@ from reference_py.games.kalah.parameters import MOST_PAIRS, PAIR_STREAMS, STREAM
 from reference_py.primitives.rng import Rng
 
 FIRST, SECOND, CHANCE, NOBODY = 1, 2, 4, 0
-"""Who is asked for the next move: a player, chance in the opening, nobody once the game is over."""
+"""Who is asked for the next move: a player, chance in the opening, none once the game is over."""
 
 
 def player_of(side, tick):

@@ -35,7 +35,7 @@ def kind_asked(p, match, tick):
 
 
 def make_move(p, match, tick, kind):
-    """Make the move of whoever is asked for it, record it, and see who is asked next."""
+    """Make the move of the player who is asked for it, record it, and see who is asked next."""
     board, side = match.board.tolist(), int(match.to_move)
     if kind == RANDOM:
         pit = any_move(p, match, board, side)

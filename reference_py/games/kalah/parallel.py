@@ -64,7 +64,7 @@ def reduce_nodes(p, nodes, answers, plies):
 
 
 def parallel(p, game, tick, level, parents, skip, most, plies):
-    """Search every board of a batch to so many plies."""
+    """Search every board of a batch to ``plies`` plies."""
     boards = batch(game, level, parents, skip, most)
     for at in boards:
         nodes = generate(p, *position(game, at), plies)

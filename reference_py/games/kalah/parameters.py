@@ -36,8 +36,8 @@ class Parameters:
     split : of ``layers``, (PRE, SEQ, PAR): plies taken one board after the other, plies taken
         breadth first, and levels, one more than plies, of the tree in local memory
     plies : of ``expanded``, plies that a work-item searches depth first
-    boards : most boards of one level of a game that are kept at a time
-    alone : of ``expanded``, a search of at most so many plies is one work-item's
+    boards : most boards of one level of a game in memory at a time
+    alone : of ``expanded``, a search of at most this many plies is one work-item's
     """
 
     pits: int = 6
@@ -171,7 +171,7 @@ class SolveParameters:
     captures : for each variant of the rules, whether it has ``empty_capture``; the games of the
         first variant come first
     stones : start positions with 1, 2, ... stones a pit are solved
-    table : most stones in the pits of the boards of which the value is kept
+    table : most stones in the pits of the boards whose value is in the table
     most_above : most boards that are looked at above the table
     """
 

@@ -33,7 +33,7 @@ def moves(p, board, side):
 
 
 def is_over(p, board):
-    """Return whether either side has no stones in its pits, whoever is to move."""
+    """Return whether either side has no stones in its pits, whichever is to move."""
     return any(not moves(p, board, side) for side in (TOP, 1 - TOP))
 
 

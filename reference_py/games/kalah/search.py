@@ -45,7 +45,7 @@ def include(answer, side, pit, found):
 
 
 def batch(game, level, parents, skip, most):
-    """Return where the boards of a level are that a step takes: at most so many, some skipped."""
+    """Return where the boards of a level are that a step takes, at most ``most``, some skipped."""
     count = min(max(int(game.counts[level]) - skip, 0), most)
     return range(parents + skip, parents + skip + count)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 Words = Sequence[int]
-"""A position: so many words of 32 bits as the game says. Whose turn it is is one of its facts."""
+"""A position: words of 32 bits, as many as the game says. Whose turn it is is one of its facts."""
 
 NO_MOVE = 2**32 - 1
 """The move that led to the root, and the best move of a position without any."""
@@ -71,7 +71,7 @@ class SearchParameters:
     width : most moves of a position
     words : words of a position
     roots : positions to search from; game g has number g modulo their number
-    form : whether the tree is kept by the "device" or by the "host"; same results
+    form : whether the "device" or the "host" holds the tree; same results
     near_root : most nodes of a batch of each level from the root's on, where these are fewer
     principal_variation : whether the leftmost line is searched before anything else
     rounds : how many children of a node are looked at before its window is looked at again, in

@@ -43,7 +43,7 @@ def _most(p, game, level):
 
 
 def _of_parents(p, game, level, first, end, most):
-    """Return the first nodes of use among some consecutive ones, at most so many."""
+    """Return the first nodes of use among some consecutive ones, at most ``most``."""
     chosen = []
     at = int(game.round[level]) if p.rounds else 0
     low, high = p.ranks[at], MOST_CHILDREN

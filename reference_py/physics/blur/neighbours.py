@@ -10,7 +10,7 @@ from reference_py.physics.blur.border import counted, shifted
 
 
 def neighbours(p, image, tick):
-    """Replace every pixel by the mean of those beside, above and below it."""
+    """Replace every pixel by the mean of those next to it, above and below it."""
     exact = np.int64 if p.whole else np.float32
     planes = image.planes.astype(exact)
     moves = ((1, 2), (-1, 2), (-1, 1), (1, 1))  # east, west, north, south

@@ -1,4 +1,4 @@
-"""What is the weighted sum of the pixels beside a pixel, from the left to the right?
+"""What is the weighted sum of the pixels next to a pixel, from the left to the right?
 
 A pass of a Gaussian blur, or of a box of real numbers, goes along the rows and then along the
 columns (columns.py). Device twin: ``kernels/physics/blur/rows.cl``.

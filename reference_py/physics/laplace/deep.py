@@ -7,7 +7,7 @@ from reference_py.physics.laplace.sweep import stepped
 
 
 def deep(p, plate, tick, steps):
-    """Fill ``next`` with the potentials after so many steps from ``phi``."""
+    """Fill ``next`` with the potentials after ``steps`` steps from ``phi``."""
     plate.next = plate.phi
     for _ in range(steps):
         plate.next = stepped(p, plate.next, plate.free)

@@ -63,7 +63,7 @@ class Parameters:
     falloff : power of the distance with which light fades
     fog : of seed, share of the fog per unit of distance
     form, tile : form of the kernels, which changes no result
-    float_image : whether the picture is also kept before it is cut to bytes
+    float_image : whether the picture is also recorded before it is cut to bytes
     """
 
     scene: Scene

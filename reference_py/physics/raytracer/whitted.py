@@ -1,7 +1,7 @@
 """What colour does a ray see if it is reflected and refracted (T. Whitted, 1980)?
 
 "An improved illumination model for shaded display", Communications of the ACM 23 (6). The share
-that glass reflects is C. Schlick's approximation of Fresnel's formula (1994). Rays are kept in a
+that glass reflects is C. Schlick's approximation of Fresnel's formula (1994). Rays wait in a
 stack, the refracted one is followed first.
 Device twin: ``kernels/physics/raytracer/whitted.cl``.
 """

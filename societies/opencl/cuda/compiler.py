@@ -27,8 +27,8 @@ OPTIONS = (
     "--prec-sqrt=true",
     "--disable-warnings",
 )
-"""Options of every build: no fused operations, subnormal numbers kept, divisions and roots rounded
-correctly."""
+"""Options of every build: no fused operations, subnormal numbers preserved, divisions and roots
+rounded correctly."""
 
 _ERROR = re.compile(
     r"^(?:(?P<file>.+?)\((?P<line>\d+)\)|At end of source): (?:catastrophic )?error(?: #[\w-]+)?: "
@@ -97,7 +97,7 @@ def compile_text(
     BuildError
         With file and line of the OpenCL text, if it does not compile.
     DeviceError
-        If NVRTC is not there or does not know the architecture.
+        If NVRTC is not installed or does not know the architecture.
     """
     translated = translate(source, predefined)
     ptx, code = _nvrtc(source, translated.text, architecture, options)
@@ -116,7 +116,7 @@ def compile_text(
 def compiled(
     device: Any, source: Source, predefined: Mapping[str, str | None], options: tuple[str, ...]
 ) -> Compiled:
-    """Return a text compiled for a device, from our cache if it is there."""
+    """Return a text compiled for a device, from our cache if it is in it."""
     words = (*device.build_options, *options, header())
     key = cache.program_key(device, source.text, words)
     with cache.alone(key):

@@ -1,4 +1,4 @@
-"""Is CuPy there, and does it find a GPU? The parts of it that the CUDA device uses, by name."""
+"""Is CuPy installed, and does it find a GPU? The parts of it that the CUDA device uses, by name."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def gpus() -> int:
     Raises
     ------
     DeviceError
-        If CuPy is not there, or there is none.
+        If CuPy is not installed or finds no GPU.
     """
     runtime = cupy().cuda.runtime
     try:

@@ -111,7 +111,7 @@ def cuda_device(spec: str = NAME) -> CudaDevice:
     Raises
     ------
     DeviceError
-        If CuPy, NVRTC or the GPU is not there.
+        If CuPy, NVRTC or the GPU is missing.
     """
     _, _, number = spec.partition(":")
     count = gpus()

@@ -36,7 +36,7 @@ class _Untranslated(Exception):
 
 
 class CudaBuffer:
-    """Memory on the GPU, freed when nobody holds it."""
+    """Memory on the GPU, freed with its last owner."""
 
     def __init__(self, memory: Any, nbytes: int):
         self.memory = memory
@@ -303,7 +303,7 @@ class Cuda:
         return Event(self, begin, end)
 
     def _event(self) -> int:
-        """Return an event that nobody uses."""
+        """Return an event that is not in use."""
         return self.spare.pop() if self.spare else int(self.runtime.eventCreate())
 
 

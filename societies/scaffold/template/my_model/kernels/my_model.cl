@@ -40,7 +40,6 @@ __kernel void exchange(__global int *money, __global ulong *stream, const uint a
             own[payee] += amount;
         }
     }
-    local_free(AGENTS * sizeof(uint));
 }
 
 // Fill the day's series. Whole numbers are added, so their order does not matter. Local memory: 8
@@ -86,7 +85,4 @@ __kernel void statistics(__global const int *money, __global real *series, const
         result[SERIES_poor] = (real)poor;
         result[SERIES_total] = (real)total;
     }
-    local_free(LANES * sizeof(long));
-    local_free(AGENTS * sizeof(uint));
-    local_free(AGENTS * sizeof(uint));
 }

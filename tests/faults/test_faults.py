@@ -45,3 +45,11 @@ def test_societies_at_random_are_the_same_on_device_and_reference():
     assert all("refused" not in one for one in found)
     assert any(one["trades"] for one in found)
     assert any(one["sales"] for one in found)
+
+
+@pytest.mark.thorough
+def test_a_society_at_random_is_the_same_in_the_form_for_gpus():
+    """With more work-items than resources; of the size with which PoCL was wrong."""
+    (seed,) = SMALL
+    found = societies_at_random.compare(seed, "auto", 16)
+    assert found["difference"] == "" and found["sales"] and found["resources"] < 16

@@ -35,6 +35,7 @@ from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
 from societies.workload.engines import text
 from societies.workload.fields import initial_state
+from societies.workload.phases import kernel_files
 from societies.workload.registry import workload
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -306,6 +307,49 @@ def test_every_file_includes_what_it_calls(name, kind):
     facts = {"DEVICE_IS_CPU": kind == "CPU", "DEVICE_ROUNDS_SINGLES": True}
     text = amalgamate([ROOT / name], {**facts, **source.macros(p)}, source.header(p))
     assert missing(text) == []
+
+
+def with_includes(names):
+    """Return kernel files and what they include, from the kernels folder on."""
+    found, left = set(), set(names)
+    while left:
+        name = left.pop()
+        found.add(name)
+        left |= set(re.findall(r'^#include "(.+)"', TEXTS[f"kernels/{name}"], re.M)) - found
+    return sorted(found)
+
+
+def alone(name, settings, kind):
+    """Return what each file of a workload misses if it is built alone, by file."""
+    one, facts = workload(name), {"DEVICE_IS_CPU": kind == "CPU", "DEVICE_ROUNDS_SINGLES": True}
+    config = small(name, **settings)
+    p = one.parameters(config)
+    given, files = one.source(p), kernel_files(one.phases(p, one.count(config)))
+    texts = {
+        file: amalgamate([ROOT / "kernels" / file], {**given.macros, **facts}, given.header)
+        for file in with_includes(files)
+    }
+    return {file: names for file, text in texts.items() if (names := missing(text))}
+
+
+@pytest.mark.parametrize("kind", ["CPU", "GPU"])
+@pytest.mark.parametrize(
+    ("name", "number"),
+    thorough_but(
+        {("kalah", 0), ("laplace", 0)},
+        [(name, n) for name in names() if name != "economy" for n in range(len(forms(name)))],
+        2,
+    ),
+)
+def test_every_file_of_a_workload_includes_what_it_calls(name, number, kind):
+    assert alone(name, forms(name)[number], kind) == {}
+
+
+@pytest.mark.parametrize("kind", ["CPU", "GPU"])
+@pytest.mark.parametrize("name", _PRIMITIVES)
+def test_every_primitive_includes_what_it_calls(name, kind):
+    facts = {"DEVICE_IS_CPU": kind == "CPU", "DEVICE_ROUNDS_SINGLES": True}
+    assert missing(amalgamate([ROOT / name], facts)) == []
 
 
 def test_a_planted_call_without_its_include_is_found():

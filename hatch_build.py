@@ -19,7 +19,7 @@ class CommitHook(BuildHookInterface):
         stamp.write_text(self._commit() + "\n", encoding="utf-8")
         build_data["force_include"][str(stamp)] = "societies/_data/commit.txt"
 
-    def _commit(self):  # as commit_of in societies/workload/provenance.py
+    def _commit(self):  # as commit_of in societies/workload/running/provenance.py
         git = shutil.which("git")
         if git is None or not (Path(self.root) / ".git").exists():
             return ""

@@ -14,7 +14,7 @@ import numpy as np
 import societies
 from reference_py.physics.blur.parameters import Parameters
 from societies.physics.blur import WORKLOAD
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 PASSES, BLOCK, TIMES = 100, 50, 5
 

@@ -36,7 +36,7 @@ from societies.economy.engine import DeviceEngine
 from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
 from societies.errors import SocietiesError
-from societies.workload.plan import device_bytes
+from societies.workload.running.plan import device_bytes
 
 AXES = {
     "societies": [1, 4, 16, 64, 256, 1024, 4096],

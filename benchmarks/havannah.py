@@ -41,7 +41,7 @@ from reference_py.games.havannah.playout import REASONS, playout, stream_of
 from societies.games.havannah import WORKLOAD
 from societies.games.havannah.players import chosen, evaluator
 from societies.games.havannah.position import Game
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 HERE = Path(__file__).resolve().parent
 COLUMNS = ("device", "driver", "program", "size", "playouts", "seconds", "processor_s")

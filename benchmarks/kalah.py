@@ -26,7 +26,7 @@ from appending import append
 
 import societies
 from societies.games.kalah import WORKLOAD
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 HERE = Path(__file__).resolve().parent
 COLUMNS = ("device", "driver", "program", "depth", "nodes", "seconds", "processor_s", "nodes_per_s")

@@ -31,7 +31,7 @@ from pathlib import Path
 
 import societies
 from societies.physics.molecular_dynamics import WORKLOAD
-from societies.workload.engines import LOG_TICKS, DeviceEngine
+from societies.workload.running.engines import LOG_TICKS, DeviceEngine
 
 COLUMNS = (
     *("device", "program", "system", "atoms", "steps", "seconds", "processor_s"),

@@ -25,7 +25,7 @@ from pathlib import Path
 import societies
 from reference_py.games.chess.fen import START
 from societies.games.chess.perft import WORKLOAD
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 COLUMNS = ("position", "depth", "program", "device", "driver", "nodes", "seconds", "processor_s")
 POSITIONS = {

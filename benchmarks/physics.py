@@ -39,7 +39,7 @@ import societies
 from reference_py.physics.blur.parameters import Parameters as Blurred
 from societies.opencl import Program
 from societies.physics import blur, laplace, matmul
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 HERE = Path(__file__).parent
 COLUMNS = (

@@ -26,7 +26,7 @@ import societies
 from societies.errors import SocietiesError
 from societies.opencl import Program
 from societies.physics.laplace import Laplace, LaplaceConfig
-from societies.workload.engines import LOG_TICKS, DeviceEngine
+from societies.workload.running.engines import LOG_TICKS, DeviceEngine
 
 HERE = Path(__file__).parent
 COLUMNS = (

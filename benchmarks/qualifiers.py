@@ -41,7 +41,7 @@ from societies.economy.workload import WORKLOAD  # noqa: E402
 from societies.localmem.clang import Kind, Unit, is_pointer  # noqa: E402
 from societies.localmem.preprocess import preprocess  # noqa: E402
 from societies.opencl import program as programs  # noqa: E402
-from societies.workload.engines import LOG_TICKS  # noqa: E402
+from societies.workload.running.engines import LOG_TICKS  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 FIELDS = (

@@ -37,7 +37,7 @@ from reference_py.physics.raytracer import seed_shading
 from reference_py.physics.raytracer.camera import rays
 from reference_py.physics.raytracer.parameters import Parameters, grid
 from societies.physics.raytracer import WORKLOAD, rows_of_launch, traced
-from societies.workload.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 COLUMNS = (
     *("device", "driver", "program", "spheres", "size", "rays", "seconds", "processor_s"),

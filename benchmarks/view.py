@@ -105,7 +105,7 @@ def main():
     parser.add_argument("--out", type=Path, help="append to this CSV")
     parser.add_argument("--screenshot", type=Path)
     options = parser.parse_args()
-    from societies.workload.devices import chosen_device
+    from societies.workload.running.devices import chosen_device
 
     words = [options.config, "--frames", options.frames, "--device", options.device]
     words += [word for one in options.set for word in ("--set", one)]

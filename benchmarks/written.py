@@ -19,7 +19,7 @@ from pathlib import Path
 from appending import append
 
 import societies
-from societies.workload import run as core
+from societies.workload.running import run as core
 
 FIELDS = (
     *("device", "driver", "scenario", "societies", "days", "changes", "seconds"),

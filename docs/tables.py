@@ -27,8 +27,8 @@ from societies import config_from_dict, json_schema
 from societies.config.model import LARGEST_INTEGER, LARGEST_REAL, SHAPE, TABULATED, VALUE
 from societies.economy.config import EconomyConfig
 from societies.economy.results import Layout
-from societies.workload.config import LARGEST_SEED
-from societies.workload.registry import workload, workloads
+from societies.workload.declare.config import LARGEST_SEED
+from societies.workload.declare.registry import workload, workloads
 
 DOCS = Path(__file__).resolve().parent
 ROOMS = ("economy", "games", "physics")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from societies.errors import SocietiesError
     from societies.opencl import Program, choose_device, list_devices
     from societies.output import open_results
-    from societies.workload.registry import config_from_dict, json_schema, load_config
+    from societies.workload.declare.registry import config_from_dict, json_schema, load_config
 
 __all__ = [
     "Program",
@@ -39,10 +39,10 @@ _HOME = {
     "SocietiesError": "societies.errors",
     "bench": "societies.api",
     "choose_device": "societies.opencl",
-    "config_from_dict": "societies.workload.registry",
-    "json_schema": "societies.workload.registry",
+    "config_from_dict": "societies.workload.declare.registry",
+    "json_schema": "societies.workload.declare.registry",
     "list_devices": "societies.opencl",
-    "load_config": "societies.workload.registry",
+    "load_config": "societies.workload.declare.registry",
     "open_results": "societies.output",
     "plan": "societies.api",
     "plot_overview": "societies.analysis",

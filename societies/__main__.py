@@ -1,25 +1,43 @@
 """What the command ``societies`` does, and ``python -m societies``.
 
-Little is imported up here: a Ctrl-C while the rest is being imported ends as well as a later one.
+Little is imported up here: a signal while the rest is being imported ends as well as a later one.
 """
 
-import signal
+import os
 import sys
 from pathlib import Path
 
-from societies.errors import Interrupted, interruption
+from societies import signals
+from societies.errors import interruption
 
 
 def command() -> None:
     """Run the command line as a process of its own; it ends with the exit code."""
+    signals.handle()
+    _open_standard_streams()
     try:
         from societies.cli import main
 
         main(own_process=True)
     except KeyboardInterrupt as error:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        print(interruption(error), file=sys.stderr)
-        sys.exit(Interrupted.exit_code)
+        signals.last_words()
+        signals.say(interruption(error, sys.argv[1:]))
+        sys.exit(signals.exit_code(signals.number_of(error)))
+
+
+def _open_standard_streams() -> None:
+    """Open what the shell has closed (``<&-``), as empty input and as output to nowhere.
+
+    Else the next file that is opened would be the standard output, and texts would go into it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        mode = "w" if number else "r"
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
 
 
 def _leave_out_current_folder() -> None:

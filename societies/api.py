@@ -16,15 +16,16 @@ from societies.config.load import find_config
 from societies.config.problems import dotted
 from societies.errors import ConfigError, SocietiesWarning, option
 from societies.progress import progress_bar
-from societies.workload.registry import load_config, workload
+from societies.workload.declare.registry import load_config, workload
+from societies.workload.running.programs import allowed, allowing
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.bench import Timing
-    from societies.workload.coverage import VerifyReport
-    from societies.workload.plan import Plan
-    from societies.workload.report import RunReport
-    from societies.workload.run import Tick
+    from societies.workload.checking.bench import Timing
+    from societies.workload.checking.coverage import VerifyReport
+    from societies.workload.running.plan import Plan
+    from societies.workload.running.report import RunReport
+    from societies.workload.running.run import Tick
 
 _TABLES = (".csv", ".tsv", ".txt", ".xls", ".xlsx", ".ods", ".parquet", ".json")
 _NO_RESULTS = (".yaml", ".yml", ".png", ".svg", ".pdf", ".py", ".cl")
@@ -45,6 +46,7 @@ def run(
     values: Mapping[str, Any] | None = None,
     progress: Callable[[int, int], None] | None = None,
     profile: bool = False,
+    allow_programs: bool = False,
     **clock: int | None,
 ) -> RunReport:
     """Run a configuration and write its file while running.
@@ -86,6 +88,9 @@ def run(
     profile : bool
         Measure every phase: the report's ``profile`` has launches, seconds and bytes of each. That
         makes a run a little slower.
+    allow_programs : bool
+        Let the programs run that the configuration names, such as players of chess. Without it only
+        those of the user's list run (docs/games.md).
 
     Returns
     -------
@@ -98,7 +103,8 @@ def run(
     ConfigError, DeviceError, OutputError
         One or two lines that say what is wrong, where, and what to do.
     Interrupted
-        After Ctrl-C, when everything done so far is in the file, its ``path``.
+        After Ctrl-C, when everything done so far is in the file, its ``path``. After SIGTERM or
+        SIGHUP the process ends as it would have, but when everything is in the file.
 
     Warns
     -----
@@ -116,11 +122,12 @@ def run(
     _require_name_of_result(out)
     for text in config_warnings(config):
         warnings.warn(text, SocietiesWarning, stacklevel=2)
-    from societies.workload import run as core
+    from societies.workload.running import run as core
 
     with ExitStack() as stack:
         if progress is None:
             progress = stack.enter_context(progress_bar(config, device, notebook=True))
+        stack.enter_context(allowed(allow_programs))
         return core.run(
             workload(config.workload),
             config,
@@ -162,7 +169,7 @@ def plan(
     tick = _ticks(workload(config.workload).clock, tick, clock)
     config = _branch(config, start, tick, values)
     _require_name_of_result(out)
-    from societies.workload import plan as core
+    from societies.workload.running import plan as core
 
     made = core.plan(
         workload(config.workload),
@@ -211,7 +218,7 @@ def verify(
         ``str(report)`` says it in a few lines.
     """
     config, _ = _configuration("verify", config, table=table)
-    from societies.workload import verify as core
+    from societies.workload.checking import verify as core
 
     chosen = workload(config.workload)
     ticks = _ticks(chosen.clock_plural, ticks, clock)
@@ -223,10 +230,16 @@ def steps(
     *,
     device: str | Device = "auto",
     table: Any = None,
+    allow_programs: bool = False,
 ) -> Iterator[Tick]:
     """Run a configuration tick by tick, to look at its state in between; nothing is written.
 
     Looking changes nothing: the state at every tick has the bits of a run without looking.
+
+    Parameters
+    ----------
+    config, device, table, allow_programs
+        As for `run`.
 
     Yields
     ------
@@ -235,9 +248,9 @@ def steps(
         dimensions and units) and ``sha256``.
     """
     config, _ = _configuration("steps", config, table=table)
-    from societies.workload import run as core
+    from societies.workload.running import run as core
 
-    return core.steps(workload(config.workload), config, device=device)
+    return allowing(allow_programs, core.steps(workload(config.workload), config, device=device))
 
 
 def bench(
@@ -247,6 +260,7 @@ def bench(
     copies: Sequence[int] = (),
     ticks: int | None = None,
     repeats: int = 3,
+    allow_programs: bool = False,
     **clock: int | None,
 ) -> Iterator[Timing]:
     """Time a configuration with different numbers of copies; nothing is written.
@@ -262,6 +276,8 @@ def bench(
         the configuration, at most 64.
     repeats : int
         Measurements of each number of copies.
+    allow_programs : bool
+        As for `run`.
 
     Yields
     ------
@@ -269,11 +285,12 @@ def bench(
         One for each measurement, as soon as it is made.
     """
     config, _ = _configuration("bench", config)
-    from societies.workload import bench as core
+    from societies.workload.checking import bench as core
 
     chosen = workload(config.workload)
     ticks = _ticks(chosen.clock_plural, ticks, clock)
-    return core.bench(chosen, config, device=device, copies=copies, ticks=ticks, repeats=repeats)
+    timings = core.bench(chosen, config, device=device, copies=copies, ticks=ticks, repeats=repeats)
+    return allowing(allow_programs, timings)
 
 
 def _ticks(own: str, ticks: int | None, words: Mapping[str, int | None]) -> int | None:
@@ -330,7 +347,7 @@ def _branch(
         )
     if start is None or not values:
         return config
-    from societies.workload.branch import last_tick, with_values
+    from societies.workload.running.branch import last_tick, with_values
 
     changed: WorkloadConfig = with_values(
         config, last_tick(Path(start)) if tick is None else tick, values
@@ -349,7 +366,7 @@ def _tabled(config: WorkloadConfig, table: Any) -> WorkloadConfig:
     """Return the configuration of societies with the parameters of a table, if there is one."""
     if table is None:
         return config
-    from societies.workload.points import with_table
+    from societies.workload.running.points import with_table
 
     found: WorkloadConfig = with_table(config, table)
     return found

@@ -11,7 +11,6 @@ import errno
 import json
 import os
 import shlex
-import signal
 import sys
 import traceback
 import warnings
@@ -25,13 +24,14 @@ import typer.core
 from rich.console import Console
 from rich.markup import escape
 
-from societies import memory
+from societies import memory, signals
 from societies.errors import (
     ConfigError,
     DamageWarning,
     DeviceError,
     DeviceFailed,
     Interrupted,
+    OriginWarning,
     OutputError,
     SocietiesError,
     SocietiesWarning,
@@ -39,8 +39,18 @@ from societies.errors import (
     interruption,
     printable,
     shell_words,
+    shortened,
 )
-from societies.numbers import Numbers, from_0, from_1, several_from_1, whole
+from societies.inputs import shown
+from societies.numbers import (
+    LARGEST_COUNT,
+    Numbers,
+    from_0,
+    from_1,
+    several_from_1,
+    whole,
+)
+from societies.numbers import workers as at_most_workers
 from societies.options import (
     CONFIG,
     ConfigCommand,
@@ -52,6 +62,7 @@ from societies.options import (
 )
 from societies.progress import progress_bar
 from societies.terminal import doing, print_rows, warn
+from societies.texts import whole_number
 from societies.version import package_version
 
 if TYPE_CHECKING:
@@ -159,6 +170,10 @@ Table = Annotated[
         metavar="CSV", help="Parameters of each copy: a column for each key, a row for each copy."
     ),
 ]
+AllowPrograms = Annotated[
+    bool,
+    typer.Option("--allow-programs", help="Let programs run that CONFIG names (players of chess)."),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 WIDE = 160
 """Columns of text for a table of numbers, which a narrow terminal wraps rather than cuts off."""
@@ -233,6 +248,7 @@ def run(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print what --profile measured as JSON, nothing else.")
     ] = False,
+    allow_programs: AllowPrograms = False,
     debug: Debug = False,
 ) -> None:
     """Run CONFIG and write one HDF5 file, which is safe to interrupt and can be resumed."""
@@ -271,12 +287,13 @@ def run(
                 batch=batch,
                 progress=progress,
                 profile=profile,
+                allow_programs=allow_programs,
                 **branch,
             )
     except Interrupted as error:
         if error.path is None:
             raise
-        raise Interrupted(f"{error}\ncontinue with: {again}", error.path) from error
+        raise error.followed_by(f"continue with: {again}") from error
     except DeviceFailed as error:
         raise DeviceFailed(f"{error}: {again}", error.path) from error
     if as_json:
@@ -330,7 +347,7 @@ def sweep(
     merge: Annotated[bool, typer.Option("--merge", help="Merge files of parts into FILE.")] = False,
     workers: Annotated[
         int | None,
-        typer.Option(metavar="N", parser=from_1, help="Compute in N processes, by Dask."),
+        typer.Option(metavar="N", parser=at_most_workers, help="Compute in N processes, by Dask."),
     ] = None,
     scheduler: Annotated[
         str,
@@ -345,6 +362,7 @@ def sweep(
         typer.Option("--dry-run", help="Print points, launches, memory, time; write nothing."),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="More than a million runs are meant.")] = False,
+    allow_programs: AllowPrograms = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only FILE's path.")] = False,
     debug: Debug = False,
 ) -> None:
@@ -391,10 +409,11 @@ def sweep(
                     scheduler=scheduler,
                     batch=batch,
                     yes=yes,
+                    allow_programs=allow_programs,
                     progress=progress,
                 )
         except Interrupted as error:
-            raise Interrupted(f"{error}\ncontinue with: {again}", error.path) from error
+            raise error.followed_by(f"continue with: {again}") from error
     if quiet:
         print(report.path)
     else:
@@ -410,9 +429,10 @@ def _part(text: str | None) -> tuple[int, int] | None:
     if text is None:
         return None
     k, slash, n = text.partition("/")
-    if not (slash and k.isdecimal() and n.isdecimal()):
-        raise ConfigError(f"--part {text}: expected K/N, such as 2/8")
-    return int(k), int(n)
+    number, parts = whole_number(k), whole_number(n)
+    if not slash or number is None or parts is None or max(number, parts) > LARGEST_COUNT:
+        raise ConfigError(f"--part {shortened(text)}: expected K/N, such as 2/8")
+    return number, parts
 
 
 @app.command(cls=ConfigCommand)
@@ -439,7 +459,7 @@ def verify(
 ) -> None:
     """Run CONFIG on the device and in plain Python, and compare every bit after every phase."""
     import societies
-    from societies.workload.registry import workload
+    from societies.workload.declare.registry import workload
 
     settings = _load(_find_config(config), override, seed=seed, replicates=replicates, table=table)
     clock = workload(settings.workload).clock
@@ -479,25 +499,28 @@ def capture(
     table: Table = None,
     override: Override = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace DIR.")] = False,
+    allow_programs: AllowPrograms = False,
     debug: Debug = False,
 ) -> None:
     """Write a folder that reproduces one phase of CONFIG without Societies, for bug reports."""
-    from societies.workload.capture import capture
-    from societies.workload.registry import workload
+    from societies.workload.checking.capture import capture
+    from societies.workload.declare.registry import workload
+    from societies.workload.running.programs import allowed
 
     settings = _load(
         _find_config(config), override, seed=seed, ticks=ticks, replicates=replicates, table=table
     )
-    folder = capture(
-        workload(settings.workload),
-        settings,
-        phase=phase,
-        tick=tick,
-        time=time,
-        device=device,
-        out=out,
-        overwrite=overwrite,
-    )
+    with allowed(allow_programs):
+        folder = capture(
+            workload(settings.workload),
+            settings,
+            phase=phase,
+            tick=tick,
+            time=time,
+            device=device,
+            out=out,
+            overwrite=overwrite,
+        )
     print(folder)
 
 
@@ -516,7 +539,7 @@ def trace(
     What can be asked for depends on the workload: societies trace CONFIG --help.
     """
     from societies.members import call, member_of
-    from societies.workload.registry import workload
+    from societies.workload.declare.registry import workload
 
     settings = _load(_find_config(config), override, seed=seed, table=table)
     member = member_of(workload(settings.workload), "trace")
@@ -539,7 +562,7 @@ def play(
     How it is played depends on the workload: societies play CONFIG --help.
     """
     from societies.members import call, member_of
-    from societies.workload.registry import workload
+    from societies.workload.declare.registry import workload
 
     settings = _load(_find_config(config), override)
     member = member_of(workload(settings.workload), "play")
@@ -584,7 +607,7 @@ def view(
     """
     from societies.members import call, member_of
     from societies.view import listen, require_packages, show
-    from societies.workload.registry import workload
+    from societies.workload.declare.registry import workload
 
     settings = _load(_find_config(config), override)
     member = member_of(workload(settings.workload), "view")
@@ -637,17 +660,23 @@ def bench(
     table: Table = None,
     override: Override = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace CSV.")] = False,
+    allow_programs: AllowPrograms = False,
     debug: Debug = False,
 ) -> None:
     """Time CONFIG on a device with different numbers of copies; no result is written."""
     import societies
     from societies.timings import measured
     from societies.timings import table as printed
-    from societies.workload.registry import workload
+    from societies.workload.declare.registry import workload
 
     settings = _load(_find_config(config), override, seed=seed, table=table)
     timings = societies.bench(
-        settings, device=device, copies=copies or (), ticks=ticks, repeats=repeats
+        settings,
+        device=device,
+        copies=copies or (),
+        ticks=ticks,
+        repeats=repeats,
+        allow_programs=allow_programs,
     )
     console = Console()
     with console.status("building kernels") if console.is_terminal else nullcontext():
@@ -677,12 +706,16 @@ def check(
     ] = False,
     debug: Debug = False,
 ) -> None:
-    """Check CONFIG and report every mistake in it at once."""
+    """Check CONFIG: report every mistake in it at once, and which programs it names."""
     from societies.config import to_yaml
+    from societies.workload.declare.registry import workload
+    from societies.workload.running.programs import described
 
     path = _find_config(config)
     settings = _load(path, override)
     print(to_yaml(settings) if verbose else f"{path}: valid, workload {settings.workload}")
+    for line in described(workload(settings.workload), settings):
+        print(printable(line), file=sys.stderr if verbose else sys.stdout)
 
 
 @app.command()
@@ -696,7 +729,7 @@ def schema(
     debug: Debug = False,
 ) -> None:
     """Print the JSON schema of a workload's configuration: keys, units, ranges, meanings."""
-    from societies.workload.registry import json_schema, workload_names
+    from societies.workload.declare.registry import json_schema, workload_names
 
     if workload is None:
         raise ConfigError(f"schema: name a workload: {', '.join(workload_names())}")
@@ -935,24 +968,26 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
     arguments : sequence of str, optional
         Words after ``societies``; those of the process when not given.
     own_process : bool
-        Whether the process ends with this call: Ctrl-C is then ignored while the end is reported.
+        Whether the process ends with this call: Ctrl-C is then ignored while the end is reported,
+        and SIGTERM and SIGHUP end it at once.
 
     Raises
     ------
     SystemExit
         Always: 0 done, 1 failed, 2 configuration or usage, 3 device or build, 4 output,
-        130 interrupted.
+        130 interrupted, 143 by SIGTERM, 129 by SIGHUP.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         with shell_words(), warnings.catch_warnings():
             warnings.simplefilter("ignore", SocietiesWarning)  # shown when CONFIG is read
             warnings.simplefilter("always", DamageWarning)
+            warnings.simplefilter("always", OriginWarning)
             warnings.simplefilter("always", SweepWarning)
             show = warnings.showwarning
 
             def show_all(message: Warning | str, category: type[Warning], *where: Any) -> None:
-                if issubclass(category, DamageWarning | SweepWarning):
+                if issubclass(category, DamageWarning | OriginWarning | SweepWarning):
                     print(f"warning: {printable(str(message))}", file=sys.stderr)
                 else:
                     show(message, category, *where)
@@ -960,26 +995,23 @@ def main(arguments: Sequence[str] | None = None, *, own_process: bool = False) -
             warnings.showwarning = show_all  # type: ignore[assignment]
             app(args=words, prog_name="societies", obj=words)
     except SystemExit as end:
-        _deafen(own_process)
-        if end.code == Interrupted.exit_code:  # typer's, for a Ctrl-C that nobody else caught
-            print(interruption(end), file=sys.stderr)
+        if own_process:
+            signals.last_words()
+        if end.code == Interrupted.exit_code:  # typer's, for a signal that nothing else caught
+            signals.say(interruption(end, words))
+            sys.exit(signals.exit_code(signals.number_of(end)))
         raise
     except Exception as error:
-        _deafen(own_process)
+        if own_process:
+            signals.last_words()
         with shell_words():
             reported = _reported(error)
         # Looked for by hand, since an error may come before the options are parsed.
         if "--debug" in words:
-            print(printable(traceback.format_exc()), file=sys.stderr, end="")
+            signals.say(printable(traceback.format_exc()).rstrip("\n"))
         else:
-            print(printable(str(reported)), file=sys.stderr)
+            signals.say(printable(str(reported)))
         sys.exit(reported.exit_code)
-
-
-def _deafen(own_process: bool) -> None:
-    """Ignore Ctrl-C from now on: nothing is left to interrupt but the last words."""
-    if own_process:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _reported(error: Exception) -> SocietiesError:
@@ -995,6 +1027,8 @@ def _reported(error: Exception) -> SocietiesError:
         return DeviceError(f"there is not enough memory for this run\n{memory.hint() or FEWER}")
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return OutputError("the output cannot be printed: the disk is full")
+    if isinstance(error, OSError) and error.strerror and isinstance(error.filename, str):
+        return OutputError(f"{shown(error.filename)}: {error.strerror}")
     text = " ".join(str(error).split())
     if isinstance(error, NotImplementedError) and text:  # a workload lacks something, as it says
         return SocietiesError(text)
@@ -1012,7 +1046,7 @@ def _reported(error: Exception) -> SocietiesError:
 
 def _place_in_workload(error: Exception) -> str:
     """Return file and line where the code of a workload of somebody else failed; or nothing."""
-    from societies.workload.registry import foreign_packages
+    from societies.workload.declare.registry import foreign_packages
 
     packages, place = foreign_packages(), ""
     for frame, line in traceback.walk_tb(error.__traceback__):
@@ -1030,8 +1064,8 @@ def _find_config(path: Path) -> Path:
 
 def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], Source]:
     """Return what makes the text of all kernels of a configuration from further macros."""
-    from societies.workload.engines import text
-    from societies.workload.registry import workload
+    from societies.workload.declare.registry import workload
+    from societies.workload.running.engines import text
 
     settings = _load(_find_config(config), None)
     return lambda macros: text(workload(settings.workload), settings, macros)
@@ -1040,7 +1074,7 @@ def _kernels_of(config: Path) -> Callable[[Mapping[str, Any]], Source]:
 def _of_branch(path: Path, overrides: Sequence[str] | None) -> tuple[list[str], dict[str, Any]]:
     """Divide --set of a branch into what concerns the whole run and values changed from then on."""
     from societies.config import read_text
-    from societies.workload.registry import load_config, workload
+    from societies.workload.declare.registry import load_config, workload
 
     whole = (workload(load_config(path).workload).ticks_key, "record")
     kept, values = [], {}
@@ -1063,7 +1097,7 @@ def _load(
 ) -> WorkloadConfig:
     """Read the configuration with the overrides; `keys` are those that have a flag of their own."""
     from societies.config.problems import dotted
-    from societies.workload.registry import load_config, named_workload, workload
+    from societies.workload.declare.registry import load_config, named_workload, workload
 
     short = {key: value for key, value in keys.items() if value is not None}
     name = named_workload(path) if short or ticks is not None else None
@@ -1075,7 +1109,7 @@ def _load(
     flags = [f"{key}={value}" for key, value in keys.items() if value is not None]
     config = load_config(path, [*(overrides or []), *flags])
     if table is not None:
-        from societies.workload.points import with_table
+        from societies.workload.running.points import with_table
 
         config = with_table(config, table)
     for conflict in config.warnings():

@@ -6,8 +6,10 @@ to do. The command line prints that message without a traceback (``--debug`` sho
 
 from __future__ import annotations
 
+import re
+import signal
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -45,8 +47,16 @@ def option(name: str, value: object = None) -> str:
     typed_words = _TYPED.get()
     if typed_words is not None:
         words = OPTIONS.get(name, f"--{typed_words.get(name, name).replace('_', '-')}")
-        return words if value is None or value is True else f"{words} {value}"
-    return f"the argument {name}" if value is None else f"{name}={value!r}"
+        return (
+            words
+            if value is None or value is True
+            else f"{words} {shortened(str(value), LONGEST_VALUE)}"
+        )
+    return (
+        f"the argument {name}"
+        if value is None
+        else f"{name}={shortened(repr(value), LONGEST_VALUE)}"
+    )
 
 
 def override(text: str) -> str:
@@ -62,6 +72,10 @@ class SocietiesError(Exception):
 
 class DamageWarning(UserWarning):
     """A part of a file is damaged that a run can go on without."""
+
+
+class OriginWarning(UserWarning):
+    """A file was made by other rules than those of today, or may have been."""
 
 
 class SocietiesWarning(UserWarning):
@@ -108,26 +122,51 @@ class OutputError(SocietiesError):
 
 
 class Interrupted(SocietiesError):
-    """The user interrupted the run; every day up to the one named is in the file.
+    """A signal interrupted the run; every day up to the one named is in the file.
 
     Attributes
     ----------
     path : Path of the file to resume, or None if there is none.
+    exit_code : 130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP
     """
 
     exit_code = 130
 
-    def __init__(self, message: str, path: Path | None = None) -> None:
+    def __init__(self, message: str, path: Path | None = None, number: int = signal.SIGINT) -> None:
         super().__init__(message)
-        self.path = path
+        self.path, self.number, self.exit_code = path, number, 128 + number
+
+    def followed_by(self, line: str) -> Interrupted:
+        """Return the same with another line."""
+        return Interrupted(f"{self}\n{line}", self.path, self.number)
 
 
-def interruption(error: BaseException) -> str:
-    """Return what to say of a Ctrl-C: of an earlier one, if it came while that was reported."""
+COMPUTING = ("run", "sweep")
+WRITING = ("bench", "capture", "export", "new", "play", "plot")
+"""Commands that write files; each of the first writes one, which is never touched before a tick."""
+
+
+def interruption(error: BaseException, words: Sequence[str]) -> str:
+    """Return what to say of a signal that ended a command: what is in its file, or that nothing is.
+
+    Parameters
+    ----------
+    error : of an earlier signal, if another one came while that was reported
+    words : of the command line
+    """
     behind: BaseException | None = error
     while behind is not None and not isinstance(behind, Interrupted):
         behind = behind.__context__
-    return str(behind or "interrupted")
+    if behind is not None:
+        return str(behind)
+    command = words[0] if words else ""
+    if command in WRITING:
+        return "interrupted before it was done"
+    if command not in COMPUTING:
+        return "interrupted; this command writes no file"
+    begun = "the first tick" if command == "run" else "the first run of the sweep"
+    changed = "the file is unchanged" if "--resume" in words else "nothing was written"
+    return f"interrupted before {begun}; {changed}"
 
 
 def printable(text: str) -> str:
@@ -136,10 +175,24 @@ def printable(text: str) -> str:
     A stranger's file may hold sequences that clear the screen, retitle the window or turn the
     order of letters round.
     """
+    text = _LONG_RUN.sub(lambda found: f"{found[1]}(and {len(found[0]) - 1} more)", text)
     return "".join(
         c if c == "\n" or c.isprintable() or unicodedata.category(c) == "Zs" else _escaped(c)
         for c in text
     )
+
+
+LONGEST_VALUE, LONGEST_SHOWN = 200, 60
+"""Characters of what a user typed that messages show: of an option's value, and of a word."""
+
+
+def shortened(text: str, most: int = LONGEST_SHOWN) -> str:
+    """Return the beginning of what a user typed, on one line; short texts are whole."""
+    text = " ".join(text.splitlines()) if "\n" in text or "\r" in text else text
+    return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+_LONG_RUN = re.compile(r"([\x00-\x09\x0b-\x1f\x7f])\1{7,}")
 
 
 def _escaped(character: str) -> str:

@@ -21,7 +21,7 @@ from societies.errors import OPTIONS, ConfigError
 from societies.numbers import whole
 
 if TYPE_CHECKING:
-    from societies.workload.protocol import Workload
+    from societies.workload.declare.protocol import Workload
 
 GIVEN = ("config", "console", "device", "progress", "results")
 """Parameters that are no options of the member's own."""
@@ -38,7 +38,7 @@ def member_of(workload: Workload[Any, Any], name: str) -> Callable[..., Any]:
     ConfigError
         If the workload has none.
     """
-    from societies.workload.registry import workloads
+    from societies.workload.declare.registry import workloads
 
     member = getattr(workload, name, None)
     if member is None:

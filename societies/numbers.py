@@ -1,26 +1,47 @@
-"""How does a command line read whole numbers, and what does it say of what is none?"""
+"""How are whole numbers read that a user types, and what is said of what is none?"""
 
 from __future__ import annotations
 
-import typer
+import re
+from typing import TYPE_CHECKING
+
+from societies.errors import shortened
+
+if TYPE_CHECKING:
+    from typer import BadParameter
+
+LARGEST = 2**64 - 1
+"""Of an option that is a whole number: the largest seed."""
+
+LARGEST_COUNT = 2**31 - 1
+"""Of an option that counts something, or has a tick."""
+
+MOST_WORKERS = 1024
 
 
 def whole(text: str) -> int:
     """Read the value of an option that is a whole number."""
-    try:
+    # `int` takes digits of other alphabets and underscores, and fails for thousands of digits.
+    if re.fullmatch(r"\s*[-+]?[0-9]{1,20}\s*", text) and abs(int(text)) <= LARGEST:
         return int(text)
-    except ValueError:
-        raise typer.BadParameter(f"expected a whole number, got {text or 'nothing'}") from None
+    if re.fullmatch(r"\s*[-+]?[0-9]+\s*", text):
+        raise _wrong(f"must be at most {LARGEST}, got {shortened(text)}")
+    raise _wrong(f"expected a whole number, got {shortened(text) or 'nothing'}")
 
 
 def from_0(text: str) -> int:
     """Read a whole number of at least 0."""
-    return _at_least(0, whole(text))
+    return _within(0, LARGEST_COUNT, whole(text))
 
 
 def from_1(text: str) -> int:
     """Read a whole number of at least 1."""
-    return _at_least(1, whole(text))
+    return _within(1, LARGEST_COUNT, whole(text))
+
+
+def workers(text: str) -> int:
+    """Read a number of processes."""
+    return _within(1, MOST_WORKERS, whole(text))
 
 
 class Numbers(tuple[int, ...]):
@@ -32,7 +53,15 @@ def several_from_1(text: str) -> Numbers:
     return Numbers(from_1(part.strip()) for part in text.split(","))
 
 
-def _at_least(least: int, number: int) -> int:
+def _within(least: int, most: int, number: int) -> int:
     if number < least:
-        raise typer.BadParameter(f"must be at least {least}, got {number}")
+        raise _wrong(f"must be at least {least}, got {number}")
+    if number > most:
+        raise _wrong(f"must be at most {most}, got {number}")
     return number
+
+
+def _wrong(message: str) -> BadParameter:
+    from typer import BadParameter  # here, as those who read no command line do without typer
+
+    return BadParameter(message)

@@ -23,7 +23,7 @@ from societies.paths import shipped_configuration
 from societies.words import plural
 
 if TYPE_CHECKING:
-    from societies.workload.protocol import Workload
+    from societies.workload.declare.protocol import Workload
 
 CONFIG = "societies.config"
 """Where a context keeps the configuration that was found on its line, parsed or not."""
@@ -83,7 +83,7 @@ class ConfigCommand(typer.core.TyperCommand):
         path = self.file(words)
         if path is None:
             return None
-        from societies.workload.registry import load_config, named_workload, workload
+        from societies.workload.declare.registry import load_config, named_workload, workload
 
         name = named_workload(path)
         return workload(name or load_config(path).workload)
@@ -219,7 +219,7 @@ class PlotCommand(MemberCommand):
         """Return what draws the figure, if it is known."""
         from societies.analysis.figures import FIGURES
         from societies.analysis.plot import OVERVIEW
-        from societies.workload.figure import series_figure
+        from societies.workload.drawing.figure import series_figure
 
         name = _given("--figure", words) or OVERVIEW
         several = sum(word.text[:1] != "-" and not word.doubtful for word in self._words(words)) > 1
@@ -271,7 +271,7 @@ def _file(word: str) -> Path | None:
 
 def _require_configuration(operands: Sequence[str]) -> None:
     """Raise ConfigError if what stands for CONFIG is none, or has mistakes."""
-    from societies.workload.registry import load_config
+    from societies.workload.declare.registry import load_config
 
     for word in operands[:1]:
         load_config(word)
@@ -279,7 +279,7 @@ def _require_configuration(operands: Sequence[str]) -> None:
 
 def _clocks() -> set[str]:
     """Return the words of all clocks."""
-    from societies.workload.registry import workload, workload_names
+    from societies.workload.declare.registry import workload, workload_names
 
     found = set()
     for name in workload_names():

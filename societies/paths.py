@@ -79,6 +79,7 @@ def shipped_configuration(name: str | os.PathLike[str]) -> Path | None:
         asked = Path(*asked.parts[1:])
     for candidate in (shipped / asked, shipped / f"{asked}.yaml"):
         # The second test keeps ".." from leaving the folder of shipped configurations.
-        if candidate.is_file() and candidate.resolve().is_relative_to(shipped.resolve()):
+        # os.path, as Path.is_file raises an error for a name that is too long.
+        if os.path.isfile(candidate) and candidate.resolve().is_relative_to(shipped.resolve()):
             return candidate
     return None

@@ -70,7 +70,7 @@ def _bar(console: Console) -> Progress:
 
 def _advance(bar: Progress, settings: Any, device: object) -> Advance:
     """Return what moves the bar; until its second call it says what the first tick waits for."""
-    from societies.workload.registry import workload
+    from societies.workload.declare.registry import workload
 
     shown = workload(settings.workload)
     copies, clock, clocks = shown.count(settings), shown.clock, shown.clock_plural

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from societies.errors import OutputError, option
 from societies.words import plural
-from societies.workload.bench import Timing
-from societies.workload.profile import Profile
+from societies.workload.checking.bench import Timing
+from societies.workload.running.profile import Profile
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -18,3 +18,16 @@ def one_of(noun: str) -> str:
 def counted(count: int, noun: str) -> str:
     """Return a number with its noun: 1 day, 2 batches."""
     return f"{count} {noun if count == 1 else plural(noun)}"
+
+
+def ranges(word: str, numbers: list[int]) -> str:
+    """Name numbers in ascending order, neighbours together: days 3 to 5, 9 and 2 more."""
+    groups: list[list[int]] = []
+    for number in numbers:
+        if groups and number == groups[-1][1] + 1:
+            groups[-1][1] = number
+        else:
+            groups.append([number, number])
+    named = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in groups[:3])
+    more = f" and {len(groups) - 3} more places" if groups[3:] else ""
+    return f"{word}{'s' * (len(numbers) > 1)} {named}{more}"

@@ -1,26 +1,24 @@
-"""Settings that all tests share: caches of their own, and a quiet, repeatable hypothesis."""
+"""Settings that all tests share: their environment, their rooms, a repeatable hypothesis."""
 
 import gc
 import os
+import re
 import shutil
 import signal
 import subprocess
-import tempfile
+import sys
 from functools import cached_property
 
+import environment
 import pytest
+import rooms
 from hypothesis import HealthCheck, settings
+
+environment.enter()
 
 # More than 8000 tests are collected, none of which is garbage: to look through them again and again
 # costs each process seconds. What the tests allocate themselves is collected as always.
 gc.disable()
-
-# Builds are shared between the tests of a run and never with the user's own cache.
-if "SOCIETIES_CACHE_DIR" not in os.environ:
-    _root = os.path.join(tempfile.gettempdir(), f"societies-tests-{os.getuid()}")
-    os.makedirs(_root, exist_ok=True)
-    os.environ["SOCIETIES_CACHE_DIR"] = os.path.join(_root, "builds")
-    os.environ.setdefault("POCL_CACHE_DIR", os.path.join(_root, "pocl"))
 
 # A process started by `nohup`, by `&` in a script and by some CI services ignores Ctrl-C, and so do
 # its children, which `societies` respects. Tests of Ctrl-C need what a terminal gives: a handler
@@ -32,7 +30,7 @@ settings.register_profile(
     "societies",
     deadline=None,
     derandomize=True,
-    max_examples=50,  # the same ones in every run: more of them are time, not chance
+    max_examples=25,  # the same ones in every run: more of them are time, not chance
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.register_profile("thorough", settings.get_profile("societies"), max_examples=100)
@@ -55,8 +53,14 @@ ON_PAPER = "on paper"
 
 
 def pytest_configure(config):
-    """Make the device asked for the one that ``auto`` takes, and note every device that is used."""
-    if "not thorough" not in config.option.markexpr:
+    """Leave out rooms; make the device asked for the one that ``auto`` takes, and note others."""
+    if sys.flags.optimize and not getattr(config.option, "tx", None):
+        raise pytest.UsageError("PYTHONOPTIMIZE leaves out what the tests assert: unset it")
+    if config.option.markexpr == rooms.DEFAULT and not hasattr(config, "workerinput"):
+        config.option.markexpr = rooms.expression(  # pytest-xdist hands it to its processes
+            config.rootpath, config.invocation_params.dir, config.args
+        )
+    if not re.search(r"not \(?thorough", config.option.markexpr):
         settings.load_profile("thorough")
     if not _asked:
         return
@@ -72,7 +76,7 @@ def pytest_configure(config):
     Device.context = cached_property(context)
     Device.context.__set_name__(Device, "context")
 
-    from societies.games.ngtsg import few
+    from societies.games.ngtsg import small_batches as few
 
     choose = few.choose_device
 
@@ -94,13 +98,36 @@ def pytest_configure(config):
     CudaDevice.queue = property(queue)
 
 
+def pytest_report_header(config):
+    """Say which rooms are left out, and how to run them."""
+    if left_out := rooms.left_out(config.option.markexpr):
+        names = " and ".join(left_out)
+        return (
+            f"left out: {names}, since no file of theirs has changed (pytest -m '' runs all tests)"
+        )
+    return None
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Do not even read the files of rooms that are left out."""
+    folder = config.rootpath / "tests"
+    if any(collection_path == folder / room for room in rooms.left_out(config.option.markexpr)):
+        return True
+    return None
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Give the tests of a file to one process, which makes their fixtures and caches once.
+    """Mark each test with its room, and give the tests of a file to one process.
 
-    Tests of documents share nothing; files that say more of their groups keep these.
+    That process makes their fixtures and caches once. Tests of documents share nothing; files that
+    say more of their groups keep these.
     """
     for item in items:
+        path = item.path.relative_to(item.config.rootpath)
+        parameters = item.name.partition("[")[2]
+        if room := rooms.room_of(path, parameters):
+            item.add_marker(room)
         if item.path.name != "test_documents.py" and not item.get_closest_marker("xdist_group"):
             item.add_marker(
                 pytest.mark.xdist_group(str(item.path.relative_to(item.config.rootpath)))

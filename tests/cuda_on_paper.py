@@ -104,7 +104,7 @@ def device(paper=None):
 def nvrtc_or_skip():
     """Skip the test where NVRTC or CuPy is not installed.
 
-    ``SOCIETIES_REQUIRE_NVRTC=1`` (set by .ci/run) turns the skip into a failure.
+    ``SOCIETIES_REQUIRE_NVRTC=1`` (set by .ci/nightly) turns the skip into a failure.
     """
     from societies.errors import DeviceError
     from societies.opencl.cuda import cupy

@@ -41,7 +41,7 @@ class Array:
     within : least and largest value, each a number, None or a name (`societies.workload.Field`)
     initial : value before the first phase
     of_agent : whether the removal of an agent gives the agent's entries this value again
-    kept : whether the array is part of a checkpoint; what one phase hands to the next is not
+    checkpointed : whether the array is part of a checkpoint; values passed between phases are not
     logged : whether its value of every evening is recorded
     some : whether every society has an entry that is not 0
     """
@@ -53,7 +53,7 @@ class Array:
     within: Within
     initial: int = 0
     of_agent: bool = True
-    kept: bool = True
+    checkpointed: bool = True
     logged: bool = False
     some: bool = False
 
@@ -84,7 +84,7 @@ STATE: dict[str, Array] = {
         _A, "int32", "units", "units held before consumption, all resources", COUNT
     ),
     "units_traded": Array(
-        _A, "int32", "units", "units given away in resource trades today", COUNT, kept=False
+        _A, "int32", "units", "units given away in resource trades today", COUNT, checkpointed=False
     ),
     "resources_extracted": Array(
         _A, "int32", "resources", "different resources extracted today", COUNT
@@ -127,7 +127,7 @@ STATE: dict[str, Array] = {
         "order of the agents in a round: positions 0 and 1 meet, 2 and 3, ...",
         (0, "agents - 1"),
         of_agent=False,
-        kept=False,
+        checkpointed=False,
     ),
     "series": Array(
         ("series",),
@@ -136,7 +136,7 @@ STATE: dict[str, Array] = {
         "the day's statistics",
         REAL,
         of_agent=False,
-        kept=False,
+        checkpointed=False,
         logged=True,
     ),
 }
@@ -227,10 +227,10 @@ DEVICE_STATE: dict[str, Array] = {
         "min",
         "minutes of use left before the night, all resources",
         NOT_NEGATIVE,
-        kept=False,
+        checkpointed=False,
     ),
     "made_today": Array(
-        _AD, "int32", "devices", "devices made today, all resources", COUNT, kept=False
+        _AD, "int32", "devices", "devices made today, all resources", COUNT, checkpointed=False
     ),
     "agents_knowing": Array(
         ("device_type", "resource"),
@@ -239,7 +239,7 @@ DEVICE_STATE: dict[str, Array] = {
         "agents that know anything about making the device, in the evening",
         (0, "agents"),
         of_agent=False,
-        kept=False,
+        checkpointed=False,
         logged=True,
     ),
     "recipe": Array(
@@ -269,7 +269,13 @@ DEVICE_STATE: dict[str, Array] = {
         of_agent=False,
     ),
     "market_open": Array(
-        (), "uint8", "1", "1 if any agent knows the open type", FLAG, of_agent=False, kept=False
+        (),
+        "uint8",
+        "1",
+        "1 if any agent knows the open type",
+        FLAG,
+        of_agent=False,
+        checkpointed=False,
     ),
     "device_partners": Array(
         _A,
@@ -278,7 +284,7 @@ DEVICE_STATE: dict[str, Array] = {
         "order of the agents in a round of device trade: positions 0 and 1 meet, 2 and 3, ...",
         (0, "agents - 1"),
         of_agent=False,
-        kept=False,
+        checkpointed=False,
     ),
 }
 """What a society with devices has in addition."""
@@ -290,7 +296,7 @@ GROUP_STATE: dict[str, Array] = {
         "units",
         "of units_sold, those to other groups; until evening",
         COUNT,
-        kept=False,
+        checkpointed=False,
     ),
 }
 GROUP_DEVICE_STATE: dict[str, Array] = {
@@ -300,23 +306,30 @@ GROUP_DEVICE_STATE: dict[str, Array] = {
         "units",
         "of units_paid, those to other groups; until evening",
         COUNT,
-        kept=False,
+        checkpointed=False,
     ),
 }
 """What is counted in addition if there are several groups, and if these have devices."""
 
 MEASURE_STATE: dict[str, Array] = {
     "priced_units": Array(
-        _AR, "int32", "units", "units given away in the swaps that are priced", COUNT, kept=False
+        _AR,
+        "int32",
+        "units",
+        "units given away in the swaps that are priced",
+        COUNT,
+        checkpointed=False,
     ),
-    "priced_for": Array(_AR, "int32", "units", "units received for them", COUNT, kept=False),
+    "priced_for": Array(
+        _AR, "int32", "units", "units received for them", COUNT, checkpointed=False
+    ),
     "priced_squares": Array(
         _AR,
         "float64",
         "units",
         "sum over these swaps: units received, squared, over units given",
         NOT_NEGATIVE,
-        kept=False,
+        checkpointed=False,
     ),
     "income_extraction": Array(
         _A,
@@ -324,12 +337,16 @@ MEASURE_STATE: dict[str, Array] = {
         "util",
         "utility of the units extracted today, when they were",
         REAL,
-        kept=False,
+        checkpointed=False,
     ),
-    "income_swaps": Array(_A, "float64", "util", "utility gained by swaps today", REAL, kept=False),
-    "units_consumed": Array(_A, "int32", "units", "units consumed today", COUNT, kept=False),
+    "income_swaps": Array(
+        _A, "float64", "util", "utility gained by swaps today", REAL, checkpointed=False
+    ),
+    "units_consumed": Array(
+        _A, "int32", "units", "units consumed today", COUNT, checkpointed=False
+    ),
     "utility_consumed": Array(
-        _A, "float64", "util", "utility of the units consumed", REAL, kept=False
+        _A, "float64", "util", "utility of the units consumed", REAL, checkpointed=False
     ),
     "income": Array(
         _A,
@@ -337,10 +354,15 @@ MEASURE_STATE: dict[str, Array] = {
         "util",
         "income of today: extraction, swaps, sales of devices",
         REAL,
-        kept=False,
+        checkpointed=False,
     ),
     "wealth": Array(
-        _A, "float64", "util", "wealth after consumption: stocks and devices", REAL, kept=False
+        _A,
+        "float64",
+        "util",
+        "wealth after consumption: stocks and devices",
+        REAL,
+        checkpointed=False,
     ),
     "resource_price": Array(
         ("resource",),
@@ -349,7 +371,7 @@ MEASURE_STATE: dict[str, Array] = {
         "units received for a unit given away",
         REAL,
         of_agent=False,
-        kept=False,
+        checkpointed=False,
         logged=True,
     ),
     "resource_price_dispersion": Array(
@@ -359,7 +381,7 @@ MEASURE_STATE: dict[str, Array] = {
         "standard deviation of the price over the units given, over its mean",
         REAL,
         of_agent=False,
-        kept=False,
+        checkpointed=False,
         logged=True,
     ),
     "resource_units_priced": Array(
@@ -369,7 +391,7 @@ MEASURE_STATE: dict[str, Array] = {
         "units given away in the swaps that are priced, by all agents",
         NOT_NEGATIVE,
         of_agent=False,
-        kept=False,
+        checkpointed=False,
         logged=True,
     ),
     "measures": Array(
@@ -379,19 +401,29 @@ MEASURE_STATE: dict[str, Array] = {
         "the day's economic measures",
         REAL,
         of_agent=False,
-        kept=False,
+        checkpointed=False,
         logged=True,
     ),
 }
 MEASURE_DEVICE_STATE: dict[str, Array] = {
     "income_sales": Array(
-        _A, "float64", "util", "utility of the units received for devices today", REAL, kept=False
+        _A,
+        "float64",
+        "util",
+        "utility of the units received for devices today",
+        REAL,
+        checkpointed=False,
     ),
     "spending_devices": Array(
-        _A, "float64", "util", "utility of the units paid for devices today", REAL, kept=False
+        _A,
+        "float64",
+        "util",
+        "utility of the units paid for devices today",
+        REAL,
+        checkpointed=False,
     ),
     "wealth_stocks": Array(
-        _A, "float64", "util", "utility of all holdings after consumption", REAL, kept=False
+        _A, "float64", "util", "utility of all holdings after consumption", REAL, checkpointed=False
     ),
     "minute_value": Array(
         (),
@@ -400,7 +432,7 @@ MEASURE_DEVICE_STATE: dict[str, Array] = {
         "gain of the last unit extracted, median over agents",
         REAL,
         of_agent=False,
-        kept=False,
+        checkpointed=False,
     ),
     "wealth_devices": Array(
         _A,
@@ -408,7 +440,7 @@ MEASURE_DEVICE_STATE: dict[str, Array] = {
         "util",
         "what making the devices anew would cost, in proportion to the use left in them",
         NOT_NEGATIVE,
-        kept=False,
+        checkpointed=False,
     ),
 }
 """What is measured in addition if ``record.measures`` is set, and if there are devices."""
@@ -424,16 +456,30 @@ NETWORK_STATE: dict[str, Array] = {
         (NOBODY, "agents - 1"),
         initial=NOBODY,
         of_agent=False,
-        kept=False,
+        checkpointed=False,
     ),
     "link_units": Array(
-        _AL, "int32", "units", "units given to it in swaps", COUNT, of_agent=False, kept=False
+        _AL,
+        "int32",
+        "units",
+        "units given to it in swaps",
+        COUNT,
+        of_agent=False,
+        checkpointed=False,
     ),
-    "link_swaps": Array(_AL, "int32", "swaps", "swaps with it", COUNT, of_agent=False, kept=False),
+    "link_swaps": Array(
+        _AL, "int32", "swaps", "swaps with it", COUNT, of_agent=False, checkpointed=False
+    ),
 }
 NETWORK_DEVICE_STATE: dict[str, Array] = {
     "link_paid": Array(
-        _AL, "int32", "units", "units paid to it for devices", COUNT, of_agent=False, kept=False
+        _AL,
+        "int32",
+        "units",
+        "units paid to it for devices",
+        COUNT,
+        of_agent=False,
+        checkpointed=False,
     ),
     "link_devices": Array(
         ("agent", "device_type", "link"),
@@ -442,7 +488,7 @@ NETWORK_DEVICE_STATE: dict[str, Array] = {
         "devices sold to it",
         COUNT,
         of_agent=False,
-        kept=False,
+        checkpointed=False,
     ),
 }
 """What is recorded of a day's trade in addition if ``record.network`` is set, and with devices.

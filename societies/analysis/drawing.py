@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from societies.analysis.selecting import RUN, copies_of, unknown
 from societies.economy.figure import happenings
-from societies.errors import ConfigError, SocietiesError
-from societies.words import plural
-from societies.workload.figure import (
+from societies.errors import ConfigError, SocietiesError, option
+from societies.workload.drawing.figure import (
     COLOURS,
     COLUMNS,
     MOST_POINTS,
     Mark,
+    averaged,
     clock_of,
     handles_of,
     line_with_band,
@@ -28,7 +29,7 @@ from societies.workload.figure import (
     require_shown,
     words,
 )
-from societies.workload.lettering import characters, fit, legend_above
+from societies.workload.drawing.lettering import characters, fit, legend_above
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 MOST_CASES = 8
 """Lines that can still be told apart; a key with more values is drawn along an axis."""
 GREY = "#666666"
+LEFT_OUT = "left_out"
+"""Attribute that says what a figure does not show of a study."""
 POINTS = MOST_POINTS
 """Points of a line at most."""
 
@@ -55,6 +58,16 @@ def _why(name: str) -> str:
     """Say which runs have a variable, if those with devices alone do."""
     of_devices = name in ("extraction_share", "device_maker_share", "interdependence")
     return "; runs with devices have it: set devices=tools or all" if of_devices else ""
+
+
+def require_along(values: Any, *dims: str) -> None:
+    """Raise ConfigError unless a variable has these dimensions and no others, in any order."""
+    if {*values.dims} != {*dims}:
+        there = ", ".join(map(str, values.dims)) or "none"
+        raise ConfigError(
+            f"{option('variables', values.name)}: has the dimensions {there}; "
+            f"this figure draws one number per {' and '.join(dims)}"
+        )
 
 
 def draw_line(
@@ -160,6 +173,7 @@ def finished(
         rows.append(handles_of(*said, shown, **style) if said else [])
         legend_above(figure, rows)
     lines = [marked(happened)] if happened else []
+    lines += [str(data.attrs.get(LEFT_OUT, "")) for data in cases.values()]
     lines += [_origin(data, along) for data in list(cases.values())[:3]]
     lines += [f"and {len(cases) - 3} more"] if len({*map(_file, cases.values())}) > 3 else []
     most = characters(figure.get_figwidth() - 0.2, 7.5)
@@ -197,9 +211,7 @@ def _origin(data: xr.Dataset, along: bool) -> str:
     """Say of which file a figure is, and of how many ticks a point is the mean."""
     if not along or clock_of(data) not in data.coords:
         return origin(data)
-    each = -(-data.sizes[clock_of(data)] // POINTS)
-    thinned = f"  ·  means of {each} {plural(clock_of(data))}" if each > 1 else ""
-    return origin(data) + thinned
+    return origin(data) + averaged(data)
 
 
 def longest(cases: Cases) -> xr.Dataset:
@@ -234,6 +246,25 @@ def about(values: xr.DataArray) -> str:
     return str(values.attrs.get("long_name", values.name)).split(",")[0].split(":")[0]
 
 
-def short(value: Any) -> str:
-    """Return a value of a key as it labels an axis."""
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else words(value, 24)
+def shorts(values: Iterable[Any]) -> list[str]:
+    """Return different values of a key as they label lines and axes, each differently.
+
+    Numbers have as many digits as tell them apart. Of texts that are alike at the beginning, the
+    later ones have a number.
+    """
+    values = list(values)
+    if all(isinstance(value, float | np.floating) for value in values):
+        digits = (4, 6, 9, 12, 17)
+        tries = ([f"{value:.{count}g}" for value in values] for count in digits)
+        return next(one for one in tries if len({*one}) == len(values))
+    found: list[str] = []
+    for value in values:
+        text = words(value, 24)
+        found.append(unused(text, found))
+    return found
+
+
+def unused(label: str, taken: Collection[str]) -> str:
+    """Return a label that is not taken: if need be with a number behind it."""
+    others = (f"{label} ({number})" for number in count(2))
+    return next(one for one in chain([label], others) if one not in taken)

@@ -115,7 +115,8 @@ class Emulator:
         }
         x = sample.sample(problem, points, calc_second_order=second, seed=seed)
         mean = self.predict(dict(zip(self.names, x.T, strict=True)))["mean"].values
-        outcome = xr.DataArray(mean, dims="run", name=self.outcome)
+        coords = {name: ("run", column) for name, column in zip(self.names, x.T, strict=True)}
+        outcome = xr.DataArray(mean, coords, ("run",), self.outcome)
         return sobol(outcome, self.names, seed=seed, **options)
 
     def _unit(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -175,7 +176,7 @@ def emulator(
     if not chosen or (x.min(0) == x.max(0)).any():
         raise ConfigError(f"{option('names')}: needs parameters that have several values")
     if not np.isfinite(y).all():
-        raise ConfigError(f"'{outcome.name}' is missing at some points")
+        raise ConfigError(f"'{outcome.name}' is missing or infinite at some points")
     low, high = x.min(0), x.max(0)
     shift, scale = float(y.mean()), float(y.std()) or 1.0
     kernel = ConstantKernel(1.0, (1e-3, 1e3)) * Matern(

@@ -27,14 +27,14 @@ from societies.output.files import MAKING, already_there, explained, place, temp
 from societies.output.reading import event_tables
 from societies.output.tables import EVENT
 from societies.paths import kind_unless_file
-from societies.workload.figure import clock_of
+from societies.workload.drawing.figure import clock_of
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
     from societies.analysis.selecting import Ticks
-    from societies.workload.protocol import Workload
+    from societies.workload.declare.protocol import Workload
 
 ROWS_AT_ONCE = 500_000
 """Rows of a table that are in memory at a time, unless one copy alone has more."""

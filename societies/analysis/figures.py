@@ -28,17 +28,18 @@ from societies.analysis.drawing import (
     mark_own,
     meant,
     new_panels,
+    require_along,
     titled,
     unit_of,
     variable_of,
 )
 from societies.analysis.networks import draw_trade_network
-from societies.analysis.selecting import copies_of
+from societies.analysis.selecting import copies_of, ticks_of
 from societies.analysis.study_figures import sensitivity, sweep
 from societies.economy.figure import happenings, possible_types
 from societies.errors import ConfigError, SocietiesError, option
-from societies.workload import bands as statistics
-from societies.workload.figure import (
+from societies.workload.drawing import bands as statistics
+from societies.workload.drawing.figure import (
     COLOURS,
     INTERVAL,
     clock_of,
@@ -46,7 +47,7 @@ from societies.workload.figure import (
     thousands,
     words,
 )
-from societies.workload.lettering import legend_above
+from societies.workload.drawing.lettering import legend_above
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -78,13 +79,7 @@ def _over_time(
     for axes, name in zip(panels, chosen, strict=False):
         for label, colour, data in coloured(cases):
             values = variable_of(data, name)
-            extra = [d for d in values.dims if d not in (clock, copies)]
-            if extra:
-                raise ConfigError(
-                    f"{option('variables', name)}: has the dimensions "
-                    f"{', '.join(map(str, values.dims))}; this figure draws one number per "
-                    f"{copies} and {clock}"
-                )
+            require_along(values, copies, clock)
             draw_line(axes, data, values, colour, bands, label)
         label_panel(axes, longest(cases), titled(name), axis(first[name]))
         from_zero(axes)
@@ -143,7 +138,7 @@ def _lorenz(axes: Any, cases: Cases, name: str) -> None:
     first = next(iter(cases.values()))
     axes.set_ylabel("share of the total")
     shown = name.removeprefix("agent_").replace("_", " ").capitalize()
-    axes.set_title(words(f"{shown}, {_last(first, _ticks_of(first[name]))}"))
+    axes.set_title(words(f"{shown}, {_last(first, ticks_of(first[name]))}"))
     said = meant(cases, INTERVAL)
     axes.legend(
         loc="upper left",
@@ -156,7 +151,7 @@ def _lorenz(axes: Any, cases: Cases, name: str) -> None:
 
 def _ridges(axes: Any, label: str, data: xr.Dataset, name: str) -> None:
     """Draw the density of the agents on some days, one above the other."""
-    clock = _ticks_of(data[name])
+    clock = ticks_of(data[name])
     ticks = data[clock].values
     chosen = np.unique(np.linspace(0, len(ticks) - 1, RIDGES).round().astype(int))
     everything = data[name].values.astype(float)
@@ -314,6 +309,7 @@ def shock(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL)
             if not marks:
                 raise SocietiesError("has neither shock nor intervention in its configuration")
             values = variable_of(data, name)
+            require_along(values, copies_of(data), clock_of(data))
             found = structure.recovery_time(values, marks[0].tick, clock=clock_of(data))
             relative = values / found.level
             took = found.recovery_time.values
@@ -337,14 +333,9 @@ def _of_agents(data: xr.Dataset, name: str) -> Any:
     values = variable_of(data, name)
     if "agent" not in values.dims:
         raise ConfigError(f"{option('variables', name)}: is no quantity of agents")
-    return values.isel({_ticks_of(values): -1}).transpose(copies_of(data), "agent")
-
-
-def _ticks_of(values: xr.DataArray) -> str:
-    clock = next((str(d) for d in values.dims if str(d).endswith(("_day", "_tick", "day"))), "")
-    if not clock:
-        raise ConfigError(f"'{values.name}' has no days")
-    return clock
+    clock = ticks_of(values)
+    require_along(values, copies_of(data), clock, "agent")
+    return values.isel({clock: -1}).transpose(copies_of(data), "agent")
 
 
 def _last(data: xr.Dataset, clock: str) -> str:

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.analysis.selecting import require_dims
+from societies.analysis.selecting import require_dims, ticks_of
 from societies.errors import ConfigError, option
-from societies.workload.figure import clock_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -215,7 +214,7 @@ def mobility(
     """
     import xarray as xr
 
-    clock = clock or _clock(data)
+    clock = clock or ticks_of(data)
     require_dims(data, dim, clock)
     ticks = data[clock].values
     since = int(ticks[0]) if since is None else since
@@ -252,15 +251,6 @@ def _ranks(x: Array) -> Array:
         last = np.cumsum(counts)
         row[there] = (last - (counts - 1) / 2)[which]
     return found.reshape(x.shape)
-
-
-def _clock(data: xr.DataArray) -> str:
-    """Return the dimension of the ticks of an array that may have lost the file's attributes."""
-    clock = clock_of(data.to_dataset(name="data"))
-    found = [str(d) for d in data.dims if d == clock or str(d).endswith(f"_{clock}")]
-    if not found:
-        require_dims(data, clock)
-    return found[0]
 
 
 def _count(x: Array) -> Array:

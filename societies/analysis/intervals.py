@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from societies.analysis.selecting import require_dims
 from societies.errors import ConfigError, option
-from societies.workload import bands
+from societies.workload.drawing import bands
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -47,9 +47,10 @@ def mean_interval(
     Raises
     ------
     ConfigError
-        If there is no such dimension, or the level is not between 0 and 1.
+        If there is no such dimension, the level is not between 0 and 1, or the runs are replicates
+        of several points.
     """
-    require_dims(data, dim)
+    _require_replicates(data, dim)
     _require_level(level)
     values = np.moveaxis(np.asarray(data.values, float), data.get_axis_num(dim), 0)
     ends, count = bands.ends_of_mean(values, level, resamples, seed), len(values)
@@ -80,9 +81,10 @@ def quantile_interval(
     Raises
     ------
     ConfigError
-        If there is no such dimension, or the level is not between 0 and 1.
+        If there is no such dimension, the level is not between 0 and 1, or the runs are replicates
+        of several points.
     """
-    require_dims(data, dim)
+    _require_replicates(data, dim)
     _require_level(level)
     found = data.quantile([(1 - level) / 2, 0.5, (1 + level) / 2], dim, keep_attrs=True)
     low, median, high = (found.isel(quantile=i, drop=True) for i in range(3))
@@ -107,6 +109,18 @@ def _three(
             units=unit, long_name=f"{word} end: {about}"
         )
     return xr.Dataset(found, attrs={**attributes, "interval": about})
+
+
+def _require_replicates(data: xr.DataArray, dim: str) -> None:
+    """Raise ConfigError if what is repeated mixes replicates with the points of a study."""
+    require_dims(data, dim)
+    if "point" in data.coords and data["point"].dims == (dim,):
+        counts = np.unique(data["point"].values, return_counts=True)[1]
+        if len(counts) > 1 and counts.max() > 1:
+            raise ConfigError(
+                f"'{data.name}': has {len(counts)} points with up to {counts.max()} replicates; "
+                "choose the runs of one point, or one run for each point: over_replicates"
+            )
 
 
 def _require_level(level: float) -> None:

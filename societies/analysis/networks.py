@@ -16,7 +16,7 @@ from societies.config.document import read_text
 from societies.errors import ConfigError, OutputError, SocietiesError, option
 from societies.output import open_results
 from societies.output.reading import event_tables
-from societies.workload.figure import COLOURS
+from societies.workload.drawing.figure import COLOURS
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -10,13 +11,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from societies.analysis.drawing import unused
 from societies.analysis.selecting import RUN, names, workload_of
 from societies.analysis.sensitivity import varied
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, SocietiesError, option
 from societies.output import open_results
 from societies.paths import kind_unless_file
-from societies.workload.figure import STYLE, clock_and_copies, series_figure
+from societies.workload.drawing.figure import STYLE, clock_and_copies, series_figure
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -137,7 +139,8 @@ def make_figure(
         opened: dict[str, Any] = {}
         for one in sources:
             data = open_results(one) if isinstance(one, str | PathLike) else nullcontext(one)
-            opened[_unused(_name(one), opened)] = stack.enter_context(data)
+            # Runs of one name may lie in several folders.
+            opened[unused(_name(one), opened)] = stack.enter_context(data)
         name = next(iter(opened))
         with _about(sources[0]):
             for data in opened.values():
@@ -179,8 +182,9 @@ def _compared(
         if word not in takes:
             raise ConfigError(f"{option(word)}: the figure '{figure}' leaves no choice of it")
     cases: dict[str, Any] = {}
-    for label, data in opened.items():
-        cases |= cases_of(label if len(opened) > 1 else "", data, figure)
+    for name, data in opened.items():
+        for label, case in cases_of(name if len(opened) > 1 else "", data, figure).items():
+            cases[unused(label, cases)] = case
     return draw(cases, **given)
 
 
@@ -205,13 +209,6 @@ def _name(source: Any) -> str:
     if isinstance(source, str | PathLike):
         return Path(source).stem
     return Path(source.encoding.get("source", "societies")).stem
-
-
-def _unused(name: str, taken: Mapping[str, Any]) -> str:
-    """Return a label that no other result has: runs of one name lie in several folders."""
-    return next(
-        label for label in (name, *(f"{name} ({i})" for i in range(2, 99))) if label not in taken
-    )
 
 
 def _require_ticks(results: Any) -> None:
@@ -239,10 +236,16 @@ def _about(source: Source) -> Iterator[None]:
 
 
 def _require_matplotlib() -> None:
+    # Figures are only written, so no backend is needed. matplotlib refuses to be imported where
+    # the variable names one that it lacks, as a notebook's does for a shell of another environment.
+    backend = os.environ.pop("MPLBACKEND", None)
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise SocietiesError(f"figures need matplotlib, which is missing: {_install()}") from error
+    finally:
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
 
 
 def _install() -> str:

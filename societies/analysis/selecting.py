@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.config.problems import suggestion
-from societies.errors import ConfigError, option
+from societies.errors import ConfigError, option, shortened
+from societies.texts import whole_number
 from societies.words import plural
-from societies.workload.figure import clock_of
-from societies.workload.registry import named_in, workload, workloads
+from societies.workload.declare.registry import named_in, workload, workloads
+from societies.workload.drawing.figure import clock_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from societies.workload.protocol import Workload
+    from societies.workload.declare.protocol import Workload
 
     Ticks = str | slice | int | Sequence[int] | None
 
@@ -111,6 +112,13 @@ def copies_of(results: xr.Dataset) -> str:
     return RUN if RUN in results.dims and named not in results.dims else named
 
 
+def _tick(text: str) -> int:
+    tick = whole_number(text.strip().removeprefix("-"))
+    if tick is None:
+        raise ValueError
+    return -tick if text.strip().startswith("-") else tick
+
+
 def _read(asked: Ticks) -> slice | list[int]:
     if isinstance(asked, slice):
         return asked
@@ -118,14 +126,14 @@ def _read(asked: Ticks) -> slice | list[int]:
         return [asked] if isinstance(asked, int) else [int(one) for one in asked or ()]
     try:
         if ":" not in asked:
-            return [int(part) for part in asked.split(",")]
-        ends = [int(part) if part.strip() else None for part in asked.split(":")]
+            return [_tick(part) for part in asked.split(",")]
+        ends = [_tick(part) if part.strip() else None for part in asked.split(":")]
         if len(ends) > 3 or (ends[2:] and (ends[2] is None or ends[2] < 1)):
             raise ValueError
         return slice(*ends)
     except ValueError:
         raise ConfigError(
-            f"{option('ticks', asked)}: expected a range such as 1:300 or 1:300:10, "
+            f"{option('ticks', shortened(asked))}: expected a range such as 1:300 or 1:300:10, "
             "or numbers with commas"
         ) from None
 
@@ -147,6 +155,21 @@ def _shown(asked: Ticks) -> object:
         step = "" if asked.step is None else f":{asked.step}"
         return f"{asked.start}:{asked.stop}{step}"
     return asked
+
+
+def ticks_of(data: xr.DataArray) -> str:
+    """Return the dimension of the ticks of an array that may have lost the file's attributes.
+
+    Raises
+    ------
+    ConfigError
+        If it has none.
+    """
+    clock = clock_of(data.to_dataset(name="data"))
+    found = [str(d) for d in data.dims if d == clock or str(d).endswith(f"_{clock}")]
+    if not found:
+        require_dims(data, clock)
+    return found[0]
 
 
 def require_dims(data: xr.DataArray, *dims: str) -> None:

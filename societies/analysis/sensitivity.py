@@ -1,7 +1,9 @@
 """Which parameters does an outcome depend on: Sobol indices and Morris's elementary effects.
 
-SALib makes both from the outcomes at the points of a design. The points must be all there, and in
-the order in which the design made them, which is the order of a study's runs.
+SALib makes both from the outcomes at the points of a design, whose groups of points (trajectories)
+must be whole and in order. The coordinates of a study say which point a run is, and what differs
+between the points of a group: rows in another order are put in order, groups that lack points are
+left out, with a warning, and what is no design is refused.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.analysis import designs
 from societies.analysis.selecting import require_dims
 from societies.errors import ConfigError, SocietiesError, option
 
@@ -47,28 +50,69 @@ def varied(study: xr.DataArray | xr.Dataset, dim: str = "run") -> list[str]:
 def over_replicates(data: xr.DataArray, dim: str = "run") -> xr.DataArray:
     """Return the mean over the replicates of every point, in the order of the points.
 
-    A study without the coordinate ``replicate`` has a run for each point already.
+    Which runs are of one point is what the coordinate ``point`` says. Without it all replicates
+    must have the same points in the same order, which their parameters show; a study without the
+    coordinate ``replicate`` has a run for each point then.
+
+    Warns
+    -----
+    UserWarning
+        If some points have fewer replicates than others: their means are of those.
 
     Raises
     ------
     ConfigError
-        If the points have different numbers of replicates.
+        If runs of one point have different parameters, or one replicate is there twice.
     """
     require_dims(data, dim)
+    if "point" in data.coords:
+        return _over_points(data, dim, data["point"].values)
     if "replicate" not in data.coords:
         return data
     numbers = data["replicate"].values
-    parts = [data.isel({dim: np.flatnonzero(numbers == one)}) for one in np.unique(numbers)]
-    sizes = sorted({part.sizes[dim] for part in parts})
+    sizes = sorted({int(size) for size in np.unique(numbers, return_counts=True)[1]})
     if len(sizes) > 1:
         raise ConfigError(
-            f"'{data.name}': the replicates have {sizes[0]} to {sizes[-1]} points; "
-            "complete the study first"
+            f"'{data.name}': the replicates have {sizes[0]} to {sizes[-1]} points, and there is no "
+            "coordinate 'point' to tell them apart; complete the study first"
         )
-    values = np.mean([part.values for part in parts], axis=0)
-    first = parts[0].drop_vars(["replicate", "seed", dim], errors="ignore")
-    found: xr.DataArray = first.copy(data=values)
-    return found
+    order = np.argsort(numbers, kind="stable")
+    places = np.empty(len(order), int)
+    places[order] = np.tile(np.arange(sizes[0]), len(order) // sizes[0])
+    return _over_points(data, dim, places)
+
+
+def _over_points(data: xr.DataArray, dim: str, point: NDArray[Any]) -> xr.DataArray:
+    """Return the mean over the runs of every point, in the order of the points."""
+    _, first, place, counts = np.unique(
+        point, return_index=True, return_inverse=True, return_counts=True
+    )
+    for key in varied(data, dim):
+        values = data[key].values
+        if (values != values[first][place]).any():
+            number = point[np.flatnonzero(values != values[first][place])[0]]
+            raise ConfigError(
+                f"'{data.name}': runs of point {number} have different values of '{key}'; take the "
+                "runs of one study, in its order"
+            )
+    if "replicate" in data.coords:
+        pairs = np.stack([point, data["replicate"].values])
+        if len(np.unique(pairs, axis=1).T) < len(point):
+            raise ConfigError(f"'{data.name}': a replicate of a point is there twice")
+    fewer = int((counts < counts.max()).sum())
+    if fewer:
+        warnings.warn(
+            f"'{data.name}': {fewer} of {len(counts)} points have fewer than {counts.max()} "
+            "replicates; their means are of those that they have",
+            stacklevel=2,
+        )
+    rows = np.moveaxis(np.asarray(data.values, float), data.get_axis_num(dim), 0)
+    total = np.zeros((len(first), *rows.shape[1:]))
+    np.add.at(total, place, rows)
+    means = (total.T / counts).T
+    found = data.isel({dim: first}).drop_vars(["replicate", "seed", dim], errors="ignore")
+    result: xr.DataArray = found.copy(data=np.moveaxis(means, 0, data.get_axis_num(dim)))
+    return result
 
 
 def sobol(
@@ -89,9 +133,9 @@ def sobol(
 
     Parameters
     ----------
-    outcome : DataArray along ``dim`` in the order of the design, (2 + k) N points for k parameters,
-        (2 + 2 k) N with second order; replicates of a point are averaged before. Other dimensions,
-        days for example, are kept
+    outcome : DataArray along ``dim``, (2 + k) N points for k parameters, (2 + 2 k) N with second
+        order, with the coordinate ``point`` or in the order of the design; replicates of a point
+        are averaged before. Other dimensions, days for example, are kept
     names : the parameters; default: the keys that the study varies. Where they are coordinates,
         their order is found from the design
     dim : the runs
@@ -107,18 +151,12 @@ def sobol(
     Raises
     ------
     ConfigError
-        If the number of points does not fit the design, or an outcome is missing.
+        If the points are no such design, or an outcome is missing or infinite.
     SocietiesError
         If SALib is not installed.
     """
     outcome, names = _points(outcome, names, dim)
-    group = (2 * len(names) if second_order else len(names)) + 2
-    if outcome.sizes[dim] % group:
-        raise ConfigError(
-            f"{outcome.sizes[dim]} points are no Saltelli design of {len(names)} parameters "
-            f"({', '.join(names)}), which has a multiple of {group}"
-        )
-    names = _design_order(outcome, names, dim, group)
+    outcome, names = designs.saltelli(outcome, names, dim, second_order=second_order)
     analyze = _salib("sobol")
     problem = {"num_vars": len(names), "names": list(names), "bounds": [[0, 1]] * len(names)}
 
@@ -152,7 +190,7 @@ def morris(
     names: Sequence[str] | None = None,
     *,
     dim: str = "run",
-    levels: int = 4,
+    levels: int | None = None,
     level: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
@@ -165,11 +203,13 @@ def morris(
 
     Parameters
     ----------
-    outcome : DataArray along ``dim`` in the order of the design, k + 1 points for each trajectory;
-        replicates of a point are averaged before. It needs the coordinates of the parameters
+    outcome : DataArray along ``dim``, k + 1 points for each trajectory, with the coordinate
+        ``point`` or in the order of the design; replicates of a point are averaged before. It needs
+        the coordinates of the parameters
     names : the parameters; default: the keys that the study varies
     dim : the runs
-    levels : values of each parameter in the design
+    levels : values of each parameter in the design; default: what the study says, or else what the
+        points show
     level, resamples, seed : of the interval of ``mu_star``
 
     Returns
@@ -180,19 +220,16 @@ def morris(
     Raises
     ------
     ConfigError
-        If the number of points does not fit the design, or an outcome is missing.
+        If the points are no such design, or an outcome is missing or infinite, or the number of
+        levels is not known.
     SocietiesError
         If SALib is not installed.
     """
     outcome, names = _points(outcome, names, dim)
-    if outcome.sizes[dim] % (len(names) + 1):
-        raise ConfigError(
-            f"{outcome.sizes[dim]} points are no trajectories of {len(names)} parameters "
-            f"({', '.join(names)}), which have {len(names) + 1} points each"
-        )
+    outcome, levels = designs.trajectories(outcome, names, dim, levels)
     analyze = _salib("morris")
     problem = {"num_vars": len(names), "names": list(names), "bounds": [[0, 1]] * len(names)}
-    x = np.column_stack([_as_numbers(outcome[name].values) for name in names])
+    x = np.column_stack([designs.as_numbers(outcome[name].values) for name in names])
 
     def of(y: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         found = analyze(
@@ -235,48 +272,15 @@ def _points(
             there = ", ".join(varied(outcome, dim)) or "none"
             raise ConfigError(f"{option('names')}: '{name}' is no key of the study; it has {there}")
     found = over_replicates(outcome, dim)
-    if bool(found.isnull().any()):
-        count = int(found.isnull().any([d for d in found.dims if d != dim]).sum())
+    wrong = ~np.isfinite(found.astype(float))
+    if bool(wrong.any()):
+        count = int(wrong.any([d for d in found.dims if d != dim]).sum())
+        infinite = "" if bool(found.isnull().any()) else " (infinite)"
         raise ConfigError(
-            f"'{outcome.name}' is missing at {count} of {found.sizes[dim]} points: choose ticks "
-            "and variables that all runs have, or complete the study"
+            f"'{outcome.name}' is missing{infinite} at {count} of {found.sizes[dim]} points: "
+            "choose ticks and variables that all runs have, or complete the study"
         )
     return found, chosen
-
-
-def _design_order(
-    outcome: xr.DataArray, names: Sequence[str], dim: str, group: int
-) -> Sequence[str]:
-    """Return the parameters in the order of the design, by the one that differs from row to row.
-
-    The rows of a group of a Saltelli design are a first one, copies of it in which one parameter
-    after the other is another, and so on.
-
-    Raises
-    ------
-    ConfigError
-        If other parameters differ as well, or too few.
-    """
-    if not all(name in outcome.coords and outcome[name].dims == (dim,) for name in names):
-        return names
-    order: list[str] = []
-    columns = {name: outcome[name].values.reshape(-1, group) for name in names}
-    for row in range(1, len(names) + 1):
-        other = [n for n in names if (columns[n][:, row] != columns[n][:, 0]).any()]
-        if len(other) != 1 or other[0] in order:
-            raise ConfigError(
-                f"the points are no Saltelli design of {', '.join(names)}, or not in its order: "
-                f"in row {row} of each group {', '.join(other) or 'nothing'} differs from the first"
-            )
-        order += other
-    return order
-
-
-def _as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return values as numbers, words by their order of appearance in the alphabet."""
-    if values.dtype.kind in "iufb":
-        return values.astype(float)
-    return np.unique(values.astype(str), return_inverse=True)[1].astype(float)
 
 
 def _with_ends(name: str, middle: Any, half: Any) -> dict[str, NDArray[np.float64]]:

@@ -11,10 +11,9 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from societies.analysis.selecting import require_dims
+from societies.analysis.selecting import require_dims, ticks_of
 from societies.errors import ConfigError, option
 from societies.words import one_of
-from societies.workload.figure import clock_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,7 +24,7 @@ def hhi(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
 
     1/n if all of n have the same, 1 if one has all, 0 if nobody has anything (as in the series
     ``hhi`` of the economy, which is of the units extracted of each resource). Values that are
-    missing are left out.
+    missing are left out; where all are, so is the index.
 
     Parameters
     ----------
@@ -40,7 +39,7 @@ def hhi(data: xr.DataArray, dim: str = "agent") -> xr.DataArray:
     values = data.astype(float)
     total = values.sum(dim)
     shares = values / total.where(total > 0, 1.0)
-    found = (shares**2).sum(dim).where((values >= 0).where(values.notnull(), True).all(dim))
+    found = (shares**2).sum(dim, min_count=1).where(~(values < 0).any(dim))
     return _named(found, data, "hhi", "Herfindahl-Hirschman index of {}")
 
 
@@ -61,7 +60,7 @@ def interdependence(
 
     Returns
     -------
-    DataArray without ``dim``, float64; 0 where nothing was extracted
+    DataArray without ``dim``, float64; 0 where nothing was extracted, missing for who is missing
 
     Raises
     ------
@@ -78,7 +77,8 @@ def interdependence(
         )
     units = extracted.astype(float)
     total = units.sum(dim)
-    weighted = (units * xr.DataArray(np.asarray(contained, float), dims=dim)).sum(dim)
+    weights = xr.DataArray(np.asarray(contained, float), dims=dim)
+    weighted = (units * weights).sum(dim, min_count=1)
     found = weighted / total.where(total > 0, 1.0)
     found.attrs = {"units": "1", "long_name": "resources in the devices that extract, per unit"}
     return found.rename("interdependence")
@@ -132,9 +132,13 @@ def recovery_time(
 ) -> xr.Dataset:
     """Return how long a series takes to come back after a shock at the end of a tick.
 
-    The level before is the mean of the ticks up to the shock; the series has come back when it
-    is at the part ``to`` of it for ``hold`` recorded ticks in a row. A series that never falls
-    below has a recovery time of 0, one that does not come back a missing one.
+    The level before is the mean of the ticks up to the shock. The series falls when it is below
+    the part ``to`` of that level, and is back on the first tick after its first fall from which on
+    it is at that part, or above, for ``hold`` ticks: in every value that is recorded, from this
+    tick to one that is at least ``hold - 1`` ticks later. A series that never falls has a recovery
+    time of 0, one that does not come back, or has no level above 0, a missing one. Ticks that are
+    not recorded, or whose value is missing, say nothing: where only every tenth is recorded, times
+    are known to ten ticks.
 
     Parameters
     ----------
@@ -142,45 +146,48 @@ def recovery_time(
     at : the tick at whose end the shock comes; the first one concerned is the next
     to : part of the level before, above 0
     before : ticks over which the level before is the mean
-    hold : recorded ticks in a row
-    clock : the dimension of ticks; default ``"day"``
+    hold : ticks for which it stays
+    clock : the dimension of ticks; default: the one that has the clock's name, or ends in it
 
     Returns
     -------
-    Dataset without the clock: ``recovery_time`` [ticks] from the shock to the first of the ticks in
-    a row, ``level`` before, ``lowest`` value after it, and ``loss``, the part of the level that
-    was lost at the worst
+    Dataset without the clock: ``recovery_time`` [ticks] from the shock until the series is back,
+    ``level`` before, ``lowest`` value after the shock, and ``loss``, the part of the level that was
+    lost at the worst, 0 or less if it never fell below
 
     Raises
     ------
     ConfigError
-        If the file has no ticks before, or none after the shock.
+        If the file has no ticks before the shock, or not ``hold`` after it.
     """
     import xarray as xr
 
-    clock = clock or clock_of(series.to_dataset(name="data"))
+    clock = clock or ticks_of(series)
     require_dims(series, clock)
+    series = series.sortby(clock)
     ticks = series[clock].values
     earlier, later = (ticks > at - before) & (ticks <= at), ticks > at
-    if not earlier.any() or later.sum() < hold:
+    if not earlier.any() or not later.any() or ticks[-1] < at + hold:
         there = f"{ticks[0]} to {ticks[-1]}" if len(ticks) else "none"
         raise ConfigError(
             f"{option('at', at)}: needs {one_of(clock)} before and {hold} after; "
             f"the file has {there}"
         )
     level = series.isel({clock: earlier}).mean(clock)
-    after = series.isel({clock: later})
-    reached = (after >= to * level).transpose(..., clock).values
-    rows = np.lib.stride_tricks.sliding_window_view(reached, hold, axis=-1).all(-1)
-    first = rows.argmax(-1)
-    took = ticks[later][first] - (at + 1)
+    level = level.where(level > 0)
+    after = series.isel({clock: later}).transpose(*level.dims, clock)
+    rows, levels = after.values.reshape(-1, after.sizes[clock]), level.values.ravel()
+    took = [
+        _recovered(row, to * base, ticks[later] - (at + 1), hold)
+        for row, base in zip(rows, levels, strict=True)
+    ]
     lowest = after.min(clock)
-    times = xr.DataArray(np.where(rows.any(-1), took, np.nan), level.coords, level.dims)
+    times = xr.DataArray(np.reshape(took, level.shape), level.coords, level.dims)
     unit = series.attrs.get("units", "1")
     found = xr.Dataset(
         {
             "recovery_time": times.assign_attrs(
-                units=clock, long_name=f"time until {to:g} of the level before, {hold} in a row"
+                units=clock, long_name=f"time until {to:g} of the level before, for {hold} or more"
             ),
             "level": level.assign_attrs(units=unit, long_name=f"mean of {before} before"),
             "lowest": lowest.assign_attrs(units=unit, long_name="least value after the shock"),
@@ -191,6 +198,22 @@ def recovery_time(
     )
     found.attrs = {"of": str(series.name or ""), "shock": int(at)}
     return found
+
+
+def _recovered(values: NDArray[Any], least: float, since: NDArray[Any], hold: int) -> float:
+    """Return when values are back at the least, in ticks since the first one concerned."""
+    known = ~np.isnan(values)
+    if np.isnan(least) or not known.any():
+        return np.nan
+    good, since = values[known] >= least, since[known]
+    if good.all():
+        return 0.0
+    begun: Any = None
+    for is_good, tick in zip(good[good.argmin() :], since[good.argmin() :], strict=True):
+        begun = None if not is_good else tick if begun is None else begun
+        if begun is not None and tick - begun >= hold - 1:
+            return float(begun)
+    return np.nan
 
 
 def kuznets(income: xr.DataArray, inequality: xr.DataArray, *, bins: int = 12) -> xr.Dataset:

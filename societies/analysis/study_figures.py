@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from societies.analysis.drawing import (
     GREY,
+    LEFT_OUT,
     MOST_CASES,
     finished,
     in_unit,
     meant,
     new_panels,
-    short,
+    require_along,
+    shorts,
     titled,
     unit_of,
     variable_of,
@@ -24,7 +26,8 @@ from societies.analysis.drawing import (
 from societies.analysis.selecting import RUN
 from societies.analysis.sensitivity import morris, sobol, varied
 from societies.errors import SocietiesError
-from societies.workload.figure import (
+from societies.words import counted
+from societies.workload.drawing.figure import (
     COLOURS,
     INK,
     INTERVAL,
@@ -35,7 +38,7 @@ from societies.workload.figure import (
     thousands,
     words,
 )
-from societies.workload.lettering import characters, legend_above, wrapped
+from societies.workload.drawing.lettering import characters, legend_above, wrapped
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -59,14 +62,25 @@ def cases_of(label: str, data: xr.Dataset, figure: str) -> dict[str, xr.Dataset]
         done = data.isel({RUN: np.flatnonzero(data["status"].values.astype(str) == "done")})
         if not done.sizes[RUN]:
             raise SocietiesError("has no run that is done")
+        done = done.assign_attrs({LEFT_OUT: _left_out(data, done)})
     keys = varied(done)
     if figure in ("sweep", "sensitivity", "trade_network") or len(keys) != 1:
         return {label: done}
     values = np.unique(done[keys[0]].values)
     if len(values) > MOST_CASES:
         return {label: done}
-    of = {value: np.flatnonzero(done[keys[0]].values == value) for value in values}
-    return {f"{keys[0]} {short(value)}": done.isel({RUN: own}) for value, own in of.items()}
+    own = [np.flatnonzero(done[keys[0]].values == value) for value in values]
+    key = f"{label}: {keys[0]}" if label else keys[0]
+    labels = [f"{key} {one}" for one in shorts(values)]
+    return {one: done.isel({RUN: rows}) for one, rows in zip(labels, own, strict=True)}
+
+
+def _left_out(study: xr.Dataset, done: xr.Dataset) -> str:
+    """Say how many runs of a study are not shown, and points with them; nothing if all are."""
+    runs, lost = study.sizes[RUN], study.sizes[RUN] - done.sizes[RUN]
+    points = len(np.setdiff1d(study["point"].values, done["point"].values))
+    all_of = f", among them all of {counted(points, 'point')}" if points else ""
+    return f"left out: {lost} of {runs} runs, not done{all_of}" if lost else ""
 
 
 def sweep(cases: Cases, *, variables: Sequence[str] = (), bands: str = INTERVAL) -> Any:
@@ -141,8 +155,8 @@ def _over_two(
     np.add.at(count, (j[there], i[there]), 1)
     with np.errstate(invalid="ignore"):
         image = axes.imshow(total / count, origin="lower", aspect="auto", cmap=SEQUENTIAL)
-    _ticks(axes, "x", [short(one) for one in x])
-    _ticks(axes, "y", [short(one) for one in y])
+    _ticks(axes, "x", shorts(x))
+    _ticks(axes, "y", shorts(y))
     axes.set(xlabel=words(keys[0]), ylabel=words(keys[1]))
     axes.grid(visible=False)
     largest = np.nanmax(np.abs(total / np.maximum(count, 1)), initial=0)
@@ -161,6 +175,7 @@ def sensitivity(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
     clock = clock_of(study)
     if clock in outcome.dims:
         outcome = outcome.isel({clock: -1})
+    require_along(outcome, RUN)
     keys = varied(study)
     figure, (axes,) = new_panels(1, wide=True)
     if method == "saltelli":
@@ -170,7 +185,7 @@ def sensitivity(cases: Cases, *, variables: Sequence[str] = ()) -> Any:
         _bars(axes, order, "first", "#E69F00", -0.2, "alone (first order)")
         axes.set_xlabel(f"part of the variance of {words(name)}")
     else:
-        found = morris(outcome, keys, levels=int(options.get("levels", 4)), level=LEVEL)
+        found = morris(outcome, keys, levels=options.get("levels"), level=LEVEL)
         order = found.sortby("mu_star")
         _bars(axes, order, "mu_star", "#0072B2", 0.0, "mean size of elementary effects")
         spread = "their standard deviation (sigma)"
@@ -237,5 +252,6 @@ def _at_the_end(study: xr.Dataset, name: str) -> NDArray[np.float64]:
     clock = clock_of(study)
     if clock in values.dims:
         values = values.isel({clock: -1})
+    require_along(values, RUN)
     found: NDArray[np.float64] = values.transpose(RUN).values
     return found

@@ -13,6 +13,7 @@ from societies.config.document import Document
 from societies.config.model import CONFLICTS_LATER, Section, WorkloadConfig
 from societies.config.overrides import apply_overrides
 from societies.config.problems import (
+    MOST_REPORTED,
     Path,
     Problem,
     config_error,
@@ -120,13 +121,16 @@ def _validated(
         config = model.model_validate(data, context=CONFLICTS_LATER)
     except ValidationError as errors:
         found = errors.errors(include_url=False)
-        for error in found:
-            if _beside_the_point(error, found):
+        more = len(found) - MOST_REPORTED
+        for error in found[:MOST_REPORTED]:
+            if _beside_the_point(error, found[:MOST_REPORTED]):
                 continue
             path = _path(error["loc"], data, error["type"])
             if path not in invalid:
                 document.problems.append(_problem(document, model, path, error, elsewhere))
             invalid.add(path)
+        if more > 0:  # contradictions can wait
+            raise config_error(document.problems, more) from None
         data = _repaired(model, data, invalid)
         try:
             config = model.model_validate(data, context=CONFLICTS_LATER)

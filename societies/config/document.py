@@ -1,6 +1,6 @@
 """What does a YAML file say, and on which line and column does each value stand?
 
-PyYAML's composer gives nodes with positions. The values are resolved here by the core rules of
+PyYAML's parser gives events with positions. The values are resolved here by the core rules of
 YAML 1.2: ``1e-3`` is a number, and ``on``, ``off``, ``yes``, ``no`` are text. What a configuration
 never needs is refused: tags, anchors and aliases, several documents, keys given twice.
 """
@@ -8,23 +8,23 @@ never needs is refused: tags, anchors and aliases, several documents, keys given
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
 import yaml
-from yaml.composer import Composer
-from yaml.parser import Parser
-from yaml.reader import Reader, ReaderError
-from yaml.resolver import BaseResolver
-from yaml.scanner import Scanner
+from yaml.reader import Reader
 
 from societies.config.problems import Path, Place, Problem, config_error, quoted
 from societies.errors import ConfigError
 
 LARGEST_FILE = 4 * 2**20
 DEEPEST_NESTING = 20
+MOST_VALUES = 50_000
+LONG_TEXT = 2**14
+"""Characters above which libyaml parses a text, ten times as fast as PyYAML's own parser, whose
+messages say more."""
 LONGEST_NUMBER = 400  # characters; no double needs more, and Python refuses 4300 digits anyway
 
 _NULL = re.compile(r"null|Null|NULL|~|")
@@ -89,20 +89,16 @@ def read_text(text: str, name: str) -> Document:
     def failure(line: int, column: int, message: str) -> ConfigError:
         return config_error([Problem(_place(name, line, column), (), message)])
 
-    document = Document()
-    try:
-        root = _Loader(text).get_single_node()
-    except ReaderError as error:
-        before = text[: error.position]
+    if strange := Reader.NON_PRINTABLE.search(text):
+        before = text[: strange.start()]
         line = before.count("\n") + 1
-        column = error.position - (before.rfind("\n") + 1) + 1
-        character = f"#x{ord(text[error.position]):04x}"
-        raise failure(line, column, f"is no text: it has the character {character}") from None
+        column = strange.start() - (before.rfind("\n") + 1) + 1
+        character = f"#x{ord(strange[0]):04x}"
+        raise failure(line, column, f"is no text: it has the character {character}")
+    try:
+        return _Composer(text, name).document()
     except yaml.MarkedYAMLError as error:
         raise failure(*(_misplaced(text, error) or _not_yaml(error))) from None
-    if root is not None:
-        document.data = _value(document, name, root, ())
-    return document
 
 
 def from_mapping(mapping: Mapping[str, Any]) -> Document:
@@ -120,6 +116,8 @@ def plain_scalar(text: str) -> str | int | float | bool | None:
     ValueError
         If it is a number of more than `LONGEST_NUMBER` characters.
     """
+    if text.isascii() and text.isdigit() and len(text) <= LONGEST_NUMBER:
+        return int(text)
     if _NULL.fullmatch(text):
         return None
     if _TRUE.fullmatch(text) or _FALSE.fullmatch(text):
@@ -138,19 +136,27 @@ def plain_scalar(text: str) -> str | int | float | bool | None:
     return text
 
 
-class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
-    """PyYAML's composer without what a configuration never needs, and of bounded depth."""
+class _Composer:
+    """Makes a document of the events of a text, without what a configuration never needs."""
 
-    def __init__(self, text: str) -> None:
-        Reader.__init__(self, text)
-        Scanner.__init__(self)
-        Parser.__init__(self)
-        Composer.__init__(self)
-        BaseResolver.__init__(self)
-        self._depth = 0
+    def __init__(self, text: str, name: str) -> None:
+        self._name, self._values = name, 0
+        self._events = _events(text)
 
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        event = self.peek_event()  # type: ignore[no-untyped-call]
+    def document(self) -> Document:
+        """Return what the text says."""
+        document, events = Document(), self._events
+        next(events)  # the stream begins
+        if isinstance(next(events), yaml.DocumentStartEvent):
+            document.data = self._node(document, next(events), ())
+            next(events)  # the document ends
+            after = next(events)
+            if not isinstance(after, yaml.StreamEndEvent):
+                raise yaml.MarkedYAMLError(problem=SECOND, problem_mark=after.start_mark)
+        return document
+
+    def _node(self, document: Document, event: Any, path: Path) -> Any:
+        """Return the value that begins with an event and note where everything in it stands."""
         mark = event.start_mark
         if isinstance(event, yaml.AliasEvent):
             raise yaml.MarkedYAMLError(problem=f"alias *{event.anchor}", problem_mark=mark)
@@ -158,20 +164,92 @@ class _Loader(Reader, Scanner, Parser, Composer, BaseResolver):
             raise yaml.MarkedYAMLError(problem=f"anchor &{event.anchor}", problem_mark=mark)
         if event.tag is not None:
             raise yaml.MarkedYAMLError(problem=f"tag {event.tag}", problem_mark=mark)
-        if self._depth >= DEEPEST_NESTING:
-            raise yaml.MarkedYAMLError(problem="too deep", problem_mark=mark)
-        self._depth += 1
-        node = super().compose_node(parent, index)
-        self._depth -= 1
-        return node
+        if len(path) >= DEEPEST_NESTING:
+            message = f"is nested more than {DEEPEST_NESTING} levels deep"
+            raise yaml.MarkedYAMLError(problem=message, problem_mark=mark)
+        self._values += 1
+        if self._values > MOST_VALUES:
+            message = f"has more than {MOST_VALUES:,} values, {TOO_MANY}"
+            raise yaml.MarkedYAMLError(problem=message, problem_mark=mark)
+        document.values[path] = self._place(event)
+        if isinstance(event, yaml.MappingStartEvent):
+            return self._mapping(document, path)
+        if isinstance(event, yaml.SequenceStartEvent):
+            items: list[Any] = []
+            while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+                items.append(self._node(document, event, (*path, len(items))))
+            return items
+        return self._scalar(document, event, path)
+
+    def _scalar(self, document: Document, event: Any, path: Path) -> Any:
+        text = event.value
+        if event.style:
+            if _SURROGATE.search(text):
+                document.refuse(path, "has half of a character (\\ud800 to \\udfff)")
+                return None
+            return text
+        try:
+            value = plain_scalar(text)
+        except ValueError as error:
+            document.refuse(path, str(error))
+            return None
+        if isinstance(value, int | float):
+            document.written[path] = text
+        return value
+
+    def _mapping(self, document: Document, path: Path) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            place, key = self._place(event), Document()
+            name = self._node(key, event, (*path, "key"))
+            problem = None
+            if not isinstance(event, yaml.ScalarEvent):
+                problem = Problem(place, path, "a key must be a plain word")
+            elif name is None and key.unusable and event.style:
+                problem = Problem(place, path, f"a key {key.problems[0].message}")
+            elif (below := (*path, event.value)) in document.keys:
+                first = document.keys[below].order[1]
+                message = f"is given twice, first on line {first}; keep one of the two"
+                problem = Problem(place, below, message)
+            if problem:
+                document.problems.append(problem)
+                self._node(Document(), next(self._events), (*path, "value"))
+            else:
+                document.keys[below] = place
+                result[event.value] = self._node(document, next(self._events), below)
+        return result
+
+    def _place(self, event: Any) -> Place:
+        return _place(self._name, event.start_mark.line + 1, event.start_mark.column + 1)
+
+
+TOO_MANY = "the most that are read; write a long list of points as a CSV file"
+SECOND = "a second document starts here; a configuration is one document"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _events(text: str) -> Iterator[Any]:
+    """Yield the events of a YAML text.
+
+    Raises
+    ------
+    yaml.MarkedYAMLError
+        If it is not YAML.
+    """
+    if len(text) > LONG_TEXT and yaml.__with_libyaml__:
+        yield from yaml.parse(text, yaml.CSafeLoader)
+        return
+    parser = yaml.SafeLoader(text)
+    try:
+        while parser.check_event():
+            yield parser.get_event()  # type: ignore[no-untyped-call]
+    except (ValueError, OverflowError):  # of `chr`
+        message = "found no character of this number: the last is \\U0010FFFF"
+        raise yaml.MarkedYAMLError(problem=message, problem_mark=parser.get_mark()) from None
 
 
 def _place(name: str, line: int, column: int) -> Place:
     return Place((0, line, column), f"{name}:{line}:{column}")
-
-
-def _node_place(name: str, node: Any) -> Place:
-    return _place(name, node.start_mark.line + 1, node.start_mark.column + 1)
 
 
 def _not_yaml(error: yaml.MarkedYAMLError) -> tuple[int, int, str]:
@@ -249,10 +327,10 @@ def _syntax_message(error: yaml.MarkedYAMLError) -> str:
     problem = error.problem or "cannot be read"
     if problem.startswith(("alias ", "anchor ", "tag ")):
         return f"{problem[:60]}: a configuration has no tags, anchors or aliases; write the value"
-    if problem == "too deep":
+    if "maximum nesting depth" in problem:  # libyaml's own limit, met while it looks ahead
         return f"is nested more than {DEEPEST_NESTING} levels deep"
-    if error.context == "expected a single document in the stream":
-        return "a second document starts here; a configuration is one document"
+    if problem == SECOND or problem.startswith(("is nested", "has more than")):
+        return problem
     if "'\\t'" in problem:
         return "is not valid YAML: a tab stands here; indent with spaces"
     if error.context is None:
@@ -260,43 +338,6 @@ def _syntax_message(error: yaml.MarkedYAMLError) -> str:
     mark = error.context_mark
     since = f" that starts on line {mark.line + 1}" if mark else ""
     return f"is not valid YAML: {problem} ({error.context}{since})"
-
-
-def _value(document: Document, name: str, node: Any, path: Path) -> Any:
-    """Return a node as plain data and note where everything in it stands."""
-    document.values[path] = _node_place(name, node)
-    if isinstance(node, yaml.MappingNode):
-        return _mapping(document, name, node, path)
-    if isinstance(node, yaml.SequenceNode):
-        return [_value(document, name, item, (*path, i)) for i, item in enumerate(node.value)]
-    if node.style is not None:
-        return node.value
-    try:
-        value = plain_scalar(node.value)
-    except ValueError as error:
-        document.refuse(path, str(error))
-        return None
-    if isinstance(value, int | float):
-        document.written[path] = node.value
-    return value
-
-
-def _mapping(document: Document, name: str, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for key_node, value_node in node.value:
-        place = _node_place(name, key_node)
-        if not isinstance(key_node, yaml.ScalarNode):
-            document.problems.append(Problem(place, path, "a key must be a plain word"))
-            continue
-        below = (*path, key_node.value)
-        if key_node.value in result:
-            first = document.keys[below].order[1]
-            message = f"is given twice, first on line {first}; keep one of the two"
-            document.problems.append(Problem(place, below, message))
-            continue
-        document.keys[below] = place
-        result[key_node.value] = _value(document, name, value_node, below)
-    return result
 
 
 def _copy(document: Document, value: Any, path: Path, order: count[int]) -> Any:

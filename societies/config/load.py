@@ -16,6 +16,7 @@ from societies.config.document import LARGEST_FILE, Document, from_mapping, read
 from societies.config.model import WorkloadConfig
 from societies.config.problems import suggestion
 from societies.errors import ConfigError
+from societies.inputs import byte_limit, content, decoded, shown
 from societies.paths import (
     kind_unless_file,
     shipped_configuration,
@@ -64,9 +65,9 @@ def read_document(path: str | os.PathLike[str], begins: str = "workload: NAME") 
         If it cannot be read, is not YAML, or is empty: it should begin with ``begins``.
     """
     name = os.fspath(path)
-    document = read_text(_text(name), name)
+    document = read_text(_text(name), shown(name))
     if document.data is None and not document.problems:
-        raise ConfigError(f"{name}:1:1  is empty; a configuration starts with '{begins}'")
+        raise ConfigError(f"{shown(name)}:1:1  is empty; a configuration starts with '{begins}'")
     return document
 
 
@@ -110,7 +111,7 @@ def find_config(path: str | os.PathLike[str]) -> FilePath:
         return shipped
     near = _near_file(name) or suggestion(name, [*shipped_configurations(), *shipped_sweeps()])
     raise ConfigError(
-        f"{name}: no such file, nor a shipped configuration{near}\n"
+        f"{shown(name) or 'an empty name'}: no such file, nor a shipped configuration{near}\n"
         "`societies list` names those that are shipped"
     )
 
@@ -186,33 +187,26 @@ def _text(name: str) -> str:
         If it cannot be read, is too large, or is not UTF-8.
     """
     if kind := kind_unless_file(name):
-        raise ConfigError(f"{name}: is {kind}, not a file; write the configuration into a file")
-    try:
-        with open(name, "rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-    except FileNotFoundError:  # a link that leads nowhere
-        raise ConfigError(f"{name}: no such file{_near_file(name)}") from None
-    except IsADirectoryError:
-        raise ConfigError(f"{name}: is a directory; name a YAML file in it") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{name!s}: cannot be read ({reason})") from None
-    if content.startswith(HDF5):
         raise ConfigError(
-            f"{name}: is an HDF5 file, not a configuration\n`societies info --config "
+            f"{shown(name)}: is {kind}, not a file; write the configuration into a file"
+        )
+    try:
+        found = content(name, LARGEST_FILE)
+    except FileNotFoundError:  # a link that leads nowhere
+        raise ConfigError(f"{shown(name)}: no such file{_near_file(name)}") from None
+    except IsADirectoryError:
+        raise ConfigError(f"{shown(name)}: is a directory; name a YAML file in it") from None
+    except OSError as error:
+        raise ConfigError(f"{shown(name)}: cannot be read ({error.strerror})") from None
+    if found.startswith(HDF5):
+        raise ConfigError(
+            f"{shown(name)}: is an HDF5 file, not a configuration\n`societies info --config "
             f"{shlex.quote(str(name))}` prints the one that a result was made with"
         )
-    if len(content) > LARGEST_FILE:
-        raise ConfigError(f"{name}: is larger than {LARGEST_FILE >> 20} MiB, no configuration is")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = content[: error.start]
-        line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
-        raise ConfigError(
-            f"{name}:{line}:{column}  is not UTF-8 text (byte 0x{content[error.start]:02x}); "
-            "save the file as UTF-8"
-        ) from None
+    if len(found) > LARGEST_FILE:
+        limit = byte_limit(LARGEST_FILE)
+        raise ConfigError(f"{shown(name)}: is larger than {limit}, no configuration is")
+    return decoded(found, shown(name))
 
 
 def _near_file(name: str) -> str:

@@ -20,6 +20,8 @@ from pydantic import (
     SerializerFunctionWrapHandler,
     Strict,
     Tag,
+    TypeAdapter,
+    ValidationError,
     ValidationInfo,
     model_serializer,
     model_validator,
@@ -88,7 +90,7 @@ class WorkloadConfig(Section):
 
     @property
     def table(self) -> Any:
-        """Parameters that differ from copy to copy (`societies.workload.tables.Table`), or None."""
+        """The table (`societies.workload.running.tables.Table`) of parameters by copy, or None."""
         return self._table
 
     @property
@@ -158,6 +160,17 @@ def shape(
 def tabulated(default: Any, meaning: str, unit: str | None = None, **limits: Any) -> Any:
     """Return the field of a number of which the host makes tables; it may differ between copies."""
     return _field(default, meaning, unit, {"kind": TABULATED}, limits)
+
+
+def accepts(model: type[BaseModel], name: str, value: Any) -> bool:
+    """Return whether a key by itself takes a value, so that a message may advise it."""
+    field = model.model_fields[name]
+    kind: Any = Annotated[field.annotation, field]
+    try:
+        TypeAdapter(kind, config=ConfigDict(strict=True)).validate_python(value)
+    except ValidationError:
+        return False
+    return True
 
 
 def _field(

@@ -9,9 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from societies.errors import ConfigError
+from societies.words import counted
 
 Path = tuple[str | int, ...]
 """Where a value stands: ``("groups", 0, "count")``, which users read as ``groups.0.count``."""
+
+MOST_REPORTED = 50
+"""Problems of a configuration that are reported; there may be one in each of ten thousand lines."""
 
 _LONGEST = 60
 _SWITCH_WORDS = {"on", "off", "yes", "no", "y", "n"}
@@ -38,10 +42,15 @@ class Problem:
         return f"{self.place.text}  {what}" if self.place.text else what
 
 
-def config_error(problems: Iterable[Problem]) -> ConfigError:
-    """Return one error with a line for each problem, in the order of the file."""
+def config_error(problems: Iterable[Problem], more: int = 0) -> ConfigError:
+    """Return one error with a line for each problem, in the order of the file.
+
+    Of very many problems it has the first, and the number of the others; ``more`` are not listed.
+    """
     found = sorted(dict.fromkeys(problems), key=lambda problem: problem.place.order)
-    return ConfigError("\n".join(map(str, found)))
+    more += len(found[MOST_REPORTED:])
+    rest = [f"and {counted(more, 'more problem')}"] if more else []
+    return ConfigError("\n".join([*map(str, found[:MOST_REPORTED]), *rest]))
 
 
 def dotted(path: Path) -> str:

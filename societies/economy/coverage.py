@@ -13,8 +13,8 @@ import numpy as np
 from reference_py.economy.devices import DEVICE_TYPES, EXTRACTING, SOURCES
 from reference_py.economy.parameters import Parameters
 from societies.economy.config.devices import A_DEVICE
-from societies.workload.coverage import Count, State, falls, rises
-from societies.workload.phases import Step as AnyStep
+from societies.workload.checking.coverage import Count, State, falls, rises
+from societies.workload.declare.phases import Step as AnyStep
 
 MADE_FASTER = {"tool": "tools", "machine": "machines"}
 """Types for whose making there are devices; the end of the series that tells of these."""

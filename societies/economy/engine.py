@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reference_py.economy.parameters import Parameters
 from societies.economy.workload import WORKLOAD
 from societies.opencl import Device
-from societies.workload import engines
+from societies.workload.running import engines
 
 
 class DeviceEngine(engines.DeviceEngine[Parameters]):

@@ -28,8 +28,8 @@ from societies.economy.curves import (
     resource_effort_tables,
     utility_tables,
 )
-from societies.workload.keys import VALUE_TABLE, shapes, table_lookups, table_row, values
-from societies.workload.points import Points, once
+from societies.workload.declare.keys import VALUE_TABLE, shapes, table_lookups, table_row, values
+from societies.workload.running.points import Points, once
 
 Key = TypeVar("Key")
 Rows = NDArray[np.uint32]

@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from reference_py.economy.devices import DEVICE_TYPES, TOOL
-from societies.workload.bands import thinned
-from societies.workload.figure import (
+from societies.workload.drawing.bands import thinned
+from societies.workload.drawing.figure import (
     INTERVAL,
     MOST_POINTS,
     QUANTILES,
@@ -25,7 +25,7 @@ from societies.workload.figure import (
     values_set,
     words,
 )
-from societies.workload.lettering import columns_of
+from societies.workload.drawing.lettering import columns_of
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -11,7 +11,7 @@ from reference_py.economy.state import NOBODY
 from societies.economy.columns import ROOM, of_day
 from societies.economy.config import EconomyConfig
 from societies.output import Column, ResultFile, Table
-from societies.workload.fields import State
+from societies.workload.declare.fields import State
 
 NETWORK = "trade_network"
 COLUMNS = (

@@ -1,7 +1,7 @@
 """How does a configuration become the parameters of its societies: curves, group values, shocks?
 
-Keys that are declared as values or shapes are handed on by name (`societies.workload.keys`). What
-differs by group and resource is made into tables here.
+Keys that are declared as values or shapes are handed on by name
+(`societies.workload.declare.keys`). What differs by group and resource is made into tables here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from societies.economy.curves import (
     resource_effort,
     utility_curve,
 )
-from societies.workload.keys import shapes, values
+from societies.workload.declare.keys import shapes, values
 
 
 def parameters(config: EconomyConfig) -> Parameters:

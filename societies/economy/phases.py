@@ -19,7 +19,7 @@ from reference_py.economy.measures import measured
 from reference_py.economy.parameters import Parameters
 from reference_py.economy.streams import PURPOSE_COUNT
 from societies.economy import memory, source
-from societies.workload.phases import Joined, Launch, Phase, Rounds, Scratch, phase
+from societies.workload.declare.phases import Joined, Launch, Phase, Rounds, Scratch, phase
 
 CLOCK = "day"
 """Parameter of kernels and of the reference's functions that is handed the number of the day."""
@@ -134,7 +134,7 @@ def _at_once(p: Parameters, societies: int, usual: Phase) -> Phase:
     """
     (launch,) = usual.launches
     own = Launch(
-        "economy/own_day.cl",
+        "economy/day_without_trade.cl",
         societies * p.agents,
         "extraction_at_once",
         memory.ITEMS_AT_ONCE,
@@ -142,7 +142,7 @@ def _at_once(p: Parameters, societies: int, usual: Phase) -> Phase:
     )
     return Phase(
         (replace(launch, on_cpu=True), own),
-        joined=Joined(("end_day", "agent_statistics"), replace(own, kernel="own_day")),
+        joined=Joined(("end_day", "agent_statistics"), replace(own, kernel="day_without_trade")),
     )
 
 

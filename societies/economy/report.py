@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from societies.workload import report
+from societies.workload.running import report
 
 
 @dataclass(frozen=True)

@@ -42,9 +42,9 @@ from societies.economy.variables import (
     measure_variables,
 )
 from societies.output import Column, Coordinate, ResultFile, Table, Variable
-from societies.workload.fields import Series, State
-from societies.workload.protocol import Block, Workload
-from societies.workload.varying import coordinates
+from societies.workload.declare.fields import Series, State, file_values
+from societies.workload.declare.protocol import Block, Workload
+from societies.workload.declare.varying import coordinates
 
 DEVICES = {"none": "no devices", "tools": "tools", "all": "all devices"}
 
@@ -80,6 +80,7 @@ class Layout:
 
     def __init__(self, workload: Workload[Any, Parameters], config: EconomyConfig) -> None:
         self.config, self.p = config, workload.parameters(config)
+        self.fields = workload.fields(self.p)
         self.devices = config.devices != "none"
         self.trade_log = TradeLog(workload, config)
         self.groups = len(config.group_sizes())
@@ -171,7 +172,9 @@ class Layout:
             result += self._knowledge()
         for every, day, details in self._details:
             if every:
-                result += [detail.variable(name, day) for name, detail in details.items()]
+                result += [
+                    detail.variable(name, day, self.fields) for name, detail in details.items()
+                ]
         if self.groups > 1 and (self.config.record.agent or self.config.record.agent_resource):
             result.append(
                 Variable("agent_group", ("agent",), "int32", "index", "group of the agent")
@@ -361,7 +364,7 @@ class Layout:
         for every, dim, details in self._details:
             if every and day % every == 0:
                 for name, detail in details.items():
-                    parts = [state[field] for field in detail.fields]
+                    parts = [file_values(self.fields, field, state) for field in detail.fields]
                     values = np.concatenate(parts, axis=-1) if len(parts) > 1 else parts[0]
                     file.write(name, values, **{dim: day // every - 1})
 

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from reference_py.economy.devices import DEVICE_TYPES
 from reference_py.economy.parameters import Parameters
 from reference_py.economy.schedule import schedule
-from societies.workload import phases
+from societies.workload.declare import phases
 
 
 class Step(phases.Step):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reference_py.economy.devices import DEVICE_TYPES, SOURCES
 from reference_py.economy.parameters import Parameters
-from societies.workload.fields import Series
+from societies.workload.declare.fields import Series
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 ACTIVITIES = ("hand",)

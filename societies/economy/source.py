@@ -28,7 +28,7 @@ from reference_py.primitives.rng import STREAM_GAP
 from societies.economy import memory
 from societies.economy.ensemble import Ensemble
 from societies.economy.series import group_families, series_of
-from societies.workload.keys import VALUE_TABLE, shape_macros, value_macros, value_rows
+from societies.workload.declare.keys import VALUE_TABLE, shape_macros, value_macros, value_rows
 
 DISTRIBUTIONS = ("utility", "three_days", "total", "extracted", "minutes", "total_before")
 """Quantities that are compared between agents: macros ``OF_...`` in the order of this list."""

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reference_py.economy.measures import COMPARED, DEVICE_SUMMED, TOPS
-from reference_py.economy.state import (
-    DEVICE_STATE,
-    MEASURE_DEVICE_STATE,
-    MEASURE_STATE,
-    STATE,
-)
 from societies.economy.series import GROUP_DEVICE_SERIES, GROUP_SERIES
 from societies.output import Variable
+from societies.workload.declare.fields import Field
 
 HHI = "Herfindahl-Hirschman index of extraction, quantiles over resources"
 
@@ -60,9 +56,6 @@ def grouped(series: str) -> str | None:
     return max(prefixes, key=len, default=None)
 
 
-_FIELDS = STATE | DEVICE_STATE | MEASURE_STATE | MEASURE_DEVICE_STATE
-
-
 @dataclass(frozen=True)
 class Detail:
     """What is recorded of every agent on chosen days.
@@ -78,12 +71,12 @@ class Detail:
     dims: tuple[str, ...] = ()
     meaning: str = ""
 
-    def variable(self, name: str, day: str) -> Variable:
+    def variable(self, name: str, day: str, fields: Mapping[str, Field]) -> Variable:
         """Return the variable of the file, along this dimension of days."""
-        kind = _FIELDS[self.fields[0]]
-        fill = float("nan") if kind.dtype == "float64" else -1
+        kind = fields[self.fields[0]]
+        fill = float("nan") if kind.file_dtype == "float64" else -1
         dims = ("society", day, "agent", *self.dims)
-        return Variable(name, dims, kind.dtype, kind.unit, self.meaning or kind.meaning, fill)
+        return Variable(name, dims, kind.file_dtype, kind.unit, self.meaning or kind.meaning, fill)
 
 
 AGENT_DETAIL = {

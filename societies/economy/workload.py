@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from societies.economy.report import RunReport
     from societies.economy.results import Layout
     from societies.opencl import Device
-    from societies.workload.coverage import Count
+    from societies.workload.checking.coverage import Count
 
 MODEL_VERSION = "1"
 """Changes when, and only when, results change; see CHANGELOG, "Results change"."""
@@ -47,18 +47,18 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         """Return the numbers and tables that societies live by."""
         from societies.economy.ensemble import ensemble
         from societies.economy.parameters import parameters
-        from societies.workload.points import points_of
+        from societies.workload.running.points import points_of
 
         points = points_of(config)
         return parameters(config) if points is None else ensemble(config, points)
 
-    def of_copy(self, p: Parameters, place: int, tick: int) -> Parameters:
+    def parameters_of_copy(self, p: Parameters, place: int, tick: int) -> Parameters:
         """Return the parameters of one society on a day."""
         from societies.economy.ensemble import Ensemble
 
         return p.of(place, tick) if isinstance(p, Ensemble) else p
 
-    def of_copies(self, p: Parameters, tick: int) -> Mapping[str, NDArray[Any]]:
+    def parameters_of_copies(self, p: Parameters, tick: int) -> Mapping[str, NDArray[Any]]:
         """Return the tables of kernels that have a part for each society."""
         from societies.economy.ensemble import Ensemble
 
@@ -133,7 +133,7 @@ class Economy(Workload[EconomyConfig, "Parameters"]):
         On a GPU that could not hold all workgroups of this size at once, each agent gets a single
         warp, whose work-items serve several resources: twice as many agents are under way.
         """
-        from societies.workload.phases import workgroup_size
+        from societies.workload.declare.phases import workgroup_size
 
         crowded = copies * p.agents > AGENTS_PER_COMPUTE_UNIT * device.compute_units
         items = 1 if device.kind == "gpu" and crowded else p.resources

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from societies.workload.figure import clock_and_copies, numbers, require_copy
+from societies.workload.drawing.figure import clock_and_copies, numbers, require_copy
 
 
 def figure(results: Any, match: int, wilson: Callable[[float, int], tuple[float, float]]) -> Any:

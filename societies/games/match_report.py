@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from societies.output import open_results
-from societies.workload.report import RunReport
+from societies.workload.running.report import RunReport
 
 
 class MatchReport(RunReport):

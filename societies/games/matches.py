@@ -29,12 +29,12 @@ from societies.config.model import (
 )
 from societies.words import counted
 from societies.workload import Field, Phase, Workload
-from societies.workload.config import SEED
+from societies.workload.declare.config import SEED
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from societies.workload.report import RunReport
+    from societies.workload.running.report import RunReport
 
 NORMAL_975 = 1.959963984540054
 """0.975 quantile of the normal distribution: half the width of a 95 % interval, in deviations."""

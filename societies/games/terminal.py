@@ -12,7 +12,11 @@ from typing import Any, ClassVar
 from rich.console import Console
 
 from societies.errors import ConfigError, option
+from societies.texts import read_text, shown, whole_number
 from societies.words import counted
+
+LONGEST_GAME = 2**20
+"""Bytes of a file with moves."""
 
 LEAST_SECONDS, MOST_SECONDS = 0.001, 3600
 
@@ -29,6 +33,10 @@ def read_seconds(text: str) -> float:
         limits = f"{LEAST_SECONDS} to {MOST_SECONDS} seconds a move"
         raise ConfigError(f"{option('seconds', text)}: {limits}")
     return seconds
+
+
+LONGEST = 2**20
+"""Bytes of a file that is taken for a saved game."""
 
 
 def read_side(side: str, sides: Mapping[str, int]) -> int:
@@ -60,13 +68,7 @@ def saved_game(moves: str) -> str | None:
     """
     if not {".", "/", "\\"} & set(moves):
         return None
-    try:
-        return Path(moves).read_text(encoding="utf-8")
-    except OSError as error:
-        why = error.strerror or error
-    except UnicodeDecodeError:
-        why = "this is no text"
-    raise ConfigError(f"{option('moves', moves)}: {why}")
+    return read_text(Path(moves), option("moves", moves), LONGEST)
 
 
 class Table:
@@ -208,9 +210,10 @@ class Table:
 
     def _look(self, number: str) -> None:
         """Let the search look so far ahead."""
-        if not number.isdecimal() or not 1 <= int(number) <= self.most:
-            raise ConfigError(f"level {number}: 1 to {counted(self.most, self.ply)}")
-        self.level = int(number)
+        level = whole_number(number)
+        if level is None or not 1 <= level <= self.most:
+            raise ConfigError(f"level {shown(number)}: 1 to {counted(self.most, self.ply)}")
+        self.level = level
         self.say(counted(self.level, self.ply))
 
     def _undone(self) -> bool:

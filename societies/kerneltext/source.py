@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from societies.errors import BuildError
+from societies.errors import BuildError, ConfigError
+from societies.inputs import read_text
 from societies.paths import data_directory
 
 MACROS_NAME = "<macros>"
@@ -28,6 +30,10 @@ _LINE = re.compile(r'\s*#\s*line\s+(\d+)\s*(?:"((?:[^"\\]|\\.)*)")?')
 _TOKENS = re.compile(
     r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL
 )
+
+
+LONGEST_KERNEL = 16 * 2**20
+"""Bytes of a file of OpenCL text."""
 
 
 @dataclass
@@ -111,7 +117,7 @@ def amalgamate(
     seen: set[Path] = set()
     for source in sources:
         path = Path(source) if Path(source).is_absolute() else kernels / source
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise BuildError(f"kernel file '{source}' not found (looked at {path})")
         _expand(path.resolve(), kernels.resolve(), seen, result)
     return result
@@ -123,9 +129,9 @@ def _expand(path: Path, kernels: Path, seen: set[Path], result: Source) -> None:
         return
     seen.add(path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BuildError(f"{path}: cannot be read as text ({error})") from error
+        text = read_text(path, LONGEST_KERNEL)
+    except ConfigError as error:
+        raise BuildError(str(error)) from None
     name = path.relative_to(kernels).as_posix() if path.is_relative_to(kernels) else str(path)
     rows, includes = _read(text)
     result.files[name] = path
@@ -140,7 +146,7 @@ def _expand(path: Path, kernels: Path, seen: set[Path], result: Source) -> None:
         if not wanted:
             raise BuildError(f'{path}:{number}: #include needs a file name: #include "file.cl"')
         candidates = [(path.parent / wanted), (kernels / wanted)]
-        found = next((c for c in candidates if c.is_file()), None)
+        found = next((c for c in candidates if os.path.isfile(c)), None)
         if found is None:
             raise BuildError(
                 f"{path}:{number}: include file '{wanted}' not found\n"

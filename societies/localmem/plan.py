@@ -5,16 +5,20 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from societies.errors import BuildError
+from societies.inputs import shown
 from societies.kerneltext import cache
 from societies.kerneltext.source import Source, amalgamate, without_comments
 from societies.localmem.places import Place
 from societies.localmem.planned import Allocation, FunctionPlan, KernelPlan, Plan, Step
+from societies.paths import data_directory, kind_unless_file
 
 VERSION = 4
 """Version of the rules by which memory is planned, a part of the key of the cache."""
@@ -121,7 +125,14 @@ def plan_file(file: str | Path, macros: Mapping[str, str] | None = None, **optio
     BuildError
         As `plan`.
     """
-    path = Path(file).resolve() if Path(file).is_file() else file
+    path: str | Path = Path(file).resolve() if os.path.isfile(file) else file
+    kernels = data_directory("kernels")
+    if kind := kind_unless_file(file):
+        raise BuildError(f"{shown(file)}: is {kind}, not a file")
+    if not os.path.isfile(path) and not os.path.isfile(kernels / path):
+        if os.path.isdir(file):
+            raise BuildError(f"{shown(file)}: is a folder; name a file in it")
+        raise BuildError(f"{shown(file)}: no such file, neither in {Path.cwd()} nor in {kernels}")
     return plan_source(lambda known: amalgamate([path], known), macros, **options)
 
 

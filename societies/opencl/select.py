@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
+from functools import cache
 from platform import machine
 from typing import Any
 
@@ -210,12 +213,40 @@ def _pocl_version(device: Device) -> tuple[int, int] | None:
 
 
 def _lacks_linker(device: Device) -> bool:
-    """Whether kernels cannot be built: without ld, PoCL 3 would end the process at the first one.
+    """Whether kernels cannot be built: without ld, PoCL may end the process at the first one.
 
-    Later versions may bring a linker of their own and are trusted.
+    PoCL 3 does. Later versions may bring a linker of their own: another process tries it.
     """
     version = _pocl_version(device)
-    return version is not None and version < (4, 0) and shutil.which("ld") is None
+    if version is None or device.kind != "cpu" or shutil.which("ld") is not None:
+        return False
+    return version < (4, 0) or not _builds(device.index)
+
+
+_TRIED = """
+import sys
+import pyopencl as cl
+from societies.opencl import list_devices
+(device,) = [one.cl_device for one in list_devices() if str(one.index) == sys.argv[1]]
+context = cl.Context([device])
+text = "kernel void k(global int *a) { a[get_global_id(0)] = 1; }"
+kernel = cl.Program(context, text).build(cache_dir=False).k
+array = cl.Buffer(context, cl.mem_flags.READ_WRITE, 4)
+queue = cl.CommandQueue(context)
+kernel(queue, (1,), (1,), array)
+queue.finish()
+"""
+"""Builds a kernel and launches it, which is when PoCL links."""
+
+
+@cache
+def _builds(index: str) -> bool:
+    """Return whether a process builds and launches a kernel on a device, with an empty cache."""
+    words = [sys.executable, "-c", _TRIED, str(index)]
+    with tempfile.TemporaryDirectory(prefix="societies-ld-") as folder:
+        environment = {**os.environ, "POCL_CACHE_DIR": folder}
+        done = subprocess.run(words, env=environment, capture_output=True, check=False)
+    return done.returncode == 0
 
 
 def _by_name(devices: Sequence[Device], asked: str, origin: str) -> Device:

@@ -30,7 +30,6 @@ from societies.output.layout import (
     Coordinate,
     Layout,
     Variable,
-    nothing,
 )
 from societies.output.tables import EVENT, Table, address, read_tables, scale_names
 from societies.words import plural
@@ -83,10 +82,9 @@ def build(file: h5py.File, layout: Layout) -> list[h5py.Dataset]:
         for axis, dim in enumerate(variable.dims):
             dataset.dims[axis].attach_scale(file[dim])
         describe(dataset, variable.units, variable.long_name or variable.name)
-        if dtype.kind in "iu":
-            along = layout.axis(variable) is not None
-            if along or variable.fill == nothing(dtype):
-                dataset.attrs[FILL] = np.array(variable.fill, dtype)
+        # All 256 values of a byte may be meant, as in a picture.
+        if dtype.kind in "iu" and (dtype.itemsize > 1 or layout.axis(variable) is not None):
+            dataset.attrs[FILL] = np.array(variable.fill, dtype)
         if variable.lag:
             dataset.attrs["lag"] = variable.lag
     for table in layout.tables.values():

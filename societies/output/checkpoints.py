@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.beside import beside
+from societies.background import in_background
 from societies.output import crc32
 from societies.output.disk import Disk
 from societies.output.layout import NO_TICK
@@ -158,7 +158,7 @@ def fill(
 ) -> None:
     """Write the state at the end of ``tick`` into an empty slot, which stays empty by its tick."""
     place = f"checkpoint/{slot}"
-    value = beside(checksum, tick, state, sums)
+    value = in_background(checksum, tick, state, sums)
     begun: list[Future[None]] = []
     written = 0
     try:
@@ -168,7 +168,7 @@ def fill(
             # The disk begins with a large state while the rest of it is on its way.
             if written >= BEGINS and all(one.done() for one in begun):
                 written = 0
-                begun.append(beside(disk.sync))
+                begun.append(in_background(disk.sync))
         disk.write(f"{place}/checksum", value.result())
     finally:
         wait(begun)

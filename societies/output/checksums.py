@@ -26,11 +26,14 @@ from numpy.typing import NDArray
 from societies.output import checkpoints, sessions
 from societies.output.disk import Disk, Extent
 from societies.output.layout import CHECKSUMS, COMMITS, COUNTER, ENDED, SESSIONS, nothing
-from societies.output.seal import Damage, Seal, Series, stretch
+from societies.output.seal import Damage, stretch
+from societies.output.stored_seal import Seal, Series
 from societies.output.tables import EVENTS
-from societies.words import plural
+from societies.words import plural, ranges
 
 WITHDRAWN = (0, 0)
+LOOKS = 10
+"""Number of times that seeming damage is looked at again while the file is being written."""
 _AT_ONCE = 1 << 26
 _ALL = 0xFFFFFFFF
 
@@ -138,7 +141,7 @@ def damages(disk: Disk, seal: Seal, state: Commits, *, live: bool = False) -> It
         else:
             yield from _rows(disk, seal, name, state.tick, complete=complete, live=live)
     for name in seal.tables:
-        yield from _events(disk, seal, name, state, complete=complete, live=live)
+        yield from of_events(disk, seal, name, state, complete=complete, live=live)
     for slot in range(seal.slots):
         yield from checkpoints.damages(disk, slot, seal.clock, state.tick, live=live)
     if not live:
@@ -148,6 +151,22 @@ def damages(disk: Disk, seal: Seal, state: Commits, *, live: bool = False) -> It
                 if not sessions.intact(one):
                     where = stretch(place.row(which).offset, place.row(which).end)
                     yield Damage(f"record {which} of {name}", where, harmless=True)
+
+
+def of_variable(
+    disk: Disk, seal: Seal, name: str, committed: int, *, live: bool = False
+) -> Iterator[Damage]:
+    """Yield what is damaged of a variable: of one along the clock, of its committed ticks."""
+    if seal.series[name].axis is None:
+        yield from _whole(disk, name, live)
+    else:
+        yield from _rows(disk, seal, name, committed, complete=False, live=True)
+
+
+def known(disk: Disk, seal: Seal, name: str, committed: int) -> int:
+    """Return how many rows of a variable along the clock are known once a tick is committed."""
+    series = seal.series[name]
+    return int((_load(disk, seal.coordinate(series.dim)) <= committed - series.lag).sum())
 
 
 def _whole(disk: Disk, name: str, live: bool) -> Iterator[Damage]:
@@ -169,15 +188,14 @@ def _rows(
 ) -> Iterator[Damage]:
     """Check a variable along the clock; what is not committed has to be empty in the end."""
     series, extent = seal.series[name], disk.extents[name]
-    ticks = _load(disk, seal.coordinate(series.dim))
-    known = int((ticks <= committed - series.lag).sum())
-    stop = known if live else len(ticks)
+    ticks, count = _load(disk, seal.coordinate(series.dim)), known(disk, seal, name, committed)
+    stop = count if live else len(ticks)
     found, empty = _scan(disk, name, series, stop)
     given = disk.read(f"{CHECKSUMS}/{name}", slice(0, stop))
     wrong = np.where(given == 0, ~empty, given != found)
-    for part, unfinished in ((slice(0, known), False), (slice(known, stop), not complete)):
+    for part, unfinished in ((slice(0, count), False), (slice(count, stop), not complete)):
         if wrong[part].any():
-            which = _ranges(seal.clock, ticks[:stop][part][wrong[part]].tolist())
+            which = ranges(seal.clock, ticks[:stop][part][wrong[part]].tolist())
             where = stretch(extent.offset, extent.end)
             yield Damage(f"'{name}'", where, which, unfinished, unfinished)
 
@@ -205,7 +223,7 @@ def _scan(
     return present(sums), empty
 
 
-def _events(
+def of_events(
     disk: Disk, seal: Seal, name: str, state: Commits, *, complete: bool, live: bool
 ) -> Iterator[Damage]:
     """Check a table; no row behind those committed may pass for one of them."""
@@ -228,7 +246,7 @@ def _events(
     passing |= claimed | complete
     for kind, unfinished in ((wrong & passing, False), (wrong & ~passing, True)):
         if kind.any():
-            which = _ranges("row", np.flatnonzero(kind).tolist())
+            which = ranges("row", np.flatnonzero(kind).tolist())
             yield Damage(f"events '{name}'", where, which, unfinished, unfinished)
 
 
@@ -251,16 +269,3 @@ def _load(disk: Disk, extent: Extent) -> NDArray[Any]:
     if not extent.nbytes:
         return np.empty(extent.shape, extent.dtype)
     return np.frombuffer(disk.read_bytes(extent.offset, extent.nbytes), extent.dtype)
-
-
-def _ranges(word: str, numbers: list[int]) -> str:
-    """Name numbers in ascending order, neighbours together: days 3 to 5, 9 and 2 more."""
-    groups: list[list[int]] = []
-    for number in numbers:
-        if groups and number == groups[-1][1] + 1:
-            groups[-1][1] = number
-        else:
-            groups.append([number, number])
-    named = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in groups[:3])
-    more = f" and {len(groups) - 3} more places" if groups[3:] else ""
-    return f"{word}{'s' * (len(numbers) > 1)} {named}{more}"

@@ -14,6 +14,7 @@ from pathlib import Path
 import h5py
 
 from societies.errors import OutputError, option
+from societies.inputs import shown
 from societies.output.lock import being_written
 
 # What HDF5 says when the file is open in another process, or otherwise in this one.
@@ -43,7 +44,8 @@ def explained(path: Path, doing: str) -> Iterator[None]:
         raise OutputError(_explanation(path, doing, error)) from error
 
 
-def _explanation(path: Path, doing: str, error: Exception) -> str:
+def _explanation(path: str | Path, doing: str, error: Exception) -> str:
+    path = shown(path)
     text = str(error)
     number = getattr(error, "errno", None)
     if number is None and (found := re.search(r"errno = (\d+)", text)):

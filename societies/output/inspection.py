@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from societies.errors import OutputError, option
+from societies.errors import OutputError, option, shortened
 from societies.output import checkpoints, checksums, lock, seal, sessions
 from societies.output.checksums import Commits
 from societies.output.disk import Disk
@@ -22,10 +22,10 @@ from societies.output.layout import (
     SESSIONS,
     require_ours,
 )
-from societies.output.opening import descriptor_of, still_good
-from societies.output.seal import Damage, Seal
-from societies.output.studies import damaged_runs, study_rows
-from societies.output.study_layout import DONE, is_study
+from societies.output.opening import descriptor_of, is_study, require_whole, still_good
+from societies.output.seal import Damage
+from societies.output.stored_seal import Seal, StudySeal, find
+from societies.output.study_inspection import inspected, sweep_of
 from societies.output.trust import opened
 from societies.words import counted
 
@@ -37,8 +37,8 @@ _MADE_WITH = (
 """Attributes that are shown, in this order, of those that a file has."""
 
 
-LOOKS = 10
-"""Number of times that seeming damage is checked again while a run writes the file."""
+LONG = 300
+"""Characters of an attribute that are shown."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,13 @@ def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
         If it is no result file of societies, or so damaged that nothing can be said of it.
     """
     path = Path(path)
-    if is_study(path):
-        return _of_study(path, check=check)
     with explained(path, READING):
         descriptor = descriptor_of(path)
         try:
-            found = seal.find(descriptor)
+            found = find(descriptor)
+            if isinstance(found, StudySeal) or (found is None and is_study(path)):
+                rows, complete, damages, good = inspected(path, descriptor, found, check=check)
+                return Inspection(path, rows, complete, check, damages, good)
             if found is None:
                 return _without_seal(path)
             return _inspected(path, Disk(descriptor, found.extents), found, check=check)
@@ -95,12 +96,18 @@ def inspect(path: str | os.PathLike[str], *, check: bool = False) -> Inspection:
 def configuration(path: str | os.PathLike[str]) -> str:
     """Return the configuration that the run of a file had in the end, as YAML, with every key.
 
+    That of a study is the sweep that makes it.
+
     Raises
     ------
     OutputError
         If it is no result file of societies, or cannot be read.
     """
     path = Path(path)
+    if is_study(path):
+        return sweep_of(path)
+    with explained(path, READING):
+        require_whole(path)
     with explained(path, READING), opened(path) as file:
         require_ours(file, path)
         text, varied = file.attrs.get("configuration"), file.attrs.get("varied")
@@ -110,18 +117,6 @@ def configuration(path: str | os.PathLike[str]) -> str:
         return text
     keys = " ".join(str(varied).split())
     return f"# Besides, a table gave each copy its own {keys}: {option('table')}\n{text}"
-
-
-def _of_study(path: Path, *, check: bool) -> Inspection:
-    """Describe a study; with ``check`` every run that is done is compared with its checksum."""
-    rows, status = study_rows(path)
-    wrong = damaged_runs(path) if check else []
-    found = [Damage(f"run {run}", "its results") for run in wrong]
-    said = "damaged, see below" if wrong else "as written, all of it"
-    rows.append(("checksums", said if check else "not compared: societies info --check"))
-    complete = bool((status == DONE).all())
-    good = f"the other runs; {option('resume', True)} computes these again"
-    return Inspection(path, rows, complete, check, found, good)
 
 
 def _inspected(path: Path, disk: Disk, found: Seal, *, check: bool) -> Inspection:
@@ -168,7 +163,7 @@ def _recorded(disk: Disk, found: Seal, state: Commits, *, live: bool) -> list[Da
     Between two looks a writer goes on, so what is not damaged does not fail to fit every time.
     """
     wrong = list(checksums.damages(disk, found, state, live=live))
-    for _ in range(LOOKS if live else 0):
+    for _ in range(checksums.LOOKS if live else 0):
         if not wrong:
             break
         time.sleep(0.05)
@@ -206,7 +201,7 @@ def _without_seal(path: Path) -> Inspection:
 
 def _made(attributes: Mapping[str, Any]) -> list[tuple[str, str]]:
     names = [name for name in _MADE_WITH if str(attributes.get(name, ""))]
-    return [(name.replace("_", " "), str(attributes[name])) for name in names]
+    return [(name.replace("_", " "), shortened(str(attributes[name]), LONG)) for name in names]
 
 
 def _progress(found: Seal, tick: int, why: str, *, live: bool, complete: bool) -> str:

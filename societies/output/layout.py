@@ -36,7 +36,7 @@ import h5py
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from societies.errors import OutputError, option
+from societies.errors import OutputError, option, shortened
 from societies.output.tables import EVENTS, Table
 
 Attribute = str | int | float
@@ -84,8 +84,8 @@ class Coordinate:
     ----------
     name : str
         Name of the dimension.
-    values : (n,) int64, float64 or str
-        One value per index; other integers and floats are converted.
+    values : (n,) int64, uint64, float64 or str
+        One value per index; integers are int64 unless their type has larger ones.
     units, long_name : str
         What xarray and a figure's axis show. No units means a pure number, ``"1"``.
     along : tuple of str
@@ -102,7 +102,9 @@ class Coordinate:
         values = np.asarray(self.values)
         if values.ndim != max(1, len(self.along)):
             raise ValueError(f"coordinate '{self.name}' must have one dimension")
-        if values.dtype.kind in "iu":
+        if values.dtype == np.uint64:
+            pass
+        elif values.dtype.kind in "iu":
             values = values.astype(np.int64)
         elif values.dtype.kind == "f":
             values = values.astype(np.float64)
@@ -128,9 +130,9 @@ class Variable:
     units, long_name : str
         What xarray and a figure's axis show. No units means a pure number, ``"1"``.
     fill : float, int or None
-        Value of what is not written yet. None: NaN for floats, the smallest value for signed
-        integers, the largest for unsigned ones. Integers that have one of these, or lie along the
-        clock, declare it as ``_FillValue``, so that xarray shows NaN.
+        Value of what is not written yet, or stands for nothing. None: NaN for floats, the smallest
+        value for signed integers, the largest for unsigned ones. Integers declare it as
+        ``_FillValue``, so that xarray shows NaN; bytes only along the clock.
     lag : int
         Ticks after its own that the value of a tick is known (0: with its own).
     """
@@ -371,9 +373,14 @@ def require_ours(file: h5py.File, path: object, *known: int) -> int:
         if STUDY_ATTRIBUTE in file.attrs:
             raise OutputError(f"{path}: is a study of `societies sweep`. Name the result of a run.")
         raise OutputError(f"{path}: not a result file of societies. Name a file that it wrote.")
+    if isinstance(version, np.ndarray):  # as most programs write a number
+        raise OutputError(
+            f"{path}: is a copy that another program made, not the file that societies wrote. "
+            "Name the original."
+        )
     if not isinstance(version, int | np.integer) or int(version) not in COMMITTED:
         raise OutputError(
-            f"{path}: has file layout {version}, this version of societies knows "
+            f"{path}: has file layout {shortened(str(version))}, this version of societies knows "
             f"{LAYOUT_VERSION}. Use the version of societies that wrote it."
         )
     if known and version not in known:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 import h5py
 import numpy as np
@@ -21,7 +23,10 @@ from societies.output.files import (
     temporary_name,
 )
 from societies.output.layout import CHECKSUMS, COMMITS, Layout
-from societies.output.seal import Seal
+from societies.output.stored_seal import Seal, StudySeal
+from societies.output.study_layout import StudyLayout, build_study
+
+_Sealed = TypeVar("_Sealed", Seal, StudySeal)
 
 COPIED_AT_ONCE = 1 << 26
 """Bytes of a dataset that are in memory at a time when a file is made anew."""
@@ -49,17 +54,50 @@ def locked_target(path: Path) -> int | None:
 
 def made(path: Path, layout: Layout, old: Disk | None = None) -> tuple[Path, Disk, Seal]:
     """Build a file under another name, with what an old one holds; it is locked from the start."""
+
+    def finish(temporary: Path, disk: Disk) -> Seal:
+        sealed = seal.make(temporary, disk, layout)
+        disk.extents = sealed.extents
+        if old is None:
+            _begin(disk, sealed)
+        else:
+            _copy(old, disk)
+        return sealed
+
+    return _built(path, layout.nbytes_on_disk, lambda file: build(file, layout), finish)
+
+
+def made_study(path: Path, layout: StudyLayout) -> tuple[Path, Disk, StudySeal]:
+    """Build a study without results under another name; it is locked from the start."""
+    fills = {one.name: one.fill for one in layout.variables.values()}
+
+    def finish(temporary: Path, disk: Disk) -> StudySeal:
+        attributes, tables = layout.attributes, layout.tables
+        sealed = seal.make_for_study(temporary, disk, layout.final, attributes, fills, tables)
+        disk.extents = sealed.extents
+        return sealed
+
+    return _built(path, layout.nbytes, lambda file: build_study(file, layout), finish)
+
+
+def _built(
+    path: Path,
+    nbytes: int,
+    build: Callable[[h5py.File], object],
+    finish: Callable[[Path, Disk], _Sealed],
+) -> tuple[Path, Disk, _Sealed]:
+    """Let HDF5 build a file of about ``nbytes`` bytes, and seal it when its structure is final."""
     with explained(path, MAKING):
         temporary, descriptor = lock.create(lambda: temporary_name(path))
     disk, file = Disk(descriptor, {}), None
     try:
         with explained(path, MAKING):
-            claim(disk.descriptor, layout.nbytes_on_disk)
+            claim(disk.descriptor, nbytes)
             # Aligned, so that a counter lies within one page and changes as one. Without HDF5's
             # lock: a process started by another thread meanwhile (a compiler, say) inherits it.
             file = h5py.File(temporary, "w", libver="earliest", alignment_interval=8, locking=False)
-            claim(disk.descriptor, layout.nbytes_on_disk)
-            datasets = build(file, layout)
+            claim(disk.descriptor, nbytes)
+            datasets = build(file)
             file.flush()
             del datasets
             file.close()
@@ -68,12 +106,7 @@ def made(path: Path, layout: Layout, old: Disk | None = None) -> tuple[Path, Dis
             file = h5py.File(temporary, "r+", libver="earliest", locking=False)
             file.close()
             lock.acquire(disk.descriptor)  # where locks are the process's, HDF5 has ended it
-            sealed = seal.make(temporary, disk, layout)
-            disk.extents = sealed.extents
-            if old is None:
-                _begin(disk, sealed)
-            else:
-                _copy(old, disk)
+            sealed = finish(temporary, disk)
             disk.sync()
             return temporary, disk, sealed
     except BaseException:

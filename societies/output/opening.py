@@ -6,14 +6,20 @@ import errno
 import os
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+
+import h5py
+import numpy as np
 
 from societies.errors import OutputError, option
 from societies.output import checkpoints, checksums, lock, seal
 from societies.output.checksums import Commits
 from societies.output.disk import Disk
-from societies.output.layout import LAYOUT_VERSION, require_ours
-from societies.output.seal import Damage, Seal
+from societies.output.layout import LAYOUT_VERSION, STUDY_ATTRIBUTE, require_ours
+from societies.output.seal import Damage
+from societies.output.stored_seal import Seal, StudySeal, find
+from societies.output.study_layout import CHECKSUM, STUDY_VERSION
 from societies.output.trust import opened, require_file
 from societies.words import plural
 
@@ -50,20 +56,100 @@ def sealed(path: Path, descriptor: int, *known: int) -> tuple[Disk, Seal] | None
     OSError
         If it cannot be read.
     """
-    found = seal.find(descriptor)
+    found = find(descriptor)
+    if isinstance(found, StudySeal):
+        raise OutputError(f"{path}: is a study of `societies sweep`. Name the result of a run.")
     if found is None:
         with opened(path) as file:
             if require_ours(file, path, *known) < LAYOUT_VERSION:
                 return None
-        raise OutputError(
-            f"{path}: damaged: both seals (checksums) are missing, so nothing in it is certain.\n"
-            f"Restore the file from a copy, or run it anew under another name ({option('out')})."
-        )
+        raise _without_seals(path)
     disk = Disk(descriptor, found.extents)
     wrong = list(seal.damages(disk, found))
     if wrong:
         raise damaged(path, disk, found, wrong)
     return disk, found
+
+
+def sealed_study(path: Path, descriptor: int) -> tuple[Disk, StudySeal] | None:
+    """Return the raw file and the seal of a study, as `sealed` does of a run."""
+    found = find(descriptor)
+    if isinstance(found, Seal):
+        raise OutputError(_NO_STUDY.format(path))
+    if found is None:
+        with opened(path) as file:
+            if require_study(file, path) < STUDY_VERSION:
+                return None
+        raise _without_seals(path)
+    disk = Disk(descriptor, found.extents)
+    wrong = list(seal.damages(disk, found))
+    if wrong:
+        raise damaged_study(path, wrong, found)
+    return disk, found
+
+
+def is_study(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a study, be it damaged; False if it cannot be read."""
+    damage = (OSError, KeyError, ValueError, RuntimeError)  # h5py raises any of them
+    with suppress(*damage, OutputError):
+        descriptor = descriptor_of(Path(path))
+        try:
+            found = find(descriptor)
+        finally:
+            os.close(descriptor)
+        if found is not None:
+            return isinstance(found, StudySeal)
+        with opened(path) as file:
+            return STUDY_ATTRIBUTE in file.attrs
+    return False
+
+
+def require_study(file: h5py.File, path: Path) -> int:
+    """Return the layout of an open study; raise OutputError if it is none, or of another layout."""
+    version = file.attrs.get(STUDY_ATTRIBUTE)
+    if version is None:
+        raise OutputError(_NO_STUDY.format(path))
+    if not isinstance(version, int | np.integer) or not 1 <= version <= STUDY_VERSION:
+        raise OutputError(
+            f"{path}: is a study of layout {version}; this version of societies knows "
+            f"{STUDY_VERSION}. Use the version of societies that wrote it."
+        )
+    return int(version)
+
+
+_NO_STUDY = "{}: is no study. Name a file that `societies sweep` wrote."
+
+
+def _without_seals(path: Path) -> OutputError:
+    return OutputError(
+        f"{path}: damaged: both seals (checksums) are missing, so nothing in it is certain.\n"
+        f"Restore the file from a copy, or run it anew under another name ({option('out')})."
+    )
+
+
+def damaged_study(path: Path, wrong: Iterable[Damage], found: StudySeal) -> OutputError:
+    """Return the error for a study of which more is damaged than its runs."""
+    runs = found.extents[CHECKSUM].shape[0]
+    return OutputError(
+        f"{path}: damaged: {_first(list(wrong))}.\n"
+        f"Still good: {runs} runs as far as `societies info --check` does not name them. "
+        f"Restore the file from a copy, or run it anew under another name ({option('out')})."
+    )
+
+
+def damaged_runs(path: Path, wrong: Iterable[Damage], good: str) -> OutputError:
+    """Return the error for a study with damaged runs, or a damaged status of runs."""
+    return OutputError(
+        f"{path}: damaged: {_first(list(wrong))}.\n"
+        f"Still good: {good}. Go on with its sweep ({option('resume', True)}), which mends it, or "
+        "restore the file from a copy."
+    )
+
+
+def _first(wrong: list[Damage]) -> str:
+    return (
+        f"{wrong[0]}{f' (and {len(wrong) - 1} more: societies info --check)' if wrong[1:] else ''}"
+    )
 
 
 def require_whole(path: Path) -> None:
@@ -83,10 +169,8 @@ def require_whole(path: Path) -> None:
 
 def damaged(path: Path, disk: Disk, found: Seal, wrong: Iterable[Damage]) -> OutputError:
     """Return the error for a damaged file: what, where, what is still good."""
-    wrong = list(wrong)
-    more = f" (and {len(wrong) - 1} more: societies info --check)" if wrong[1:] else ""
     return OutputError(
-        f"{path}: damaged: {wrong[0]}{more}.\n"
+        f"{path}: damaged: {_first(list(wrong))}.\n"
         f"Still good: {still_good(disk, found)}. "
         f"Restore the file from a copy, or run it anew under another name ({option('out')})."
     )

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from societies.output.checksums import commits, of_variable
+from societies.output.earlier import without_codes, without_removed
 from societies.output.files import READING, explained
-from societies.output.layout import CLOCK, COMMITTED, FILL, is_clock, require_ours
-from societies.output.opening import require_whole
-from societies.output.studies import no_table, open_study, open_study_events
-from societies.output.study_layout import is_study
-from societies.output.tables import EVENT, read_tables
+from societies.output.layout import (
+    CLOCK,
+    COMMITTED,
+    COUNTER,
+    FILL,
+    is_clock,
+    require_ours,
+)
+from societies.output.opening import damaged, descriptor_of, is_study, require_whole, sealed
+from societies.output.stored_seal import StudySeal, find
+from societies.output.studies import checked_study, no_table, open_study, open_study_events
+from societies.output.tables import EVENT, read_tables, rows_until
 from societies.output.trust import opened
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from societies.output.checked import RunChecks
 
 
 def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dataset:
@@ -25,6 +40,9 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     Every dimension named by the file's clock (``day``), or ending in it (``agent_day``), ends at
     ``ticks_committed``. A file that a run still writes can be opened too: it shows the ticks
     committed by now. A dataset that is open does not keep anybody from resuming the file.
+
+    What is read is compared with its checksums: names, attributes and coordinates now, a variable
+    when its values are first read, a study or a table of events as a whole now.
 
     Parameters
     ----------
@@ -37,14 +55,16 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     -------
     xarray.Dataset
         The same as ``xr.open_dataset(path)`` gives (with ``group="events/inventions"``), without
-        the ticks not yet committed. As nothing is missing then, integers stay integers. A study
+        the ticks not yet committed. Where nothing is missing then, integers stay integers; agents
+        that were removed, and what was never invented, are missing (NaN). A study
         (`societies sweep`) has all its runs, be they done or not: see its ``status``; its events
         are those of the runs that are done, run after run, with a column ``run``.
 
     Raises
     ------
     OutputError
-        If the file is missing, not ours or damaged, or has no such table.
+        If the file is missing, not ours or damaged, or has no such table; also when a variable is
+        read that is damaged.
     """
     import xarray as xr  # here, because importing it takes longer than all the rest of societies
 
@@ -52,25 +72,49 @@ def open_results(path: str | PathLike[str], events: str | None = None) -> xr.Dat
     if is_study(path):
         return open_study(path) if events is None else open_study_events(path, events)
     with explained(path, READING):
-        require_whole(path)
-        with opened(path) as file:
-            version = require_ours(file, path)
-            committed = int(file[COMMITTED[version]][()])
-            clock = str(file.attrs.get(CLOCK, "day"))
-            found = read_tables(file)
-        if events is not None and events not in found:
-            raise no_table(path, events, found)
-        group = found[events].place if events is not None else None
-        whole = xr.open_dataset(
-            path, engine="h5netcdf", group=group, mask_and_scale=False, phony_dims="access"
-        )
+        from societies.output.checked import RunChecks  # loads xarray
+
+        checks = RunChecks(path)
+        whole = None
         try:
-            trimmed = _trimmed(whole, clock, committed, events=events is not None)
+            with opened(path) as file:
+                version = require_ours(file, path)
+                clock = str(file.attrs.get(CLOCK, "day"))
+                found = read_tables(file)
+                if checks.commits is None:
+                    committed = int(file[COMMITTED[version]][()])
+                else:
+                    committed = checks.commits.tick
+                    checks.require_clock(clock)
+            if events is not None and events not in found:
+                raise no_table(path, events, found)
+            group = found[events].place if events is not None else None
+            whole = xr.open_dataset(
+                path, engine="h5netcdf", group=group, mask_and_scale=False, phony_dims="access"
+            )
+            if checks.commits is None:
+                trimmed = _trimmed(whole, clock, committed, events=events is not None)
+            elif events is not None:
+                rows = slice(0, checks.require_events(events))
+                trimmed = _without_fills(whole).isel({EVENT: rows})
+            else:
+                whole[COUNTER] = whole[COUNTER].copy(data=np.int64(committed))
+                trimmed = _trimmed(checks.watch(whole), clock, committed, events=False)
+            if events is None:
+                with opened(path) as file:
+                    trimmed = without_removed(without_codes(trimmed, file, clock), file, clock)
         except BaseException:
-            whole.close()
+            if whole is not None:
+                whole.close()
+            checks.close()
             raise
-    trimmed.set_close(whole.close)
+    trimmed.set_close(partial(_close, whole, checks))
     return trimmed
+
+
+def _close(whole: xr.Dataset, checks: RunChecks) -> None:
+    whole.close()
+    checks.close()
 
 
 def units_of(path: str | PathLike[str], names: Iterable[str]) -> list[str]:
@@ -89,6 +133,35 @@ def units_of(path: str | PathLike[str], names: Iterable[str]) -> list[str]:
         with opened(path) as file:
             require_ours(file, path)
             return [str(file[name].attrs["units"]) if name in file else "1" for name in names]
+
+
+def require_as_written(path: str | PathLike[str], name: str) -> None:
+    """Compare a variable with its checksums, if a file is a result or a study; else do nothing.
+
+    Raises
+    ------
+    OutputError
+        If the variable, or the structure of the file, is damaged.
+    """
+    path = Path(path)
+    try:
+        descriptor = descriptor_of(path)
+    except OSError:
+        return  # it is for those who read it to say why they cannot
+    with explained(path, READING):
+        try:
+            found = find(descriptor)
+            if isinstance(found, StudySeal):
+                checked_study(path)
+            elif found is not None and (whole := sealed(path, descriptor)):
+                disk, seal = whole
+                wrong = commits(disk, seal).damages
+                if name in seal.series:
+                    wrong += of_variable(disk, seal, name, commits(disk, seal).tick)
+                if not all(one.harmless for one in wrong):
+                    raise damaged(path, disk, seal, wrong)
+        finally:
+            os.close(descriptor)
 
 
 def event_tables(path: str | PathLike[str]) -> list[str]:
@@ -110,14 +183,18 @@ def event_tables(path: str | PathLike[str]) -> list[str]:
             return list(read_tables(file))
 
 
-def _trimmed(whole: xr.Dataset, clock: str, committed: int, *, events: bool) -> xr.Dataset:
-    """Return the part of a dataset that is of the ticks up to the one committed."""
+def _without_fills(whole: xr.Dataset) -> xr.Dataset:
+    """Return a dataset of which nothing is missing: no value stands for what is not there."""
     for variable in whole.variables.values():
         variable.attrs.pop(FILL, None)
+    return whole
+
+
+def _trimmed(whole: xr.Dataset, clock: str, committed: int, *, events: bool) -> xr.Dataset:
+    """Return the part of a dataset that is of the ticks up to the one committed."""
+    whole = _without_fills(whole)
     if events:
-        ticks = whole[clock]
-        rows = int(((ticks >= 0) & (ticks <= committed)).sum())
-        return whole.isel({EVENT: slice(0, rows)})
+        return whole.isel({EVENT: slice(0, rows_until(whole[clock].values, committed))})
     complete = {
         dim: slice(0, int((whole[dim] <= committed).sum()))
         for dim in map(str, whole.sizes)

@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from societies.beside import beside
+from societies.background import in_background
 from societies.errors import OutputError, option
 from societies.output import checkpoints, checksums, lock, opening, sessions, tables
 from societies.output.building import read_layout
@@ -51,7 +51,8 @@ from societies.output.layout import (
     require_ours,
 )
 from societies.output.making import locked_target, made
-from societies.output.seal import Damage, Seal
+from societies.output.seal import Damage
+from societies.output.stored_seal import Seal
 from societies.output.tables import Table
 from societies.output.trust import opened
 
@@ -629,7 +630,7 @@ class ResultFile:
                 slot, *others = self._slots_to_write(number)
                 if others or slot in self._begun or not checkpoints.empty(self._disk, slot):
                     return
-            filling = beside(checkpoints.fill, self._disk, slot, int(tick), state, sums)
+            filling = in_background(checkpoints.fill, self._disk, slot, int(tick), state, sums)
             self._begun[slot] = int(tick), filling
 
     def _filled(self, slot: int, tick: int) -> bool:

@@ -28,20 +28,21 @@ class RunEvents:
     disk : of the study
     table : with a column ``run``
     runs : (run,) int64, the numbers of the runs
-    done : rows of the study whose events count
 
     Attributes
     ----------
     places : (run, 2) int64, first row and number of rows of each run
-    used : rows of the table up to the last that counts
+    used : rows of the table up to the last that counts; see `go_on_after`
     """
 
-    def __init__(
-        self, disk: Disk, table: Table, runs: NDArray[np.int64], done: Sequence[int]
-    ) -> None:
+    def __init__(self, disk: Disk, table: Table, runs: NDArray[np.int64]) -> None:
         self.table, self._disk, self._runs = table, disk, runs
-        self.places: NDArray[np.int64] = disk.read(PLACES.format(table.name)).copy()
-        self.used = self._end(done)
+        self.used = 0
+        self.reload()
+
+    def reload(self) -> None:
+        """Read again which rows each run has."""
+        self.places: NDArray[np.int64] = self._disk.read(PLACES.format(self.table.name)).copy()
 
     def read(self, column: str, first: int, stop: int) -> NDArray[Any]:
         """Return values of consecutive rows of the table."""
@@ -102,27 +103,52 @@ class RunEvents:
                     found[i] = zlib.crc32(own.reshape(-1).view(np.uint8).data, found[i])
         return found
 
-    def clear(self, done: Sequence[int]) -> None:
-        """Write "nothing" over the events of runs that are not done, and go on after the others."""
-        places = self.places[list(done)]
+    def chosen(self, rows: Sequence[int]) -> NDArray[np.int64]:
+        """Return the rows of the table with the events of runs, run after run."""
+        places = self.places[list(rows)]
+        parts = [np.arange(first, first + count) for first, count in places.tolist()]
+        return np.concatenate([np.empty(0, np.int64), *parts])
+
+    def stale(self, over: Sequence[int]) -> list[int]:
+        """Return the rows of the table that are not empty and belong to none of these runs."""
+        places = self.places[list(over)]
         edges = np.zeros(self.table.rows + 1, np.int64)
         for first, count in places[self._possible(places)].tolist():
             edges[first] += 1
             edges[first + count] -= 1
-        names = {column.name: column for column in self.table.columns}
-        written = self.read(RUN, 0, self.table.rows) != names[RUN].fill
-        stale = np.flatnonzero(written & (np.cumsum(edges)[:-1] == 0)).tolist()
+        free = np.flatnonzero(np.cumsum(edges)[:-1] == 0).tolist()
+        found: list[int] = []
+        for start, stop in stretches(free, longest=1 << 16):
+            first, end = free[start], free[start] + stop - start
+            written = np.zeros(end - first, bool)
+            for column in self.table.columns:
+                values = self.read(column.name, first, end).reshape(end - first, -1)
+                bits = f"u{values.dtype.itemsize}"
+                empty = np.array(column.fill, values.dtype).view(bits)
+                written |= (values.view(bits) != empty).any(axis=1)
+            found += (first + np.flatnonzero(written)).tolist()
+        return found
+
+    def clear(self, over: Sequence[int]) -> None:
+        """Write "nothing" over the events of all runs but these, and go on after them."""
+        stale = self.stale(over)
         for start, stop in stretches(stale):
             events = slice(stale[start], stale[start] + stop - start)
-            for name, column in names.items():
-                values = self.read(name, events.start, events.stop)
+            for column in self.table.columns:
+                values = self.read(column.name, events.start, events.stop)
                 empty = np.full(values.shape, column.fill, values.dtype)
-                self._disk.write(f"{self.table.place}/{name}", empty, events)
-        self.used = self._end(done)
+                self._disk.write(f"{self.table.place}/{column.name}", empty, events)
+        kept = np.zeros_like(self.places)
+        kept[list(over)] = self.places[list(over)]
+        if not np.array_equal(kept, self.places):
+            self.places = kept
+            self._disk.write(PLACES.format(self.table.name), kept)
+        self.go_on_after(over)
 
-    def _end(self, done: Sequence[int]) -> int:
+    def go_on_after(self, done: Sequence[int]) -> None:
+        """Let the next events follow those of runs that are done."""
         places = self.places[list(done)]
-        return int(places[self._possible(places)].sum(axis=1).max(initial=0))
+        self.used = int(places[self._possible(places)].sum(axis=1).max(initial=0))
 
     def _possible(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether places are within the table; those of a damaged file may not be."""

@@ -11,90 +11,83 @@ which its methods write.
 
 from __future__ import annotations
 
-import json
-import os
-import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from societies.errors import OutputError, option
 from societies.output import lock, opening
 from societies.output.disk import Disk
 from societies.output.files import (
     MAKING,
     READING,
-    abandon,
     explained,
     place,
     require_space,
     require_target,
-    temporary_name,
 )
+from societies.output.layout import nothing
+from societies.output.making import made_study
 from societies.output.run_events import Columns, RunEvents, stretches
+from societies.output.stored_seal import StudySeal
+from societies.output.study_checks import DAMAGED, Checker
 from societies.output.study_layout import (
     CHECKSUM,
-    DEFINITION,
     DONE,
     ERROR,
     ERROR_BYTES,
     FAILED,
     PENDING,
     PLACES,
-    POINTS,
     RUN,
     STATUS,
     WALL_TIME,
     StudyLayout,
-    build_study,
-    extents_of,
     read_study_layout,
-    require_study,
 )
-from societies.output.tables import read_tables
-from societies.output.trust import opened
 
 
 class StudyFile:
-    """A study, open for writing; make one with :meth:`create` or :meth:`resume`.
+    """A study that is open; make one with :meth:`create`, :meth:`resume` or :meth:`read`.
 
     Attributes
     ----------
     path : pathlib.Path
+    layout : what the file holds
     attributes : of the file
     points : of the whole study, as plain data
     definition : of the sweep, as plain data
     runs, point, replicate : (run,) int64
-    status : (run,) int8; change it with :meth:`write` and :meth:`fail`
+    status : (run,) int8, as the checksums tell; change it with :meth:`write` and :meth:`fail`
     events : tables of events by name
     damaged : rows that were done and whose data are not those that were written; they are pending
+    mended : whether a status was damaged that the checksums tell
     """
 
-    def __init__(self, path: Path, disk: Disk) -> None:
-        self.path, self._disk = path, disk
+    def __init__(self, path: Path, disk: Disk, sealed: StudySeal, *, live: bool = False) -> None:
+        self.path, self._disk, self._seal = path, disk, sealed
         self.damaged: list[int] = []
-        with opened(path) as file:
-            self.attributes: dict[str, Any] = {
-                key: one.item() if hasattr(one, "item") else one for key, one in file.attrs.items()
-            }
-            self.runs, self.point, self.replicate = (
-                file[name][...] for name in (RUN, "point", "replicate")
-            )
-            variables = json.loads(file.attrs["variables"])
-            tables = read_tables(file)
-        self.variables: list[str] = variables
-        self.points: list[dict[str, Any]] = json.loads(bytes(disk.read(POINTS)))
-        self.definition: Any = json.loads(bytes(disk.read(DEFINITION)))
-        self.status: NDArray[np.int8] = disk.read(STATUS).copy()
-        done = self._rows(DONE)
+        self.mended = False
+        layout = self.layout = read_study_layout(path)
+        along = {one.name: one.values for one in layout.along}
+        self.attributes: dict[str, Any] = dict(layout.attributes)
+        self.runs, self.point, self.replicate = layout.runs, along["point"], along["replicate"]
+        self.variables: list[str] = sorted(sealed.variables)
+        self.points: list[dict[str, Any]] = [dict(one) for one in layout.points]
+        self.definition: Any = layout.definition
         self.events = {
-            name: RunEvents(disk, table, self.runs, done) for name, table in tables.items()
+            name: RunEvents(disk, table, self.runs) for name, table in layout.tables.items()
         }
+        self._checker = Checker(disk, sealed.variables, self.events, self.runs)
+        self._found = self._checker.look(live=live)
+        self.status: NDArray[np.int8] = self._found.state.copy()
+        for one in self.events.values():
+            one.go_on_after(self._rows(DONE))
 
     @classmethod
     def create(cls, path: Path, layout: StudyLayout, *, overwrite: bool = False) -> Self:
@@ -108,12 +101,12 @@ class StudyFile:
         with explained(path, MAKING):
             require_target(path, layout.nbytes, overwrite=overwrite)
             lock.remove_stale(path)
-        temporary, disk = _made(path, layout)
+        temporary, disk, sealed = made_study(path, layout)
         try:
             with explained(path, MAKING):
                 place(temporary, path, overwrite=overwrite)
             with explained(path, READING):
-                return cls(path, disk)
+                return cls(path, disk, sealed)
         except BaseException:
             lock.release(disk.descriptor)
             with suppress(OSError):
@@ -124,28 +117,54 @@ class StudyFile:
     def resume(cls, path: Path) -> Self:
         """Open a study to write on; runs whose data are damaged become pending.
 
+        What a killed sweep left half written is written over with nothing.
+
         Raises
         ------
         OutputError
-            If the file is missing, no study, or open in another process.
+            If the file is missing, no study, of an earlier layout, open in another process, or
+            damaged in more than its runs; it is not touched then.
         """
-        with explained(path, READING):
-            require_study(path)
         with explained(path, "write this file"):
             lock.remove_stale(path)
             descriptor = opening.locked(path)
         try:
             with explained(path, READING):
-                file = cls(path, Disk(descriptor, extents_of(path)))
-                file.damaged = file.wrong_rows()
-                for row in file.damaged:
-                    file._mark([row], PENDING)
-                for one in file.events.values():
-                    one.clear(file._rows(DONE))
+                file = cls(path, *_sealed(path, descriptor))
+            with explained(path, "write this file"):
+                file._tidy()
             return file
         except BaseException:
             lock.release(descriptor)
             raise
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Open a whole study to read from, while no sweep writes it.
+
+        Raises
+        ------
+        OutputError
+            If the file is missing, no study, of an earlier layout, being written, or damaged.
+        """
+        with explained(path, READING):
+            descriptor = opening.descriptor_of(path)
+            try:
+                if not lock.acquire(descriptor, exclusive=False):
+                    raise OutputError(
+                        f"{path}: a sweep is writing it. Wait until it ends, then try again."
+                    )
+                file = cls(path, *_sealed(path, descriptor))
+                if file._found.wrong:
+                    raise file.damage()
+                return file
+            except BaseException:
+                lock.release(descriptor)
+                raise
+
+    def damage(self) -> OutputError:
+        """Return the error for a study with damaged runs."""
+        return opening.damaged_runs(self.path, self._found.wrong, self._found.good)
 
     def grown(self, layout: StudyLayout) -> Self:
         """Return a study with more runs, which has replaced this one; its first runs are these."""
@@ -157,11 +176,15 @@ class StudyFile:
             }
             layout = replace(layout, tables=tables)
             require_space(self.path, layout.nbytes, remedy)
-        temporary, disk = _made(self.path, layout)
+        with explained(self.path, READING):
+            self._found = self._checker.look()  # what is copied gets checksums of its own
+            if self._found.wrong:
+                raise self.damage()
+        temporary, disk, sealed = made_study(self.path, layout)
         try:
             with explained(self.path, MAKING):
                 rows = slice(0, len(self.runs))
-                for name in (*self.variables, STATUS, ERROR, WALL_TIME, CHECKSUM):
+                for name in (*self.variables, STATUS, ERROR, WALL_TIME):
                     old = self._disk.read(name)
                     disk.write(name, old, rows, *(slice(0, length) for length in old.shape[1:]))
                 for one in self.events.values():
@@ -170,8 +193,11 @@ class StudyFile:
                         old = one.read(column.name, 0, one.used)
                         at = (slice(0, length) for length in old.shape)
                         disk.write(f"{one.table.place}/{column.name}", old, *at)
-                new = type(self)(temporary, disk)
-                new._sum(new._rows(DONE))
+                new = type(self)(temporary, disk, sealed)
+                for state in (DONE, FAILED):
+                    new._sum(self._rows(state), state)
+                new.status[rows] = self.status
+                new._go_on()
                 disk.sync()
                 place(temporary, self.path.resolve(), overwrite=True)
                 new.path = self.path
@@ -216,46 +242,44 @@ class StudyFile:
         for name, columns in found.items():
             self._make_room(name, len(columns[RUN]), len(rows))
         with explained(self.path, "write this file"):
+            self._withdraw(rows)
             for name, columns in found.items():
                 self.events[name].add(rows, columns)
             for first, stop in stretches(rows):
                 at = slice(rows[first], rows[first] + stop - first)
                 for name, given in values.items():
                     inner = [slice(0, length) for length in given.shape[1:]]
-                    self._disk.write(name, given[first:stop], at, *inner)
+                    part, dtype = given[first:stop], self._disk.extents[name].dtype
+                    if dtype.kind in "iu" and part.dtype.kind == "f":  # other runs miss nothing
+                        part = np.where(np.isnan(part), nothing(dtype), part)
+                    self._disk.write(name, part, at, *inner)
                 self._disk.write(ERROR, np.zeros(stop - first, f"S{ERROR_BYTES}"), at)
                 self._disk.write(WALL_TIME, np.full(stop - first, seconds), at)
-            self._disk.sync()
-            self._sum(rows)
-            self._disk.sync()
-            self._mark(rows, DONE)
+            self._conclude(rows, DONE)
 
     def copy(self, other: StudyFile, rows: Mapping[int, int]) -> None:
         """Take over runs of another study of the same sweep, by their rows there and here."""
         with explained(self.path, "write this file"):
+            over = {old: new for old, new in rows.items() if other.status[old] in (DONE, FAILED)}
             for name in (*self.variables, ERROR, WALL_TIME):
                 there = other._disk.read(name)
-                for old, new in rows.items():
+                for old, new in over.items():
                     self._disk.write(name, there[old], new)
             done = {old: new for old, new in rows.items() if other.status[old] == DONE}
             for name, one in self.events.items():
                 one.take_over(other.events[name], done)
-            self._disk.sync()
             for state in (DONE, FAILED):
-                found = [new for old, new in rows.items() if other.status[old] == state]
-                if state == DONE:
-                    self._sum(found)
-                self._mark(found, state)
+                self._conclude([over[old] for old in over if other.status[old] == state], state)
 
     def fail(self, rows: Sequence[int], why: str, seconds: float) -> None:
         """Mark runs as failed, with the reason."""
         text = why.encode()[:ERROR_BYTES].decode(errors="ignore").encode()
         with explained(self.path, "write this file"):
+            self._withdraw(rows)
             for row in rows:
                 self._disk.write(ERROR, np.array(text, f"S{ERROR_BYTES}"), row)
                 self._disk.write(WALL_TIME, seconds, row)
-            self._disk.sync()
-            self._mark(rows, FAILED)
+            self._conclude(rows, FAILED)
 
     def errors(self) -> dict[int, str]:
         """Return the reason of every run that failed, by row."""
@@ -287,10 +311,50 @@ class StudyFile:
             return
         done = len(self._rows(DONE)) + runs
         longer = one.table.longer(needed * len(self.runs) // done)
-        layout, damaged = read_study_layout(self.path), self.damaged
-        new = self.grown(replace(layout, tables={**layout.tables, name: longer}))
+        damaged, mended = self.damaged, self.mended
+        tables = {**self.layout.tables, name: longer}
+        new = self.grown(replace(self.layout, tables=tables))
         vars(self).update(vars(new))
-        self.damaged = damaged
+        self.damaged, self.mended = damaged, mended
+
+    def _tidy(self) -> None:
+        """Make what is not over pending and empty, and every status what its checksum tells."""
+        found = self._found
+        self.mended = any(one.what.startswith("status") for one in found.wrong)
+        self.damaged = self._rows(DAMAGED)
+        self._withdraw(self.damaged)
+        for row in (*self.damaged, *np.flatnonzero(found.half).tolist()):
+            for name, fill in self._seal.variables.items():
+                extent = self._disk.extents[name].row(row)
+                empty = np.frombuffer(bytes.fromhex(fill), extent.dtype)
+                self._disk.write(name, np.broadcast_to(empty[0], extent.shape), row)
+            self._disk.write(ERROR, np.zeros((), f"S{ERROR_BYTES}"), row)
+            self._disk.write(WALL_TIME, np.nan, row)
+        if found.damages:
+            self._disk.write(STATUS, self.status)
+        self._go_on()
+        self._disk.sync()
+
+    def _go_on(self) -> None:
+        """Let the next events follow those of the runs that are done; clear all others."""
+        for one in self.events.values():
+            one.clear(self._rows(DONE))
+
+    def _withdraw(self, rows: Sequence[int]) -> None:
+        """Make runs pending that were over, before anything of them is written over."""
+        over = [row for row in rows if self.status[row] != PENDING]
+        if over:
+            self._mark(over, PENDING)
+            for row in over:
+                self._disk.write(CHECKSUM, 0, row)
+            self._disk.sync()
+
+    def _conclude(self, rows: Sequence[int], state: int) -> None:
+        """Give runs that are written their checksum, and then their status."""
+        self._disk.sync()
+        self._sum(rows, state)
+        self._disk.sync()
+        self._mark(rows, state)
 
     def _mark(self, rows: Sequence[int], state: int) -> None:
         for first, stop in stretches(rows):
@@ -299,54 +363,19 @@ class StudyFile:
         self._disk.sync()
         self.status[list(rows)] = state
 
-    def _sum(self, rows: Sequence[int]) -> None:
+    def _sum(self, rows: Sequence[int], state: int) -> None:
         for first, stop in stretches(rows):
             at = slice(rows[first], rows[first] + stop - first)
-            self._disk.write(CHECKSUM, self._sums(at), at)
-
-    def _sums(self, rows: slice) -> NDArray[np.uint32]:
-        """Return the checksums of consecutive runs as they are in the file."""
-        count = rows.stop - rows.start
-        sums = [0] * count
-        for name in self.variables:
-            block = np.ascontiguousarray(self._disk.read(name, rows)).reshape(count, -1)
-            for i, row in enumerate(block.view(np.uint8)):
-                sums[i] = zlib.crc32(row.data, sums[i])
-        for name in sorted(self.events):
-            sums = self.events[name].checksums(rows, sums)
-        return np.array(sums, np.uint32)
-
-    def wrong_rows(self) -> list[int]:
-        """Return the rows that are done and whose data are not those that were written."""
-        rows = self._rows(DONE)
-        found = []
-        for first, stop in stretches(rows, longest=1024):
-            at = slice(rows[first], rows[first] + stop - first)
-            wrong = self._sums(at) != self._disk.read(CHECKSUM, at)
-            found += [at.start + int(i) for i in np.flatnonzero(wrong)]
-        return found
+            self._disk.write(CHECKSUM, self._checker.sums(at, state), at)
 
 
-def _made(path: Path, layout: StudyLayout) -> tuple[Path, Disk]:
-    """Build the file under another name; it is locked from the start."""
-    with explained(path, MAKING):
-        temporary, descriptor = lock.create(lambda: temporary_name(path))
-    file = None
-    try:
-        with explained(path, MAKING):
-            if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(descriptor, 0, layout.nbytes)
-            file = h5py.File(temporary, "w", libver="earliest", locking=False)
-            build_study(file, layout)
-            file.close()
-            lock.acquire(descriptor)  # where locks are the process's, HDF5 has ended it
-            disk = Disk(descriptor, extents_of(temporary))
-            disk.sync()
-            return temporary, disk
-    except BaseException:
-        if file is not None:
-            abandon(file)
-        lock.release(descriptor)
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
+def _sealed(path: Path, descriptor: int) -> tuple[Disk, StudySeal]:
+    """Return the raw file and the seal of a study that is of the newest layout and whole."""
+    found = opening.sealed_study(path, descriptor)
+    if found is None:
+        raise OutputError(
+            f"{path}: is a study of layout 1, which can be read but not continued or merged.\n"
+            "Use the version of societies that wrote it, or compute it anew under another name "
+            f"({option('out')})."
+        )
+    return found

@@ -1,7 +1,9 @@
 """What does the file of a study hold, and where? How is it built, and read back?
 
 A study is one HDF5 file with the dimension ``run``. Like the file of a single run it is made whole,
-every dataset with its place, and from then on only raw data change.
+every dataset with its place, and from then on only raw data change. All that is final when it is
+made (names, attributes, coordinates, points, definition) is sealed (`societies.output.seal`); what
+a sweep writes has a checksum for each run (`societies.output.study_checks`).
 
 ===========================  =====================================================================
 ``/run``                     numbers of the runs
@@ -11,19 +13,18 @@ every dataset with its place, and from then on only raw data change.
 ``/<variable>``              the results, the run first
 ``/events/<table>``          a group: columns of events, with the number of the run of each
 ``/study/events/<table>``    int64 (run, 2): first row and number of rows of each run in the table
-``/study/checksum``          uint32 of each run: CRC-32 of its part of all variables, by name, then
-                             of its rows of all tables
+``/study/checksum``          uint32 of each run: CRC-32 of its wall time, its error, its part of all
+                             variables, by name, its rows of all tables, and its status; 0: pending
 ``/study/points``            the points as JSON, UTF-8 bytes
 ``/study/definition``        what the sweep is, as JSON, UTF-8 bytes
+``/provenance/seal/{0,1}``   checksums of all that never changes, and the places of all that does
 ===========================  =====================================================================
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,15 +33,21 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.errors import OutputError, option
 from societies.output.building import build_table, describe, reserve
 from societies.output.disk import Extent
 from societies.output.files import READING, explained
-from societies.output.layout import FILL, STUDY_ATTRIBUTE, Coordinate, Variable, nothing
-from societies.output.tables import Table, read_tables
+from societies.output.layout import (
+    FILL,
+    SEALS,
+    STUDY_ATTRIBUTE,
+    Coordinate,
+    Variable,
+    nothing,
+)
+from societies.output.tables import EVENT, Table, read_tables
 from societies.output.trust import opened
 
-STUDY_VERSION = 1
+STUDY_VERSION = 2
 PENDING, DONE, FAILED = 0, 1, 2
 STATES = ("pending", "done", "failed")
 RUN, STATUS, ERROR, WALL_TIME = "run", "status", "error", "wall_time"
@@ -95,11 +102,29 @@ class StudyLayout:
             int(np.prod(self.shape(one), dtype=np.int64)) * np.dtype(one.dtype).itemsize
             for one in self.variables.values()
         )
-        words = sum(8 + (one.values.dtype.itemsize // 4) for one in self.along)
+        words = sum(24 + one.values.dtype.itemsize for one in self.along)
         points = len(json.dumps(list(self.points))) + len(json.dumps(self.definition))
         each = cells + words + ERROR_BYTES + 8 + 8 + 1 + 4 + 16 * len(self.tables)
         events = sum(one.nbytes(self.lengths) for one in self.tables.values())
-        return len(self.runs) * each + events + points + 2**17
+        return len(self.runs) * each + events + points + 2 * self.seal_bytes + 2**17
+
+    @property
+    def final(self) -> set[str]:
+        """Datasets whose values never change."""
+        events = {f"{table.place}/{EVENT}" for table in self.tables.values()}
+        along = {one.name for one in self.along}
+        return {RUN, POINTS, DEFINITION, *along, *self.coordinates, *events}
+
+    @property
+    def seal_bytes(self) -> int:
+        """Room for one of the two seals, which are compressed: words and numbers of datasets."""
+        names = [*self.final, *self.variables, *OWN]
+        names += [
+            f"{table.place}/{name}" for table in self.tables.values() for name in table.places
+        ]
+        texts = sum(16 + len(key.encode()) for key in self.attributes)
+        texts += sum(min(len(str(one).encode()), 1200) for one in self.attributes.values())
+        return 4096 + texts + sum(96 + len(name.encode()) for name in names)
 
 
 def read_study_layout(path: Path) -> StudyLayout:
@@ -108,44 +133,44 @@ def read_study_layout(path: Path) -> StudyLayout:
     Raises
     ------
     OutputError
-        If the file is missing or no study.
+        If the file is missing or is not what a sweep wrote; its seal is not looked at.
     """
-    with explained(path, READING):
-        require_study(path)
-        with opened(path) as file:
-            own = (STATUS, ERROR, WALL_TIME)
-            names = [one for one in str(file.attrs["coordinates"]).split(" ") if one not in own]
-            along = [_coordinate(file[name], (RUN,)) for name in names]
-            variables = {}
-            dims: dict[str, None] = {}
-            for name in json.loads(file.attrs["variables"]):
-                of = file[name]
-                inner = tuple(of.dims[i][0].name.lstrip("/") for i in range(1, of.ndim))
-                dims |= dict.fromkeys(inner)
-                units, meaning = (str(of.attrs[key]) for key in ("units", "long_name"))
-                fill = of.fillvalue.item()
-                variables[name] = Variable(name, inner, of.dtype, units, meaning, fill)
-            left_out = {"coordinates", "variables", STUDY_ATTRIBUTE}
-            dims |= dict.fromkeys(
-                column.dim
-                for table in read_tables(file).values()
-                for column in table.columns
-                if column.dim
-            )
-            return StudyLayout(
-                file[RUN][...],
-                along,
-                {dim: _coordinate(file[dim]) for dim in dims},
-                variables,
-                json.loads(bytes(file[POINTS][...])),
-                json.loads(bytes(file[DEFINITION][...])),
-                {
-                    key: one.item() if hasattr(one, "item") else one
-                    for key, one in file.attrs.items()
-                    if key not in left_out
-                },
-                read_tables(file),
-            )
+    with explained(path, READING), opened(path) as file:
+        own = (STATUS, ERROR, WALL_TIME)
+        names = [one for one in str(file.attrs["coordinates"]).split(" ") if one not in own]
+        along = [_coordinate(file[name], (RUN,)) for name in names]
+        variables = {}
+        dims: dict[str, None] = {}
+        for name in json.loads(file.attrs["variables"]):
+            of = file[name]
+            inner = tuple(of.dims[i][0].name.lstrip("/") for i in range(1, of.ndim))
+            dims |= dict.fromkeys(inner)
+            units, meaning = (str(of.attrs[key]) for key in ("units", "long_name"))
+            fill = of.fillvalue.item()
+            variables[name] = Variable(name, inner, of.dtype, units, meaning, fill)
+        points, definition = (json.loads(bytes(file[one][...])) for one in (POINTS, DEFINITION))
+        _require_points(points, definition, file["point"][...])
+        left_out = {"coordinates", "variables", STUDY_ATTRIBUTE}
+        dims |= dict.fromkeys(
+            column.dim
+            for table in read_tables(file).values()
+            for column in table.columns
+            if column.dim
+        )
+        return StudyLayout(
+            file[RUN][...],
+            along,
+            {dim: _coordinate(file[dim]) for dim in dims},
+            variables,
+            points,
+            definition,
+            {
+                key: one.item() if hasattr(one, "item") else one
+                for key, one in file.attrs.items()
+                if key not in left_out
+            },
+            read_tables(file),
+        )
 
 
 def _coordinate(dataset: h5py.Dataset, along: tuple[str, ...] = ()) -> Coordinate:
@@ -155,31 +180,19 @@ def _coordinate(dataset: h5py.Dataset, along: tuple[str, ...] = ()) -> Coordinat
     return Coordinate(dataset.name.lstrip("/"), values, units, meaning, along)
 
 
-def is_study(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a study; False if it cannot be read."""
-    damage = (OSError, KeyError, ValueError, RuntimeError)  # h5py raises any of them
-    with suppress(*damage, OutputError), opened(path) as file:
-        return STUDY_ATTRIBUTE in file.attrs
-    return False
-
-
-def require_study(path: Path) -> None:
-    """Raise OutputError if a file is no study, or one of another layout."""
-    with opened(path) as file:
-        version = file.attrs.get(STUDY_ATTRIBUTE)
-    if version is None:
-        raise OutputError(f"{path}: is no study. Name a file that `societies sweep` wrote.")
-    if version != STUDY_VERSION:
-        raise OutputError(
-            f"{path}: is a study of layout {version}; this version of societies reads "
-            f"{STUDY_VERSION}. Open it with the version that wrote it, or name another file with "
-            f"{option('out')}."
-        )
+def _require_points(points: Any, definition: Any, point: NDArray[np.int64]) -> None:
+    """Raise ValueError unless every run has a point, and all points have the same keys."""
+    fits = isinstance(definition, dict) and isinstance(points, list) and len(points) > 0
+    fits = fits and all(isinstance(one, dict) and one.keys() == points[0].keys() for one in points)
+    if not fits or not ((point >= 0) & (point < len(points))).all():
+        raise ValueError("the list of its points is none")
 
 
 def build_study(file: h5py.File, layout: StudyLayout) -> None:
     """Write all structures and fill values of ``layout`` into the empty ``file``."""
     runs = len(layout.runs)
+    file.create_group("provenance/seal")
+    reserve(file, SEALS[0], (layout.seal_bytes,), np.dtype(np.uint8))
     for key, value in layout.attributes.items():
         file.attrs[key] = value
     file.attrs[STUDY_ATTRIBUTE] = STUDY_VERSION
@@ -226,9 +239,10 @@ def build_study(file: h5py.File, layout: StudyLayout) -> None:
     for name in layout.tables:
         file.require_group(PLACES.format("").rstrip("/"))
         reserve(file, PLACES.format(name), (runs, 2), np.dtype(np.int64), 0)
-    file.create_dataset(CHECKSUM, data=np.zeros(runs, np.uint32))
+    reserve(file, CHECKSUM, (runs,), np.dtype(np.uint32), 0)
     for name, data in ((POINTS, list(layout.points)), (DEFINITION, layout.definition)):
         file.create_dataset(name, data=np.frombuffer(json.dumps(data).encode(), np.uint8))
+    reserve(file, SEALS[1], (layout.seal_bytes,), np.dtype(np.uint8))
 
 
 def _values(file: h5py.File, one: Coordinate) -> h5py.Dataset:

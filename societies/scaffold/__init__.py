@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from societies.errors import ConfigError, OutputError
-from societies.workload.registry import workload_names
+from societies.workload.declare.registry import workload_names
 
 TEMPLATE = Path(__file__).parent / "template"
 _PACKAGE, _CLASS = "my_model", "MyModel"

@@ -16,18 +16,20 @@ from numpy.typing import ArrayLike, NDArray
 from societies.config.model import LARGEST_INTEGER, WorkloadConfig
 from societies.errors import SocietiesError
 from societies.output import Column, Coordinate, Table, Variable
+from societies.output.layout import nothing
 from societies.output.run_events import Columns
 from societies.output.study_layout import RUN
-from societies.sweep.kept import KEPT, Loan
 from societies.sweep.points import launch_config
+from societies.sweep.program_cache import PROGRAMS, Loan
 from societies.version import package_version
-from societies.workload.blocks import Simulation
-from societies.workload.contents import contents_of
-from societies.workload.fields import Field
-from societies.workload.interrupts import interrupts
-from societies.workload.protocol import Contents, Workload
-from societies.workload.registry import workload
-from societies.workload.run import engine_of
+from societies.workload.declare.contents import contents_of
+from societies.workload.declare.fields import Field, file_values
+from societies.workload.declare.protocol import Contents, Workload
+from societies.workload.declare.registry import workload
+from societies.workload.running.blocks import Simulation
+from societies.workload.running.interrupts import interrupts
+from societies.workload.running.programs import allowed
+from societies.workload.running.run import engine_of
 
 FINAL = "final_{}"
 """Name of an array of the state as it is after the last tick."""
@@ -60,6 +62,7 @@ class Batch:
     keep: Keep
     device: str = "auto"
     version: str = field(default_factory=package_version)
+    allow_programs: bool = False
 
     def part(self, first: int, stop: int) -> Batch:
         """Return the batch of some of these runs."""
@@ -74,6 +77,7 @@ class Batch:
             self.keep,
             self.device,
             self.version,
+            self.allow_programs,
         )
 
     def on(self, device: str) -> Batch:
@@ -184,8 +188,8 @@ def run_batch(batch: Batch) -> Result:
         If this process has another version of Societies than the one that made the batch.
     SocietiesError
         As `societies.run` does.
-    KeyboardInterrupt
-        After Ctrl-C.
+    Stopped
+        After Ctrl-C, SIGTERM or SIGHUP.
     """
     if batch.version != package_version():
         raise WrongVersion(
@@ -197,7 +201,11 @@ def run_batch(batch: Batch) -> Result:
         base = chosen.config.model_validate(batch.base)
         config = launch_config(base, batch.settings, batch.columns, batch.numbers)
         # A workload may write a picture beside its results; those of a study are in the study.
-        with TemporaryDirectory(prefix="societies-") as folder, KEPT.lent(batch.device) as loan:
+        with (
+            TemporaryDirectory(prefix="societies-") as folder,
+            PROGRAMS.borrow(batch.device) as loan,
+            allowed(batch.allow_programs),
+        ):
             path = Path(folder) / "run.h5"
             values, events, device = computed(chosen, config, batch.keep, loan, path)
     except BaseException as error:
@@ -244,9 +252,14 @@ def computed(
         if clock in variable.dims and keep.ticks is not None:
             axis = variable.dims.index(clock)
             values = np.compress(np.isin(ticks, list(keep.ticks)), values, axis=axis)
+        if values.dtype.kind in "iu" and variable.fill != nothing(values.dtype):
+            values = np.where(values == variable.fill, nothing(values.dtype), values)
         found[name] = of_runs(values, variable.dims, chosen.copies, copies, whole=keep.copies)
-    for name, values in engine.arrays(*keep.final).items():
-        dims = (chosen.copies,)
+    fields = chosen.arrays(simulation.p)
+    flags = [fields[name].present for name in keep.final]
+    last = engine.arrays(*dict.fromkeys([*keep.final, *filter(None, flags)]))
+    for name in keep.final:
+        values, dims = file_values(fields, name, last), (chosen.copies,)
         found[FINAL.format(name)] = of_runs(values, dims, chosen.copies, copies, whole=keep.copies)
     events: dict[str, Columns] = {
         name: events_of_runs(blocks, chosen.copies, chosen.first(config), whole=keep.copies)
@@ -326,7 +339,7 @@ def shape_of(chosen: Workload[Any, Any], config: WorkloadConfig, keep: Keep) -> 
         of = fields[name]
         dims = (chosen.copies, *of.dims) if keep.copies else of.dims
         variables[FINAL.format(name)] = Variable(
-            FINAL.format(name), dims, of.dtype, of.unit, f"{of.meaning}, after the last tick"
+            FINAL.format(name), dims, of.file_dtype, of.unit, f"{of.meaning}, after the last tick"
         )
         for dim in dims:
             if dim not in coordinates:

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from societies import signals
 from societies.errors import (
     BuildError,
-    ConfigError,
     Interrupted,
     SocietiesError,
     SweepWarning,
@@ -26,6 +26,7 @@ from societies.errors import (
 from societies.output.files import require_target
 from societies.output.study import StudyFile
 from societies.output.study_layout import DONE, FAILED, PENDING
+from societies.signals import Stopped
 from societies.sweep.batch import Batch, Result, WrongVersion
 from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.executors import (
@@ -36,15 +37,22 @@ from societies.sweep.executors import (
     Lost,
     Processes,
     Unreachable,
-    is_address,
     local_devices,
 )
 from societies.sweep.layout import Runs
 from societies.sweep.points import Bucket, groups
-from societies.sweep.prepare import Prepared, opened_study, prepared, warnings_of
+from societies.sweep.prepare import (
+    Prepared,
+    opened_study,
+    prepared,
+    require_programs,
+    require_sense,
+    warnings_of,
+)
 from societies.sweep.report import Progress, SweepReport, Watch, report_of
 from societies.words import counted
-from societies.workload.slices import paced
+from societies.workload.declare.slices import paced
+from societies.workload.running.interrupts import Interruption, interrupts
 
 SECONDS_OF_BATCH = 10.0
 """What a batch is to take: a killed sweep loses no more."""
@@ -76,6 +84,7 @@ def run(
     scheduler: str = "",
     batch: int | None = None,
     yes: bool = False,
+    allow_programs: bool = False,
     progress: Watch | None = None,
 ) -> SweepReport:
     """Carry out a sweep and write its study while it runs.
@@ -108,6 +117,8 @@ def run(
         Runs of a batch. Default: as many as take about ten seconds. No bit depends on it.
     yes : bool
         Go on with more than `prepare.MANY` runs.
+    allow_programs : bool
+        As for `societies.run`, here and on all workers.
     progress : callable, optional
         Called with a `Progress` after every batch.
 
@@ -125,7 +136,7 @@ def run(
     SocietiesError
         If no worker can compute anything; what was done before is in the file.
     Interrupted
-        After Ctrl-C; what was done before is in the file.
+        After Ctrl-C, SIGTERM or SIGHUP; what was done before is in the file.
 
     Warns
     -----
@@ -135,8 +146,9 @@ def run(
     began = time.perf_counter()
     sweep = source if isinstance(source, Sweep) else load_sweep(source)
     path = Path(out) if out is not None else Path(f"{Path(sweep.name).stem}.h5")
-    _require_sense(resume, overwrite, retry_failed, add_points, part, workers, scheduler, batch)
+    require_sense(resume, overwrite, retry_failed, add_points, part, workers, scheduler, batch)
     plan = prepared(sweep, replicates, part, yes=yes)
+    require_programs(plan, allow_programs)
     for text in warnings_of(plan):
         warnings.warn(text, SweepWarning, stacklevel=2)
     goes_on = resume or retry_failed or add_points
@@ -155,20 +167,23 @@ def run(
         )
         wrong = len(file.damaged)
         said = "was damaged and is" if wrong == 1 else "were damaged and are"
-        notes = [f"{counted(wrong, 'run')} {said} computed again"]
+        notes = [f"{counted(wrong, 'run')} {said} computed again"] if wrong else []
+        if file.mended:
+            notes.append("the status of runs was damaged; their checksums tell it")
         rows = np.flatnonzero(file.status == (FAILED if retry_failed else PENDING)).tolist()
-        session = _Session(ready, file, rows, progress, batch)
+        session = _Session(ready, file, rows, progress, batch, allow_programs)
         if rows and executor is None:
             executor = executor_for(session.programs)
             stack.callback(executor.close)
         try:
             if executor is not None:
                 session.run(executor)
-        except KeyboardInterrupt:
-            raise Interrupted(f"interrupted; {_state(file)}", path) from None
+        except KeyboardInterrupt as error:
+            number = signals.number_of(error)
+            raise Interrupted(f"interrupted; {_state(file)}", path, number) from None
         except (Unreachable, WrongVersion) as error:
             raise type(error)(f"{error}\n{_state(file)}") from None
-        return session.report(time.perf_counter() - began, notes if file.damaged else ())
+        return session.report(time.perf_counter() - began, notes)
 
 
 def _state(file: StudyFile) -> str:
@@ -186,43 +201,6 @@ def _why(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return "the memory of the computer that computed it is full" + (f": {text}" if text else "")
     return f"{type(error).__name__}: {text}"
-
-
-def _require_sense(
-    resume: bool,
-    overwrite: bool,
-    retry_failed: bool,
-    add_points: bool,
-    part: tuple[int, int] | None,
-    workers: int,
-    scheduler: str,
-    batch: int | None,
-) -> None:
-    """Raise ConfigError for arguments that contradict each other."""
-    if (resume or retry_failed or add_points) and overwrite:
-        raise ConfigError(
-            f"{option('overwrite', True)} begins the study anew, which contradicts going on with it"
-        )
-    if part is not None and not 1 <= part[0] <= part[1]:
-        raise ConfigError(f"{option('part')}: K/N needs 1 <= K <= N, got {part[0]}/{part[1]}")
-    if part is not None and add_points:
-        raise ConfigError(
-            f"{option('part')}: a part cannot grow; merge the parts, then add to the study"
-        )
-    if workers and scheduler:
-        raise ConfigError(
-            f"{option('workers')} starts a cluster here, {option('scheduler')} names another: "
-            "choose one"
-        )
-    if scheduler and not is_address(scheduler):
-        raise ConfigError(
-            f"{option('scheduler', scheduler)}: expected where a scheduler of Dask listens, "
-            "such as tcp://host:8786"
-        )
-    if workers < 0:
-        raise ConfigError(f"{option('workers', workers)}: at least 1 is needed")
-    if batch is not None and batch < 1:
-        raise ConfigError(f"{option('batch', batch)}: at least 1 is needed")
 
 
 def executor_of(device: str, workers: int, scheduler: str, programs: int) -> Executor:
@@ -251,6 +229,7 @@ class _Session:
     rows : of the file that are to be computed
     watch : is told how far it is
     asked : runs of a batch, if that was said
+    allow_programs : whether programs that configurations name may run
     """
 
     plan: Prepared
@@ -258,6 +237,7 @@ class _Session:
     rows: Sequence[int]
     watch: Watch | None
     asked: int | None
+    allow_programs: bool = False
     done: int = 0
     failed: int = 0
     launch_seconds: float = 0.0
@@ -288,23 +268,45 @@ class _Session:
         return len(self._queues)
 
     def run(self, executor: Executor) -> None:
-        """Compute all rows."""
-        timed = 0
+        """Compute all rows.
+
+        Raises
+        ------
+        Stopped
+            After a signal, when the batches that were computed by then are written.
+        """
         running: dict[Future[Result], Batch] = {}
         self._tell()
+        with interrupts() as stop:
+            try:
+                self._run(executor, running, stop)
+            except Stopped:
+                for future, batch in running.items():
+                    if future.done() and future.exception() is None:
+                        self._settle(batch, future)
+                raise
+
+    def _run(
+        self, executor: Executor, running: dict[Future[Result], Batch], stop: Interruption
+    ) -> None:
+        """Hand out batches and write what comes back; ``running`` are those that are under way."""
+        timed = 0
         while True:
+            stop.check()
             while len(running) < executor.slots and (
                 batch := self._next(self._size(executor, timed))
             ):
                 running[executor.submit(batch)] = batch
+                stop.check()
             if not running:
                 return
-            over, _ = wait(running, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
-            if not over:
-                executor.require_alive()
+            with stop.at_first():
+                over, _ = wait(running, timeout=LOOK_SECONDS, return_when=FIRST_COMPLETED)
+                if not over:
+                    executor.require_alive()
             for future in over:
+                took = self._settle(running[future], future)
                 batch = running.pop(future)
-                took = self._settle(batch, future)
                 if took:
                     timed = paced(len(batch.rows), took, SECONDS_OF_BATCH, MOST_RUNS, faster=FASTER)
                 self._tell()
@@ -343,6 +345,7 @@ class _Session:
             self._copies[rows],
             rows,
             plan.keep,
+            allow_programs=self.allow_programs,
         )
 
     def _settle(self, batch: Batch, future: Future[Result]) -> float:

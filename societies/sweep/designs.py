@@ -5,7 +5,6 @@ SALib and `scipy.stats` make the samples; here they are read, checked and called
 
 from __future__ import annotations
 
-import csv
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +12,8 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from societies.config.check import Elsewhere
-from societies.config.document import Document, plain_scalar
+from societies.config.columns import read_columns
+from societies.config.document import Document
 from societies.config.problems import (
     Path,
     Place,
@@ -23,11 +23,14 @@ from societies.config.problems import (
     quoted,
     suggestion,
 )
-from societies.errors import ConfigError
 from societies.sweep.factor import Factor, Refused, Row, Unknown, key_place
+from societies.sweep.ranges import is_number
 from societies.sweep.sampling import SAMPLES, sample
 from societies.words import counted
-from societies.workload.varying import NotVarying, found_key
+from societies.workload.declare.varying import NotVarying, found_key
+
+MOST_STEPS = 1_000_000
+"""Values of a range; more of them would be more points than a study may have."""
 
 METHODS = ("grid", "zip", "points", *SAMPLES)
 
@@ -154,8 +157,9 @@ def _values(document: Document, path: Path, said: Any) -> list[Any]:
                 raise Refused((*path, name), message, document.place((*path, name), of_key=True))
         low, high = (_number(said, name, path) for name in ("low", "high"))
         steps = said.get("steps")
-        if not isinstance(steps, int) or isinstance(steps, bool) or steps < 2:
-            raise Refused(path, "needs steps, a whole number of at least 2")
+        if not isinstance(steps, int) or isinstance(steps, bool) or not 2 <= steps <= MOST_STEPS:
+            at = (*path, "steps") if "steps" in said else path
+            raise Refused(at, f"needs steps, a whole number from 2 to {MOST_STEPS:,}")
         if low >= high:
             raise Refused(path, f"low must be less than high, got {low} and {high}")
         scale = said.get("scale", "linear")
@@ -163,6 +167,9 @@ def _values(document: Document, path: Path, said: Any) -> list[Any]:
             raise Refused((*path, "scale"), f"expected linear or log, got {described(scale)}")
         if scale == "log" and low <= 0:
             raise Refused(path, f"low must be more than 0 for a logarithmic scale, got {low}")
+        wide = high - low if scale == "linear" else high / low
+        if not math.isfinite(wide):
+            raise Refused(path, f"from {low} to {high} is too wide for double precision")
         return _steps(low, high, steps, scale)
     if not isinstance(said, list):
         raise Refused(path, f"expected a list of values or a range, got {described(said)}")
@@ -172,15 +179,20 @@ def _values(document: Document, path: Path, said: Any) -> list[Any]:
 
 
 def _number(said: Mapping[str, Any], name: str, path: Path) -> float:
-    value = said.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    value: Any = said.get(name)
+    if not is_number(value):
         got = f", got {described(value)}" if name in said else ""
         raise Refused((*path, name) if name in said else path, f"needs {name}, a number{got}")
-    return value
+    found: float = value
+    return found
 
 
 def _steps(low: float, high: float, steps: int, scale: str) -> list[Any]:
-    """Return equal steps from low to high; whole ones are whole numbers."""
+    """Return equal steps from low to high; whole ones are whole numbers, and exact."""
+    if scale != "log" and isinstance(low, int) and isinstance(high, int):
+        step, rest = divmod(high - low, steps - 1)
+        if not rest:
+            return list(range(low, high + 1, step))
     if scale == "log":
         ratio = math.log(high / low) / (steps - 1)
         inner = [low * math.exp(i * ratio) for i in range(1, steps - 1)]
@@ -248,52 +260,15 @@ def _points(document: Document, path: Path, said: Any, folder: FilePath) -> Fact
 
 
 def _table(document: Document, path: Path, file: FilePath) -> Factor:
-    keys, rows, lines = read_csv(file)
+    found = read_columns(file, "point")
 
     def place(row: int, key: str) -> Place:
-        return Place((2, lines[row]), f"{file}:{lines[row]}")
+        return Place((2, found.lines[row]), f"{found.name}:{found.lines[row]}")
 
-    definition = {"points": [dict(zip(keys, row, strict=True)) for row in rows]}
-    head = Place((2, 1), f"{file}:1")
-    return Factor(keys, len(rows), lambda: rows, place, lambda key: head, definition)
-
-
-def read_csv(file: FilePath) -> tuple[tuple[str, ...], list[Row], list[int]]:
-    """Return keys, rows of values and their lines of a CSV file with a line of keys.
-
-    Raises
-    ------
-    ConfigError
-        If it cannot be read or is no such table.
-    """
-    try:
-        with file.open(newline="", encoding="utf-8-sig") as opened:
-            reader = csv.reader(opened)
-            found = [(reader.line_num, row) for row in reader if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(f"{file}: cannot be read as CSV ({reason})") from None
-    if len(found) < 2:
-        raise ConfigError(f"{file}: needs a line with keys and a line for each point")
-    keys = tuple(key.strip() for key in found[0][1])
-    if len(keys) == 1 and any(other in keys[0] for other in ";\t"):
-        other = "semicolons" if ";" in keys[0] else "tabs"
-        message = f"its columns are divided by {other}; write commas, and points in numbers"
-        raise ConfigError(f"{file}:{found[0][0]}  {message}")
-    for key in keys:
-        if not key or keys.count(key) > 1:
-            said = "is there twice" if key else "a column has no key"
-            raise ConfigError(f"{file}:{found[0][0]}  {key}{': ' if key else ''}{said}")
-    rows, lines = [], []
-    for line, row in found[1:]:
-        if len(row) != len(keys):
-            raise ConfigError(f"{file}:{line}  has {len(row)} entries for {len(keys)} keys")
-        try:
-            rows.append(tuple(plain_scalar(text.strip()) for text in row))
-        except ValueError as error:
-            raise ConfigError(f"{file}:{line}  {error}") from None
-        lines.append(line)
-    return keys, rows, lines
+    definition = {"points": [dict(zip(found.keys, row, strict=True)) for row in found.rows]}
+    head = Place((2, found.head), f"{found.name}:{found.head}")
+    rows: list[Row] = list(found.rows)
+    return Factor(found.keys, len(rows), lambda: rows, place, lambda key: head, definition)
 
 
 def combined(parts: Sequence[Factor]) -> Iterator[tuple[dict[str, Any], dict[str, Place]]]:

@@ -23,8 +23,12 @@ from societies.errors import ConfigError
 from societies.sweep.designs import factors
 from societies.sweep.factor import Factor
 from societies.sweep.places import in_base, in_sweep
-from societies.workload.protocol import Workload
-from societies.workload.registry import MODELS, workload
+from societies.texts import whole_number
+from societies.workload.declare.protocol import Workload
+from societies.workload.declare.registry import MODELS, workload
+
+MOST_POINTS = 10_000_000
+"""Of a study: all points are in memory, and each has a run of its own in the file."""
 
 
 class SweepRecord(Section):
@@ -60,7 +64,7 @@ class SweepConfig(WorkloadConfig):
     )
     replicates: int = key(
         1,
-        "Runs of each point, alike but for their random draws",
+        "Runs of each point, alike but for their random draws; default: the replicates of the base",
         "runs",
         ge=1,
         le=LARGEST_INTEGER,
@@ -147,7 +151,16 @@ def load_sweep(source: str | os.PathLike[str] | Mapping[str, Any]) -> Sweep:
     found = factors(document, type(base), base.model_dump(), folder, in_sweep(SweepConfig))
     chosen = workload(base.workload)
     _require_replicates(document, config, base)
-    return Sweep(name, config, base, chosen, found, document)
+    if "replicates" in type(base).model_fields:
+        # Those of the base are meant for each point, unless the sweep says how many.
+        if "replicates" not in config.model_fields_set:
+            config = config.model_copy(update={"replicates": base.replicates})  # type: ignore[attr-defined]
+        base = base.model_copy(update={"replicates": 1})
+    sweep = Sweep(name, config, base, chosen, found, document)
+    if sweep.count > MOST_POINTS:
+        message = f"has {described(sweep.count)} points, a study has at most {MOST_POINTS:,}"
+        raise config_error([Problem(document.place(("vary",)), ("vary",), message)])
+    return sweep
 
 
 def _base(document: Document, config: SweepConfig, folder: FilePath) -> WorkloadConfig:
@@ -202,7 +215,8 @@ def _there(data: Any, path: Sequence[str]) -> Any:
     """Return what stands at a path of plain data, an empty section if nothing does."""
     for part in path:
         if isinstance(data, list):
-            data = data[int(part)] if part.isdecimal() and int(part) < len(data) else None
+            entry = whole_number(part)
+            data = data[entry] if entry is not None and entry < len(data) else None
         else:
             data = data.get(part, {}) if isinstance(data, dict) else None
     return data
@@ -211,7 +225,7 @@ def _there(data: Any, path: Sequence[str]) -> Any:
 def _file_of(name: str, folder: FilePath) -> FilePath:
     """Return the file of a base: beside the sweep or, failing that, as `find_config` does."""
     near = folder / name
-    return near if near.is_file() else find_config(name)
+    return near if os.path.isfile(near) else find_config(name)
 
 
 def _model(document: Document, folder: FilePath) -> type[WorkloadConfig] | None:
@@ -236,12 +250,8 @@ def _below(document: Document, name: str) -> Document:
 
 
 def _require_replicates(document: Document, config: SweepConfig, base: WorkloadConfig) -> None:
-    """Raise ConfigError if runs of a point cannot be repeated, or that is said in two places."""
-    there = "replicates" in type(base).model_fields
-    if config.replicates > 1 and not there:
+    """Raise ConfigError if runs of a point cannot be repeated."""
+    if config.replicates > 1 and "replicates" not in type(base).model_fields:
         place, path = document.place(("replicates",)), ("replicates",)
         message = f"{base.workload} has no random draws, so all runs of a point would be the same"
         raise config_error([Problem(place, path, message)])
-    if there and getattr(base, "replicates", 1) != 1:
-        message = "must be 1: a sweep has its own key 'replicates'"
-        raise config_error([Problem(document.place(("base",)), ("base", "replicates"), message)])

@@ -10,7 +10,6 @@ import math
 import multiprocessing
 import os
 import re
-import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -19,9 +18,10 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from typing import Any, Protocol
 
+from societies import signals
 from societies.errors import DeviceError, SocietiesError, option
 from societies.sweep.batch import Batch, Result, run_batch
-from societies.sweep.kept import forget
+from societies.sweep.program_cache import clear_programs
 from societies.version import package_version
 
 RENEW_AFTER = 16
@@ -29,6 +29,8 @@ RENEW_AFTER = 16
 100 MiB, so that processes which are not renewed fill the machine in the end."""
 SCHEDULER_SECONDS = 15.0
 """How long a scheduler is waited for."""
+LOUD = ("distributed", "tornado", "asyncio")
+"""Loggers, with those below them, that are silent while Dask computes."""
 WORKERS_SECONDS = 2.0
 """How often the workers are counted."""
 
@@ -80,7 +82,7 @@ class Here:
 
     def close(self) -> None:
         """Keep no program any more."""
-        forget()
+        clear_programs()
 
 
 class Processes:
@@ -163,8 +165,8 @@ def _pool() -> ProcessPoolExecutor:
 
 
 def _begin(parent: int) -> None:
-    """Leave Ctrl-C to the process that writes the study, and end when that is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Leave signals to the process that writes the study, and end when that is gone."""
+    signals.ignore()
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -193,6 +195,7 @@ class Dask:
                 f"{error.name}, which is not installed: pip install 'societies[study]'"
             ) from None
         dask: Any = distributed  # it has no types
+        self._silenced = _silence()  # what went wrong is in our errors, in a line
         self._address, self._device, self._cluster = scheduler, device, None
         if not scheduler:
             self._cluster = dask.LocalCluster(
@@ -283,14 +286,30 @@ class Dask:
 
     def close(self) -> None:
         """Leave the scheduler, whose workers keep no program; one that was started here ends."""
-        if self._cluster is None:
+        answers = self._client.status == "running"
+        if self._cluster is None and answers:
             with suppress(Exception):
-                self._client.run(forget)
+                self._client.run(clear_programs)
         with suppress(Exception):
             self._client.close(timeout=SCHEDULER_SECONDS)
         if self._cluster is not None:
             with suppress(Exception):
                 self._cluster.close(timeout=SCHEDULER_SECONDS)
+        for logger in self._silenced if answers else ():
+            logger.disabled = False  # else it would go on about the scheduler that is gone
+
+
+def _silence() -> list[logging.Logger]:
+    """Disable what Dask and its libraries log: pages of tracebacks when a scheduler is killed.
+
+    Loggers of its modules have levels and handlers of their own, so each is disabled.
+    """
+    named = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in LOUD]
+    found = [logging.getLogger(name) for name in {*named, *LOUD}]
+    found = [logger for logger in found if not logger.disabled]
+    for logger in found:
+        logger.disabled = True
+    return found
 
 
 _ADDRESS = re.compile(
@@ -327,7 +346,7 @@ def local_devices(device: str) -> list[str]:
         If there is none.
     """
     from societies.opencl import choose_device, list_devices
-    from societies.workload.devices import is_reference
+    from societies.workload.running.devices import is_reference
 
     if is_reference(device):
         return [device]

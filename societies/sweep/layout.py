@@ -21,9 +21,9 @@ from societies.sweep.designs import described_factors
 from societies.sweep.document import Sweep, digest
 from societies.sweep.points import Bucket, Point
 from societies.version import package_version
-from societies.workload.contents import contents_of
-from societies.workload.provenance import git_commit, now
-from societies.workload.varying import unit_and_meaning
+from societies.workload.declare.contents import contents_of
+from societies.workload.declare.varying import unit_and_meaning
+from societies.workload.running.provenance import git_commit, now
 
 MOST_SHAPES = 4
 """Values of a key that are looked at to learn how long the dimensions become: the least, the
@@ -196,13 +196,14 @@ def layout_of(
         along.append(Coordinate(chosen.copies, runs.copies(sweep), "", meaning, ("run",)))
     own_seed = "seed" in type(base).model_fields and "seed" not in points[0]
     if own_seed:
-        seeds = np.full(len(runs.number), base.seed, np.uint64)  # type: ignore[attr-defined]
-        along.append(_along("seed", seeds.astype(np.int64), "", "seed of all random draws"))
+        seeds = values_of([base.seed])[np.zeros_like(runs.point)]  # type: ignore[attr-defined]
+        along.append(_along("seed", seeds, "", "seed of all random draws"))
     for key in points[0]:
         name = key if key == "seed" or key not in taken else f"vary.{key}"
         unit, meaning = unit_and_meaning(type(base), key)
-        column = [points[i][key] for i in runs.point.tolist()]
-        along.append(_along(name, values_of(column), unit, meaning))
+        # The type follows from all points, so that the parts of a study have the same.
+        column = values_of([point[key] for point in points])
+        along.append(_along(name, column[runs.point], unit, meaning))
     definition = sweep.definition
     attributes: dict[str, str | int | float] = {
         "title": f"sweep of {base.workload}: {described_factors(sweep.factors)}"[:500],
@@ -252,16 +253,26 @@ def _methods(definition: Mapping[str, Any]) -> str:
     return json.dumps([short(one) for one in definition["vary"]])
 
 
+def _is_float(value: float) -> bool:
+    """Whether a number is one of float64."""
+    try:
+        return float(value) == value or value != value
+    except OverflowError:
+        return False
+
+
 def _along(name: str, values: NDArray[Any], unit: str, meaning: str) -> Coordinate:
     return Coordinate(name, values, unit, meaning, ("run",))
 
 
 def values_of(column: Sequence[Any]) -> NDArray[Any]:
-    """Return the values of a key as numbers if they are, else as text."""
+    """Return the values of a key as numbers if these are exact, else as text."""
     kinds = {type(value) for value in column}
-    if kinds == {int} and all(abs(value) < 2**63 for value in column):
-        return np.array(column, np.int64)
-    if kinds <= {int, float}:
+    if kinds == {int}:
+        for kind in (np.int64, np.uint64):
+            if all(np.iinfo(kind).min <= value <= np.iinfo(kind).max for value in column):
+                return np.array(column, kind)
+    if kinds <= {int, float} and all(_is_float(value) for value in column):
         return np.array(column, np.float64)
     texts = [value if isinstance(value, str) else json.dumps(value) for value in column]
     return np.array(texts)

@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from societies.errors import ConfigError, OutputError
+from societies.errors import ConfigError, OutputError, option
+from societies.output.files import READING, explained
 from societies.output.study import StudyFile
-from societies.output.study_layout import StudyLayout, read_study_layout
+from societies.output.study_layout import StudyLayout
 from societies.sweep.document import digest
 from societies.sweep.report import SweepReport, report_of
+from societies.workload.running.sources import compare, hashes_of
 
 
 def merge(parts: Sequence[str | Path], out: str | Path, *, overwrite: bool = False) -> SweepReport:
@@ -25,14 +27,16 @@ def merge(parts: Sequence[str | Path], out: str | Path, *, overwrite: bool = Fal
     ConfigError
         If no parts are named.
     OutputError
-        If they are not parts of the same study, or have runs in common.
+        If they are not parts of the same study, have runs in common, are damaged, or are being
+        written.
     """
     paths = [Path(one) for one in parts]
     if not paths:
         raise ConfigError("merge: name the files of the parts")
     target = Path(out)
+    _require_different(paths, target)
     with ExitStack() as stack:
-        files = [stack.enter_context(StudyFile.resume(path)) for path in paths]
+        files = [stack.enter_context(StudyFile.read(path)) for path in paths]
         _require_parts(files)
         order = np.concatenate([file.runs for file in files])
         where = {int(run): row for row, run in enumerate(np.sort(order))}
@@ -41,7 +45,7 @@ def merge(parts: Sequence[str | Path], out: str | Path, *, overwrite: bool = Fal
             raise OutputError(
                 f"run {values[counts > 1][0]} is in two of the parts; name each part once"
             )
-        layout = _layout(paths, np.argsort(order))
+        layout = _layout([file.layout for file in files], np.argsort(order))
         merged = stack.enter_context(StudyFile.create(target, layout, overwrite=overwrite))
         for file in files:
             merged.copy(file, {row: where[int(run)] for row, run in enumerate(file.runs)})
@@ -49,6 +53,23 @@ def merge(parts: Sequence[str | Path], out: str | Path, *, overwrite: bool = Fal
         missing = expected - len(merged.runs)
         note = f"{missing} of {expected} runs are in none of these parts"
         return report_of(merged, notes=(note,) * bool(missing))
+
+
+def _require_different(paths: Sequence[Path], target: Path) -> None:
+    """Raise ConfigError if a file is named twice, by whatever name, or is to be replaced."""
+    named: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        with explained(path, READING):
+            status = path.stat()
+        other = named.setdefault((status.st_dev, status.st_ino), path)
+        if target.exists() and target.samefile(path):
+            raise ConfigError(
+                f"{option('out', str(target))}: is one of the parts, which stay as they are; name "
+                "another file"
+            )
+        if other is not path:
+            also = f", also as {other}" if other != path else ""
+            raise ConfigError(f"merge: {path} is named twice{also}; name each part once")
 
 
 def _require_parts(files: Sequence[StudyFile]) -> None:
@@ -64,11 +85,13 @@ def _require_parts(files: Sequence[StudyFile]) -> None:
             )
         if (file.variables, set(file.events)) != (first.variables, set(first.events)):
             raise OutputError(f"{file.path}: has other variables than {first.path}")
+        hashes = hashes_of(first.attributes) or {}
+        commit = str(first.attributes.get("git_commit", "unknown"))
+        compare(file.path, file.attributes, hashes, commit, "the study")
 
 
-def _layout(paths: Sequence[Path], order: NDArray[np.intp]) -> StudyLayout:
+def _layout(found: Sequence[StudyLayout], order: NDArray[np.intp]) -> StudyLayout:
     """Return the layout of all runs of some files, in this order."""
-    found = [read_study_layout(path) for path in paths]
     along = []
     for i, one in enumerate(found[0].along):
         values = np.concatenate([layout.along[i].values for layout in found])[order]

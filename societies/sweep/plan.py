@@ -15,14 +15,14 @@ from societies.sweep.batch import Batch, run_batch
 from societies.sweep.conduct import FIRST_BATCH
 from societies.sweep.document import Sweep, load_sweep
 from societies.sweep.executors import local_devices
-from societies.sweep.kept import forget
 from societies.sweep.layout import layout_of
 from societies.sweep.points import Bucket, groups, launch_config
 from societies.sweep.prepare import Prepared, prepared, warnings_of
+from societies.sweep.program_cache import clear_programs
 from societies.words import counted
-from societies.workload import plan as of_run
-from societies.workload.devices import chosen_device
-from societies.workload.sufficiency import byte_count, duration
+from societies.workload.running import plan as of_run
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.sufficiency import byte_count, duration
 
 SHOWN = 3
 """Points that are printed."""
@@ -155,7 +155,7 @@ def _time(ready: Prepared, devices: list[str], launches: int) -> str:
     except SocietiesError as error:
         return f"unknown: the first point fails ({' '.join(str(error).split())})"
     finally:
-        forget()
+        clear_programs()
     total = again / len(batch.rows) * len(ready.runs.number)
     total += max(0.0, first - again) * min(launches, len(ready.buckets))
     runs = counted(len(batch.rows), "run")

@@ -1,8 +1,8 @@
 """Which configurations does a sweep have, and which of them can share a launch?
 
-Points that differ only in values of the model (`societies.workload.varying`) are rows of a table of
-parameters, so one program and one launch serves all of them. Every other key makes a bucket of its
-own for each of its values.
+Points that differ only in values of the model (`societies.workload.declare.varying`) are rows of a
+table of parameters, so one program and one launch serves all of them. Every other key makes a
+bucket of its own for each of its values.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from societies.config.problems import Place, Problem, config_error
 from societies.errors import ConfigError
 from societies.sweep.designs import combined
 from societies.sweep.document import Sweep
-from societies.workload.points import with_rows
-from societies.workload.protocol import Workload
-from societies.workload.tables import Table
-from societies.workload.varying import NotVarying, changed, found_key, varying
+from societies.workload.declare.protocol import Workload
+from societies.workload.declare.varying import NotVarying, changed, found_key, varying
+from societies.workload.running.points import with_rows
+from societies.workload.running.tables import Table
 
 Point = Mapping[str, Any]
 _MOST_REPORTED = 8

@@ -12,14 +12,23 @@ from societies.errors import ConfigError, OutputError, option
 from societies.output.study import StudyFile
 from societies.sweep.batch import Keep, Shape
 from societies.sweep.document import Sweep, digest
+from societies.sweep.executors import is_address
 from societies.sweep.layout import Runs, different_shapes, joined_shape, keep_of, layout_of
 from societies.sweep.points import Bucket, Point, checked_points, points_of
 from societies.words import counted
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.programs import allowed, require_allowed
+from societies.workload.running.provenance import git_commit
+from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
 
 MANY = 1_000_000
 """Above this number of runs somebody has to say that they are meant."""
+MOST_RUNS = 100_000_000
+"""Runs of a study; their numbers alone take some GiB of memory."""
 MANY_PROGRAMS = 64
 """Number of programs above which somebody is told what they cost."""
+PROGRAMS_HASHED = 8
+"""Programs whose sources a study names; those of further ones are nearly always the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +55,12 @@ class Prepared:
     base: Mapping[str, Any]
     part: tuple[int, int] | None = None
 
+    @property
+    def sources(self) -> dict[str, str]:
+        """Hashes of the kernels and of the reference, of the first programs at least."""
+        configs = [one.config for one in self.buckets[:PROGRAMS_HASHED]]
+        return sources_of(self.sweep.workload, self.sweep.base, *configs)
+
 
 def prepared(
     sweep: Sweep,
@@ -70,6 +85,11 @@ def prepared(
             "runs of a point would be the same"
         )
     total = sweep.count * count
+    if total > MOST_RUNS:
+        raise ConfigError(
+            f"{sweep.name}: has {sweep.count:,} points, {total:,} runs; a study has at most "
+            f"{MOST_RUNS:,}"
+        )
     if total > MANY and not yes:
         raise ConfigError(
             f"{sweep.name}: has {sweep.count:,} points, {total:,} runs; at 1,000 runs a second "
@@ -117,6 +137,53 @@ def warnings_of(ready: Prepared) -> list[str]:
     ]
 
 
+def require_programs(plan: Prepared, allow: bool) -> None:
+    """Raise ConfigError if a point names a program that may not run, before anything does."""
+    chosen = plan.sweep.workload
+    if type(chosen).programs is Workload.programs:
+        return  # it starts none
+    with allowed(allow):
+        for bucket in plan.buckets:
+            require_allowed(chosen.programs(chosen.parameters(bucket.config)))
+
+
+def require_sense(
+    resume: bool,
+    overwrite: bool,
+    retry_failed: bool,
+    add_points: bool,
+    part: tuple[int, int] | None,
+    workers: int,
+    scheduler: str,
+    batch: int | None,
+) -> None:
+    """Raise ConfigError for arguments that contradict each other."""
+    if (resume or retry_failed or add_points) and overwrite:
+        raise ConfigError(
+            f"{option('overwrite', True)} begins the study anew, which contradicts going on with it"
+        )
+    if part is not None and not 1 <= part[0] <= part[1]:
+        raise ConfigError(f"{option('part')}: K/N needs 1 <= K <= N, got {part[0]}/{part[1]}")
+    if part is not None and add_points:
+        raise ConfigError(
+            f"{option('part')}: a part cannot grow; merge the parts, then add to the study"
+        )
+    if workers and scheduler:
+        raise ConfigError(
+            f"{option('workers')} starts a cluster here, {option('scheduler')} names another: "
+            "choose one"
+        )
+    if scheduler and not is_address(scheduler):
+        raise ConfigError(
+            f"{option('scheduler', scheduler)}: expected where a scheduler of Dask listens, "
+            "such as tcp://host:8786"
+        )
+    if workers < 0:
+        raise ConfigError(f"{option('workers', workers)}: at least 1 is needed")
+    if batch is not None and batch < 1:
+        raise ConfigError(f"{option('batch', batch)}: at least 1 is needed")
+
+
 @contextmanager
 def opened_study(
     plan: Prepared, path: Path, goes_on: bool, *, overwrite: bool = False, grow: bool = False
@@ -131,8 +198,10 @@ def opened_study(
         If it is a study of another sweep.
     """
     if not goes_on:
-        part = {} if plan.part is None else {"part": "{}/{}".format(*plan.part)}
-        layout = layout_of(plan.sweep, plan.points, plan.runs, plan.shape, **part)
+        more = {SOURCES: text_of(plan.sources)}
+        if plan.part is not None:
+            more["part"] = "{}/{}".format(*plan.part)
+        layout = layout_of(plan.sweep, plan.points, plan.runs, plan.shape, **more)
         with StudyFile.create(path, layout, overwrite=overwrite) as file:
             yield file, plan
         return
@@ -153,6 +222,7 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
     """Return the study with the runs that the sweep has and it lacks, and what is then run."""
     sweep, path = plan.sweep, file.path
     _require_same(sweep.definition, file, points=not grow)
+    compare(path, file.attributes, plan.sources, git_commit(), "the study")
     part = str(file.attributes.get("part", ""))
     asked = "" if plan.part is None else "{}/{}".format(*plan.part)
     if part != asked:
@@ -182,7 +252,8 @@ def _grown(plan: Prepared, file: StudyFile, *, grow: bool) -> tuple[StudyFile, P
     longer = _checked(sweep, points, runs)
     if not set(file.variables) <= set(longer.shape.variables):
         raise OutputError(f"{path}: has variables that the sweep does not record any more")
-    layout = layout_of(sweep, points, runs, longer.shape)
+    former = {SOURCES: str(file.attributes[SOURCES])} if SOURCES in file.attributes else {}
+    layout = layout_of(sweep, points, runs, longer.shape, **former)
     return file.grown(layout), longer
 
 

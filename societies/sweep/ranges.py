@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.config.problems import described, suggestion
+from societies.errors import ConfigError
 
 PARAMETERS: Mapping[str, tuple[str, ...]] = {
     "uniform": ("low", "high"),
@@ -23,6 +25,19 @@ PARAMETERS: Mapping[str, tuple[str, ...]] = {
 """Distributions, with the parameters that each must have."""
 ENDS = ("low", "high")
 """What a normal or lognormal distribution may have as well, which cuts it off."""
+
+FAR = 6
+"""Standard deviations from the middle within which a distribution must have several values."""
+
+
+REACHES_TOO_FAR = "has values beyond 1e308; choose it narrower, or cut it off with low and high"
+LARGEST = sys.float_info.max
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a finite number, and a whole number one that double precision reaches."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and -LARGEST <= value <= LARGEST
 
 
 class Wrong(ValueError):
@@ -58,7 +73,10 @@ class Range:
             low, high = self.given["low"], self.given["high"]
             drawn = np.minimum(np.floor(low + unit * (high - low + 1)), high)
             return [int(value) for value in drawn]
-        drawn = self._quantiles(unit)
+        with np.errstate(all="ignore"):
+            drawn = self._quantiles(unit)
+        if not np.isfinite(drawn).all():
+            raise ConfigError(f"vary: a {self.distribution} range {REACHES_TOO_FAR}")
         if "low" in self.given:  # rounding must not lead out of the range
             drawn = np.clip(drawn, self.given["low"], self.given.get("high", math.inf))
         return [round(value) for value in drawn] if self.whole else drawn.tolist()
@@ -127,15 +145,35 @@ def range_of(said: Any, *, ends: bool = False) -> Range:
             raise Wrong("expected a list of values", "values")
         return Range(name, given)
     for word, value in given.items():
-        fits = isinstance(value, int | float) and not isinstance(value, bool)
-        if not fits or not math.isfinite(value):
+        if not is_number(value):
             raise Wrong(f"expected a number, got {described(value)}", word)
     _require_order(name, given)
     if whole and any(float(given.get(word, 0)) % 1 for word in ENDS):
         raise Wrong("low and high must be whole numbers, too")
     if ends and not {"low", "high"} <= given.keys():
         raise Wrong(f"{name} has no ends, which this method needs: give low and high")
+    _require_spread(name, given, whole)
     return Range(name, given, whole)
+
+
+def _require_spread(name: str, given: Mapping[str, Any], whole: bool) -> None:
+    """Raise Wrong if a distribution has one value alone: it is too narrow, or cut in its far tail.
+
+    Beyond six standard deviations there is a part in a thousand million.
+    """
+    if name == "normal":
+        ends = [given["mean"] + sign * FAR * given["sd"] for sign in (-1, 1)]
+    elif name == "lognormal":
+        far = min(FAR * given["sigma"], 700.0)  # exp(710) is infinite
+        ends = [given["median"] * math.exp(sign * far) for sign in (-1, 1)]
+    else:
+        return
+    low, high = given.get("low", -math.inf), given.get("high", math.inf)
+    first, last = (min(max(end, low), high) for end in ends)
+    if first == last or (whole and round(first) == round(last)):
+        cut = f"low and high leave nothing within {FAR} standard deviations"
+        why = cut if first in (low, high) else "the distribution is too narrow"
+        raise Wrong(f"all values would be {round(first) if whole else first:g}: {why}")
 
 
 def _require_order(name: str, given: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from societies.output.study import StudyFile
 from societies.output.study_layout import DONE, PENDING
 from societies.words import counted
-from societies.workload.sufficiency import duration
+from societies.workload.running.sufficiency import duration
 
 MOST_FAILURES = 20
 """Failures that the closing table shows."""

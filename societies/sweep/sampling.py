@@ -8,6 +8,7 @@ from typing import Any
 from societies.config.document import Document
 from societies.config.problems import Path, Place
 from societies.errors import ConfigError
+from societies.numbers import LARGEST
 from societies.sweep.factor import Factor, Refused, Row, Unknown, key_place
 from societies.sweep.ranges import Range, range_of
 
@@ -18,6 +19,8 @@ SAMPLES: Mapping[str, tuple[str, ...]] = {
     "saltelli": ("points", "second_order", "seed"),
 }
 """Methods that sample, with the keys that each has in addition to ``keys``."""
+MOST_LEVELS = 1000
+"""Of a design of Morris; it has a handful."""
 DEFAULTS: Mapping[str, Any] = {"seed": 1, "levels": 4, "second_order": False}
 
 
@@ -37,10 +40,11 @@ def sample(document: Document, path: Path, method: str, said: Mapping[str, Any])
     options = {name: said.get(name, DEFAULTS.get(name)) for name in SAMPLES[method]}
     for name, value in options.items():
         switch = name == "second_order"
-        least = {"seed": 0, "levels": 2}.get(name, 1)
+        least, most = {"seed": (0, LARGEST), "levels": (2, MOST_LEVELS)}.get(name, (1, LARGEST))
         fits = isinstance(value, bool) == switch and isinstance(value, int)
-        if not fits or (not switch and value < least):
-            wanted = "true or false" if switch else f"a whole number of at least {least}"
+        if not fits or (not switch and not least <= value <= most):
+            below = f" and at most {most}" if fits and value > most else ""
+            wanted = "true or false" if switch else f"a whole number of at least {least}{below}"
             at = (*path, name) if name in said else path
             raise Refused(at, f"needs {name}, {wanted}")
     if method == "morris" and options["levels"] % 2:

@@ -3,7 +3,7 @@
 One page with a picture and controls: `show` serves it. `renderer` decides which state is rendered
 next, `session` who looks and who controls, `server` is the way to the browser. The page knows
 pictures, sliders, choices, buttons and a mouse, and nothing of any workload;
-`societies.workload.view` has the types between the two.
+`societies.workload.declare.view` has the types between the two.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from societies.errors import ConfigError
 from societies.view.listening import LOOPBACK, PORT, Listening, listen
-from societies.workload.view import View
+from societies.workload.declare.view import View
 
 __all__ = ["LOOPBACK", "PORT", "Listening", "listen", "require_packages", "show"]
 

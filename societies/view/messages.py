@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from societies.view.renderer import Numbered
-from societies.workload.view import (
+from societies.workload.declare.view import (
     Button,
     Change,
     Choice,

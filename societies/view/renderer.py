@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from societies.workload.view import Frame, View
+from societies.workload.declare.view import Frame, View
 
 S = TypeVar("S")
 

@@ -6,11 +6,13 @@ import asyncio
 import hmac
 import logging
 import re
+import signal
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,6 +23,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from societies import signals
 from societies.config import to_yaml
 from societies.view import messages
 from societies.view.listening import Listening, is_loopback
@@ -88,11 +91,11 @@ class Page:
             given = connection.query_params.get("token", "")
             if not hmac.compare_digest(given.encode(), self._listening.token.encode()):
                 return "wrong token: open the address that societies view has printed"
-        elif not is_loopback(urlsplit(f"//{host}").hostname or ""):
+        elif not is_loopback(_parts(f"//{host}")[1]):
             # The name of a foreign site that resolves to this machine would pass for its own.
             return "this page is for this machine only: open http://localhost"
         origin = connection.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and _parts(origin)[0] != host:
             return "this page is not for other sites"
         return ""
 
@@ -105,7 +108,7 @@ class Page:
 
     async def _file(self, request: Request) -> Response:
         """A file of the page, the same for everybody: no token is asked for."""
-        name = request.url.path.lstrip("/")
+        name = request.scope["path"].lstrip("/")  # its URL is none if the host is none
         return FileResponse(PAGE / name, media_type=FILES[name], headers=HEADERS)
 
     def _picture(self, request: Request) -> Response:
@@ -185,6 +188,15 @@ class Page:
                     await websocket.send_bytes(data)
 
 
+def _parts(address: str) -> tuple[str, str]:
+    """Return host with port, and host alone, of an address; nothing if it is none."""
+    try:
+        parts = urlsplit(address)
+        return parts.netloc, parts.hostname or ""
+    except ValueError:  # brackets or ports that are none, as of "[::1"
+        return "", ""
+
+
 def one_line(error: BaseException) -> str:
     """Return an error in one line."""
     return " ".join(str(error).split()) or type(error).__name__
@@ -205,7 +217,7 @@ class _OneLine(logging.Handler):
 
 
 class Server(uvicorn.Server):
-    """Serves a page until Ctrl-C, or until `end` is called.
+    """Serves a page until Ctrl-C, SIGTERM or SIGHUP, or until `end` is called.
 
     Parameters
     ----------
@@ -248,9 +260,43 @@ class Server(uvicorn.Server):
         self._opened()
 
     def serve_all(self) -> None:
-        """Serve until the end."""
-        with suppress(KeyboardInterrupt):  # how a page is ended
+        """Serve until the end.
+
+        Raises
+        ------
+        Stopped
+            After SIGTERM or SIGHUP, where these end the process.
+        """
+        try:
             self.run(sockets=[self._listening.socket])
+        except KeyboardInterrupt as error:
+            if signals.number_of(error) != signal.SIGINT:  # Ctrl-C is how a page is ended
+                raise
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Let SIGHUP end the page as SIGTERM does, unless it is ignored or has a handler."""
+        hangup = signals.HANGUP
+        if hangup is None or not signals.handled(hangup):
+            with super().capture_signals():
+                yield
+            return
+        former = signal.signal(hangup, self.handle_exit)
+        try:
+            with super().capture_signals():
+                yield
+        finally:
+            signal.signal(hangup, former)
+        if hangup in self._captured_signals:
+            if former is signals.stop:  # to which it would be one with what came before
+                raise signals.Stopped(hangup)
+            signal.raise_signal(hangup)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End the page; a second signal does not wait for its connections."""
+        if signals.counts(sig):
+            self.force_exit = self.should_exit
+            super().handle_exit(sig, frame)
 
     def end(self) -> None:
         """Let `serve_all` return."""

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from societies.view import messages
 from societies.view.renderer import Mailbox, Numbered, Renderer
-from societies.workload.view import Control, View
+from societies.workload.declare.view import Control, View
 
 S = TypeVar("S")
 

@@ -6,13 +6,13 @@ with plain Python, folders that reproduce one launch, timings. `societies new NA
 example; docs/write-a-workload.md explains it.
 """
 
-from societies.workload.coverage import Count, falls, rises
-from societies.workload.fields import Events, Field, Series, series_macros
-from societies.workload.naming import parameters_of, word_macros
-from societies.workload.phases import Launch, Phase, Scratch, Step, phase
-from societies.workload.protocol import Block, Contents, Source, Workload
-from societies.workload.slices import Slices
-from societies.workload.view import (
+from societies.workload.checking.coverage import Count, falls, rises
+from societies.workload.declare.fields import Events, Field, Series, series_macros
+from societies.workload.declare.naming import parameters_of, word_macros
+from societies.workload.declare.phases import Launch, Phase, Scratch, Step, phase
+from societies.workload.declare.protocol import Block, Contents, Source, Workload
+from societies.workload.declare.slices import Slices
+from societies.workload.declare.view import (
     Button,
     Change,
     Choice,

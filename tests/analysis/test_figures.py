@@ -13,7 +13,7 @@ from SALib.sample import sobol as sobol_sample
 from societies import analysis
 from societies.analysis import make_figure, plot_overview
 from societies.analysis.figures import FIGURES, density
-from societies.errors import ConfigError, SocietiesError
+from societies.errors import ConfigError, OutputError, SocietiesError
 from societies.output import Coordinate, ResultFile, Variable
 
 DAYS, COPIES = 60, 4
@@ -85,6 +85,7 @@ BANDS = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("bands", BANDS)
 @pytest.mark.parametrize("name", ["series", "gini", "devices", "interdependence", "shock"])
 def test_every_figure_names_its_band_in_its_legend(name, bands):
@@ -385,6 +386,46 @@ def test_a_study_of_one_key_over_time_has_a_line_for_each_value():
     assert len(make_figure(pending, "series", variables="utility").axes[0].lines) == 2
 
 
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([0.123401, 0.123402, 0.5], ["0.123401", "0.123402", "0.5"]),
+        ([1e6 + 1, 1e6 + 2, 1e6 + 3], ["1000001", "1000002", "1000003"]),
+        ([0.3, 0.1 + 0.2, 2], ["0.29999999999999999", "0.30000000000000004", "2"]),
+        (["w" * 40 + x for x in "abc"], ["w" * 21 + "..." + x for x in ("", " (2)", " (3)")]),
+    ],
+)
+def test_every_point_of_a_study_has_a_line_of_its_own(values, said):
+    """Found in use: of values with the same label only the last was drawn."""
+    data = study({"key": values}, [10.0, 30.0, 20.0])
+    (axes,) = make_figure(data, "series", variables="utility").axes
+    assert [line.get_label() for line in axes.lines] == [f"key {one}" for one in said]
+    np.testing.assert_allclose([line.get_ydata()[1] for line in axes.lines], [10, 30, 20])
+    both = study({"key": values, "other": [1, 2, 3]}, np.arange(3.0))
+    axes = make_figure(both, "sweep", variables="utility").axes[0]
+    ticks = ["".join(text.get_text().split()) for text in axes.get_xticklabels()]
+    assert ticks == [one.replace(" ", "") for one in said]
+
+
+def test_several_studies_are_all_drawn():
+    data = study({"key": [1, 2]}, [10.0, 30.0]), study({"key": [1, 2]}, [20.0, 40.0])
+    for one, source in zip(data, ("a/one.h5", "b/one.h5"), strict=True):
+        one.encoding["source"] = source
+    (axes,) = make_figure(list(data), "series", variables="utility").axes
+    drawn = {line.get_label(): line.get_ydata()[1] for line in axes.lines}
+    expected = {"one: key 1": 10, "one: key 2": 30, "one (2): key 1": 20, "one (2): key 2": 40}
+    assert drawn == pytest.approx(expected)
+
+
+def test_runs_that_are_not_done_are_named_as_left_out():
+    data = study({"key": [3, 6, 12]}, [10.0, 30.0, 20.0])
+    status = ["done"] * 3 + ["failed", "pending", "pending"]
+    figure = make_figure(data.assign_coords(status=("run", status)), "series", variables="utility")
+    said = "left out: 3 of 6 runs, not done, among them all of 1 point"
+    assert said in figure._supxlabel.get_text().split("\n")
+    assert "left out" not in make_figure(data, "series", variables="utility")._supxlabel.get_text()
+
+
 def test_a_study_of_two_keys_is_a_heat_map():
     points = {"b": [1, 1, 2, 2, 3, 3], "a.x": [0.1, 0.2] * 3}
     data = study(points, [1.0, 2, 3, 4, 5, 6])
@@ -437,6 +478,9 @@ def test_sensitivity_is_drawn_as_bars_with_intervals():
         ({"figure": "series", "variables": "uility"}, ConfigError, "did you mean 'utility'"),
         ({"figure": "series", "variables": "hhi"}, ConfigError, "has the dimensions"),
         ({"figure": "hhi", "bands": "none"}, ConfigError, "leaves no choice of it"),
+        ({"figure": "series", "variables": "number"}, ConfigError, "has the dimensions none"),
+        ({"figure": "shock", "variables": "minutes"}, ConfigError, "has the dimensions"),
+        ({"figure": "distribution", "variables": "by_agent"}, ConfigError, "has the dimensions"),
         ({"figure": "distribution", "variables": "x"}, ConfigError, "no quantity of agents"),
         ({"figure": "sweep"}, SocietiesError, "is no study"),
         ({"figure": "sensitivity"}, SocietiesError, "is no study"),
@@ -444,7 +488,30 @@ def test_sensitivity_is_drawn_as_bars_with_intervals():
 )
 def test_what_cannot_be_drawn_says_why(asked, error, message):
     with pytest.raises(error, match=message):
-        make_figure(run(), **asked)
+        data = run(configuration=SHOCK)
+        by_agent = data.agent_utility.expand_dims(source=SOURCES).transpose()
+        make_figure(data.assign(number=3, by_agent=by_agent), **asked)
+
+
+def test_a_search_says_that_it_has_no_figure():
+    data = xr.Dataset({"value": ("game", [1, 2])}, attrs={"clock": "superstep", "copies": "game"})
+    said = "has no figure, as its run records no number for each superstep; `societies export FILE"
+    with pytest.raises(OutputError, match=said):
+        make_figure(data)
+
+
+def test_transposed_variables_are_drawn_as_others():
+    data = run(configuration=SHOCK)
+    data["agent_utility"] = data.agent_utility.transpose("agent", "agent_day", "society")
+    data = data.transpose("day", ...)
+    for figure in sorted({*FIGURES} - {"trade_network", "sweep", "sensitivity", "income"}):
+        make_figure(data, figure)
+
+
+def test_means_of_days_that_are_recorded_now_and_then_say_so():
+    for every, said in ((1, "means of 8 days"), (10, "means of 8 recorded days")):
+        data = run(days=2000)[["gini"]].assign_coords(day=np.arange(1, 2001) * every)
+        assert said in make_figure(data, "series")._supxlabel.get_text()
 
 
 def test_what_a_result_lacks_is_named():

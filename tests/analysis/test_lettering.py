@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from societies.analysis import make_figure
-from societies.workload.lettering import columns_of, legend_above, wrapped
+from societies.workload.drawing.lettering import columns_of, legend_above, wrapped
 
 
 @pytest.mark.parametrize(

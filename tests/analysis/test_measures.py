@@ -94,7 +94,7 @@ def test_what_is_missing_does_not_count_and_nothing_is_defined_below_zero(measur
     found = measure(gone)
     alive = measure(data.isel(society=0, agent=slice(7)))
     np.testing.assert_allclose(found.isel(society=0), alive, rtol=1e-12)
-    assert np.isnan(found[1, 2]) or measure is analysis.hhi  # nobody is left: no shares
+    assert np.isnan(found[1, 2])  # nobody is left
     np.testing.assert_allclose(found.isel(society=2), measure(data).isel(society=2), rtol=1e-12)
     assert np.isnan(measure(agents(-3, 1, 1))) or measure is analysis.top_share
 
@@ -225,6 +225,48 @@ def test_recovery_is_the_first_of_enough_days_in_a_row():
         analysis.recovery_time(data, at=100)
 
 
+def by_day(values, days, shock=40):
+    """Return a series that is 10 up to a shock, and then has these values on these days."""
+    days = np.concatenate([np.arange(days[1] - days[0], shock + 1, days[1] - days[0]), days])
+    before = len(days) - len(values)
+    return xr.DataArray([10.0] * before + list(values), {"day": days}, ("day",))
+
+
+@pytest.mark.parametrize(
+    ("every", "values", "expected"),
+    [
+        (1, [10] * 12 + [4] * 8 + [10] * 20, 20),  # ten good days, and then it falls
+        (1, [10] * 12 + [4] * 28, np.nan),  # and never comes back
+        (1, [4] * 5 + [10] * 9 + [4] + [10] * 25, 15),  # nine good days are no recovery
+        (1, [10] * 31 + [4] * 9, np.nan),
+        (1, [4] * 31 + [10] * 9, np.nan),  # nine days to the end: nobody knows
+        (1, [10] * 40, 0),
+        (10, [10] * 4, 0),  # recorded every ten days, it never falls
+        (10, [4, 4, 10, 10], 29),  # day 70; the shock concerns day 41 first
+        (10, [10, 4, 10, 4], np.nan),
+        (10, [10, 4, 4, 10], np.nan),
+        (5, [4, 10, 10, 10, 4, 4, 4, 4], 9),
+        (1, [4] * 5 + [np.nan] * 3 + [10] * 32, 8),
+        (1, [np.nan] * 40, np.nan),
+    ],
+)
+def test_recovery_is_counted_in_days_from_the_first_fall(every, values, expected):
+    data = by_day([float(one) for one in values], np.arange(40 + every, 81, every))
+    found = analysis.recovery_time(data, at=40)
+    assert float(found.recovery_time) == pytest.approx(expected, nan_ok=True)
+    turned = analysis.recovery_time(data[::-1], at=40)  # the order of rows says nothing
+    assert float(turned.recovery_time) == pytest.approx(expected, nan_ok=True)
+
+
+def test_recovery_needs_a_level_and_days_enough():
+    data = by_day([4.0] * 3, np.arange(45, 60, 5))
+    assert float(analysis.recovery_time(data - 20, at=40).recovery_time.isnull())
+    with pytest.raises(ConfigError, match="at=40: needs a day before and 20 after"):
+        analysis.recovery_time(data, at=40, hold=20)
+    often = data.rename(day="agent_day")
+    assert float(analysis.recovery_time(often, at=40).recovery_time.isnull())
+
+
 def test_a_kuznets_curve_is_a_regression():
     import statsmodels.api  # takes a second, also of processes that have other tests
 
@@ -291,6 +333,19 @@ def test_intervals_leave_out_what_is_missing_and_need_two():
     assert bool(found.low.isel(day=1, agent=3).isnull())
     assert bool(found.low.isel(day=2, agent=5).isnull())
     assert bool(analysis.mean_interval(data[:1]).low.isnull().all())
+
+
+def test_replicates_of_several_points_are_no_replicates_of_one():
+    data = xr.DataArray(
+        np.arange(6.0),
+        {"point": ("run", [0, 0, 1, 1, 2, 2]), "replicate": ("run", [0, 1] * 3)},
+        "run",
+    )
+    for interval in (analysis.mean_interval, analysis.quantile_interval):
+        with pytest.raises(ConfigError, match="3 points with up to 2 replicates"):
+            interval(data, "run")
+        assert interval(data[:2], "run").attrs["replicates"] == 2
+        assert interval(analysis.over_replicates(data), "run").attrs["replicates"] == 3
 
 
 def test_quantiles_are_those_of_numpy():

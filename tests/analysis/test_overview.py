@@ -17,7 +17,9 @@ from societies.economy import figure as economy_figure
 from societies.economy.figure import PANELS
 from societies.errors import OutputError, SocietiesError
 from societies.output import Coordinate, ResultFile, Variable
-from societies.workload.figure import STYLE, series_figure
+from societies.workload.drawing.figure import STYLE, series_figure
+
+pytestmark = pytest.mark.ci
 
 SERIES = [variable for variable, *_ in PANELS]
 

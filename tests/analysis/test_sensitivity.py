@@ -1,5 +1,6 @@
 """Are Sobol indices, elementary effects and emulators those of functions whose are known?"""
 
+import json
 import math
 import sys
 
@@ -61,7 +62,7 @@ def test_the_order_of_the_parameters_is_that_of_the_design_not_of_the_file():
         *("x2", "x1", "x3")
     ]
     shuffled = data.isel(run=np.random.default_rng(1).permutation(data.sizes["run"]))
-    with pytest.raises(ConfigError, match="no Saltelli design of x1, x2, x3, or not in its order"):
+    with pytest.raises(ConfigError, match=r"no Saltelli design of 3 .*, or not in its order"):
         analysis.sobol(shuffled)
 
 
@@ -141,6 +142,140 @@ def test_the_leave_one_out_error_is_that_of_fits_without_the_point():
         errors.append(target[left_out] - smooth._kernel(unit[[left_out]], unit[kept])[0] @ weights)
     assert made.q2 == pytest.approx(1 - np.mean(np.square(errors)) / np.mean(target**2), rel=1e-6)
     assert made.q2 < 0.98  # noise cannot be predicted
+
+
+# ------------------------------------------- runs in another order, and such as are not there
+
+
+def morris_design(levels=4, count=12, seed=2):
+    box = {"num_vars": 3, "names": NAMES, "bounds": [[0, 10], [1, 3], [-1, 1]]}
+    return morris_sample.sample(box, count, num_levels=levels, seed=seed)
+
+
+def runs(x, of, replicates=2, design=None):
+    """Return the runs of a study; each replicate has a level of its own."""
+    count, random = len(x), np.random.default_rng(1)
+    point = np.repeat(np.arange(count), replicates)
+    replicate = np.tile(np.arange(replicates), count)
+    y = of(x)[point] + 500.0 * replicate + random.normal(0, 1e-9, len(point))
+    more = {"point": ("run", point), "replicate": ("run", replicate)}
+    found = study(x[point], y, **more)
+    if design is not None:
+        found.point.attrs["design"] = json.dumps([design])
+    return found
+
+
+def linear(x):
+    return 2 * x[:, 0] - 5 * x[:, 1]
+
+
+@pytest.mark.parametrize("levels", [2, 4, 6, 8, 10])
+def test_effects_are_those_of_any_number_of_levels(levels):
+    x = morris_design(levels, count=40)
+    found = analysis.morris(runs(x, linear), resamples=2)
+    np.testing.assert_allclose(found.mu, [20, -10, 0], atol=1e-6)
+    said = runs(x, linear, design={"morris": {"levels": levels, "trajectories": 40}})
+    np.testing.assert_allclose(analysis.morris(said, resamples=2).mu, [20, -10, 0], atol=1e-6)
+    if levels > 2:
+        with pytest.raises(ConfigError, match=f"levels=2: 'x1' has {levels} values"):
+            analysis.morris(said, levels=2)
+
+
+def test_levels_that_cannot_be_seen_are_asked_for():
+    few = runs(morris_design(8, count=2), linear)
+    with pytest.raises(ConfigError, match="levels: the points do not show how many levels"):
+        analysis.morris(few)
+    np.testing.assert_allclose(
+        analysis.morris(few, levels=8, resamples=2).mu, [20, -10, 0], atol=1e-6
+    )
+    with pytest.raises(ConfigError, match="levels=5: must be even"):
+        analysis.morris(few, levels=5)
+
+
+def test_the_order_of_runs_says_nothing():
+    random = np.random.default_rng(3)
+    x = sobol_sample.sample(BOX, 32, calc_second_order=True, seed=1)
+    for data, measure in (
+        (runs(morris_design(), linear), lambda d: analysis.morris(d, resamples=2)),
+        (runs(x, ishigami), lambda d: analysis.sobol(d, second_order=True, resamples=2)),
+    ):
+        mixed = data.isel(run=random.permutation(data.sizes["run"]))
+        xr.testing.assert_allclose(measure(mixed), measure(data))
+
+
+def test_a_part_of_a_design_is_no_design():
+    x = sobol_sample.sample(BOX, 16, calc_second_order=False, seed=1)
+    for data, measure, what in (
+        (runs(morris_design(8), linear), analysis.morris, "trajectories"),
+        (runs(x, ishigami), analysis.sobol, "groups"),
+    ):
+        part = data.isel(run=(data.point % 2 == 0).values)
+        with pytest.raises(ConfigError, match=f"make no whole {what} of x1, x2, x3: merge"):
+            measure(part)
+
+
+def test_groups_that_lack_points_are_left_out_and_this_is_said():
+    x = sobol_sample.sample(BOX, 64, calc_second_order=False, seed=1)
+    for whole, size, measure, said in (
+        (morris_design(), 4, analysis.morris, "10 of 12 trajectories"),
+        (x, 5, analysis.sobol, "62 of 64 groups"),
+    ):
+        of = linear if size == 4 else ishigami
+        data = runs(whole, of)
+        holes = data.isel(run=~np.isin(data.point, [size, size + 1, 4 * size]))
+        left = np.delete(whole, [*range(size, 2 * size), *range(4 * size, 5 * size)], axis=0)
+        with pytest.warns(UserWarning, match=f"'gini': {said} are used; the others lack points"):
+            found = measure(holes, resamples=2)
+        expected = measure(runs(left, of), resamples=2)
+        name = "mu" if size == 4 else "total"
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-6, atol=1e-6)
+
+
+def test_a_study_that_grew_has_its_whole_trajectories():
+    """Points that are there already are not added: the trajectory that has them has a hole."""
+    first, second = morris_design(count=8), morris_design(count=9, seed=5)
+    known = (second[:, None] == first).all(-1).any(1)
+    assert 0 < known.sum() < len(second)
+    grown = np.concatenate([first, second[~known]])
+    with pytest.warns(UserWarning, match="trajectories are used; the others lack points"):
+        found = analysis.morris(runs(grown, linear), resamples=2)
+    np.testing.assert_allclose(found.mu, [20, -10, 0], atol=1e-6)
+
+
+def test_replicates_are_told_by_their_point():
+    """One missing at each of two points: found in use, outcomes of other points were averaged."""
+    x = np.random.default_rng(6).uniform(0, 1, (30, 3))
+    data = runs(x, lambda x: 10 * x[:, 0])
+    lost = ((data.point == 3) & (data.replicate == 0)) | ((data.point == 9) & (data.replicate == 1))
+    with pytest.warns(UserWarning, match="2 of 30 points have fewer than 2 replicates"):
+        found = analysis.over_replicates(data.isel(run=~lost.values))
+    level = np.full(30, 250)
+    level[[3, 9]] = 500, 0  # that of the replicate that is left
+    expected = 10 * x[:, 0] + level
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert found.point.values.tolist() == list(range(30))
+    np.testing.assert_array_equal(found.x2, x[:, 1])
+    mixed = data.isel(run=np.random.default_rng(1).permutation(60))
+    xr.testing.assert_allclose(analysis.over_replicates(mixed), analysis.over_replicates(data))
+    bare = mixed.drop_vars("point")  # the replicates have their points in different orders
+    with pytest.raises(ConfigError, match="runs of point 0 have different values of 'x1'"):
+        analysis.over_replicates(bare)
+    with pytest.raises(ConfigError, match="a replicate of a point is there twice"):
+        analysis.over_replicates(xr.concat([data, data[:1]], "run"))
+    other = data.assign_coords(x1=("run", data.x1.values + (data.replicate.values == 1)))
+    with pytest.raises(ConfigError, match="runs of point 0 have different values of 'x1'"):
+        analysis.over_replicates(other)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_an_outcome_that_is_no_number_is_refused(value):
+    x = sobol_sample.sample(BOX, 8, calc_second_order=False, seed=1)
+    y = ishigami(x)
+    y[3] = value
+    with pytest.raises(ConfigError, match=r"missing( \(infinite\))? at 1 of 40 points"):
+        analysis.sobol(study(x, y))
+    with pytest.raises(ConfigError, match="missing or infinite at some points"):
+        analysis.emulator(study(x, y))
 
 
 def test_what_is_no_design_says_why(monkeypatch):

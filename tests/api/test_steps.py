@@ -12,8 +12,8 @@ import xarray as xr
 import societies
 from societies import config_from_dict
 from societies.errors import ConfigError, DeviceError
-from societies.workload.batches import Room
-from societies.workload.bench import PAYS
+from societies.workload.checking.bench import PAYS
+from societies.workload.running.batches import Room
 
 SMALL = {"workload": "economy", "agents": 5, "resources": 4, "days": 4, "replicates": 2}
 PLATE = {"workload": "laplace", "side": 8, "steps": 40, "tolerance": 0.02, "check_every": 4}

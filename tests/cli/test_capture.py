@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -18,8 +19,11 @@ from societies.economy import schedule
 from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError
 from societies.opencl import Program, choose_device
-from societies.workload import capture as core
-from societies.workload.capture_folder import capture_launches
+from societies.workload.checking import capture as core
+from societies.workload.checking import capture_driver, capture_folder
+from societies.workload.checking.capture_folder import capture_launches
+
+pytestmark = pytest.mark.ci
 
 RUN = """
 workload: economy
@@ -386,3 +390,21 @@ def test_mistakes_in_the_words_of_another_clock(words, said, shell, tmp_path):
     code, out, err = shell("capture", "plate.yaml", "--device", "cpu", *words)
     assert (code, out) == (2, "")
     assert said in err and len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("umask", "mode"), [(0o077, 0o700), (0o027, 0o750), (0o022, 0o755)])
+def test_a_folder_has_the_rights_that_the_umask_leaves(umask, mode, tmp_path):
+    before = os.umask(umask)
+    try:
+        capture_folder._write(tmp_path / "c", {"README.txt": ""}, {}, overwrite=False)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "c").stat().st_mode) == mode
+    assert not [one for one in tmp_path.iterdir() if one.name.startswith(".")]
+
+
+@pytest.mark.parametrize("file", ["../kernel.cl", "/etc/passwd", "kernel.cl/../x", "driver.py"])
+def test_the_driver_builds_nothing_but_kernels_of_the_folder(file):
+    assert capture_driver.kernels("kernel_2.cl") == "kernel_2.cl"
+    with pytest.raises(ValueError, match="is no file of kernels"):
+        capture_driver.kernels(file)

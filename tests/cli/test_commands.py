@@ -23,9 +23,9 @@ import societies
 from societies import load_config
 from societies.errors import BuildError, ConfigError, DeviceError, Interrupted, OutputError
 from societies.paths import data_directory, shipped_configurations, shipped_sweeps
-from societies.workload.fields import Field
-from societies.workload.protocol import Workload
-from societies.workload.registry import workload_names
+from societies.workload.declare.fields import Field
+from societies.workload.declare.protocol import Workload
+from societies.workload.declare.registry import workload_names
 
 SMALL = "workload: economy\nagents: 5\nresources: 4\ndays: 6\n"
 PLATE = "workload: laplace\nside: 8\nsteps: 40\nrecord: {series: 10}\n"
@@ -137,6 +137,7 @@ def test_shipped_configurations_and_sweeps_are_listed_and_guessed(shell):
         assert f"did you mean '{name}'?" in shell("run", f"{name}s")[2]
 
 
+@pytest.mark.ci
 def test_a_result_or_a_sweep_is_no_configuration_of_a_run(shell, small):
     shell("run", "small.yaml", "-q")
     assert shell("run", "small.h5") == (
@@ -155,6 +156,7 @@ def test_a_result_or_a_sweep_is_no_configuration_of_a_run(shell, small):
     assert "'sweep' is no workload; give a sweep to" in shell("check", "sweep.yaml")[2]
 
 
+@pytest.mark.ci
 def test_a_run_made_with_set_is_extended_by_the_configuration_that_its_file_has(shell, small):
     set_ = ["--set", "first_society=3"]  # with the kernels of other tests
     for out, days in (("short.h5", "2"), ("long.h5", "4")):
@@ -253,6 +255,7 @@ def test_a_workload_that_is_not_known_is_guessed(shell):
     )
 
 
+@pytest.mark.ci
 def test_results_of_two_workloads_are_not_compared(shell, small):
     """Found in use: ``--variables agents_alive: no such variable``, which nobody had asked for."""
     (small / "plate.yaml").write_text("workload: laplace\nside: 8\nsteps: 4\n")
@@ -515,6 +518,7 @@ def test_devices_are_listed_with_limits_and_the_choice_of_auto(shell):
     assert out.count("(auto)") == 1
 
 
+@pytest.mark.ci
 def test_plot_prints_the_pictures_it_drew(shell, small):
     assert shell("run", "small.yaml", "-q")[0] == 0
     code, out, _ = shell("plot", "small.h5", "--out", "pictures")
@@ -542,7 +546,7 @@ def test_an_error_for_people_is_its_message_and_its_exit_code(shell, monkeypatch
     def fail(*_, **__):
         raise error("what, where\nwhat to do")
 
-    monkeypatch.setattr("societies.workload.registry.load_config", fail)
+    monkeypatch.setattr("societies.workload.declare.registry.load_config", fail)
     assert shell("check", "small.yaml") == (code, "", "what, where\nwhat to do\n")
 
 
@@ -550,7 +554,7 @@ def test_a_defect_of_ours_is_one_line_that_asks_for_a_report(shell, monkeypatch)
     def fail(*_, **__):
         raise ZeroDivisionError("division\nby zero")
 
-    monkeypatch.setattr("societies.workload.registry.load_config", fail)
+    monkeypatch.setattr("societies.workload.declare.registry.load_config", fail)
     code, out, err = shell("check", "small.yaml")
     assert (code, out) == (1, "")
     assert err == (
@@ -563,9 +567,11 @@ def test_a_mistake_in_the_code_of_a_workload_is_told_its_place(shell, monkeypatc
     """Found in use: what was wrong in one's own file was an internal error, to be reported."""
     (tmp_path / "own_model.py").write_text("def load_config(*_):\n    return {}['agnt']\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("societies.workload.registry.foreign_packages", lambda: {"own_model"})
+    monkeypatch.setattr(
+        "societies.workload.declare.registry.foreign_packages", lambda: {"own_model"}
+    )
     own = importlib.import_module("own_model")
-    monkeypatch.setattr("societies.workload.registry.load_config", own.load_config)
+    monkeypatch.setattr("societies.workload.declare.registry.load_config", own.load_config)
     code, out, err = shell("check", "small.yaml")
     assert (code, out) == (1, "")
     assert err == (

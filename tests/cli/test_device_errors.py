@@ -19,7 +19,7 @@ from societies.opencl import Device
 from societies.opencl import device as device_module
 from societies.opencl.kernel import Kernel
 from societies.opencl.stderr import heard_stderr
-from societies.workload import engines
+from societies.workload.running import engines
 
 RUN = """
 workload: economy
@@ -229,7 +229,7 @@ def test_a_kernel_that_does_not_build(folder):
     )
     program = f"""
 from societies import cli
-from societies.workload import engines
+from societies.workload.running import engines
 shipped = engines.kernel_files
 engines.kernel_files = lambda p: [*shipped(p), {str(folder / "broken.cl")!r}]
 cli.main(["run", "run.yaml"])

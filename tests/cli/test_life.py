@@ -11,13 +11,15 @@ import yaml
 
 from reference_py.economy.society import new_society
 from societies import config_from_dict
+from societies.economy.explain import life as life_module
 from societies.economy.explain import report_life
-from societies.economy.explain.agent_life import PARTS
-from societies.economy.explain.life import days_of, life
+from societies.economy.explain.agent_life import PARTS, Dealt, Life, Swapped
+from societies.economy.explain.life import _dealt, _partner, _swapped, days_of, life
 from societies.economy.parameters import parameters
 from societies.economy.schedule import day_schedule
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
+from societies.workload.declare.phases import Step
 
 SETTINGS = {
     "workload": "economy",
@@ -159,6 +161,62 @@ def test_ranks_follow_from_the_wealth_of_all(lived):
     )[:10]
 
 
+REMOVALS = {1: 0, 3: 5, 6: 1}
+"""Agents that are removed, by the day at whose end they are."""
+
+
+@pytest.fixture(scope="module")
+def thinned():
+    """Return parameters, and the reference's evenings of a society that loses half its agents."""
+    from societies.economy.engine import ReferenceEngine
+
+    shocks = [{"day": day, "remove": "agent", "index": a} for day, a in REMOVALS.items()]
+    config = config_from_dict({**SETTINGS, "shocks": shocks, "record": {"measures": True}})
+    p = parameters(config)
+    engine = ReferenceEngine(p)
+    engine.start()
+    names = ("alive", "wealth", "income_extraction", "income_swaps", "income_sales")
+    names += ("spending_devices", "utility_consumed", "wealth_devices")
+    evenings = [{name: array[0] for name, array in engine.arrays(*names).items()}]
+    for day in range(1, 15):
+        for step in day_schedule(p, day):
+            engine.step(step, day)
+        evenings.append({name: array[0] for name, array in engine.arrays(*names).items()})
+    return config, evenings
+
+
+@pytest.mark.parametrize("agent", [2, 3, 4])
+def test_others_are_the_living_and_are_overtaken_by_wealth(thinned, agent):
+    """Means, ranks and who left whom behind, from the wealth of all on every evening."""
+    config, evenings = thinned
+    found = life(WORKLOAD, config, days="1:14", agent=agent, device="reference")
+    overtook = 0
+    for day, before, now in zip(found.days, evenings, evenings[1:], strict=False):
+        living = [a for a in range(6) if now["alive"][a]]
+        others = [a for a in living if a != agent]
+        wealth, was = now["wealth"], before["wealth"]
+        assert found.mean_wealth[day.day - 1] == pytest.approx(np.mean(wealth[living]))
+        assert day.rank == 1 + sum(wealth[a] > wealth[agent] for a in living)
+        parts = {
+            "extraction": now["income_extraction"],
+            "swaps": now["income_swaps"],
+            "sales": now["income_sales"],
+            "payments": -now["spending_devices"],
+            "consumption": -now["utility_consumed"],
+            "devices": now["wealth_devices"] - before["wealth_devices"],
+        }
+        parts["other"] = wealth - was - sum(parts.values())
+        for name, part in parts.items():
+            assert day.change[name] == pytest.approx(part[agent], abs=1e-9)
+            assert day.mean[name] == pytest.approx(np.mean(part[others]), abs=1e-9)
+        ahead = [a for a in others if was[a] > was[agent] and wealth[a] < wealth[agent]]
+        behind = [a for a in others if was[a] < was[agent] and wealth[a] > wealth[agent]]
+        if day.day > 1:
+            assert (day.overtook, day.overtaken_by) == (ahead, behind)
+            overtook += len(ahead) + len(behind)
+    assert len(found.days) == 14 and overtook > 2
+
+
 def test_a_life_can_begin_anywhere(lived, tmp_path):
     from societies import run
 
@@ -205,6 +263,45 @@ def test_a_life_that_ends():
     assert "removed at the end of day 12" in report_life.text(ended)
 
 
+def evening(alive, wealth, **more):
+    """Return what a life reads in the evening of four agents that hold one resource."""
+    zero = np.zeros(4)
+    parts = ("income", "income_extraction", "income_swaps", "utility_consumed", "gain_per_minute")
+    return {
+        "alive": np.array(alive),
+        "wealth": np.array(wealth, float),
+        "extracted": np.zeros((4, 1), int),
+        **dict.fromkeys(parts, zero),
+        **{name: np.array(values, float) for name, values in more.items()},
+    }
+
+
+def test_removed_agents_are_no_others():
+    """Agent 0 passes 1; 2 was removed yesterday, 3 today, when its numbers became zeros."""
+    found = Life(4, 1, 0, 0, 1, 3, False)
+    before = evening([1, 1, 0, 1], [5, 6, 0, 9])
+    after = evening([1, 1, 0, 0], [8, 7, 0, 0], income_extraction=[4, 2, 0, 0])
+    day = life_module._day(found, 2, before, after)
+    assert (day.rank, day.overtook, day.overtaken_by) == (1, [1], [])
+    assert day.change["extraction"] == 4 and day.mean["extraction"] == 2
+    assert sum(day.mean.values()) == 1
+    alone = evening([1, 0, 0, 0], [3, 0, 0, 0])
+    assert not any(life_module._day(found, 3, after, alone).mean.values())
+
+
+def test_a_rank_that_changes_by_a_removal_alone_says_so():
+    found = Life(4, 1, 0, 0, 1, 2, False, before=(2, 5.0))
+    first = life_module._day(found, 1, None, evening([1] * 4, [5, 6, 2, 1]))
+    second = life_module._day(
+        found, 2, evening([1] * 4, [5, 6, 2, 1]), evening([1, 0, 1, 1], [5, 0, 2, 1])
+    )
+    found.days, found.mean_wealth = [first, second], [3.5, 8 / 3]
+    assert second.overtook == second.overtaken_by == []
+    assert "rank 2 -> 1;" in report_life.text(found)
+    said = " ".join(report_life.text(found).split())
+    assert "passed nobody: others were removed, or equally wealthy" in said
+
+
 @pytest.mark.parametrize("text", ["", "5", "0:3", "4:3", "a:b", "1:2:3", "-1:4"])
 def test_days_that_are_none(text):
     with pytest.raises(ConfigError, match="expected first:last"):
@@ -227,3 +324,79 @@ def test_lives_that_are_none(words, message, shell, tmp_path):
     code, _, err = shell("trace", str(path), "--agent", "2", *words, "--device", "reference")
     assert code == 2
     assert message in " ".join(err.split())
+
+
+# -- single steps, by hand -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("order", "agent", "other"),
+    [
+        ([3, 1, 4, 0, 2], 3, 1),
+        ([3, 1, 4, 0, 2], 1, 3),
+        ([3, 1, 4, 0, 2], 4, 0),
+        ([3, 1, 4, 0, 2], 0, 4),
+        ([3, 1, 4, 0, 2], 2, None),  # the last of an odd number
+        ([3, 1, 4, 0], 0, 4),
+        ([3, 1], 2, None),  # not in this market
+    ],
+)
+def test_neighbours_in_the_order_of_a_round_meet(order, agent, other):
+    assert _partner(np.array(order), agent) == other
+
+
+def test_what_an_agent_swapped_in_a_round():
+    held = np.array([[9, 9, 9, 9], [5, 0, 7, 1]], np.int32)
+    after = np.array([[9, 9, 9, 9], [2, 1, 7, 9]], np.int32)
+    before = {"held": held, "income_swaps": np.array([1.0, 4.0]), "partner": 6}
+    now = {"held": after, "income_swaps": np.array([1.0, 6.5])}
+    assert list(_swapped(1, before, now)) == [Swapped(6, {0: 3}, {1: 1, 3: 8}, 2.5)]
+    assert list(_swapped(0, before, now)) == []
+
+
+def test_what_devices_an_agent_sold_and_bought_in_a_round():
+    """Agent 1 sold two of type 2 to agent 0, and bought one of it of agent 0."""
+    step = Step("device_trading", arguments={"device_type": 2})
+    before = {
+        "partner": 0,
+        "devices_sold": np.array([[0, 0, 4], [7, 0, 3]]),
+        "income_sales": np.array([10.0, 20.0]),
+        "spending_devices": np.array([1.0, 2.0]),
+    }
+    after = {
+        "devices_sold": np.array([[0, 0, 5], [7, 0, 5]]),
+        "income_sales": np.array([11.0, 28.0]),
+        "spending_devices": np.array([9.0, 5.5]),
+        "bought": np.array([[0, 1, 1, 0], [1, 0, 0, 0]]),
+    }
+    sold, bought = _dealt(1, step, before, after)
+    assert sold == Dealt(True, 2, 2, (1, 2), 0, 8.0)
+    assert bought == Dealt(False, 2, 1, (0,), 0, 3.5)
+    assert list(_dealt(1, step, {**before, "partner": None}, after)) == []
+    only = {**after, "devices_sold": np.array([[0, 0, 4], [7, 0, 5]])}
+    assert list(_dealt(1, step, before, only)) == [sold]
+    assert list(_dealt(0, step, {**before, "partner": 1}, only)) == [
+        Dealt(False, 2, 2, (1, 2), 1, 8.0)
+    ]
+
+
+def test_a_life_without_devices_and_of_a_society_by_its_number():
+    """Days before the first are run; before the first of all there is no wealth."""
+    few = {**SETTINGS, "devices": "none", "shocks": [], "first_society": 5, "replicates": 3}
+    for name in ("device", "invention", "devices_market"):
+        del few[name]
+    config = config_from_dict(few)
+    whole = life(WORKLOAD, config, days="1:6", agent=1, society=7, device="reference")
+    assert whole.society == 7 and not whole.devices and len(whole.days) == 6
+    alone = config_from_dict({**few, "first_society": 7, "replicates": 1})
+    assert life(WORKLOAD, alone, days="1:6", agent=1, device="reference").days == whole.days
+    other = life(WORKLOAD, config, days="1:6", agent=1, device="reference")
+    assert other.society == 5 and other.days != whole.days
+    assert [day.wealth_devices for day in whole.days] == [0.0] * 6
+    assert whole.before is None and whole.reached.startswith("by days 1 to 6 on ")
+    later = life(WORKLOAD, config, days="4:6", agent=1, society=7, device="reference")
+    assert later.before == (whole.days[2].rank, whole.days[2].wealth)
+    assert later.days == whole.days[3:]
+    assert later.mean_wealth == whole.mean_wealth[3:]
+    single = life(WORKLOAD, config, days="4:4", agent=1, society=7, device="reference")
+    assert single.days == whole.days[3:4]

@@ -11,7 +11,7 @@ from societies import config_from_dict
 from societies.economy import duration
 from societies.errors import shell_words
 from societies.opencl import choose_device
-from societies.workload import sufficiency
+from societies.workload.running import sufficiency
 
 SMALL = "workload: economy\nagents: 5\nresources: 4\ndays: 3\n"
 Usage = namedtuple("Usage", "total used free")

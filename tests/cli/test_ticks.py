@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 from societies.paths import shipped_configurations, shipped_sweeps
-from societies.workload.registry import workload_names
+from societies.workload.declare.registry import workload_names
 
 ECONOMY = "workload: economy\nagents: 5\nresources: 4\ndays: 6\n"
 PLATE = "workload: laplace\nside: 8\nsteps: 20\nrecord: {series: 5}\n"
@@ -128,6 +128,7 @@ def test_timings_are_a_table_and_a_file(shell, monkeypatch):
     assert shell("bench", "plate.yaml", *words, "--out", "speed.csv", "--overwrite")[0] == 0
 
 
+@pytest.mark.ci
 def test_a_workload_draws_its_own_figure_with_its_own_options(shell):
     assert shell("run", "plate.yaml", *REFERENCE, "-q")[0] == 0
     pictures = []

@@ -22,7 +22,7 @@ from societies.economy.parameters import parameters
 from societies.economy.series import series_of
 from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError
-from societies.workload.fields import state_hash
+from societies.workload.declare.fields import state_hash
 
 SETTINGS = {
     "workload": "economy",

@@ -10,9 +10,9 @@ import xarray as xr
 import societies
 from societies import SocietiesError, config_from_dict
 from societies.economy.config import EconomyConfig
-from societies.workload.points import _MADE, points_of, with_table
-from societies.workload.tables import table_of
-from societies.workload.varying import NotVarying, varying
+from societies.workload.declare.varying import NotVarying, varying
+from societies.workload.running.points import _MADE, points_of, with_table
+from societies.workload.running.tables import table_of
 
 GROUPS = [{"name": "one", "share": 0.5}, {"name": "other", "share": 0.5}]
 
@@ -138,11 +138,11 @@ def test_a_row_is_named_with_its_society_and_its_line(tmp_path):
         ),
         (
             "day_length\n600\n\n500\n",
-            "points.csv:3  day_length: expected a number, got an empty line",
+            "points.csv:3  day_length: has no value in this row",
         ),
         ("day_length,day_length\n1,2\n", "points.csv:1  day_length: is there twice"),
-        ("day_length\n1,2\n", "points.csv:2  has 2 entries for 1 keys"),
-        ("day_length\n", "needs a line with keys and a line of numbers for each copy"),
+        ("day_length\n1,2\n", "points.csv:2  has 2 entries for 1 key"),
+        ("day_length\n", "needs a line with keys and a line of values for each copy"),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_line(tmp_path, text, message):

@@ -23,9 +23,10 @@ import yaml
 import societies
 from societies.errors import ConfigError
 from societies.paths import data_directory
+from societies.workload.declare.registry import workloads
 
-SECONDS = 5.0
-"""A configuration that takes longer is a failure."""
+SECONDS = 1.0
+"""Processor time above which a configuration is a failure."""
 
 VALUES: list[Any] = [
     *(0, 1, -1, 2, 7, 48, 2**31 - 1, 2**31, 2**63, 2**64, -(2**70), 10**400),
@@ -136,7 +137,7 @@ def overrides(chance: random.Random) -> list[str]:
 
 def outcome(path: Path, changes: list[str]) -> tuple[str, str]:
     """Return whether a configuration is valid, refused, or wrong, and what was said."""
-    began = time.perf_counter()
+    began = time.process_time()
     try:
         config = societies.load_config(path, changes)
     except ConfigError as error:
@@ -150,13 +151,14 @@ def outcome(path: Path, changes: list[str]) -> tuple[str, str]:
     else:
         kind, said = "valid", ""
         list(config.warnings())
-    if time.perf_counter() - began > SECONDS:
-        kind, said = "wrong", f"took {time.perf_counter() - began:.1f} s"
+    if time.process_time() - began > SECONDS:
+        kind, said = "wrong", f"took {time.process_time() - began:.1f} s"
     return kind, said
 
 
 def fuzz(folder: Path, count: int, seed: int) -> tuple[Counter[str], list[str]]:
     """Check so many configurations; return the outcomes, and what went wrong."""
+    workloads()  # imported before anything is timed
     chance = random.Random(seed)
     texts = [file.read_text("utf-8") for file in sorted(data_directory("configs").rglob("*.yaml"))]
     outcomes: Counter[str] = Counter()

@@ -6,20 +6,26 @@ The scripts beside this one run them at length; their summaries are in README.md
 import os
 
 import configurations_at_random
+import files_at_random
 import pytest
 import societies_at_random
-from flips import flip_bytes, make_files
-from kills import kill
+import tables_at_random
+from flips import flip_bytes, make_files, make_studies
+from kills import kill, stop_some
 
 SEED = int(os.environ.get("SOCIETIES_TEST_SEED", "20240611"))
+
+SIGNALS = ("INT", "HUP", "KILL")
+"""What else ends a command than SIGTERM; by hundreds in `kills.py --signal`."""
 
 SMALL = (18,)
 """Seeds of societies that are quickly compared; in them people trade and sell devices."""
 
 
 @pytest.mark.thorough
-def test_no_flipped_byte_is_silently_wrong(tmp_path):
-    for number, path in enumerate(make_files(tmp_path)):
+@pytest.mark.parametrize("make", [make_files, make_studies])
+def test_no_flipped_byte_is_silently_wrong(tmp_path, make):
+    for number, path in enumerate(make(tmp_path)):
         outcomes, wrong = flip_bytes(path, 12, SEED + number)
         assert wrong == []
         assert outcomes["reported"] >= 4, outcomes
@@ -31,11 +37,33 @@ def test_a_kill_at_any_moment_leaves_a_consistent_file(tmp_path):
     assert seen["kills"] >= 6 and seen["came through"] >= 1
 
 
+@pytest.mark.parametrize(
+    "name", ["TERM", *(pytest.param(one, marks=pytest.mark.thorough) for one in SIGNALS)]
+)
+def test_a_command_that_a_signal_stopped_goes_on_to_the_same_file(name):
+    seen, wrong = stop_some(name, in_a_turn(name), SEED)
+    assert wrong == []
+    assert seen.total() == 2
+
+
+def in_a_turn(name):
+    """Return the numbers of a run and of a sweep, others for each signal and never on Dask."""
+    first = 2 * ["TERM", *SIGNALS].index(name)
+    return first, first % 6 + 1
+
+
 def test_every_broken_configuration_is_refused_in_plain_words(tmp_path):
     outcomes, wrong = configurations_at_random.fuzz(tmp_path, 250, seed=2)
     assert wrong == []
     assert outcomes["refused"] > 100
     assert outcomes["valid"] > 5
+
+
+def test_every_broken_table_is_read_right_or_refused_in_plain_words(tmp_path):
+    outcomes, wrong = tables_at_random.fuzz(tmp_path, 250, seed=2)
+    assert wrong == []
+    assert outcomes["refused"] > 80
+    assert outcomes["read"] > 80
 
 
 @pytest.mark.thorough
@@ -53,3 +81,10 @@ def test_a_society_at_random_is_the_same_in_the_form_for_gpus():
     (seed,) = SMALL
     found = societies_at_random.compare(seed, "auto", 16)
     assert found["difference"] == "" and found["sales"] and found["resources"] < 16
+
+
+@pytest.mark.parametrize("kind", ["sgf", "xyz", "pictures"])
+def test_every_broken_file_is_read_right_or_refused(tmp_path, kind):
+    outcomes, wrong = files_at_random.fuzz(kind, 150, SEED, tmp_path)
+    assert wrong == []
+    assert outcomes["refused"] > 50 and outcomes["read"] > 15

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import societies
 from societies.paths import shipped_configurations
-from societies.workload.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
-from societies.workload.registry import workload
+from societies.workload.declare.registry import workload
+from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -22,7 +22,7 @@ from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
 from societies.errors import ConfigError
 from societies.opencl import choose_device
-from societies.workload.points import with_table
+from societies.workload.running.points import with_table
 
 PLAIN = {
     "workload": "economy",

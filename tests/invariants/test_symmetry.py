@@ -44,7 +44,7 @@ def final(days=DAYS, **settings):
 
 
 def assert_same(found, expected, names=None, *, agents=slice(None)):
-    for name in names or [one for one, field in STATE.items() if field.kept]:
+    for name in names or [one for one, field in STATE.items() if field.checkpointed]:
         field = STATE[name]
         of_agents = field.dims[:1] == ("agent",)
         a, b = (x[name][:, agents] if of_agents else x[name] for x in (found, expected))
@@ -139,7 +139,7 @@ def test_the_order_of_shocks_of_a_day_does_not_matter_unless_they_are_drawn():
         {"day": 3, "remove": "resource", "index": 1, "holdings": "lose"},
         {"day": 3, "remove": "resource", "index": 5, "holdings": "keep"},
     ]
-    names = [name for name, field in STATE.items() if field.kept and name != "shock_target"]
+    names = [name for name, field in STATE.items() if field.checkpointed and name != "shock_target"]
     assert_same(final(shocks=shocks[::-1]), final(shocks=shocks), names)
 
 
@@ -155,7 +155,7 @@ def test_what_is_scheduled_for_later_does_not_matter_yet():
     names = [
         name
         for name, field in STATE.items()
-        if field.kept and name not in ("shock_target", "stream")
+        if field.checkpointed and name not in ("shock_target", "stream")
     ]
     assert_same(day_before_last(later), day_before_last([]), names)
 

@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from societies.kerneltext.source import without_comments
@@ -107,10 +108,16 @@ _EMPTY_WORDS = frozenset(
 )
 
 
+@cache
 def blanked(text: str) -> str:
     """Return the code: comments and preprocessor lines blanked, every line in its place."""
     code = without_comments(text)
     return _DIRECTIVE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), code)
+
+
+@cache
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(blanked(text)))
 
 
 # ---------------------------------------------------------------- the text
@@ -335,6 +342,7 @@ class _Reader:
                 body.calls.append((word, line, inner))
 
 
+@cache
 def bodies(text: str) -> list[Body]:
     """Return the functions of a text; every branch of ``#if`` counts."""
     return list(_Reader(blanked(text)).bodies())
@@ -440,17 +448,15 @@ def public_functions(name: str, texts: Mapping[str, str]) -> list[str]:
     called = {call for body in own for call, _, _ in body.calls if call != body.name}
     called |= {word for _, inside, _ in macros(texts[name]) for word in _CALL.findall(inside)}
     folder = Path(name).parent
-    others = " ".join(
-        blanked(text)
-        for other, text in texts.items()
-        if other != name and (folder.name == "primitives" or Path(other).parent == folder)
+    others = set().union(
+        *(
+            _words(text)
+            for other, text in texts.items()
+            if other != name and (folder.name == "primitives" or Path(other).parent == folder)
+        )
     )
     return sorted(
-        {
-            body.name
-            for body in own
-            if body.kernel or body.name not in called or re.search(rf"\b{body.name}\b", others)
-        }
+        {body.name for body in own if body.kernel or body.name not in called or body.name in others}
     )
 
 

@@ -13,9 +13,9 @@ from societies.localmem import plan_source
 from societies.opencl import Local, Program, choose_device
 from societies.opencl.device import PORTABLE_LOCAL_MEMORY, PORTABLE_WORKGROUP
 from societies.paths import shipped_configurations
-from societies.workload.engines import DeviceEngine, text
-from societies.workload.phases import WORKGROUP_LIMIT
-from societies.workload.registry import workload
+from societies.workload.declare.phases import WORKGROUP_LIMIT
+from societies.workload.declare.registry import workload
+from societies.workload.running.engines import DeviceEngine, text
 
 DEVICES = [
     SimpleNamespace(kind="cpu", warp=1, max_workgroup=4096, compute_units=2),
@@ -141,6 +141,7 @@ def test_shipped_and_large_sizes_fit_the_portable_profile(name, on_cpu):
 SEEN = ["economy/quickstart", "economy/devices", "physics/laplace/quickstart"]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", thorough_but(SEEN[::2], SEEN))
 def test_what_is_planned_is_what_the_device_sees(device, name):
     chosen, _, p, copies = loaded(name)

@@ -13,7 +13,7 @@ from societies import config_from_dict
 from societies.economy import memory, phases, source
 from societies.economy.parameters import parameters
 from societies.opencl import Program, choose_device
-from societies.workload.phases import kernel_files
+from societies.workload.declare.phases import kernel_files
 
 # bytes by hand, with DEVICE_IS_CPU 1 and 0 (where only one is given, it is both); extraction needs
 # them for each of the agents that it takes at a time, trading on a GPU for each of the pairs
@@ -48,7 +48,7 @@ BY_HAND = {
 }
 
 
-AT_ONCE = {"extraction_at_once", "own_day", "society_at_once"}
+AT_ONCE = {"extraction_at_once", "day_without_trade", "society_at_once"}
 """Kernels that never had such a form; tests/kernels/test_portable_profile.py bounds them."""
 
 

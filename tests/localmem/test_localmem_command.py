@@ -89,7 +89,7 @@ def test_errors_end_with_code_3(shell, kernel_file):
     assert err.endswith("\n    local_malloc(n);\n")
     code, _, err = shell("localmem", "missing.cl")
     assert code == 3
-    assert err.startswith("kernel file 'missing.cl' not found")
+    assert err.startswith("missing.cl: no such file, neither in ")
 
 
 def test_more_than_every_device_has_ends_with_code_3(shell, kernel_file, monkeypatch):

@@ -199,7 +199,7 @@ kernel void k(__global ulong *out) {
 @pytest.fixture(scope="module")
 def economy():
     from societies.economy import WORKLOAD, EconomyConfig
-    from societies.workload.engines import text
+    from societies.workload.running.engines import text
 
     config = EconomyConfig(agents=6, resources=9, days=5, seed=7)
     return text(WORKLOAD, config, {"DEVICE_IS_CPU": 1})

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import CodeType
 
 ROOT = Path(__file__).parents[2]
-MODEL = ROOT / "reference_py" / "economy"
+MODEL = "reference_py/economy"
 
 COMPARISONS = {
     ast.Lt: (ast.LtE, ast.GtE),
@@ -64,6 +64,9 @@ PARTNERS = [
 ]
 SWAPPED = dict(PARTNERS) | {b: a for a, b in PARTNERS}
 
+SILENT = ("notify", "report_utility", "progress", "warnings.warn", "warnings.simplefilter", "print")
+"""Functions whose calls change no result."""
+
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue)
 READABLE = 100
 """Characters of context by which a mutant is named: the largest expression around it that fits."""
@@ -75,13 +78,14 @@ class Mutant:
 
     Attributes
     ----------
-    module : str, name of the file without its ending
+    module : str, path of the file without its ending; of the economy's reference only its name
     function : str, the outermost function (or class and method), ``""`` on the level of the module
     before, after : str, source around the mistake without and with it
     nth : int, which of several mutants that read alike, from 0
     line : int, where it is now; no part of the name
-    statement : int, number of the statement in the module, for coverage
-    code : the module with the mistake, if compiled
+    at_import : bool, whether the place is executed when the module is imported: on its level or
+        that of a class, or the default of a parameter
+    place : int, number of the place in the module, for `planted_code`
     """
 
     module: str
@@ -90,8 +94,8 @@ class Mutant:
     after: str
     nth: int
     line: int
-    statement: int
-    code: CodeType | None
+    at_import: bool
+    place: int
 
     @property
     def name(self) -> tuple[str, str, str, str, int]:
@@ -99,18 +103,18 @@ class Mutant:
         return self.module, self.function, self.before, self.after, self.nth
 
 
-def mutants(path: Path, *, compiled: bool = True) -> list[Mutant]:
-    """Return every mutant of a file, in the order of the source; `compiled`: fit to be run."""
+def mutants(path: Path) -> list[Mutant]:
+    """Return every mutant of a file, in the order of the source."""
     tree = ast.parse(path.read_text())
     result, seen, places = [], Counter(), set()
-    for site in _sites(tree):
+    for number, site in enumerate(_sites(tree)):
         before = site.context()
         site.plant()
         after = site.context()
-        name, place = (path.stem, site.function, before, after), (site.place, before, after)
+        name = (label(path), site.function, before, after)
+        place = (site.place, before, after)
         if place not in places and before != after:
-            code = compile(ast.fix_missing_locations(tree), str(path), "exec") if compiled else None
-            mutant = Mutant(*name, seen[name], site.line, number_of(site.statement), code)
+            mutant = Mutant(*name, seen[name], site.line, site.at_import, number)
             result.append(mutant)
             seen[name] += 1
             places.add(place)
@@ -118,9 +122,23 @@ def mutants(path: Path, *, compiled: bool = True) -> list[Mutant]:
     return result
 
 
-def number_of(statement: ast.stmt) -> int:
-    """Return a number by which the coverage of a statement is noted: its first line."""
-    return statement.lineno
+def label(path: Path) -> str:
+    """Return the name of a module in the list of survivors."""
+    name = path.relative_to(ROOT).with_suffix("").as_posix()
+    return name.removeprefix(f"{MODEL}/")
+
+
+def file_of(module: str) -> Path:
+    """Return the file of a module by its name in the list of survivors."""
+    return ROOT / f"{module if '/' in module else f'{MODEL}/{module}'}.py"
+
+
+def planted_code(mutant: Mutant) -> CodeType:
+    """Return the compiled module with the mistake."""
+    path = file_of(mutant.module)
+    tree = ast.parse(path.read_text())
+    _sites(tree)[mutant.place].plant()
+    return compile(ast.fix_missing_locations(tree), str(path), "exec")
 
 
 def instrumented(path: Path) -> CodeType:
@@ -142,7 +160,7 @@ def instrumented(path: Path) -> CodeType:
 
 
 def _note(statement: ast.stmt) -> ast.stmt:
-    call = ast.parse(f"_covered({number_of(statement)})").body[0]
+    call = ast.parse(f"_covered({statement.lineno})").body[0]
     for node in ast.walk(call):
         ast.copy_location(node, statement)
     return call
@@ -152,12 +170,13 @@ class _Site:
     """A place where one node can be replaced by another."""
 
     def __init__(self, walk, parent, field, index, new):
-        self.function, self.statement = walk.function, walk.statement
+        self.function, self.at_import = walk.function, walk.at_import
         self._chain = [*walk.chain]
         self._parent, self._field, self._index, self._new = parent, field, index, new
         self._old = self._get()
         placed = next(n for n in (self._old, *reversed(self._chain)) if hasattr(n, "lineno"))
-        self.line, self.place = placed.lineno, (placed.lineno, placed.col_offset)
+        self.place = placed.lineno, placed.col_offset
+        self.line = placed.lineno if self.at_import else walk.statement.lineno
 
     def _get(self):
         value = getattr(self._parent, self._field)
@@ -212,6 +231,10 @@ class _Walk:
         self.function, self.statement, self.chain, self.sites = "", None, [], []
         self._depth = 0
 
+    @property
+    def at_import(self):
+        return self._depth == 0
+
     def visit(self, node):
         if self._left_alone(node):
             return
@@ -219,6 +242,8 @@ class _Walk:
             outer = self.function
             if self._depth == 0:
                 self.function = f"{outer}.{node.name}" if outer else node.name
+            if isinstance(node, ast.FunctionDef):
+                self._defaults(node)
             self._depth += isinstance(node, ast.FunctionDef)
             for statement in node.body:
                 self._within(node, statement)
@@ -231,8 +256,19 @@ class _Walk:
         self.chain.append(node)
         self._of_node(node)
         for child in ast.iter_child_nodes(node):
-            self.visit(child)
+            if child is not getattr(node, "annotation", None):
+                self.visit(child)
         self.chain.pop()
+        self.statement = above
+
+    def _defaults(self, function):
+        """Visit the defaults of parameters, which belong to the statement that defines them."""
+        above, self.statement = self.statement, self.statement or function
+        self.chain += [function, function.args]
+        for default in (*function.args.defaults, *function.args.kw_defaults):
+            if default is not None:
+                self.visit(default)
+        del self.chain[-2:]
         self.statement = above
 
     def _within(self, node, statement):
@@ -241,18 +277,26 @@ class _Walk:
         self.chain.pop()
 
     def _left_alone(self, node):
-        """What a listener receives changes no result; imports and descriptions none either."""
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
+        """Return whether a node changes no result.
+
+        Left alone are imports, types, descriptions and the words of messages: docstrings, text with
+        numbers in it (f-strings), what is raised, and how an object is shown; what a listener, a
+        log or a progress bar receives; and what says what cannot be: assertions, `strict` of zip.
+        """
+        if isinstance(node, ast.keyword) and node.arg == "strict":
             return True
-        if isinstance(node, ast.If) and ast.unparse(node.test).startswith("s.listener is not None"):
+        if isinstance(node, (ast.Import, ast.ImportFrom, ast.Raise, ast.JoinedStr, ast.Assert)):
             return True
+        if isinstance(node, ast.FunctionDef):
+            return node.name in ("__repr__", "__str__")
+        if isinstance(node, ast.If):
+            test = ast.unparse(node.test)
+            return test == "TYPE_CHECKING" or test.startswith("s.listener is not None")
         if not isinstance(node, ast.Expr):
             return False
         value = node.value
         return isinstance(value, ast.Constant) or (
-            isinstance(value, ast.Call)
-            and isinstance(value.func, ast.Name)
-            and value.func.id in ("notify", "report_utility")
+            isinstance(value, ast.Call) and ast.unparse(value.func) in SILENT
         )
 
     def _add(self, field, new, index=None, parent=None):
@@ -325,7 +369,7 @@ class _Walk:
         if isinstance(node, ast.Return):
             if node.value is not None:
                 self._add("value", ast.Constant(None))
-        elif self._depth > 0:
+        elif self._depth > 0 and getattr(node, "value", node) is not None:
             self._replace(ast.copy_location(ast.Pass(), node))
 
     def _names(self):

@@ -1,24 +1,29 @@
-"""Do the model's tests notice mistakes in the model? Plants them one at a time and runs the tests.
+"""Do the tests notice mistakes in the model and in what device and reference share?
 
-    python tests/mutation/run.py                  all of it, some 20 minutes on one core
-    python tests/mutation/run.py trading --list   only names, of one file
-    python tests/mutation/run.py --again          only what survived the last time
+    python tests/mutation/run.py                          all of it: some hours of processor time
+    python tests/mutation/run.py trading --list           only names, of one file
+    python tests/mutation/run.py societies/sweep --processes 8
+    python tests/mutation/run.py --sample 300 --seed 1    as many, drawn at random
+    python tests/mutation/run.py --again                  only what survived the last time
+    python tests/mutation/run.py --rest                   go on: only what earlier runs did not try
 
-Fails if a mutant survives that survivors.yaml does not explain, or if that explains one which is
-killed or is none.
+Plants mistakes one at a time and runs quick tests until one fails. Fails if a mutant survives that
+survivors.yaml does not explain, or if that explains one which is killed or is none.
 
 Why this and no tool: cosmic-ray starts pytest anew for every mutant, two seconds each; mutmut runs
 fast, but leaves tables on the level of the module and decorated functions alone, and no statement
 out. Here pytest collects once; every mutant is a fork in which the code of one function is another,
 and runs the tests that reach its statement, first those that killed its neighbours, then the short
-ones, until one fails. One process, no OpenCL: tests of the reference only.
+ones, until one fails. A mistake in what is executed when a module is imported is a fork from
+before that, which imports and collects anew, seconds each. In which modules, and with which tests:
+`rooms`; what of a module changes no result: `planting`.
 """
 
 import argparse
 import gc
-import inspect
 import json
 import os
+import random
 import resource
 import signal
 import sys
@@ -26,246 +31,212 @@ import tempfile
 import time
 import warnings
 from collections import Counter, defaultdict
+from functools import lru_cache
+from importlib import import_module
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a fork of several threads could hang
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # a fork of several threads could hang
+os.environ["OMP_NUM_THREADS"] = "1"
 
 import pytest
 import yaml
 from _pytest.runner import runtestprotocol
-from planting import MODEL, ROOT, instrumented, mutants
+from covering import ALL_IMPORTED, QUIET, alone, covered, find_functions, in_processes, swap
+from planting import ROOT, file_of, mutants, planted_code
+from rooms import TESTS, planted
 
 SURVIVORS = Path(__file__).parent / "survivors.yaml"
 FOLDER = Path(tempfile.gettempdir()) / "societies-mutants"
-RULES = (
-    *("start_and_end_of_day", "working", "bartering", "device_market", "device_payment"),
-    *("making", "valuing", "inventing", "statistics_rules", "curves"),
-)
-TRADING_RULES = (
-    "test_equal_powers_settle_at_the_geometric_mean_whatever_their_size",
-    "test_the_inverse_rule_is_the_price_upside_down",
-    "test_an_offer_is_on_the_ladder_and_the_best_before_its_end",
-    "test_of_equal_offers_the_smallest_is_made",
-)
-USES = (
-    "test_units_are_those_of_the_exact_loop",
-    "test_whole_numbers_of_units_are_whole",
-    "test_a_use_takes_few_steps",
-)
-TESTS = [
-    *(f"tests/reference/test_{name}.py" for name in RULES),
-    *(f"tests/invariants/test_trading_rules.py::{name}" for name in TRADING_RULES),
-    *(f"tests/reference/test_device_benefit.py::{name}" for name in USES),
-    "tests/statistics/test_gini_hhi.py::test_gini_at_its_ends",
-]
-"""The quick tests of the reference, rule by rule. Recorded vectors and whole runs notice many of
-the same mistakes, seconds later. Parity and golden hashes would notice nearly all, and say nothing
-about which rule is wrong."""
-
-SPARED = "listener", "parameters", "schedule", "state", "tables"
-"""Modules in which no mistakes are planted. All but the last have no rule of their own: whole days
-notice. Tables of curves are kept from the run without mistakes, so none would be noticed."""
 
 ALIVE = "survived", "not reached"
-
+OTHER_VARIABLES = 77
+"""Exit status of a mutant whose function needs other variables of what is around it."""
 PATIENCE = 1.5, 5.0
 """A test counts as hung, that is failed, after so many seconds and times its usual seconds."""
+HUNG, WALL = 60.0, 180.0
+"""The same for seconds of processor and of the clock of a mutant that is imported and collected."""
+
+LIBRARIES = (
+    *("numpy", "scipy.stats", "scipy.special", "scipy.signal", "pandas", "xarray", "h5py"),
+    *("h5netcdf", "pydantic", "typer", "rich", "PIL.Image", "networkx", "statsmodels.api"),
+    *("SALib.sample.morris", "SALib.sample.sobol", "SALib.analyze.sobol", "SALib.analyze.morris"),
+    *("sklearn.gaussian_process", "matplotlib.pyplot", "pyopencl", "pcpp", "clang.cindex"),
+    *("jsonschema", "pyarrow.parquet", "distributed"),
+)
+"""Imported before anything is forked, those that are installed."""
 
 
-class Planting:
-    """Runs instead of pytest's own loop: all tests once for coverage, then every mutant."""
+class Campaign:
+    """Which tests are run on which mutant, and what was found."""
 
-    def __init__(self, chosen, budget, report):
-        self.mutants, self.budget, self.report = chosen, budget, report
-        self.reached = defaultdict(set)  # (module, statement): node ids of tests
-        self.seconds = {}  # node id: processor time
+    def __init__(self, chosen, coverage, options, kept):
+        self.mutants, self.options, self.kept = chosen, options, kept
+        self.seconds = coverage["seconds"]
+        self.reached, self.of_module = {}, defaultdict(set)
+        for module, line, names in coverage["reached"]:
+            self.reached[module, line] = names
+            self.of_module[module].update(names)
         self.killers = defaultdict(Counter)  # (module, function), module: node ids of tests
+        self.read = 0
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session):
-        items = {item.nodeid: item for item in session.items}
-        if not self.cover(session.items):
-            return True
-        gc.collect()
-        gc.freeze()
-        for mutant in self.mutants:
-            began, verdict, by = time.monotonic(), "survived", None
-            chosen = self.choose(mutant)
-            if not chosen:
-                verdict = "not reached"
-            else:
-                verdict, by = self.try_out(mutant, [items[name] for name in chosen])
-            if by is not None:
-                self.killers[mutant.module, mutant.function][by] += 1
-                self.killers[mutant.module][by] += 1
-            self.report(mutant, verdict, by, time.monotonic() - began)
-        return True
-
-    def cover(self, items):
-        """Run every test once and note which statements it reaches; False if one fails."""
-        hits = set()
-        sources = planted()
-        restore = [_swap(path.stem, instrumented(path), None) for path in sources]
-        for path in sources:
-            module = sys.modules.get(_module(path.stem))
-            if module is not None:
-                module._covered = lambda line, stem=path.stem: hits.add((stem, line))
-        # What the first test sets up for all of its file belongs to each that shares it.
-        shared, set_up = defaultdict(set), defaultdict(float)
-        for item, following in zip(items, [*items[1:], None], strict=True):
-            hits.clear()
-            began = time.process_time()
-            reports = runtestprotocol(item, log=False, nextitem=following)
-            took = time.process_time() - began
-            if any(one.failed for one in reports):
-                print(f"fails without any mistake planted: {item.nodeid}")
-                print(*(one.longreprtext for one in reports if one.failed), sep="\n")
-                return False
-            if _shares(item) and reports[0].duration > 0.3:
-                shared[item.path] |= hits
-                set_up[item.path], took = took, 0.0
-            if _shares(item):
-                hits |= shared[item.path]
-                took += set_up[item.path]
-            self.seconds[item.nodeid] = took
-            for place in hits:
-                self.reached[place].add(item.nodeid)
-        for undo in restore:
-            undo()
-        return True
+    def learn(self):
+        """Read which tests killed what, in other processes too, since this was called last."""
+        with self.kept.open("rb") as log:
+            log.seek(self.read)
+            text = log.read()
+        whole = text[: text.rfind(b"\n") + 1]
+        self.read += len(whole)
+        for line in whole.splitlines():
+            row = json.loads(line)
+            if row["by"] is not None:
+                module, function = row["name"][:2]
+                self.killers[module, function][row["by"]] += 1
+                self.killers[module][row["by"]] += 1
 
     def choose(self, mutant):
         """Return the tests that reach a mutant, those first that are likely to notice it soon."""
-        if mutant.function:
-            reach = self.reached[mutant.module, mutant.statement]
-        else:  # a table, which whoever reaches the module may use
-            places = [place for place in self.reached if place[0] == mutant.module]
-            reach = set().union(*(self.reached[place] for place in places))
+        reach = self.reached.get((mutant.module, mutant.line), ())
+        if mutant.at_import:
+            reach = self.of_module[mutant.module]
+            if not reach:  # of a module without functions
+                reach = [name for name in self.seconds if name.startswith("tests/config/")]
         killers, seconds = self.killers[mutant.module, mutant.function], self.seconds
         nearby = self.killers[mutant.module]
         order = sorted(
             reach, key=lambda n: (-(killers[n] + 0.1 * nearby[n]) / (0.02 + seconds[n]), seconds[n])
         )
         total, chosen = 0.0, []
-        for nodeid in order:
-            total += seconds[nodeid]
-            if chosen and total > self.budget:
-                total -= seconds[nodeid]
+        for name in order:
+            total += seconds[name]
+            if chosen and total > self.options.budget:
+                total -= seconds[name]
                 continue
-            chosen.append(nodeid)
+            chosen.append(name)
         return chosen
 
-    def try_out(self, mutant, items):
-        """Return the verdict on a mutant and the test that killed it."""
-        read, write = os.pipe()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)
-            child = os.fork()
-        if child == 0:
-            os.close(read)
-            self.be_mutant(mutant, items, write)
-        os.close(write)
-        with os.fdopen(read) as pipe:
-            reported = pipe.read().splitlines()
-        _, status = os.waitpid(child, 0)
-        if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0:
-            return "survived", None
-        by = reported[-1] if reported else None
-        return ("killed" if os.WIFEXITED(status) else "hung"), by
+    def carry_out(self, chosen, attempt):
+        """Try mutants out, several at a time."""
+        in_processes(self.options.processes, len(chosen), lambda i: self.one(chosen[i], attempt))
 
-    def be_mutant(self, mutant, items, pipe):
-        """Run tests with the mistake until one fails; never returns."""
+    def one(self, mutant, attempt):
+        """Try a mutant out and note the verdict."""
+        began, verdict, by, cpu = time.monotonic(), "not reached", None, 0.0
+        self.learn()
+        names = self.choose(mutant)
+        if names:
+            verdict, by, cpu = _attempted(lambda pipe: attempt(mutant, names, pipe))
+        seconds = round(time.monotonic() - began, 2)
+        row = {"name": mutant.name, "verdict": verdict, "by": by, "seconds": seconds}
+        with self.kept.open("ab", buffering=0) as log:
+            log.write((json.dumps({**row, "cpu": round(cpu, 2)}) + "\n").encode())
+
+    def swapped(self, session):
+        """Try out the mutants of functions, whose code is replaced where it is imported."""
+        items = {item.nodeid: item for item in session.items}
+
+        def attempt(mutant, names, pipe):
+            if not swap(file_of(mutant.module), _code(mutant)):
+                return OTHER_VARIABLES
+            chosen = [items[name] for name in names]
+            for item, following in zip(chosen, [*chosen, None][1:], strict=True):
+                self.begin(item.nodeid, pipe)
+                if any(one.failed for one in runtestprotocol(item, log=False, nextitem=following)):
+                    return 1
+            return 0
+
+        self.carry_out([one for one in self.mutants if not one.at_import], attempt)
+
+    def imported(self, mutant, names, pipe):
+        """Try out a mutant of what is executed when its module is imported."""
+        path, code, original = str(file_of(mutant.module)), _code(mutant), SourceFileLoader.get_code
+
+        def get_code(self, fullname):
+            return code if self.path == path else original(self, fullname)
+
+        for name in [name for name in sys.modules if _ours(name)]:
+            del sys.modules[name]
+        SourceFileLoader.get_code = get_code
+        signal.setitimer(signal.ITIMER_PROF, HUNG)
+        campaign = self
+
+        class Plugin:
+            def pytest_runtest_logstart(self, nodeid, location):
+                campaign.begin(nodeid, pipe)
+
+            def pytest_runtest_logfinish(self, nodeid, location):
+                signal.setitimer(signal.ITIMER_PROF, HUNG)
+
+            def pytest_collection_finish(self, session):
+                alone()
+
+        return int(pytest.main([*QUIET, *ALL_IMPORTED, "-x", *names], plugins=[Plugin()]) != 0)
+
+    def begin(self, name, pipe):
+        """Note which test is run, and allow it its time."""
+        os.write(pipe, f"{name}\n".encode())
+        allowed = PATIENCE[0] + PATIENCE[1] * self.seconds[name]
+        signal.setitimer(signal.ITIMER_PROF, allowed)
+
+
+def _ours(name):
+    return name.partition(".")[0] in ("societies", "reference_py", "conftest", "small", "marks")
+
+
+@lru_cache(maxsize=8)
+def _code(mutant):
+    return planted_code(mutant)
+
+
+def _attempted(attempt):
+    """Return the verdict on a mutant, the test that killed it and the processor time."""
+    read, write = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
         code = 1
         try:
-            resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-            signal.signal(signal.SIGPROF, signal.SIG_DFL)
-            _swap(mutant.module, mutant.code, mutant.function)
-            code = 0
-            for item, following in zip(items, [*items[1:], None], strict=True):
-                os.write(pipe, f"{item.nodeid}\n".encode())
-                allowed = PATIENCE[0] + PATIENCE[1] * self.seconds[item.nodeid]
-                signal.setitimer(signal.ITIMER_PROF, allowed)
-                if any(one.failed for one in runtestprotocol(item, log=False, nextitem=following)):
-                    code = 1
-                    break
-        except BaseException:
-            code = 1
+            os.close(read)
+            resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
+            silent = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(silent, 1)
+            os.dup2(silent, 2)
+            for one in (signal.SIGPROF, signal.SIGALRM):
+                signal.signal(one, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_REAL, WALL)
+            code = attempt(write)
         finally:
             os._exit(code)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        reported = pipe.read().splitlines()
+    _, status, usage = os.wait4(child, 0)
+    cpu = usage.ru_utime + usage.ru_stime
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0:
+        return "survived", None, cpu
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) == OTHER_VARIABLES:
+        return "to be imported", None, cpu
+    by = reported[-1] if reported else None
+    return ("killed" if os.WIFEXITED(status) else "hung"), by, cpu
 
 
-def _shares(item):
-    """Return whether a test uses a fixture of its module."""
-    return any(
-        definition.scope == "module"
-        for definitions in item._fixtureinfo.name2fixturedefs.values()
-        for definition in definitions
-    )
+class Planting:
+    """Runs instead of pytest's own loop: the mutants of functions."""
+
+    def __init__(self, campaign):
+        self.campaign = campaign
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session):
+        alone()
+        gc.collect()
+        gc.freeze()
+        self.campaign.swapped(session)
+        return True
 
 
-def planted():
-    """Return the files in which mistakes are planted."""
-    return [path for path in sorted(MODEL.glob("*.py")) if path.stem not in SPARED]
-
-
-def _module(stem):
-    return "reference_py.economy" + ("" if stem == "__init__" else f".{stem}")
-
-
-def _swap(stem, code, only):
-    """Give the functions of an imported module (or ``only`` one) other code; return the undoing.
-
-    On the level of the module, what is not a function is replaced wherever it was imported.
-    """
-    module = sys.modules.get(_module(stem))
-    if module is None:
-        return lambda: None
-    if only == "":
-        fresh = {"__name__": module.__name__, "__file__": module.__file__}
-        exec(code, fresh)
-        for name, value in list(vars(module).items()):
-            new = fresh.get(name)
-            if name.startswith("__") or inspect.isfunction(value) or inspect.ismodule(value):
-                continue
-            if inspect.isclass(value) or inspect.isbuiltin(value):
-                continue
-            for other in list(sys.modules.values()):
-                if vars(other).get(name) is value and _uses(other, module):
-                    setattr(other, name, new)
-        return lambda: None
-    undo = []
-    for name, new in _codes(code).items():
-        if only is None or name == only:
-            function = module
-            for part in name.split("."):
-                function = inspect.unwrap(getattr(function, part))
-            undo.append((function, function.__code__))
-            function.__code__ = new
-    assert undo or only is None, (stem, only)
-
-    def restore():
-        for function, old in undo:
-            function.__code__ = old
-
-    return restore
-
-
-def _uses(other, module):
-    return getattr(other, "__name__", "").startswith(("reference_py", "test_", "recorded"))
-
-
-def _codes(code, inside=""):
-    """Return the code objects of functions on the level of a module and of its classes, by name."""
-    result = {}
-    for constant in code.co_consts:
-        if not inspect.iscode(constant) or constant.co_name.startswith("<"):
-            continue
-        name = f"{inside}{constant.co_name}"
-        if constant.co_flags & inspect.CO_OPTIMIZED:
-            result[name] = constant
-        else:  # the body of a class
-            result |= _codes(constant, f"{name}.")
-    return result
+# --------------------------------------------------------------------------------------- report
 
 
 def explained():
@@ -280,78 +251,122 @@ def explained():
 
 def parsed():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("modules", nargs="*", help="files of reference_py/economy, without .py")
+    parser.add_argument("modules", nargs="*", help="files or folders, or last parts of files")
     parser.add_argument("--list", action="store_true", help="names only")
     parser.add_argument("--again", action="store_true", help="only survivors of earlier runs")
     parser.add_argument("--rest", action="store_true", help="only what earlier runs did not try")
     parser.add_argument("--unexplained", action="store_true", help="only what is not listed")
     parser.add_argument("--summary", action="store_true", help="only count what earlier runs found")
+    parser.add_argument("--table", type=Path, help="write what was found of each module as CSV")
     parser.add_argument("--function", default="", help="only mutants of this function")
+    parser.add_argument("--sample", type=int, default=0, help="so many, drawn at random")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample")
+    parser.add_argument("--processes", type=int, default=1, help="mutants at a time")
     parser.add_argument("--budget", type=float, default=3.0, help="seconds of tests for a mutant")
-    parser.add_argument("--tests", nargs="*", default=TESTS, help="instead of the quick ones")
+    parser.add_argument("--longest", type=float, default=10.0, help="seconds of the longest test")
+    parser.add_argument("--tests", nargs="*", default=list(TESTS), help="instead of the quick ones")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="what is kept between runs")
     return parser.parse_args()
 
 
-def reported(chosen, verdicts, reasons, *, all_of_it):
+def reported(chosen, past, reasons, *, all_of_it, table=None):
     """Print the verdicts on the chosen mutants; return whether there is anything to be done."""
-    found = {mutant.name: verdicts.get(mutant.name, "not run") for mutant in chosen}
-    count = Counter(found.values())
+    verdicts = {tuple(one["name"]): one for one in past}
+    found = {
+        mutant.name: verdicts[mutant.name]["verdict"] if mutant.name in verdicts else "not run"
+        for mutant in chosen
+    }
+    lines = {mutant.name: mutant.line for mutant in chosen}
     alive = {name for name, verdict in found.items() if verdict in ALIVE}
-    print(f"{len(chosen)} mutants:", ", ".join(f"{n} {what}" for what, n in count.most_common()))
+    by_module = defaultdict(Counter)
+    for name, verdict in found.items():
+        by_module[name[0]][verdict] += 1
+        by_module[name[0]]["explained"] += verdict in ALIVE and name in reasons
+    for module, count in by_module.items():
+        print(f"{module}: {count.total() - count['explained']} mutants, {_counted(count)}")
+    if table:
+        columns = ("killed", "hung", "survived", "not reached", "not run", "explained")
+        rows = [("module", "mutants", *columns)]
+        for module, count in by_module.items():
+            planted = count.total() - count["explained"]
+            rows.append((module, str(planted), *(str(count[one]) for one in columns)))
+        table.write_text("".join(f"{','.join(row)}\n" for row in rows))
+    cpu = sum(verdicts[name].get("cpu", 0.0) for name in found if name in verdicts)
+    print(
+        f"{len(found)} mutants: {_counted(Counter(found.values()))}; {cpu:.0f} s of processor time"
+    )
     print(f"of those alive {len(alive & set(reasons))} are explained")
     wrong = {
         "survives without a reason": alive - set(reasons),
-        "explained, but killed": {n for n in reasons if n in found and n not in alive},
+        "explained, but killed": {n for n in reasons if found.get(n) in ("killed", "hung")},
         "explained, but no mutant": {n for n in reasons if all_of_it and n not in found},
     }
     for what, names in wrong.items():
-        for name in sorted(names):
-            print(f"{what}:", *name)
-    return any(wrong.values()) or bool(count["not run"])
+        for name in sorted(names, key=lambda one: (one[0], lines.get(one, 0), one)):
+            print(f"{what}: {name[0]}:{lines.get(name, '')} {name[1]}: {name[2]}  ->  {name[3]}")
+    return any(wrong.values()) or "not run" in found.values()
+
+
+def _counted(count):
+    return ", ".join(f"{n} {what}" for what, n in count.most_common() if n)
 
 
 def main():
     options = parsed()
     options.folder.mkdir(parents=True, exist_ok=True)
     kept = options.folder / "verdicts.jsonl"
-    sources = planted()
-    if options.modules:
-        sources = [path for path in sources if path.stem in options.modules]
+    os.chdir(ROOT)
+    os.environ.setdefault("SOCIETIES_CACHE_DIR", str(options.folder / "builds"))
+    kept.touch()
+    sources = planted(options.modules)
     chosen = [mutant for path in sources for mutant in mutants(path)]
     if options.function:
         chosen = [mutant for mutant in chosen if mutant.function == options.function]
-    past = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
-    verdicts = {tuple(one["name"]): one["verdict"] for one in past}
-    reasons, all_of_it = explained(), not (options.modules or options.function)
+    if options.sample:
+        some = random.Random(options.seed).sample(
+            range(len(chosen)), min(options.sample, len(chosen))
+        )
+        chosen = [chosen[i] for i in sorted(some)]
+    past = [json.loads(line) for line in kept.read_text().splitlines()]
+    reasons = explained()
+    all_of_it = not (options.modules or options.function or options.sample)
     if options.summary:
-        return int(reported(chosen, verdicts, reasons, all_of_it=all_of_it))
+        return int(reported(chosen, past, reasons, all_of_it=all_of_it, table=options.table))
+    verdicts = {tuple(one["name"]): one["verdict"] for one in past}
+    tried = chosen
     if options.again or options.rest:
         wanted = (*(ALIVE if options.again else ()), *(["not run"] if options.rest else ()))
-        chosen = [m for m in chosen if verdicts.get(m.name, "not run") in wanted]
+        tried = [one for one in tried if verdicts.get(one.name, "not run") in wanted]
     if options.unexplained:
-        chosen = [mutant for mutant in chosen if mutant.name not in reasons]
+        tried = [mutant for mutant in tried if mutant.name not in reasons]
     if options.list:
-        for mutant in chosen:
-            print(f"{mutant.module}.py:{mutant.line} {mutant.before}  ->  {mutant.after}")
+        for mutant in tried:
+            print(f"{mutant.module}:{mutant.line} {mutant.before}  ->  {mutant.after}")
         return 0
-    verdicts.clear()
-
-    def report(mutant, verdict, by, seconds):
-        verdicts[mutant.name] = verdict
-        one = {"name": mutant.name, "verdict": verdict, "by": by, "seconds": round(seconds, 2)}
-        with kept.open("a") as log:
-            print(json.dumps(one), file=log)
-        if verdict in ALIVE and mutant.name not in reasons:
-            place = f"{mutant.module}.py:{mutant.line}"
-            text = f"{place} {verdict}: {mutant.before}  ->  {mutant.after}"
-            print(text, file=sys.__stderr__, flush=True)
-
-    os.chdir(ROOT)
-    plugin = Planting(chosen, options.budget, report)
-    pytest.main(["-q", "-n0", "-p", "no:cacheprovider", *options.tests], plugins=[plugin])
-    all_of_it = all_of_it and not (options.again or options.rest)
-    return int(reported(chosen, verdicts, reasons, all_of_it=all_of_it))
+    for name in LIBRARIES:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                import_module(name)
+        except ImportError:
+            print(f"without {name}")
+    every = planted(["reference_py", "societies"]) if options.modules else sources
+    coverage = covered(every, options.tests, options.folder, options.longest, options.processes)
+    campaign = Campaign(tried, coverage, options, kept)
+    if any(not one.at_import for one in tried):
+        if os.fork() == 0:
+            find_functions({file_of(one.module) for one in tried})
+            tests = sorted({name for one in tried for name in campaign.choose(one)})
+            files = [*dict.fromkeys(name.partition("::")[0] for name in tests)]
+            pytest.main([*QUIET, *ALL_IMPORTED, *files], plugins=[Planting(campaign)])
+            os._exit(0)
+        os.wait()
+    past = [json.loads(line) for line in kept.read_text().splitlines()]
+    newest = {tuple(one["name"]): one["verdict"] for one in past}
+    rest = [one for one in tried if one.at_import or newest.get(one.name) == "to be imported"]
+    campaign.carry_out(rest, campaign.imported)
+    past = [json.loads(line) for line in kept.read_text().splitlines()]
+    return int(reported(chosen, past, reasons, all_of_it=all_of_it, table=options.table))
 
 
 if __name__ == "__main__":

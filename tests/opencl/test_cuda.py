@@ -227,7 +227,7 @@ def test_races_are_looked_for_elsewhere(monkeypatch):
 
 def test_a_capture_needs_opencl(paper, tmp_path):
     from societies.errors import ConfigError
-    from societies.workload.capture_folder import prepare
+    from societies.workload.checking.capture_folder import prepare
 
     with pytest.raises(ConfigError, match="replayed by OpenCL"):
         prepare("sweep", device(paper), tmp_path / "captured", overwrite=False)

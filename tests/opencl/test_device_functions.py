@@ -6,6 +6,8 @@ import pytest
 from societies.errors import BuildError, DeviceError
 from societies.opencl import Program
 
+pytestmark = pytest.mark.ci
+
 TEXT = """
 #include "primitives/real.cl"
 #define INLINE static inline

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
@@ -146,6 +147,37 @@ def test_pocl_without_a_linker_is_refused_before_it_ends_the_process(spec, monke
     assert len(str(caught.value).split("\n")) == 2
 
 
+@pytest.mark.parametrize(("code", "refused"), [(-6, True), (0, False)])
+def test_a_newer_pocl_is_tried_in_another_process(code, refused, monkeypatch):
+    """PoCL 5 of Debian ends the process as well; others bring a linker."""
+    newer = fake_platform(
+        "Portable Computing Language", fake_device("newer", CPU), version="OpenCL 3.0 PoCL 5.0"
+    )
+    tried = []
+
+    def run(words, env, **_):
+        tried.append((words[-1], env["POCL_CACHE_DIR"]))
+        return subprocess.CompletedProcess(words, code)
+
+    select._builds.cache_clear()
+    monkeypatch.setattr(select.subprocess, "run", run)
+    assert choose_device("auto", [newer]).name == "newer" and not tried  # ld is on the PATH
+    monkeypatch.setenv("PATH", "")
+    if refused:
+        with pytest.raises(DeviceError, match="links kernels with the program ld"):
+            choose_device("auto", [newer])
+    else:
+        assert choose_device("auto", [newer]).name == "newer"
+    assert [index for index, _ in tried] == ["0:0"]
+    select._builds.cache_clear()
+
+
+def test_what_tries_a_device_builds_and_launches_on_a_real_one():
+    select._builds.cache_clear()
+    assert select._builds("0:0")
+    assert not select._builds("7:7")
+
+
 def test_auto_prefers_a_device_for_which_kernels_can_be_built(monkeypatch):
     newer = fake_platform(
         "Portable Computing Language", fake_device("newer", CPU), version="OpenCL 3.0 PoCL 7.1"
@@ -153,6 +185,7 @@ def test_auto_prefers_a_device_for_which_kernels_can_be_built(monkeypatch):
     assert shutil.which("ld"), "these tests need binutils: PoCL cannot do without"
     assert choose_device("auto", [POCL_OLD, INTEL]).name == "pthread-old"
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(select, "_builds", lambda index: True)
     assert choose_device("auto", [POCL_OLD, INTEL]).name == "Intel Xeon"
     assert choose_device("auto", [POCL_OLD, newer]).name == "newer"
 

@@ -76,7 +76,7 @@ def test_an_include_without_a_name_and_a_missing_source(device, kernel_file):
 
 def test_a_file_that_is_not_text(tmp_path):
     (tmp_path / "bad.cl").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(BuildError, match="cannot be read as text"):
+    with pytest.raises(BuildError, match="is not UTF-8 text"):
         amalgamate([tmp_path / "bad.cl"])
 
 

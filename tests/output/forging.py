@@ -6,7 +6,7 @@ import os
 import zlib
 from dataclasses import replace
 
-from societies.output import seal
+from societies.output import seal, stored_seal
 from societies.output.disk import Disk
 
 
@@ -14,7 +14,7 @@ def forge(path):
     """Seal the file again as it is now."""
     descriptor = os.open(path, os.O_RDWR)
     try:
-        there = seal.find(descriptor)
+        there = stored_seal.find(descriptor)
         disk, size = Disk(descriptor, {}), os.fstat(descriptor).st_size
         taken = [(one.offset, one.end) for one in there.extents.values() if one.nbytes]
         taken += [(offset, offset + nbytes) for offset, nbytes in there.seals]
@@ -22,12 +22,12 @@ def forge(path):
             one.name: (one.offset, one.offset + one.nbytes) for one in there.fixed if one.name
         }
         fixed = tuple(
-            seal.Fixed(name, start, end - start, seal.digest(disk, start, end - start))
+            stored_seal.Fixed(name, start, end - start, seal.digest(disk, start, end - start))
             for name, start, end in seal._between(taken, scales, size)
         )
         forged = replace(there, size=size, fixed=fixed)
         for offset, nbytes in there.seals:
-            disk.write_bytes(offset, seal._packed(forged, nbytes))
+            disk.write_bytes(offset, stored_seal.packed(forged, nbytes))
     finally:
         os.close(descriptor)
 
@@ -35,9 +35,9 @@ def forge(path):
 def forge_words(path, change):
     """Let both seals say what ``change`` makes of their words (JSON), with checksums that fit."""
     content = bytearray(path.read_bytes())
-    at = content.find(seal.MAGIC)
+    at = content.find(stored_seal.MAGIC)
     while at >= 0:
-        begin = at + len(seal.MAGIC) + 16
+        begin = at + len(stored_seal.MAGIC) + 16
         room = int.from_bytes(content[begin - 16 : begin - 8], "little")
         nbytes = int.from_bytes(content[begin - 8 : begin], "little")
         words = json.loads(zlib.decompress(content[begin : begin + nbytes]))
@@ -47,5 +47,5 @@ def forge_words(path, change):
         assert len(made) <= room - 16
         made = made.ljust(room - 16, b"\0")
         content[at : at + room] = made + hashlib.blake2b(made, digest_size=16).digest()
-        at = content.find(seal.MAGIC, at + room)
+        at = content.find(stored_seal.MAGIC, at + room)
     path.write_bytes(content)

@@ -9,7 +9,7 @@ from small import GROUPS, small
 import societies
 from societies import SocietiesError, load_config
 from societies.output.inspection import inspect
-from societies.workload import run as core
+from societies.workload.running import run as core
 
 VALUES = {"trading.min_surplus": 2.0, "device.factor.tool": 4.0}
 RECORD = {"agent": 2, "checkpoint": 6, "trade_log": {"days": [5, 11]}, "input_output": True}
@@ -257,7 +257,9 @@ def test_a_parent_of_another_kind_is_refused(tmp_path, parent):
 
 
 def test_a_parent_of_another_version_is_refused(tmp_path, parent, monkeypatch):
-    monkeypatch.setattr(type(societies.workload.registry.workload("economy")), "version", "2")
+    monkeypatch.setattr(
+        type(societies.workload.declare.registry.workload("economy")), "version", "2"
+    )
     with pytest.raises(SocietiesError, match="was made by model version 1, this is 2"):
         run(ensemble(), tmp_path / "branch.h5", start=parent, day=9)
 

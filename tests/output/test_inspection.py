@@ -11,7 +11,7 @@ import pytest
 
 from societies.errors import OutputError
 from societies.output import Column, Coordinate, ResultFile, Table, Variable, inspect
-from societies.output.seal import MAGIC
+from societies.output.stored_seal import MAGIC
 
 COPIES, STEPS = 3, 8
 DECLARED = {

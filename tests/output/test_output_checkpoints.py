@@ -17,7 +17,7 @@ import pytest
 from datasets import datasets
 from numpy.testing import assert_array_equal
 
-from societies.beside import beside
+from societies.background import in_background
 from societies.errors import OutputError
 from societies.output import Column, Coordinate, ResultFile, Table, checkpoints, inspect
 from societies.output.disk import Disk
@@ -207,7 +207,7 @@ def test_a_file_is_not_closed_while_another_thread_writes_it(file, monkeypatch):
         sync(self)
 
     monkeypatch.setattr(Disk, "sync", slow)
-    writing = beside(file.commit, 3)
+    writing = in_background(file.commit, 3)
     assert within.wait(60)
     file.close()
     writing.result()

@@ -25,7 +25,7 @@ from societies.output import (
     resultfile,
 )
 from societies.output.disk import Disk
-from societies.output.seal import MAGIC
+from societies.output.stored_seal import MAGIC
 
 DECLARED = {
     "coordinates": [
@@ -296,6 +296,7 @@ for overwrite in (False, True):
     assert (folder / "old.h5").read_bytes() == b"precious"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("limit", [1, 4096, 300_000, 805_000])
 def test_largest_file_size_reached_while_the_file_is_made(existing, limit):
     """The system itself refuses to write, at the first bytes, amid fill values, near the end."""
@@ -356,6 +357,7 @@ def test_after_creation_a_full_disk_does_no_harm(small_disk):
         assert (data.gini == 1).all()
 
 
+@pytest.mark.ci
 @pytest.mark.mount
 @pytest.mark.parametrize("size", [96, 200, 400, 700, 900, 1000, 1100])
 def test_hdf5_itself_meets_a_full_disk(small_disk, size):
@@ -386,6 +388,7 @@ gc.collect()
         assert left == ["filler"] and size <= 1000
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("limit", [1, 3000, 100_000, 400_000, 806_000, 810_000])
 def test_a_run_that_cannot_go_on_writing_keeps_its_committed_days(path, limit):
     """The system refuses writes beyond a limit, wherever in the file it lies."""

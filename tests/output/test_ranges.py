@@ -15,10 +15,10 @@ from societies.economy.workload import WORKLOAD
 from societies.errors import OutputError
 from societies.output import ResultFile
 from societies.workload import Field, Phase, Series, Source, Step, Workload
-from societies.workload.config import DailyConfig
-from societies.workload.file import named_limits, require_checkpoint
-from societies.workload.registry import workload
-from societies.workload.run import run
+from societies.workload.declare.config import DailyConfig
+from societies.workload.declare.registry import workload
+from societies.workload.running.file import named_limits, require_checkpoint
+from societies.workload.running.run import run
 
 SETTINGS = {
     "workload": "economy",
@@ -30,7 +30,7 @@ SETTINGS = {
     "shocks": [{"day": 2, "remove": "resource", "index": "random"}],
     "record": {"checkpoint": 3},
 }
-KEPT = {name: field for name, field in (STATE | DEVICE_STATE).items() if field.kept}
+KEPT = {name: field for name, field in (STATE | DEVICE_STATE).items() if field.checkpointed}
 
 
 @pytest.fixture(scope="module")

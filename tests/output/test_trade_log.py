@@ -17,7 +17,7 @@ from societies.economy.explain import trade_log
 from societies.economy.results import Layout
 from societies.economy.workload import WORKLOAD
 from societies.errors import DeviceError, Interrupted
-from societies.workload.engines import ReferenceEngine
+from societies.workload.running.engines import ReferenceEngine
 
 pytestmark = pytest.mark.xdist_group("trade log")  # its runs are shared
 
@@ -288,7 +288,7 @@ def test_a_device_that_does_otherwise_is_an_error(tmp_path, monkeypatch):
             if last == 5:
                 self.copies_now[1].held[2][5] += 1
 
-    monkeypatch.setattr("societies.workload.run.ReferenceEngine", Wrong)
+    monkeypatch.setattr("societies.workload.running.run.ReferenceEngine", Wrong)
     expected = r"society 1: .* day 5, .* array held, index \[0, 2, 5\]"
     with pytest.raises(DeviceError, match=expected):
         run(tmp_path / "run.h5")

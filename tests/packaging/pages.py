@@ -66,7 +66,7 @@ NOT_EXECUTED = {
     "python experiments/physics/opencl_cuda/crossed.py": "needs an NVIDIA GPU and CuPy",
     "python experiments/physics/opencl_cuda/two_gpus.py": "needs two GPUs",
     "python benchmarks/kalah.py --games": "needs OpenSpiel, which is no dependency",
-    "python tests/races/check.py": "takes minutes; .ci/run executes it, tests/races its options",
+    "python tests/races/check.py": "takes minutes; .ci/run and .ci/nightly execute it",
 }
 """First words of blocks that are not executed by these tests, and why."""
 
@@ -183,15 +183,18 @@ CHANGES = (
 )
 """Shortenings: what the page says is executed, but for a size or a device."""
 
+FRAGMENT = re.compile(r"docs/changes/(?!README\.md$)")
+
 WITHOUT_OCLGRIND = "SOCIETIES_DEBUG=race "
-"""Left out where the simulator is not installed; .ci/run executes the page with it."""
+"""Left out where the simulator is not installed; .ci/nightly executes the page with it."""
 
 
 def pages() -> list[str]:
-    """Return every page of the repository, but the data's."""
+    """Return every page of the repository, but the data's and fragments of the changelog."""
     folders = ("docs", "experiments", "benchmarks", "tests", "societies")
     found = [ROOT.glob("*.md"), *((ROOT / folder).rglob("*.md") for folder in folders)]
-    return sorted(path.relative_to(ROOT).as_posix() for group in found for path in group)
+    names = {path.relative_to(ROOT).as_posix() for group in found for path in group}
+    return sorted(name for name in names if not FRAGMENT.match(name))
 
 
 def blocks(page: str) -> list[Block]:

@@ -112,6 +112,7 @@ WITH_BLOCKS = [
 ]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("page", WITH_BLOCKS)
 def test_every_block_does_what_the_page_says_in_its_order(page, installation, tmp_path):
     paths = {"base": str(installation.environment), "platbase": str(installation.environment)}

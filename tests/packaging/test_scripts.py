@@ -5,6 +5,7 @@ import runpy
 import shlex
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def test_there_are_scripts():
 IN_TURN = """
 import os, runpy, sys, traceback
 import distributed, h5py, matplotlib.pyplot, scipy.stats, societies, xarray  # once for all scripts
-from societies.workload.registry import workloads
+from societies.workload.declare.registry import workloads
 workloads()
 for script in sys.argv[1:]:
     sys.stdout.flush()
@@ -87,3 +88,17 @@ def test_a_measurement_is_in_the_table_at_once(name, tmp_path, monkeypatch):
         script["append"](tmp_path / "a.csv", script["COLUMNS"], rows)
         rows = (tmp_path / "a.csv").read_text().splitlines()
         assert rows[0] == ",".join(script["COLUMNS"]) and len(rows) == 1 + number
+
+
+def test_what_kalah_measured_stays_in_the_folder_that_is_given(tmp_path, monkeypatch):
+    """Tables and figures were written next to the folder, over files of others."""
+    folders = []
+    stub = types.SimpleNamespace(write=lambda rows, *published: folders.append(published[-1]))
+    monkeypatch.setitem(sys.modules, "report", stub)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    script = ROOT / "experiments" / "games" / "kalah" / "run.py"
+    main = runpy.run_path(str(script))["main"]
+    for given in (["--out", str(tmp_path / "results")], []):
+        monkeypatch.setattr(sys, "argv", [str(script), "--tables", *given])
+        main()
+    assert folders == [tmp_path / "results", script.parent]

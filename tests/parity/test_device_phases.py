@@ -156,7 +156,7 @@ def test_every_method_of_the_kernels(phase):
 @pytest.mark.parametrize("pairs", [1, 2])
 @pytest.mark.parametrize("workgroup", [1, 5, 31, 64])
 def test_what_all_work_items_of_a_pair_do_together(workgroup, pairs, monkeypatch):
-    """Steps of a ladder of offers, and the bounds of a payment: .ci/run has it on Intel's.
+    """Steps of a ladder of offers, and the bounds of a payment: .ci/nightly has it on Intel's.
 
     PoCL 3.0 compiles the first to a loop without an end (bargaining.cl). With 16 work-items or more
     it has other payments, and had them before the bounds were narrowed together.

@@ -10,8 +10,8 @@ import pytest
 from small import forms, names, small
 
 from societies.opencl import choose_device
-from societies.workload.engines import FINISH, DeviceEngine, ReferenceEngine
-from societies.workload.registry import workload
+from societies.workload.declare.registry import workload
+from societies.workload.running.engines import FINISH, DeviceEngine, ReferenceEngine
 
 FORMS = [(name, form) for name in names() for form in range(len(forms(name)))]
 
@@ -97,5 +97,5 @@ def test_a_copy_alone_is_as_it_is_among_others(name):
         engine.run_ticks(1, 5)
     expected = alone.state()
     for array, values in together.state().items():
-        if together.fields[array].kept or together.fields[array].logged:
+        if together.fields[array].checkpointed or together.fields[array].logged:
             assert values[2:].tobytes() == expected[array].tobytes(), array

@@ -14,7 +14,7 @@ from societies import config_from_dict
 from societies.economy import phases, source
 from societies.economy.parameters import parameters
 from societies.opencl import Program, choose_device
-from societies.workload.phases import kernel_files
+from societies.workload.declare.phases import kernel_files
 
 GROUPS = [
     {"name": "able", "share": 0.5, "utility": {"scale": 300.0, "exponent": 2.0}},

@@ -7,9 +7,9 @@ from small import GROUPS, small
 import societies
 from societies import SocietiesError, config_from_dict, load_config, verify
 from societies.economy.workload import WORKLOAD
-from societies.workload.fields import kept
-from societies.workload.points import points_of, with_table
-from societies.workload.run import engine_of
+from societies.workload.declare.fields import kept
+from societies.workload.running.points import points_of, with_table
+from societies.workload.running.run import engine_of
 
 POLICY = {
     "trading.min_surplus": 2.0,

@@ -14,10 +14,10 @@ from societies.economy import source
 from societies.economy.ensemble import Ensemble
 from societies.economy.parameters import parameters
 from societies.economy.workload import WORKLOAD
-from societies.workload.fields import state_hash
-from societies.workload.points import points_of, with_table
-from societies.workload.run import engine_of
-from societies.workload.varying import varying
+from societies.workload.declare.fields import state_hash
+from societies.workload.declare.varying import varying
+from societies.workload.running.points import points_of, with_table
+from societies.workload.running.run import engine_of
 
 VALUES = {
     "day_length": [600.0, 500.0, 650.0],

@@ -17,17 +17,17 @@ from societies.errors import ConfigError
 from societies.opencl import choose_device
 from societies.paths import data_directory
 from societies.workload import Count, Field, Phase, Series, Source, Step, Workload, falls, rises
-from societies.workload import verify as core
-from societies.workload.config import DailyConfig
-from societies.workload.engines import ReferenceEngine as CoreReference
-from societies.workload.run import run
-from societies.workload.windows import (
+from societies.workload.checking import verify as core
+from societies.workload.checking.windows import (
     ALL_TICKS,
     FIRST_TICKS,
     MOST_SINGLE_TICKS,
     TICKS_AT_A_TIME,
     chosen_windows,
 )
+from societies.workload.declare.config import DailyConfig
+from societies.workload.running.engines import ReferenceEngine as CoreReference
+from societies.workload.running.run import run
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -72,6 +72,7 @@ def test_the_readmes_command_finds_a_wrong_price(shell, planted):
     assert re.match(r"different: day \d+, phase trading \(round \d+\), array held", out), out
 
 
+@pytest.mark.ci
 def test_few_days_say_that_they_do_not_tell(shell, planted):
     """The same mistake is not found in two days; that is what the warning is about."""
     planted(*PRICE)
@@ -116,6 +117,7 @@ def test_shocks_to_come_are_named_and_looked_for():
     assert report.coverage.missing == []
 
 
+@pytest.mark.ci
 def test_days_of_a_long_run_are_those_of_the_straight_run():
     """The states that the device hands over are its own: nothing begins anew."""
     report = verify_economy(economy(days=40))
@@ -230,7 +232,7 @@ class Growing(Workload):
     def fields(self, p):
         fields = {
             "size": Field(("half",), "uint32", "units", "how large"),
-            "scratch": Field(("half",), "float64", "1", "of no importance", kept=False),
+            "scratch": Field(("half",), "float64", "1", "of no importance", checkpointed=False),
         }
         if self.end:
             fields["ended"] = Field((), "int64", "day", "day of the end", initial=-1)

@@ -33,7 +33,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "golden")]
 from golden import INVENTIVE  # noqa: E402
 
 import societies  # noqa: E402
-from societies.workload.points import with_table  # noqa: E402
+from societies.workload.running.points import with_table  # noqa: E402
 
 SCENARIOS = ("no_trade", "trade", "tools", "devices")
 GROUPS = [
@@ -190,7 +190,7 @@ def ensemble(device):
     """Compare five societies in one launch with each of them alone, which `verified` verifies."""
     from societies.economy.engine import DeviceEngine
     from societies.economy.parameters import parameters
-    from societies.workload.engines import LOG_TICKS
+    from societies.workload.running.engines import LOG_TICKS
 
     def states(**settings):
         config = societies.config_from_dict(society(24, 24, **settings))

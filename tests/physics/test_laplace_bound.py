@@ -5,8 +5,8 @@ import pytest
 import societies
 from societies import config_from_dict
 from societies.physics.laplace import WORKLOAD, duration
-from societies.workload.config import MOST_TICKS
-from societies.workload.engines import ReferenceEngine
+from societies.workload.declare.config import MOST_TICKS
+from societies.workload.running.engines import ReferenceEngine
 
 
 def config(**more):

@@ -10,8 +10,8 @@ from societies.physics.laplace import WORKLOAD
 from societies.physics.laplace.config import LaplaceConfig
 from societies.physics.laplace.figure import figure
 from societies.workload import Block
-from societies.workload.contents import contents_of
-from societies.workload.engines import ReferenceEngine
+from societies.workload.declare.contents import contents_of
+from societies.workload.running.engines import ReferenceEngine
 
 
 class Arrays:

@@ -6,7 +6,7 @@ from marks import thorough_but
 
 from societies.physics.laplace import DEPTH, WORKLOAD
 from societies.physics.laplace.config import LaplaceConfig
-from societies.workload.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 BARS = ({"rows": (2, 3), "columns": (2, 4)}, {"rows": (3, 4), "columns": (4, 4), "value": -2})
 

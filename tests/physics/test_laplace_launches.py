@@ -13,7 +13,7 @@ from test_laplace_forms import BARS, config_of, same
 from test_laplace_reference import ORACLE, SEED, fields, sha256
 
 from societies.physics.laplace import WORKLOAD
-from societies.workload.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 ITEMS = (1, 5, 64, 256)
 LAUNCHES = [{}, *({"gpu": True, "work_items": items} for items in ITEMS)]

@@ -17,7 +17,7 @@ from societies.errors import OutputError
 from societies.output.checkpoints import checksum
 from societies.physics.laplace import WORKLOAD, rounded_up
 from societies.physics.laplace.config import LaplaceConfig
-from societies.workload.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 ORACLE = Path(__file__).resolve().parents[1] / "data" / "physics" / "laplace.json"
 RECTANGLES = ({"rows": (2, 3), "columns": (4, 9)}, {"rows": (3, 5), "columns": (5, 5), "value": -2})

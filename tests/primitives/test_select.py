@@ -187,6 +187,7 @@ def test_ties_in_large_arrays_and_degenerate_ones(device, random_program, workgr
     check_random(device, random_program, workgroup, rows)
 
 
+@pytest.mark.ci
 def test_random_extremes_by_their_own_names(device, random_program):
     values, mask = [2.0, 1.0, 2.0, 1.0, 0.5, 2.0, 0.5, 3.0, 3.0], [0, 0, 0, 0, 1, 0, 1, 1, 1]
     rng = Rng.seed(4, 0, 0)

@@ -8,6 +8,8 @@ from societies.errors import DeviceError
 from societies.opencl import Program
 from societies.opencl.wide import BLOCK, Wide, blocks_of
 
+pytestmark = pytest.mark.ci
+
 SIZES = [0, 1, 2, 70, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 5 * BLOCK + 17]
 WORK_ITEMS = [1, 31, 64, 256]
 

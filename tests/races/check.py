@@ -54,9 +54,9 @@ from societies.kerneltext import source as kernel_source  # noqa: E402
 from societies.kerneltext.source import without_comments  # noqa: E402
 from societies.opencl import Local, Program, choose_device, fused, race  # noqa: E402
 from societies.opencl.wide import Wide  # noqa: E402
-from societies.workload import engines  # noqa: E402
-from societies.workload.phases import kernel_files  # noqa: E402
-from societies.workload.registry import workload  # noqa: E402
+from societies.workload.declare.phases import kernel_files  # noqa: E402
+from societies.workload.declare.registry import workload  # noqa: E402
+from societies.workload.running import engines  # noqa: E402
 
 KERNELS = ROOT / "kernels"
 CASES = ROOT / "tests" / "primitives"

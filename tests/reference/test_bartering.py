@@ -233,6 +233,27 @@ def test_who_has_run_out_of_either_cannot_bargain():
     assert bargain(p, s, 0, 1, 0, 1)
 
 
+def test_a_swap_is_accounted_for_on_both_sides_if_that_is_recorded(monkeypatch):
+    """Seven units of 0 for three of 1: prices of both, gains, and links both ways."""
+    monkeypatch.setattr(trading, "proposal", lambda surplus, *_: (3, 7, surplus(3, 7)))
+    record = {"record": {"measures": True, "network": [1]}}
+    p, s = started(agents=2, trading={"menu_size": 2}, **record)
+    s.held = [[50, 0, 0, 3, 0], [0, 50, 0, 3, 0]]
+    assert bargain(p, s, 0, 1, 0, 1)
+    curve = p.utility_curves[0]
+    gains = [gain(curve, 0, 3) - loss(curve, 50, 7), gain(curve, 0, 7) - loss(curve, 50, 3)]
+    assert s.income_swaps == [pytest.approx(gains[0]), pytest.approx(gains[1])]
+    assert s.priced_units == [[7, 0, 0, 0, 0], [0, 3, 0, 0, 0]]
+    assert s.priced_for == [[3, 0, 0, 0, 0], [0, 7, 0, 0, 0]]
+    assert s.priced_squares[0][0] == pytest.approx(7 * (3 / 7) ** 2)
+    assert s.priced_squares[1][1] == pytest.approx(3 * (7 / 3) ** 2)
+    assert s.link_taker == [[1], [0]]
+    assert s.link_units == [[7], [3]]
+    assert s.link_swaps == [[1], [1]]
+    assert bargain(p, s, 1, 0, 1, 0)
+    assert s.link_units == [[10], [10]] and s.link_swaps == [[2], [2]]
+
+
 def test_nobody_gives_more_than_it_has():
     """At this price A would give four for one, and has two: no loss of what it does not hold."""
     p, s = traders(price="inverse_geometric")

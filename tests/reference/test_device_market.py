@@ -258,6 +258,26 @@ def test_a_deal_is_booked_on_the_right_sides():
         assert s.value[agent] == [curve.marginal[n] for n in s.held[agent]]
 
 
+def test_a_deal_is_accounted_for_on_both_sides_if_that_is_recorded():
+    """What the seller receives is its income, what the buyer pays its spending; and the links."""
+    p, s = buyer_and_seller(record={"measures": True, "network": [1]})
+    before, curve = copy.deepcopy(s.held), p.utility_curves[0]
+    assert deal(p, s, TOOL, 1, 0)
+    units = [b - a for a, b in zip(s.held[1], before[1], strict=True)]
+    paid = sum(loss(curve, before[1][r], units[r]) for r in (0, 3))
+    got = sum(gain(curve, before[0][r], units[r]) for r in (0, 3))
+    assert got != pytest.approx(paid)
+    assert s.income_sales == [pytest.approx(got), 0.0, 0.0]
+    assert s.spending_devices == [0.0, pytest.approx(paid), 0.0]
+    assert [taker[0] for taker in s.link_taker] == [1, 0, -1]
+    assert [paid[0] for paid in s.link_paid] == [0, sum(units), 0]
+    assert [sold[TOOL][0] for sold in s.link_devices] == [1, 0, 0]
+    assert sum(map(sum, s.link_units)) == sum(map(sum, s.link_swaps)) == 0
+    p, s = buyer_and_seller()
+    assert deal(p, s, TOOL, 1, 0)
+    assert not hasattr(s, "income_sales") and not hasattr(s, "link_paid")
+
+
 def test_what_is_paid_to_other_groups_is_counted_besides():
     groups = [{"name": name, "count": n} for name, n in (("a", 1), ("b", 2))]
     p, s = buyer_and_seller(groups=groups)

@@ -104,6 +104,7 @@ def replay_own_use(p, name, v):
     check(s, v["after"])
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", RECORDED)
 def test_own_use(name, plain):
     p, vectors = setting(name), load(name, "personal_devices")
@@ -211,6 +212,7 @@ def replay_valuation(p, name, v):
             same(value, v[key][r], key)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", LATE)
 def test_valuations(name, plain):
     p, vectors = setting(name), load(name, "valuation")

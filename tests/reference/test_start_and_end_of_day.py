@@ -16,9 +16,28 @@ from reference_py.economy.extraction import extraction
 from reference_py.economy.invention import invention
 from reference_py.economy.own_use import own_use
 from reference_py.economy.production import production
+from reference_py.economy.society import new_society
 from reference_py.economy.start_day import start_day
 from reference_py.economy.state import DEVICE_STATE, STATE
 from reference_py.economy.statistics import agent_statistics
+from reference_py.economy.streams import seed_streams
+
+# -- before the first day --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("index", "number"), [({}, 0), ({"index": 3}, 3)])
+def test_a_new_society_has_a_number_and_nothing_else(index, number):
+    """Agents are alive and resources available; the streams of societies differ."""
+    p, _ = started()
+    s = new_society(p, **index)
+    assert s.index == number and s.series == {} and s.inventions == []
+    assert s.alive == [1] * 4 and s.available == [1] * 5
+    assert s.held == [[0] * 5] * 4 and s.minutes == [0.0] * 4
+    other = new_society(p, index=number + 1)
+    for one in (s, other):
+        seed_streams(p, one)
+    assert s.stream != other.stream
+
 
 # -- the morning -----------------------------------------------------------------------------------
 

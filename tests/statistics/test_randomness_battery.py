@@ -16,6 +16,8 @@ from scipy import stats
 
 from societies.opencl import choose_device
 
+pytestmark = pytest.mark.ci
+
 sys.path.insert(0, str(Path(__file__).parents[2] / "experiments" / "randomness"))
 try:
     counts, draws = importlib.import_module("counts"), importlib.import_module("draws")

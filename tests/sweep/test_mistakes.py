@@ -28,6 +28,14 @@ def problems(tmp_path, text, **more):
     ("vary", "said"),
     [
         (
+            "sobol: {points: 4, keys: {seed: {distribution: normal, mean: 9, sd: 1, low: 99}}}",
+            "s.yaml:2:40  vary.sobol.keys.seed: all values would be 99: low and high leave",
+        ),
+        (
+            "sobol: {points: 4, keys: {day_length: {distribution: normal, mean: 9e9, sd: 1e-9}}}",
+            "s.yaml:2:46  vary.sobol.keys.day_length: all values would be 9e+09: the distribution",
+        ),
+        (
             "grid: {trading.round: [1]}",
             "s.yaml:2:15  trading.round: unknown key; did you mean 'rou",
         ),
@@ -52,7 +60,7 @@ def problems(tmp_path, text, **more):
             "points: [{days: 3}, {seed: 3}]",
             "s.yaml:2:28  vary.points.1: has the keys seed; the fir",
         ),
-        ("points: none.csv", "none.csv: cannot be read as CSV (No such file or directory)"),
+        ("points: none.csv", "none.csv: cannot be read (No such file or directory)"),
         (
             "sobol: {points: 4, keys: {day_length: {distribution: normal, mean: 5, sd: -1}}}",
             "s.yaml:2:78  vary.sobol.keys.day_length.sd: must be more than 0, got -1",
@@ -110,10 +118,10 @@ def test_a_table_names_its_own_lines(tmp_path):
     for table, said in (
         ("agents,dayz\n4,1\n", "t.csv:1  dayz: unknown key; did you mean 'days'?"),
         ("agents,days\n4,1\n5,x\n", "t.csv:3  days: expected a whole number, got 'x'"),
-        ("agents,days\n4,1\n5\n", "t.csv:3  has 1 entries for 2 keys"),
+        ("agents,days\n4,1\n5\n", "t.csv:3  has 1 entry for 2 keys"),
         ("days,days\n4,1\n", "t.csv:1  days: is there twice"),
-        # As spreadsheets of many countries write it; told as an unknown key before.
-        ("agents;days\n4;1\n", "t.csv:1  its columns are divided by semicolons; write commas"),
+        # As spreadsheets of many countries write it.
+        ("agents;days\n4;1,5\n", "t.csv:2  days: expected a number, got '1,5'; write a point"),
     ):
         (tmp_path / "t.csv").write_text(table)
         assert problems(tmp_path, text)[0].startswith(said)

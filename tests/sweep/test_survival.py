@@ -18,7 +18,7 @@ from societies.errors import ConfigError, DeviceError, Interrupted, OutputError
 from societies.output import inspect
 from societies.output.study import StudyFile
 from societies.sweep import conduct, executors
-from societies.workload import batches
+from societies.workload.running import batches
 
 pytestmark = pytest.mark.xdist_group("sweeps")
 
@@ -221,18 +221,18 @@ def test_a_table_that_is_full_becomes_longer(tmp_path, straight, monkeypatch):
 
 
 def test_what_a_killed_process_left_of_events_counts_for_nothing(tmp_path, straight, monkeypatch):
-    """Killed after events were written and before their runs were done."""
+    """Killed after events were written and before their runs had checksums."""
     study = tmp_path / "s.h5"
-    original = StudyFile._mark
+    original = StudyFile._sum
 
     def killed(file, rows, state):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(StudyFile, "_mark", killed)
+    monkeypatch.setattr(StudyFile, "_sum", killed)
     with pytest.raises(Interrupted):
         sweep.run(SWEEP, out=study, device="reference", batch=24)
     assert not len(societies.open_results(study, events="trade_network").run)
-    monkeypatch.setattr(StudyFile, "_mark", original)
+    monkeypatch.setattr(StudyFile, "_sum", original)
     sweep.run(SWEEP, out=study, device="reference", resume=True, batch=5)
     same(study, straight)
     with h5py.File(study) as file:
@@ -336,3 +336,14 @@ def test_processes_are_renewed_and_replaced(tmp_path, straight, monkeypatch):
     report = sweep.run(SWEEP, out=study, device="cpu", batch=4, progress=kill)
     assert killed and not report.failures
     same(study, straight)
+
+
+def test_dask_logs_nothing_while_it_computes(caplog):
+    """A scheduler that is killed gave pages of tracebacks; ours says it in a line."""
+    logger = executors.logging.getLogger("distributed.client")
+    silenced = executors._silence()
+    logger.error("Failed to reconnect")
+    executors.logging.getLogger("asyncio").error("Task exception was never retrieved")
+    assert caplog.records == [] and logger in silenced
+    for one in silenced:
+        one.disabled = False

@@ -248,6 +248,13 @@ def test_other_sites_cannot_look(page):
     assert get(page.address, Origin=f"http://{host}")[0] == 200
     assert get(page.address, Host="elsewhere.example")[0] == 403  # a name that leads here
     assert get(page.address, Host=f"localhost:{page.port}")[0] == 200
+    for none in ("[::1", "[", "[v1.x", "::1]", "a:b:c"):
+        for path in ("", "picture.png", "configuration.yaml", "no-page/"):
+            status, _, body = get(page.path(path), Host=none)
+            assert status in (403, 404) and b"Error" not in body, (none, path)
+        assert get(page.path("page.js"), Host=none)[0] == 200
+        assert get(page.address, Origin=f"http://{none}")[0] == 403
+    assert not page.errors
 
 
 OWN = ("127.0.0.1", "127.9.9.9", "localhost", "LOCALHOST.", "::1", "::ffff:127.0.0.1")

@@ -1,5 +1,6 @@
 """Does a copy have the same bits however many of them the device holds at a time?"""
 
+import functools
 import re
 
 import numpy as np
@@ -11,11 +12,13 @@ import societies
 from societies import SocietiesError
 from societies.errors import OutputError
 from societies.opencl import choose_device
-from societies.workload import batches
-from societies.workload.batches import Batches, Room, batch_size
-from societies.workload.points import with_table
-from societies.workload.registry import workload
-from societies.workload.run import engine_of
+from societies.workload.declare.registry import workload
+from societies.workload.running import batches
+from societies.workload.running.batches import Batches, Room, batch_size
+from societies.workload.running.engines import ReferenceEngine
+from societies.workload.running.points import with_rows, with_table
+from societies.workload.running.run import engine_of
+from societies.workload.running.tables import Table
 
 TABLE = {"trading.min_surplus": np.linspace(0, 3, 7), "utility.exponent": [2, 3, 2, 3, 2, 3, 2.5]}
 
@@ -62,6 +65,58 @@ def test_batches_of_the_reference_change_nothing():
         engine.run_ticks(3, 5)
         hashes.add((engine.hash(), engine.logs()["series"].tobytes()))
     assert len(hashes) == 1
+
+
+NUMBERS = np.array([3, 4, 3, 5, 4, 3, 4])
+"""Of seven copies; those of one number draw the same, as in a sweep with common numbers."""
+
+
+@pytest.mark.parametrize("device", ["reference", "auto"])
+@pytest.mark.parametrize("batch", [None, 3])
+def test_copies_of_one_number_draw_the_same_in_every_batch(device, batch):
+    """Every copy is what it is alone, with its own number and its own row of the table."""
+    table = Table({"trading.min_surplus": np.array([0.5, 0.5, 0.5, 0.5, 2.5, 2.5, 0.5])})
+    config = with_rows(ensemble(days=3), table, NUMBERS)
+    engine, _, _ = engine_of(workload("economy"), config, device, batch=batch)
+    assert isinstance(engine, Batches) == (batch is not None)
+    engine.start()
+    engine.run_ticks(1, 2)
+    engine.run_ticks(3, 3)
+    state, series = engine.state(), engine.logs()["series"]
+    rows = list(zip(NUMBERS.tolist(), table.columns["trading.min_surplus"].tolist(), strict=True))
+    for place, (number, surplus) in enumerate(rows):
+        expected, last = alone(number, surplus)
+        for name, array in expected.items():
+            assert state[name][place].tobytes() == array[0].tobytes(), (place, name)
+        assert series[place].tobytes() == last.tobytes()
+    assert len({alone(*row)[0]["stream"].tobytes() for row in rows}) == 5
+
+
+@functools.cache
+def alone(number, surplus):
+    """Return state and series of one society of the reference after three days."""
+    config = ensemble(days=3, replicates=1, first_society=number)
+    config = with_table(config, {"trading.min_surplus": [surplus]})
+    engine, _, _ = engine_of(workload("economy"), config, "reference")
+    engine.start()
+    engine.run_ticks(1, 3)
+    return engine.state(), engine.logs()["series"][0, 2:]
+
+
+def test_numbers_of_a_batch_follow_from_its_place():
+    """Beyond the last copy a batch repeats its parameters, and counts on or repeats its number."""
+    chosen, p = workload("economy"), workload("economy").parameters(ensemble(replicates=7))
+    listed = ReferenceEngine(chosen, p, first=3, copies=3, numbers=NUMBERS, ensemble=7)
+    counted = ReferenceEngine(chosen, p, first=20, copies=3, ensemble=7)
+    found = []
+    for place in (0, 3, 6, 3, 0):
+        listed.at(place)
+        counted.at(place)
+        found.append((listed.copy_numbers().tolist(), counted.copy_numbers().tolist()))
+        assert [copy.index for copy in listed.copies_now] == found[-1][0]
+        assert [copy.index for copy in counted.copies_now] == found[-1][1]
+    first, second = ([3, 4, 3], [20, 21, 22]), ([5, 4, 3], [23, 24, 25])
+    assert found == [first, second, ([4, 4, 4], [26, 27, 28]), second, first]
 
 
 @pytest.mark.thorough
@@ -127,7 +182,7 @@ def test_more_than_fit_run_in_batches_by_themselves(tmp_path, monkeypatch):
     config = small("economy", replicates=7)
     p = workload("economy").parameters(config)
     room = Room(workload("economy"), p, choose_device("auto"))
-    free = (room.fixed + 3.5 * room.of_copy) / batches.SHARE_OF_FREE
+    free = (room.fixed + 3.5 * room.bytes_per_copy) / batches.SHARE_OF_FREE
     monkeypatch.setattr(batches, "available_memory", lambda: int(free))
     rows = dict(societies.plan(config, device="cpu").rows)
     assert rows["societies at once"] == "3, in 3 batches; 3 fit"
@@ -144,7 +199,7 @@ def test_a_society_that_does_not_fit_is_refused_before_anything_is_built(tmp_pat
     plan = societies.plan(small("economy"), device="cpu")
     assert any(re.match(message, warning) for warning in plan.warnings)
     assert dict(plan.rows)["societies at once"] == "none fits"
-    monkeypatch.setattr("societies.workload.run.DeviceEngine", None)
+    monkeypatch.setattr("societies.workload.running.run.DeviceEngine", None)
     with pytest.raises(SocietiesError, match=message):
         societies.run(small("economy"), device="cpu", out=tmp_path / "run.h5")
     assert not (tmp_path / "run.h5").exists()
@@ -152,7 +207,7 @@ def test_a_society_that_does_not_fit_is_refused_before_anything_is_built(tmp_pat
     def full(*_, **__):
         raise OutputError("run.h5: the disk is full")
 
-    monkeypatch.setattr("societies.workload.run.require_room", full)
+    monkeypatch.setattr("societies.workload.running.run.require_room", full)
     with pytest.raises(SocietiesError, match=message):
         societies.run(small("economy"), device="cpu", out=tmp_path / "run.h5")
     monkeypatch.setattr(batches, "available_memory", lambda: 2**40)
@@ -177,9 +232,9 @@ def test_the_room_is_what_is_allocated():
         config = small("economy", replicates=7)
         config = config if table is None else with_table(config, table)
         room = Room(chosen, chosen.parameters(config), device)
-        from societies.workload.plan import device_bytes
+        from societies.workload.running.plan import device_bytes
 
-        assert room.fixed + 7 * room.of_copy == device_bytes(chosen, config)
+        assert room.fixed + 7 * room.bytes_per_copy == device_bytes(chosen, config)
 
 
 @pytest.mark.parametrize("batch", [0, -3])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from societies.workload.report import _number
+from societies.workload.running.report import _number
 
 
 @pytest.mark.parametrize(

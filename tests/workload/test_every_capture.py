@@ -9,8 +9,8 @@ import pytest
 from small import names, small
 
 from societies.errors import ConfigError
-from societies.workload.capture import capture
-from societies.workload.registry import workload
+from societies.workload.checking.capture import capture
+from societies.workload.declare.registry import workload
 
 
 def phases(name):

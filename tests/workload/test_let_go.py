@@ -11,8 +11,8 @@ from societies.opencl import device as devices
 from societies.opencl.debug import opencl
 from societies.opencl.device import Device
 from societies.paths import shipped_configurations
-from societies.workload.registry import workload
-from societies.workload.run import engine_of
+from societies.workload.declare.registry import workload
+from societies.workload.running.run import engine_of
 
 PATIENCE = 20.0
 QUICKSTARTS = [name for name in shipped_configurations() if name.endswith("/quickstart")]

@@ -5,7 +5,7 @@ import pytest
 
 from societies.opencl import choose_device
 from societies.physics.laplace import WORKLOAD, LaplaceConfig
-from societies.workload.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
 
 BLOCKS = (1, 1, 3, LOG_TICKS, LOG_TICKS, 7, 40, LOG_TICKS, 2)
 

@@ -7,11 +7,11 @@ import societies
 from societies.config.model import key
 from societies.errors import ConfigError
 from societies.workload import Field, Phase, Step, Workload
-from societies.workload.bench import bench
-from societies.workload.config import DailyConfig
-from societies.workload.measured import MEASURED
-from societies.workload.run import run, steps
-from societies.workload.verify import verify
+from societies.workload.checking.bench import bench
+from societies.workload.checking.verify import verify
+from societies.workload.declare.config import DailyConfig
+from societies.workload.declare.measured import MEASURED
+from societies.workload.running.run import run, steps
 
 
 class Config(DailyConfig):
@@ -86,5 +86,7 @@ def test_the_key_of_the_clock_is_named():
 
 def test_a_workload_that_is_not_timed_measures_nothing():
     config = societies.config_from_dict({"workload": "laplace", "side": 8, "steps": 2})
-    for tick in steps(societies.workload.registry.workload("laplace"), config, device="reference"):
+    for tick in steps(
+        societies.workload.declare.registry.workload("laplace"), config, device="reference"
+    ):
         assert tick._engine.measured() == {}

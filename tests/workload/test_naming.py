@@ -6,7 +6,7 @@ import pytest
 
 from societies.config.model import Section, key
 from societies.workload import Phase, Workload, parameters_of, phase, word_macros
-from societies.workload.naming import twins_of
+from societies.workload.declare.naming import twins_of
 
 LAPLACE = "reference_py.physics.laplace"
 

@@ -13,11 +13,11 @@ from societies.config.model import WorkloadConfig, key
 from societies.errors import ConfigError, SocietiesError
 from societies.output import inspect, open_results
 from societies.workload import Field, Source, Step, Workload, phase
-from societies.workload.bench import bench
-from societies.workload.capture import capture
-from societies.workload.config import RecordConfig
-from societies.workload.run import run, steps
-from societies.workload.verify import verify
+from societies.workload.checking.bench import bench
+from societies.workload.checking.capture import capture
+from societies.workload.checking.verify import verify
+from societies.workload.declare.config import RecordConfig
+from societies.workload.running.run import run, steps
 
 KERNELS = str(Path(__file__).with_name("over_at_once.cl"))
 
@@ -183,7 +183,7 @@ def test_there_is_no_step_to_look_at_to_capture_or_to_measure():
 
 def test_a_figure_of_it_says_that_there_is_no_step():
     pytest.importorskip("matplotlib")
-    from societies.workload.figure import panels_figure, panels_of
+    from societies.workload.drawing.figure import panels_figure, panels_of
 
     run(Search(), SearchConfig(), device="reference", out="run.h5")
     with open_results("run.h5") as data, pytest.raises(SocietiesError, match="no complete step"):

@@ -8,7 +8,7 @@ import pytest
 
 from societies.errors import DeviceError
 from societies.opencl import Program, choose_device
-from societies.workload.phases import (
+from societies.workload.declare.phases import (
     BoundPhases,
     Joined,
     Launch,

@@ -11,10 +11,10 @@ from societies.economy.schedule import day_schedule
 from societies.economy.state import initial_state
 from societies.economy.workload import WORKLOAD
 from societies.opencl import Device, choose_device
-from societies.workload import engines
-from societies.workload.plan import device_bytes, state_bytes
-from societies.workload.registry import workload
-from societies.workload.sufficiency import byte_count
+from societies.workload.declare.registry import workload
+from societies.workload.running import engines
+from societies.workload.running.plan import device_bytes, state_bytes
+from societies.workload.running.sufficiency import byte_count
 
 GROUPS = [{"name": "one", "count": 2}, {"name": "other", "count": 3}]
 SHOCKS = [{"day": 1, "remove": "resource", "index": 2}, {"day": 1, "remove": "agent", "index": 1}]

@@ -10,7 +10,7 @@ import pytest
 
 import societies
 from societies.cli import main
-from societies.workload.provenance import commit_of
+from societies.workload.running.provenance import commit_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

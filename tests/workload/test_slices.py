@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from societies.workload import Slices, slices
-from societies.workload.slices import Busy, Pace
+from societies.workload import Slices
+from societies.workload.declare import slices
+from societies.workload.declare.slices import Busy, Pace
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from societies.errors import DeviceError
-from societies.workload import waiting
-from societies.workload.fields import SERIES, Field, state_hash
-from societies.workload.protocol import Block
-from societies.workload.seen import SeenState
-from societies.workload.waiting import Waiting
+from societies.workload.declare.fields import SERIES, Field, state_hash
+from societies.workload.declare.protocol import Block
+from societies.workload.running import waiting
+from societies.workload.running.seen import SeenState
+from societies.workload.running.waiting import Waiting
 
 COPIES = 3
 
@@ -55,15 +55,15 @@ def test_blocks_that_waited_are_one_after_the_other(lengths, beyond, gathers, ad
             for ticks in group:
                 parts.append(block(tick, ticks, numbers))
                 tick += ticks
-            lent = []
+            borrowed = []
             for part in parts if added else parts[:-1]:
                 logs = {name: log.copy() for name, log in part.logs.items()}
-                lent += logs.values()
+                borrowed += logs.values()
                 found.add(replace(part, logs=logs))
                 gathers, now = divmod(gathers, 2)
                 if now:
                     found.gather(last)
-                    for log in lent:
+                    for log in borrowed:
                         log[...] = 77  # its memory is used again
             rest = [] if added else parts[-1:]
             if added:
@@ -127,7 +127,7 @@ def test_what_is_laid_out_is_there_once(monkeypatch):
 
 FIELDS = {
     "one": Field((), "float64", "", ""),
-    "passing": Field((), "float64", "", "", kept=False),
+    "passing": Field((), "float64", "", "", checkpointed=False),
     "two": Field(("agent",), "int32", "", ""),
 }
 STATE = {"one": np.arange(3.0), "passing": np.ones(3), "two": np.arange(6).reshape(3, 2)}

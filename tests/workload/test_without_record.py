@@ -7,7 +7,8 @@ import xarray as xr
 
 import societies
 from societies.config.model import WorkloadConfig, key
-from societies.workload import Field, Source, Step, Workload, phase, registry
+from societies.workload import Field, Source, Step, Workload, phase
+from societies.workload.declare import registry
 
 
 class DecayConfig(WorkloadConfig):

@@ -11,12 +11,13 @@ import xarray as xr
 from societies.config.model import ListOf, Section, WorkloadConfig, key, value
 from societies.errors import ConfigError, OutputError
 from societies.output import inspect
-from societies.workload import Field, Phase, Series, Source, Step, Workload, points
-from societies.workload.config import RecordConfig
-from societies.workload.figure import Mark, marks_of
-from societies.workload.plan import plan
-from societies.workload.run import run
-from societies.workload.verify import verify
+from societies.workload import Field, Phase, Series, Source, Step, Workload
+from societies.workload.checking.verify import verify
+from societies.workload.declare.config import RecordConfig
+from societies.workload.drawing.figure import Mark, marks_of
+from societies.workload.running import points
+from societies.workload.running.plan import plan
+from societies.workload.running.run import run
 
 
 class Batches(WorkloadConfig):

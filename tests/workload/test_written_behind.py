@@ -17,9 +17,9 @@ from societies.economy.results import Layout
 from societies.errors import DeviceError, DeviceFailed, OutputError, shell_words
 from societies.opencl.staging import Staging
 from societies.output import ResultFile, inspect
-from societies.workload import blocks as core
-from societies.workload.engines import DeviceEngine
-from societies.workload.waiting import Waiting
+from societies.workload.running import blocks as core
+from societies.workload.running.engines import DeviceEngine
+from societies.workload.running.waiting import Waiting
 
 DAYS = 60
 CONFIG = {"workload": "economy", "agents": 6, "resources": 5, "days": DAYS, "seed": 3}
@@ -60,7 +60,7 @@ def one_thread(monkeypatch):
             done.set_exception(error)
         return done
 
-    monkeypatch.setattr(core, "beside", now)
+    monkeypatch.setattr(core, "in_background", now)
 
 
 @pytest.fixture
@@ -131,6 +131,7 @@ def test_blocks_that_take_no_time_are_written_together(calls, monkeypatch, tmp_p
         monkeypatch.setattr(core, name, never.get(name, 1 << 28))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("asked", "seconds", "alone"),
     [("auto", 1e9, [150, 160]), ("auto", 0.0, [50, 100, 150, 160]), (50, 1e9, [50, 100, 150, 160])],
@@ -183,11 +184,11 @@ def test_the_engine_goes_on_while_blocks_are_written(calls, monkeypatch, tmp_pat
     """A commit that takes long keeps no tick waiting, and blocks that come meanwhile wait."""
     monkeypatch.setattr(core, "COMMIT_SECONDS", 0.0)
     monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 3)
-    commit, further, gentle = ResultFile.commit, Event(), []
+    commit, further, throttled = ResultFile.commit, Event(), []
     run_ticks = DeviceEngine.run_ticks
 
     def computed(self, first, last):
-        gentle.append(self.gentle)
+        throttled.append(self.throttled)
         run_ticks(self, first, last)
         if first > 30:
             further.set()
@@ -199,10 +200,10 @@ def test_the_engine_goes_on_while_blocks_are_written(calls, monkeypatch, tmp_pat
 
     monkeypatch.setattr(DeviceEngine, "run_ticks", computed)
     monkeypatch.setattr(ResultFile, "commit", slow)
-    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    config = small("economy", days=DAYS, record={})  # of many launches
     report = societies.run(config, out=tmp_path / "run.h5")
-    assert not gentle[0]
-    assert sum(gentle) >= 8  # launches leave time to whoever writes
+    assert not throttled[0]
+    assert sum(throttled) >= 8  # launches leave time to whoever writes
     written = blocks(calls, "written")
     assert written[1][1] - written[1][0] >= 20
     assert [day for first, last in written for day in range(first, last + 1)] == [
@@ -274,24 +275,24 @@ def test_what_another_thread_writes_is_written_though_the_device_fails(
 
 
 def test_logs_that_are_lent_are_laid_out_before_others_take_their_place(monkeypatch, tmp_path):
-    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    config = small("economy", days=DAYS, record={})  # of many launches
     straight = societies.run(config, out=tmp_path / "straight.h5")
     monkeypatch.setattr(core, "_next_length", lambda ticks, seconds: 4)
-    array, lent = Staging.array, []
+    array, borrowed = Staging.array, []
 
     def scribbled(self, shape, dtype):
         place = array(self, shape, dtype)
-        lent.append(place)
-        place.view(np.uint8)[...] = 0xA5  # over all that was lent before
+        borrowed.append(place)
+        place.view(np.uint8)[...] = 0xA5  # over all that was borrowed before
         return place
 
     monkeypatch.setattr(Staging, "array", scribbled)
     for seconds in (0.0, 1e9):
         monkeypatch.setattr(core, "COMMIT_SECONDS", seconds)
         monkeypatch.setattr(core, "RAREST_SECONDS", seconds)
-        lent.clear()
+        borrowed.clear()
         report = societies.run(config, out=tmp_path / f"{seconds}.h5")
-        assert any(np.shares_memory(one, other) for one, other in pairwise(lent[::2]))
+        assert any(np.shares_memory(one, other) for one, other in pairwise(borrowed[::2]))
         assert datasets(report.path) == datasets(straight.path)
 
 
@@ -337,6 +338,7 @@ def test_what_waits_is_written_though_reading_fails(calls, what, monkeypatch, tm
         assert file["ticks_committed"][()] == until > 5
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("what", ["each", "finish"])
 def test_what_waits_is_written_though_the_end_fails(calls, what, monkeypatch, tmp_path):
     """The last block's events are written by then, and not committed: they are not there twice."""
@@ -450,7 +452,7 @@ def test_what_another_thread_writes_is_written_though_progress_fails(
             raise error
 
     monkeypatch.setattr(ResultFile, "commit", slow)
-    config = societies.config_from_dict({**CONFIG, "devices": "tools", "trade": True})
+    config = small("economy", days=DAYS, record={})  # of many launches
     with pytest.raises(type(error), match=str(error)):
         societies.run(config, out=tmp_path / "run.h5", progress=progress)
     until = blocks(calls, "computed")[-2][1]

@@ -34,7 +34,7 @@ import societies
 from reference_py.games.havannah.board import board_of
 from societies.games.havannah import WORKLOAD, names_of
 from societies.games.havannah.rating import rate
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[2] / "tests" / "data" / "games"

@@ -22,7 +22,7 @@ def shown(seconds):
     return f"{value:.3g}" if value < 100 else f"{value:.0f}"
 
 
-def beside(device, form):
+def in_background(device, form):
     """Return where a form ran: reference and C on the host's processor, beside a device."""
     return f"beside {device}" if form in ("reference", "C") else device
 
@@ -31,7 +31,7 @@ def speedup_table(rows, published):
     """Yield the lines of the table of seconds by depth, ours beside the published ones."""
     rows = newest(rows, "speedup")
     columns = sorted({(row["device"], row["form"]) for row in rows})
-    titles = [f"{form}, {beside(name, form)}" for name, form in columns]
+    titles = [f"{form}, {in_background(name, form)}" for name, form in columns]
     theirs = ["published: one core", "OpenCL on it", "Radeon 7970"]
     yield "| depth | " + " | ".join([*titles, *theirs]) + " |"
     yield "|---" * (1 + len(titles) + len(theirs)) + "|"
@@ -82,7 +82,7 @@ def speedup_figure(rows, published, path):
             if (row["device"], row["form"]) == (name, form)
         )
         called = {"reference": "plain Python", "C": "C, one core"}.get(form, form)
-        title = f"{called}, {beside(name[:34], form)}"
+        title = f"{called}, {in_background(name[:34], form)}"
         axes.plot(*zip(*points, strict=True), styles.get(form, "-"), marker=".", label=title)
     names = ("published: i7-3770K, one core", "published: OpenCL on it", "published: Radeon 7970")
     for i, (title, marker) in enumerate(zip(names, "sv^", strict=True)):

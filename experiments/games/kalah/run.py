@@ -12,8 +12,9 @@
 Each measurement is appended to results/DEVICE.csv, and is not made again unless --again is given:
 an interrupted run goes on where it was. A measurement that would take longer than --seconds, by the
 rate of the last one, is left out and said. From all files of results/ the tables (tables.md) and
-figures (splits.png, speedup.png) are made, beside the numbers that Kloosterman published (Calvin
-College, 2013). Every search has to find the score, move and nodes that are known.
+figures (splits.png, speedup.png) are made, here or in the folder --out, next to the numbers that
+Kloosterman published (Calvin College, 2013). Every search has to find the score, move and nodes
+that are known.
 """
 
 import argparse
@@ -136,7 +137,7 @@ def search(device, depth, part=0, **settings):
     import societies
     from societies.games.kalah import WORKLOAD
     from societies.games.kalah import search as declared
-    from societies.workload.engines import DeviceEngine
+    from societies.workload.running.engines import DeviceEngine
 
     usual = declared.PART
     declared.PART = part or usual
@@ -265,7 +266,7 @@ def main():
     import report
 
     import societies
-    from societies.workload.provenance import git_commit
+    from societies.workload.running.provenance import git_commit
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")
@@ -293,7 +294,8 @@ def main():
         if "sweep" in options.only:
             measure_sweep(results, device, options.sweep)
     rows = [row for path in sorted(options.out.glob("*.csv")) for row in read(path)]
-    report.write(rows, PUBLISHED, PUBLISHED_SPLITS, options.out.parent)
+    folder = HERE if options.out.resolve() == HERE / "results" else options.out
+    report.write(rows, PUBLISHED, PUBLISHED_SPLITS, folder)
     return 0
 
 

@@ -155,7 +155,7 @@ def played(name, device, given):
     )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "match.h5"
-        societies.run(config, out=path, device=given.device)
+        societies.run(config, out=path, device=given.device, allow_programs=True)
         with open_results(path) as results:
             found = standing(results.margin.values)
             titles = str(results.attrs["first_player"]), str(results.attrs["second_player"])

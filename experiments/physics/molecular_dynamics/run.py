@@ -24,7 +24,7 @@ import numpy as np
 
 import societies
 from societies.physics.molecular_dynamics import WORKLOAD
-from societies.workload.engines import LOG_TICKS, DeviceEngine
+from societies.workload.running.engines import LOG_TICKS, DeviceEngine
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))

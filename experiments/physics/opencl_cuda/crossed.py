@@ -115,7 +115,7 @@ def workloads(small):
 
 def engine(workload, p, ticks, device):
     """Return what runs so many ticks, and what gives a hash of the state after them."""
-    from societies.workload.engines import DeviceEngine
+    from societies.workload.running.engines import DeviceEngine
 
     made = DeviceEngine(workload, p, device)
     made.start()

@@ -126,8 +126,8 @@ class Bench:
     def engines(self, work, variant, size, workload, p):
         """Return an engine that has begun for each device, by its label."""
         from societies.opencl import Program
-        from societies.workload.engines import DeviceEngine
-        from societies.workload.phases import kernel_files
+        from societies.workload.declare.phases import kernel_files
+        from societies.workload.running.engines import DeviceEngine
 
         found = {}
         for label, device in self.devices.items():
@@ -186,7 +186,7 @@ class Bench:
             done[label] = last
 
         arrays = sum(field.nbytes(engine.sizes) for engine in engines.values()
-                     for field in engine.fields.values() if field.kept)  # fmt: skip
+                     for field in engine.fields.values() if field.checkpointed)  # fmt: skip
         for label, engine in engines.items():
             advance(label)
             if arrays < HASHED:

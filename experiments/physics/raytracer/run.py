@@ -22,7 +22,7 @@ import societies
 from reference_py.physics.raytracer.parameters import Parameters, grid
 from societies.physics.raytracer import WORKLOAD, rows_of_launch, traced
 from societies.view.renderer import delay_after_burst
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 HERE = Path(__file__).parent
 FIGURES = {

@@ -49,8 +49,8 @@ static num wrapped(num x)
 {
     x = x >= LENGTH ? x - LENGTH : x;
     x = x < NUM(0.0) ? x + LENGTH : x;
-    x = x >= LENGTH ? NUM(0.0) : x;
-    return x >= NUM(0.0) ? x : LOST;
+    x = x == LENGTH ? NUM(0.0) : x;  // what was just below 0, and is rounded
+    return inside(x) ? x : LOST;
 }
 
 #endif

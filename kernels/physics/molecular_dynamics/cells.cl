@@ -48,7 +48,7 @@ static uint cell_of(const num x)
 #define CELL_BEGIN(start, totals, cell) ((cell) == 0u ? 0u : CELL_END(start, totals, (cell) - 1u))
 
 // The cell next to another one along an axis, -1, 0 or 1 further, around the box.
-static uint beside(const uint cell, const int further)
+static uint in_background(const uint cell, const int further)
 {
     const int to = (int)cell + further;
     return (uint)(to < 0 ? to + SIDE : to >= SIDE ? to - SIDE : to);
@@ -58,8 +58,8 @@ static uint beside(const uint cell, const int further)
 static uint around(const uint cell, const int number)
 {
     const uint x = cell % SIDE, y = cell / SIDE % SIDE, z = cell / (SIDE * SIDE);
-    const uint row = beside(z, number / 9 - 1) * SIDE + beside(y, number / 3 % 3 - 1);
-    return row * SIDE + beside(x, number % 3 - 1);
+    const uint row = in_background(z, number / 9 - 1) * SIDE + in_background(y, number / 3 % 3 - 1);
+    return row * SIDE + in_background(x, number % 3 - 1);
 }
 
 #endif

@@ -28,8 +28,8 @@ INLINED mask_t move_several(__global num *restrict x, __global const num *restri
     wide_t place = LOADED(x + first) + LOADED(v + first) * NUM(P(dt));
     place = place >= length ? place - length : place;
     place = place < nothing ? place + length : place;
-    place = place >= length ? nothing : place;
-    const mask_t in = place >= nothing;
+    place = place == length ? nothing : place;
+    const mask_t in = (place >= nothing) & (place < length);
     place = in ? place : (wide_t)LOST;
     STORED_WIDE(x + first) = place;
     const wide_t d = place - LOADED(built + first);

@@ -52,7 +52,7 @@ INLINED void find_runs(runs_t *runs, __global const uint *restrict start,
     uint count = 0u;
     for (int number = 0; number < 9; ++number) {
         const int further_z = number / 3 - 1, further_y = number % 3 - 1;
-        const uint row = (beside(z, further_z) * SIDE + beside(y, further_y)) * SIDE;
+        const uint row = (in_background(z, further_z) * SIDE + in_background(y, further_y)) * SIDE;
         for (int part = 0; part < (at_end ? 2 : 1); ++part) {
             const uint other = x == 0u ? SIDE - 1u : 0u;
             const uint first = row + (part == 0 ? from : other);
@@ -279,7 +279,7 @@ INLINED uint listed_around(__global const num4 *restrict packed,
     making_t made = {(fours_t)(ATOMS), 0u, list};
     for (int row = 0; row < 9; ++row) {
         const int up = row % 3 - 1, deep = row / 3 - 1;
-        const uint cells = (beside(z, deep) * SIDE + beside(y, up)) * SIDE;
+        const uint cells = (in_background(z, deep) * SIDE + in_background(y, up)) * SIDE;
         num4 added = (num4)(NUM(0.0), added_beside(y, up), added_beside(z, deep), NUM(0.0));
         for (uint part = 0u; part < (at_end ? 2u : 1u); ++part) {
             if (part == 1u) added.x = column == 0u ? LENGTH : -LENGTH;

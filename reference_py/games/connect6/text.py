@@ -12,8 +12,10 @@ def point_of(text):
     ValueError
         If there is no such point.
     """
-    column, row = ord(text[:1].upper() or " ") - ord("A"), text[1:]
-    if not 0 <= column < SIDE or not row.isdecimal() or not 1 <= int(row) <= SIDE:
+    row = text[1:]
+    is_point = text.isascii() and row.isdecimal() and len(row) < 3 and 1 <= int(row) <= SIDE
+    column = ord(text[0].upper()) - ord("A") if is_point else SIDE
+    if not 0 <= column < SIDE:
         raise ValueError(f"{text!r} is no point: a letter A to S and a number 1 to 19, such as J10")
     return SIDE * (int(row) - 1) + column
 

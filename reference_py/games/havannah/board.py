@@ -72,7 +72,7 @@ def name_of(board, cell):
 def cell_of(board, name):
     """Return the cell of a text such as J10, None if the board has none."""
     letter, number = name[:1].upper(), name[1:]
-    if not ("A" <= letter <= "Z" and number.isascii() and number.isdecimal()):
+    if not (name.isascii() and "A" <= letter <= "Z" and number.isdecimal() and len(number) < 3):
         return None
     y = ord(letter) - ord("A")
     place = (int(number) - 1 + max(0, y - board.size + 1), y)

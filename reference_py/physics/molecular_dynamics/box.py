@@ -42,5 +42,5 @@ def wrapped(p, x):
     length = p.num(p.length)
     x = np.where(x >= length, x - length, x)
     x = np.where(x < 0, x + length, x)
-    x = np.where(x >= length, p.num(0.0), x)
-    return np.where(x >= 0, x, p.num(np.nan))
+    x = np.where(x == length, p.num(0.0), x)  # what was just below 0, and is rounded
+    return np.where((x >= 0) & (x < length), x, p.num(np.nan))

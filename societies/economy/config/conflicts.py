@@ -25,8 +25,8 @@ from societies.economy.config.bounds import (
 )
 from societies.economy.config.groups import GroupConfig
 from societies.economy.config.keys import EconomyKeys
-from societies.workload.config import keep_conflicts, listed_twice, stream_conflicts
-from societies.workload.points import intervention_conflicts
+from societies.workload.declare.config import keep_conflicts, listed_twice, stream_conflicts
+from societies.workload.running.points import intervention_conflicts
 
 LARGEST_COUNT = 2**31 - 1  # kernels count units in 32 bits
 LARGEST_USE = 1_000_000_000  # units that one device yields in its life

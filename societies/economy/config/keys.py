@@ -37,7 +37,7 @@ from societies.economy.config.resources import (
     TradingConfig,
     UtilityConfig,
 )
-from societies.workload.config import FIRST_SOCIETY, KEEP, MOST_TICKS, REPLICATES, SEED
+from societies.workload.declare.config import FIRST_SOCIETY, KEEP, MOST_TICKS, REPLICATES, SEED
 
 
 def _the_word_random(word: str) -> str:

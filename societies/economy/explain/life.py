@@ -23,13 +23,13 @@ from societies.economy.explain.replay import parameters_of_one, state_of_one
 from societies.economy.explain.trace import require_there, run_days
 from societies.errors import ConfigError, option
 from societies.opencl import Device
-from societies.workload.devices import chosen_device
-from societies.workload.engines import DeviceEngine, Engine, ReferenceEngine
-from societies.workload.file import require_checkpoint
-from societies.workload.phases import Step
-from societies.workload.protocol import Workload
-from societies.workload.provenance import checkpoint_of
-from societies.workload.run import Progress
+from societies.workload.declare.phases import Step
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import DeviceEngine, Engine, ReferenceEngine
+from societies.workload.running.file import require_checkpoint
+from societies.workload.running.provenance import checkpoint_of
+from societies.workload.running.run import Progress
 
 
 def days_of(text: str) -> tuple[int, int]:
@@ -71,7 +71,7 @@ def life(
     begin = 0
     if start is not None:
         begin, ensemble = checkpoint_of(
-            Path(start), config, workload.version, first - 1, but=(workload.ticks_key, "record")
+            Path(start), workload, config, first - 1, but=(workload.ticks_key, "record")
         )
         require_checkpoint(workload, config, Path(start), begin, ensemble)
         engine.load(state_of_one(ensemble, number - whole.first_society))

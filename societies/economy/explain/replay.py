@@ -21,10 +21,10 @@ from societies.economy.explain.events import Bargain, DeviceTry, Proposal, compl
 from societies.economy.schedule import Step
 from societies.economy.state import state_fields
 from societies.errors import DeviceError
-from societies.workload.engines import ReferenceEngine
-from societies.workload.fields import State, kept
-from societies.workload.protocol import Workload
-from societies.workload.verify import first_difference
+from societies.workload.checking.verify import first_difference
+from societies.workload.declare.fields import State, kept
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.engines import ReferenceEngine
 
 
 def parameters_of_one(p: Parameters, number: int) -> Parameters:
@@ -122,7 +122,7 @@ def replay(
     engine.load(before)
     society = engine.copies_now[0]
     society.listener = listener.receive
-    of_the_day = workload.of_copy(p, 0, day)
+    of_the_day = workload.parameters_of_copy(p, 0, day)
     if listener.agent is not None:
         report_utility(of_the_day, society, listener.agent)
     for step in schedule.day_schedule(p, day):

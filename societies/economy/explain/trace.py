@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from reference_py.economy.parameters import REMOVE_AGENT, Parameters
+from societies.config.model import accepts
 from societies.economy.config import EconomyConfig
 from societies.economy.explain.agent_day import PHASES, AgentListener, Trace
 from societies.economy.explain.replay import (
@@ -20,13 +21,13 @@ from societies.economy.explain.replay import (
 from societies.economy.schedule import day_schedule
 from societies.errors import ConfigError, option, override
 from societies.opencl import Device
-from societies.workload.devices import chosen_device
-from societies.workload.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
-from societies.workload.fields import State, kept, state_hash
-from societies.workload.file import require_checkpoint
-from societies.workload.protocol import Workload
-from societies.workload.provenance import checkpoint_of
-from societies.workload.run import Progress
+from societies.workload.declare.fields import State, kept, state_hash
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import LOG_TICKS, DeviceEngine, Engine, ReferenceEngine
+from societies.workload.running.file import require_checkpoint
+from societies.workload.running.provenance import checkpoint_of
+from societies.workload.running.run import Progress
 
 
 def trace(
@@ -78,7 +79,7 @@ def trace(
     begin, state, reached = 0, None, ""
     if start is not None:
         begin, ensemble = checkpoint_of(
-            Path(start), config, workload.version, day - 1, but=(workload.ticks_key, "record")
+            Path(start), workload, config, day - 1, but=(workload.ticks_key, "record")
         )
         require_checkpoint(workload, config, Path(start), begin, ensemble)
         state = state_of_one(ensemble, number - whole.first_society)
@@ -112,7 +113,7 @@ def trace(
         reached = f"{reached}, " if reached else ""
         reached += f"by {days} on {name}"
     return Trace(
-        parameters=workload.of_copy(p, 0, day),
+        parameters=workload.parameters_of_copy(p, 0, day),
         society=number,
         day=day,
         agent=agent,
@@ -154,7 +155,11 @@ def require_there(
     if not 1 <= day <= config.days:
         raise ConfigError(
             f"{option(word, day)}: the configuration has days 1 to {config.days}"
-            + (f"; raise it with {override(f'days={day}')}" if day > 0 else "")
+            + (
+                f"; raise it with {override(f'days={day}')}"
+                if accepts(type(config), "days", day)
+                else ""
+            )
         )
     if not 0 <= agent < config.agents:
         raise ConfigError(f"{option('agent', agent)}: the agents are 0 to {config.agents - 1}")

@@ -27,9 +27,9 @@ from societies.economy.explain.replay import (
     swaps,
 )
 from societies.output import Column, Coordinate, ResultFile, Table, Variable
-from societies.workload.fields import State
-from societies.workload.interrupts import Interruption
-from societies.workload.protocol import LeftOut, Workload
+from societies.workload.declare.fields import State
+from societies.workload.declare.protocol import LeftOut, Workload
+from societies.workload.running.interrupts import Interruption
 
 PAYMENT = "payment"
 LABOUR = "labour"
@@ -214,7 +214,9 @@ class TradeLog:
                 raise LeftOut(before)
             number = p.first_society + place
             one = parameters_of_one(p, number)
-            listener = _FlowListener(self._workload.of_copy(one, 0, day), len(goods(self.config)))
+            listener = _FlowListener(
+                self._workload.parameters_of_copy(one, 0, day), len(goods(self.config))
+            )
             with stop.at_once():
                 after = replay(self._workload, one, state_of_one(before, place), day, listener)
             require_same(one, day, state_of_one(state, place), after)

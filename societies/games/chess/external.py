@@ -18,9 +18,14 @@ from typing import Any
 
 from reference_py.games.chess.match import CRASHED, HUNG, ILLEGAL, Forfeit, Player, names_of
 from reference_py.games.chess.rules import Move, moves
+from societies import signals
+from societies.texts import whole_number
 
 PATIENCE = 10.0
 """Seconds that a program may take to start or for a new game, and beyond its time for a move."""
+
+SIGNAL_SECONDS = 0.2
+"""How long after the end of a program a signal that ended it may take to come here too."""
 
 END = None
 
@@ -58,6 +63,7 @@ class Program:
         self._patience, self._to_begin = patience, to_begin
         self._process: subprocess.Popen[str] | None = None
         self._lines: queue.Queue[str | None] = queue.Queue()
+        self._began = time.monotonic()
 
     def __call__(self, boards: Any, made: Any) -> tuple[Move, int]:
         """Return the move and the nodes that the program says.
@@ -78,8 +84,10 @@ class Program:
             else:
                 self._say(f"go depth {self._player.depth}")
             answer, nodes = self._answer(self._player.seconds + self._patience)
-        except Forfeit:
+        except Forfeit as forfeit:
             self.close()
+            if forfeit.end == CRASHED:
+                self._require_own_fault()
             raise
         for move in moves(board.position):
             if move.name(board.side) == answer:
@@ -87,8 +95,19 @@ class Program:
         self.close()
         raise Forfeit(ILLEGAL)
 
+    def _require_own_fault(self) -> None:
+        """Raise `Stopped` if a signal to this process may have ended the program as well.
+
+        Schedulers of clusters send it to all processes of a job. The game is then no loss, but is
+        played again when the match goes on.
+        """
+        time.sleep(SIGNAL_SECONDS)
+        if (number := signals.came_after(self._began)) != 0:
+            raise signals.Stopped(number)
+
     def _begin(self) -> None:
         """Start the program, or tell the one that is there of a new game."""
+        self._began = time.monotonic()
         if self._process is None:
             self._lines = queue.Queue()
             try:
@@ -99,6 +118,7 @@ class Program:
                     stderr=subprocess.DEVNULL,
                     text=True,
                     bufsize=1,
+                    start_new_session=True,  # Ctrl-C in the terminal is for us, not for it
                 )
             except OSError:
                 raise Forfeit(CRASHED) from None
@@ -143,8 +163,8 @@ class Program:
             if words[:1] == ["bestmove"]:
                 return (words[1] if len(words) > 1 else ""), nodes
             at = words.index("nodes") + 1 if "nodes" in words else 0
-            if words[:1] == ["info"] and 0 < at < len(words) and words[at].isdecimal():
-                nodes = int(words[at])
+            if words[:1] == ["info"] and 0 < at < len(words):
+                nodes = whole_number(words[at]) or nodes
 
     def close(self) -> None:
         """End the program; the next game starts it anew."""

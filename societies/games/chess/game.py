@@ -19,7 +19,8 @@ from reference_py.games.chess.match import (
     squares,
 )
 from reference_py.games.chess.rules import Move, in_check, moves
-from societies.errors import ConfigError
+from societies.errors import ConfigError, shortened
+from societies.texts import shown
 
 NAMES = {WHITE: "White", BLACK: "Black"}
 UNDECIDED = "*"
@@ -75,7 +76,7 @@ class Game:
         for move in self.legal():
             if word.lower() == move.name(self.side) or short == self.san(move).rstrip("+#"):
                 return move
-        raise ConfigError(f"{word} is no legal move of {NAMES[self.side]}")
+        raise ConfigError(f"{shortened(word)} is no legal move of {NAMES[self.side]}")
 
     def push(self, move: Move) -> None:
         """Make a move, which is legal."""
@@ -169,11 +170,34 @@ def pgn(game: Game, tags: Sequence[tuple[str, str]], result: str) -> str:
 
 
 def read_pgn(text: str) -> tuple[str, list[str]]:
-    """Return the first position and the moves of a game that `pgn` wrote, or of its main line."""
-    tags = dict(re.findall(r'^\[(\w+) "((?:\\.|[^"\\])*)"\]', text, re.M))
-    moves = re.sub(r"^\[.*$|^%.*$|\{[^}]*\}|;.*$|\$\d+", " ", text, flags=re.M)
-    words = [re.sub(r"^\d+\.+", "", word) for word in moves.split()]
-    return tags.get("FEN", START), [word for word in words if word and word not in RESULTS]
+    """Return the first position and the moves of a game that `pgn` wrote, or of its main line.
+
+    Raises
+    ------
+    ConfigError
+        If the text has several games, or one of a variant of chess.
+    """
+    found = re.findall(r'^[ \t]*\[\s*(\w+)\s+"((?:\\.|[^"\\])*)"\s*\]', text, re.M)
+    tags = {name.lower(): value for name, value in found}
+    if tags.get("variant", "standard").lower() not in ("standard", "chess", "from position"):
+        raise ConfigError(f"a game of {shown(tags['variant'])}: only chess itself is played")
+    moves = re.sub(r"^[ \t]*\[.*$|^%.*$|\{[^}]*\}|;.*$|\$\d+", " ", text, flags=re.M)
+    words, depth, is_over = list[str](), 0, False
+    for token in re.findall(r"[()]|[^\s()]+", moves):
+        if token in "()":
+            depth += 1 if token == "(" else -1
+            continue
+        word = re.sub(r"^\d+\.+", "", token)
+        if depth or not word:
+            continue
+        if is_over or depth < 0:
+            raise ConfigError("the file has several games, or parentheses that do not match")
+        is_over = word in RESULTS
+        if not is_over:
+            words.append(word)
+    if depth or len(found) != len(tags):
+        raise ConfigError("the file has several games, or parentheses that do not match")
+    return tags.get("fen", START), words
 
 
 def _escaped(text: str) -> str:

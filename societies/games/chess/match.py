@@ -17,6 +17,7 @@ from reference_py.games.chess.search import decoded
 from societies.games.chess.match_config import ChessMatchConfig
 from societies.games.matches import records
 from societies.games.ngtsg.match import SearchedMatch
+from societies.workload.running.programs import NamedProgram
 
 if TYPE_CHECKING:
     from societies.opencl import Device
@@ -31,7 +32,7 @@ def write_pgn(results: Any, path: Path, *, match: int = 0) -> None:
         Which match of the file, from 0.
     """
     from societies.games.chess.game import Game, pgn
-    from societies.workload.figure import require_copy
+    from societies.workload.drawing.figure import require_copy
 
     require_copy(results, match)
     names = str(results.attrs["first_player"]), str(results.attrs["second_player"])
@@ -72,6 +73,14 @@ class ChessMatch(SearchedMatch):
         if player.kind == UCI:
             return " is a program of others, which may play otherwise each time"
         return super().plays_otherwise(player)
+
+    def programs(self, p: MatchParameters) -> list[NamedProgram]:
+        """Return the players that are programs of others."""
+        return [
+            NamedProgram(f"players.{i}.path", one.path, one.options)
+            for i, one in enumerate(p.players)
+            if one.kind == UCI
+        ]
 
     def position(self, config: ChessMatchConfig) -> dict[str, str]:
         """Return the position at which games begin."""

@@ -23,6 +23,15 @@ class OptionConfig(Section):
     value: str = key(..., "Its value", examples=["0"])
 
 
+def _no_option(given: OptionConfig) -> str:
+    """Return why an option cannot be sent as one line of UCI; "" if it can."""
+    if not (given.name.isprintable() and given.value.isprintable() and given.name.strip()):
+        return "name and value are sent as one line of characters that can be printed"
+    if "value" in given.name.lower().split():
+        return "the word value ends a name in UCI, so no name may have it"
+    return ""
+
+
 class PlayerConfig(SearchingPlayer):
     """Who chooses moves, and how far or how long it looks ahead."""
 
@@ -91,6 +100,9 @@ class ChessMatchConfig(MatchConfig):
                 yield Conflict((*path, "path"), lack_of(one.path))
             if one.kind != UCI and (one.path or one.options):
                 yield Conflict((*path, "kind"), f"{one.kind} is no program: no path, no options")
+            for j, given in enumerate(one.options):
+                if why := _no_option(given):
+                    yield Conflict((*path, "options", j), why)
             if one.kind == RANDOM and (one.depth or one.seconds):
                 yield Conflict((*path, "kind"), "random does not look ahead: no depth, no seconds")
 

@@ -19,7 +19,7 @@ from societies.workload import Field, Launch, Phase, Scratch, Slices, Source, St
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.report import RunReport
+    from societies.workload.running.report import RunReport
 
 FOLDER = "games/chess"
 BLOCK = 2048
@@ -89,13 +89,19 @@ class ChessPerft(Workload[ChessPerftConfig, PerftParameters]):
         """Return the positions of a count, which mean nothing between two, and its result."""
         position = ("position",)
         return {
-            "sets": Field(("set", *position), "uint64", "bits", "positions by level", kept=False),
-            "counts": Field(("level",), "uint32", "positions", "of each level", kept=False),
+            "sets": Field(
+                ("set", *position), "uint64", "bits", "positions by level", checkpointed=False
+            ),
+            "counts": Field(("level",), "uint32", "positions", "of each level", checkpointed=False),
             "first": Field(
-                position, "uint32", "index", "where what follows begins on the next", kept=False
+                position,
+                "uint32",
+                "index",
+                "where what follows begins on the next",
+                checkpointed=False,
             ),
             "tallies": Field(
-                ("kind", *position), "int64", "moves", "what is counted below", kept=False
+                ("kind", *position), "int64", "moves", "what is counted below", checkpointed=False
             ),
             "nodes": Field((), "int64", "nodes", "sequences of so many legal moves", logged=True),
             "details": Field(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reference_py.games.chess.perft import KINDS
 from reference_py.games.chess.rules import Move
 from societies.output import open_results
-from societies.workload.report import RunReport
+from societies.workload.running.report import RunReport
 
 
 class PerftReport(RunReport):

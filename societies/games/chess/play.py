@@ -39,11 +39,11 @@ def play(
     require_new(save)
     fen, saved = config.fens[0], saved_game(moves)
     words: list[str] = []
-    if saved is not None:
-        fen, words = read_pgn(saved)
     try:
+        if saved is not None:
+            fen, words = read_pgn(saved)
         game = Game() if fen == "start" else Game(fen)
-    except FenError as error:
+    except (ConfigError, FenError) as error:
         raise ConfigError(f"{option('moves', moves)}: {error}") from None
     searcher = Searcher(workload, config, device)
     table = _Table(game, own, config.depth, seconds, console, searcher)

@@ -22,8 +22,9 @@ from societies.games.chess.game import UNDECIDED, Game, replayed
 from societies.games.chess.searcher import MOST_DEPTH, PREPARED, Found, Searcher
 from societies.games.ngtsg.config import MOST_ASPIRATION, MOST_BATCH, MOST_CHILDREN, MOST_LEVEL
 from societies.games.ngtsg.refinements import contradictions
-from societies.workload.engines import DeviceEngine, ReferenceEngine
-from societies.workload.registry import config_from_dict
+from societies.texts import whole_number
+from societies.workload.declare.registry import config_from_dict
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 if TYPE_CHECKING:
     from societies.games.chess.config import ChessConfig
@@ -193,7 +194,7 @@ class Uci:
         if name.lower() == "device":
             config = self._searcher.config
             self._searcher = Searcher(self._searcher.workload, config, value or "auto")
-        elif name.lower() == "batch" and value.isdecimal() and 1 <= int(value) <= MOST_BATCH:
+        elif name.lower() == "batch" and 1 <= (whole_number(value) or 0) <= MOST_BATCH:
             self._batch = int(value)
             sizes = {"leaves": self._batch, "branches": max(1, self._batch // 4)}
             batch = self._searcher.config.batch.model_copy(update=sizes)
@@ -222,7 +223,7 @@ class Uci:
         if name == "principal variation" and words in (["true"], ["false"]):
             return replace(keys, principal_variation=words == ["true"])
         numbers = () if words == ["<empty>"] else tuple(words)
-        if not all(word.isdecimal() and len(word) < 11 for word in numbers):
+        if not all(whole_number(word) is not None and len(word) < 11 for word in numbers):
             return None
         values = tuple(int(word) for word in numbers)
         lists = {

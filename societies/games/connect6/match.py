@@ -32,7 +32,7 @@ def write_turns(results: Any, path: Path, *, match: int = 0) -> None:
         Which match of the file, from 0.
     """
     from societies.games.connect6.config import PositionConfig
-    from societies.workload.figure import require_copy
+    from societies.workload.drawing.figure import require_copy
 
     require_copy(results, match)
     facts = {name: str(text) for name, text in results.attrs.items()}

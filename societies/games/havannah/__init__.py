@@ -22,8 +22,8 @@ from societies.workload import Field, Launch, Phase, Scratch, Slices, Source, St
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.protocol import Contents
-    from societies.workload.report import RunReport
+    from societies.workload.declare.protocol import Contents
+    from societies.workload.running.report import RunReport
 
 FOLDER = "games/havannah"
 WIDTH_ON_CPU = 16
@@ -103,7 +103,7 @@ class Havannah(Workload[HavannahConfig, Parameters]):
             "rows": Field((*one, "row"), "uint32", "1", "stones as bits", **more),
             "parents": Field((*one, "spot"), "uint16", "1", "groups of stones", **more),
             "outcomes": Field(
-                (*one, "playout"), "uint16", "1", "stones, reasons and result", kept=False
+                (*one, "playout"), "uint16", "1", "stones, reasons and result", checkpointed=False
             ),
             "wins": Field(one, "int64", "playouts", f"{counted} won", logged=True),
             "losses": Field(one, "int64", "playouts", f"{counted} lost", logged=True),
@@ -125,7 +125,13 @@ class Havannah(Workload[HavannahConfig, Parameters]):
         if p.record_game >= 0:
             meaning = "cells of the playout that is recorded, -1 after its end"
             fields["moves"] = Field(
-                (*one, "cell"), "int16", "index", meaning, initial=-1, kept=False, final=True
+                (*one, "cell"),
+                "int16",
+                "index",
+                meaning,
+                initial=-1,
+                checkpointed=False,
+                final=True,
             )
         return fields
 

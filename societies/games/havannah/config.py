@@ -18,11 +18,11 @@ from societies.config.model import (
     key,
 )
 from societies.errors import ConfigError
-from societies.games.havannah.game_record import moves_of
+from societies.games.havannah.game_record import record_of
 from societies.games.havannah.position import Game, game_of
 from societies.words import counted
-from societies.workload.config import SEED
-from societies.workload.naming import parameters_of
+from societies.workload.declare.config import SEED
+from societies.workload.declare.naming import parameters_of
 
 STREAMS = ORBIT // STREAM_GAP
 """Playouts whose random numbers do not overlap."""
@@ -55,7 +55,7 @@ class BoardConfig(WorkloadConfig):
         """Return the game after the moves of the record and the further ones."""
         before: list[str] = []
         if self.game_record is not None:
-            before = moves_of(self.game_record, self.size)[: self.plies]
+            before = list(record_of(self.game_record, self.size).moves[: self.plies])
         return game_of(self.size, self.swap, " ".join([*before, self.moves]))
 
     def inputs(self) -> dict[str, str]:
@@ -76,7 +76,13 @@ class BoardConfig(WorkloadConfig):
             yield Conflict(where, message, needs)
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield a warning for a number of moves of a record that is not given."""
+        """Yield what of a record is left out, and a number of its moves that has no effect."""
+        if self.game_record is not None:
+            found = record_of(self.game_record, self.size)
+            for remark in found.remarks:
+                yield Conflict(("game_record",), remark)
+            if self.plies is not None and self.plies > len(found.moves):
+                yield Conflict(("plies",), f"the record has {counted(len(found.moves), 'move')}")
         if self.plies is not None and self.game_record is None:
             yield Conflict(
                 ("plies",), "has no effect: there is no game_record", (("game_record",),)

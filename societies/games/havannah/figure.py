@@ -10,7 +10,7 @@ from reference_py.games.havannah.board import board_of
 from reference_py.games.havannah.parameters import BLACK, EMPTY, WHITE
 from societies.errors import ConfigError, OutputError, option
 from societies.games.havannah.position import game_of
-from societies.workload.figure import clock_and_copies, numbers, require_copy
+from societies.workload.drawing.figure import clock_and_copies, numbers, require_copy
 
 GREY = "grey"
 _HEXAGON = 0.577

@@ -41,7 +41,7 @@ class HavannahMatch(MatchWorkload):
         """Return what is recorded of a game."""
         moves = "cells in order, -2 for a swap, -1 after the end"
         return {
-            "number": Field((), "uint32", "index", "number of the match", kept=False),
+            "number": Field((), "uint32", "index", "number of the match", checkpointed=False),
             **self.record_fields("1", moves),
             "moves": Field(("move",), "int16", "1", moves, initial=-1, logged=True),
         }

@@ -9,7 +9,7 @@ from reference_py.games.havannah.match import RANDOM, UCT, Strength
 from reference_py.primitives.rng import STREAM_GAP, Rng
 from societies.games.havannah.players import Choice, chosen, evaluator
 from societies.games.havannah.position import Game
-from societies.workload.devices import chosen_device
+from societies.workload.running.devices import chosen_device
 
 if TYPE_CHECKING:
     from societies.games.havannah.match_config import HavannahMatchConfig

@@ -25,8 +25,8 @@ from societies.games.havannah import WIDTH_ON_CPU, WORKLOAD, is_faster_offline
 from societies.games.havannah.position import SWAP as SWAP_NAME
 from societies.games.havannah.position import Game
 from societies.games.havannah.search import WORKLOAD as SEARCH
-from societies.workload.engines import DeviceEngine
-from societies.workload.phases import Step
+from societies.workload.declare.phases import Step
+from societies.workload.running.engines import DeviceEngine
 
 if TYPE_CHECKING:
     from societies.opencl import Device

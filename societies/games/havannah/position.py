@@ -8,6 +8,7 @@ from reference_py.games.havannah.board import board_of, cell_of, name_of
 from reference_py.games.havannah.forest import Forest
 from reference_py.games.havannah.parameters import BLACK, BRIDGE, EMPTY, FORK, RING, WHITE, other
 from societies.errors import ConfigError
+from societies.texts import shown
 
 SWAP = "swap"
 NAMES = {WHITE: "White", BLACK: "Black"}
@@ -86,14 +87,16 @@ class Game:
             If it is none; the message says why.
         """
         if self.is_over:
-            raise ConfigError(f"{move}: the game is over, {self.result}")
+            raise ConfigError(f"{shown(move)}: the game is over, {self.result}")
         if move.lower() == SWAP:
             self._swap()
             return
         cell = cell_of(self.board, move)
         if cell is None:
             last = name_of(self.board, self.board.cells - 1)
-            raise ConfigError(f"{move}: no cell of a board of size {self.size} (A1 to {last})")
+            raise ConfigError(
+                f"{shown(move)}: no cell of a board of size {self.size} (A1 to {last})"
+            )
         if self._forest.stones[cell] != EMPTY:
             raise ConfigError(f"{move}: {NAMES[self._forest.stones[cell]]} has a stone there")
         self.reasons = self._forest.place(cell, self.to_move)

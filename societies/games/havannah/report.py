@@ -9,7 +9,7 @@ import numpy as np
 from reference_py.games.havannah.board import board_of, name_of
 from societies.games.havannah.position import REASONS
 from societies.output import open_results
-from societies.workload.report import RunReport
+from societies.workload.running.report import RunReport
 
 BEST = 5
 """Moves that are listed."""

@@ -18,7 +18,7 @@ from societies.words import counted
 from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload, phase
 
 if TYPE_CHECKING:
-    from societies.workload.report import RunReport
+    from societies.workload.running.report import RunReport
 
 TREE_ITEMS = 64
 """Work-items of a tree; on a CPU it has one."""

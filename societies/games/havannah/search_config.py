@@ -10,8 +10,8 @@ from reference_py.primitives.rng import stream_base
 from societies.config.model import LARGEST_INTEGER, Conflict, Interval, Section, key
 from societies.games.havannah.config import STREAMS, BoardConfig
 from societies.words import counted
-from societies.workload.config import SEED
-from societies.workload.naming import parameters_of
+from societies.workload.declare.config import SEED
+from societies.workload.declare.naming import parameters_of
 
 LIMIT = 2**40
 """Random streams of a game, one for each playout."""

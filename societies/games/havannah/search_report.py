@@ -7,7 +7,7 @@ import numpy as np
 from reference_py.games.havannah.board import board_of, name_of
 from reference_py.games.havannah.moves import LOSES, TAKEN, TIES, WINS
 from societies.output import open_results
-from societies.workload.report import RunReport
+from societies.workload.running.report import RunReport
 
 BEST = 5
 """Moves that are listed."""

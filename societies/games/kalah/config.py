@@ -11,7 +11,7 @@ from reference_py.games.kalah.parameters import BOTTOM, LAYERS, TOP, Parameters,
 from societies.config.model import Auto, Conflict, Interval, ListOf, Section, WorkloadConfig, key
 from societies.games.kalah.estimate import estimated_nodes
 from societies.games.kalah.levels import DEFAULT_BOARDS, LEAST_BOARDS
-from societies.workload.naming import parameters_of
+from societies.workload.declare.naming import parameters_of
 
 MOST_NODES = 1e13
 MOST_IN_PIT = 255
@@ -32,7 +32,10 @@ class PositionConfig(Section):
     """A board and whose turn it is."""
 
     board: ListOf[Stones] = key(
-        ..., "Stones of each cell: BOTTOM's pits and store, TOP's pits and store", "stones"
+        ...,
+        "Stones of each cell: BOTTOM's pits and store, TOP's pits and store",
+        "stones",
+        examples=[[4, 4, 4, 4, 4, 4, 0] * 2],
     )
     to_move: Literal["top", "bottom"] = key("top", "Who is to move")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from societies.workload.figure import clock_and_copies, numbers, require_copy
+from societies.workload.drawing.figure import clock_and_copies, numbers, require_copy
 
 
 def figure(results: Any, *, game: int = 0) -> Any:

@@ -72,18 +72,22 @@ class KalahMatch(MatchWorkload):
         recorded["moves"] = replace(recorded["moves"], initial=-1)
         return {
             **search.board_fields(),
-            **search.answer_fields(kept=False),
-            "board": Field(("cell",), "uint8", "stones", "the board of the game", kept=False),
-            "to_move": Field((), "uint8", "1", "who is to move: 0 TOP, 1 BOTTOM", kept=False),
+            **search.answer_fields(checkpointed=False),
+            "board": Field(
+                ("cell",), "uint8", "stones", "the board of the game", checkpointed=False
+            ),
+            "to_move": Field(
+                (), "uint8", "1", "who is to move: 0 TOP, 1 BOTTOM", checkpointed=False
+            ),
             "asked": Field(
                 (),
                 "uint8",
                 "1",
                 "who is asked for a move: 1 the first player, 2 the second, 4 chance, 0 nobody",
                 initial=FIRST | SECOND,
-                kept=False,
+                checkpointed=False,
             ),
-            "stream": Field((), "uint64", "1", "state of the random numbers", kept=False),
+            "stream": Field((), "uint64", "1", "state of the random numbers", checkpointed=False),
             "searched": Field(
                 ("player",), "int64", "boards", "boards looked at for the moves made", logged=True
             ),

@@ -24,7 +24,7 @@ from societies.games.kalah.config import (
 )
 from societies.games.matches import MatchConfig, described
 from societies.words import counted
-from societies.workload.naming import parameters_of
+from societies.workload.declare.naming import parameters_of
 
 DEPTH, DEPTH_IN_TIME = 6, 40
 """Plies that a player looks ahead unless it is said: without a time, and at most with one."""

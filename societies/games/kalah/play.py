@@ -13,10 +13,11 @@ from rich.console import Console
 
 from reference_py.games.kalah import rules
 from reference_py.games.kalah.parameters import BOTTOM, TOP, Parameters, Position
-from societies.errors import ConfigError, option
+from societies.errors import ConfigError, option, shortened
+from societies.texts import whole_number
 from societies.words import counted
-from societies.workload.devices import chosen_device
-from societies.workload.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 if TYPE_CHECKING:
     from societies.games.kalah.config import KalahConfig
@@ -129,7 +130,7 @@ class Match:
     def hint(self) -> Hint:
         """Search for the best move; the kernels stay as they are, only the board is another."""
         engine = self._engine
-        engine.renew(replace(self._p, positions=(Position(tuple(self.board), self.side),)))
+        engine.set_parameters(replace(self._p, positions=(Position(tuple(self.board), self.side),)))
         engine.run_ticks(self.level, self.level)
         found = {name: int(log[0, 0]) for name, log in engine.logs().items()}
         first = rules.pits_of(self._p, self.side).start
@@ -200,8 +201,8 @@ def _asked(match: Match, own: int, console: Console) -> bool:
             return False
         word, number = (words or ["?"])[0], words[-1] if words else ""
         try:
-            if word.isdecimal():
-                match.move(int(word))
+            if (pit := whole_number(word)) is not None:
+                match.move(pit)
                 return True
             if word in ("q", "quit"):
                 return False
@@ -214,9 +215,10 @@ def _asked(match: Match, own: int, console: Console) -> bool:
                     return True
                 console.print("there is nothing to take back")
             elif word in ("l", "level"):
-                if not number.isdecimal():
-                    raise ConfigError(f"level N: so many plies, 1 to {match.most}")
-                match.set_level(int(number))
+                level = whole_number(number)
+                if level is None:
+                    raise ConfigError(f"level N: N is a number of plies, 1 to {match.most}")
+                match.set_level(level)
                 console.print(counted(match.level, "ply"), highlight=False)
             else:
                 console.print(HELP, highlight=False)
@@ -237,7 +239,11 @@ def _read(moves: str) -> list[int] | None:
     """Return the pits of a list like 3,5,1; None if there is none."""
     if not moves:
         return None
-    words = [word.strip() for word in moves.split(",")]
-    if not all(word.isdecimal() for word in words):
-        raise ConfigError(f"{option('moves', moves)}: pits, counted from 1, with commas: 3,5,1")
-    return [int(word) for word in words]
+    found = []
+    for word in moves.split(","):
+        pit = whole_number(word.strip())
+        if pit is None:
+            said = option("moves", shortened(moves))
+            raise ConfigError(f"{said}: pits, counted from 1, with commas: 3,5,1")
+        found.append(pit)
+    return found

@@ -70,15 +70,23 @@ def board_fields() -> dict[str, Field]:
     """Return the boards of a search, which mean nothing between two of them."""
     board = ("board",)
     return {
-        "boards": Field(("board", "cell"), "uint8", "stones", "boards by level", kept=False),
-        "movers": Field(board, "uint8", "1", "who is to move: 0 TOP, 1 BOTTOM", kept=False),
-        "counts": Field(("level",), "uint32", "boards", "boards of each level", kept=False),
-        "first": Field(board, "uint32", "index", "where its moves begin on the next", kept=False),
-        "board_score": Field(board, "int32", "1", f"score {FOUND}", kept=False),
-        "board_pit": Field(board, "int16", "index", BEST, kept=False),
-        "board_nodes": Field(board, "int64", "boards", "boards looked at below", kept=False),
-        "board_leaves": Field(board, "int64", "boards", "those at full depth", kept=False),
-        "board_finished": Field(board, "int64", "boards", "those over above it", kept=False),
+        "boards": Field(
+            ("board", "cell"), "uint8", "stones", "boards by level", checkpointed=False
+        ),
+        "movers": Field(board, "uint8", "1", "who is to move: 0 TOP, 1 BOTTOM", checkpointed=False),
+        "counts": Field(("level",), "uint32", "boards", "boards of each level", checkpointed=False),
+        "first": Field(
+            board, "uint32", "index", "where its moves begin on the next", checkpointed=False
+        ),
+        "board_score": Field(board, "int32", "1", f"score {FOUND}", checkpointed=False),
+        "board_pit": Field(board, "int16", "index", BEST, checkpointed=False),
+        "board_nodes": Field(
+            board, "int64", "boards", "boards looked at below", checkpointed=False
+        ),
+        "board_leaves": Field(board, "int64", "boards", "those at full depth", checkpointed=False),
+        "board_finished": Field(
+            board, "int64", "boards", "those over above it", checkpointed=False
+        ),
     }
 
 
@@ -89,7 +97,7 @@ BEST = "cell of the best move, -1 if there is none"
 def answer_fields(**when: Any) -> dict[str, Field]:
     """Return what a search finds; ``when`` says what becomes of it."""
     # How the work was divided, which may depend on the device, is no part of a result.
-    divided = {**when, "kept": False}
+    divided = {**when, "checkpointed": False}
     return {
         "score": Field((), "int32", "1", f"score {FOUND}", **when),
         "pit": Field((), "int16", "1", BEST, **when),

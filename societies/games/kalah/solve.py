@@ -23,7 +23,7 @@ from societies.workload import Field, Launch, Phase, Slices, Source, Step, Workl
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.report import RunReport
+    from societies.workload.running.report import RunReport
 
 MEMORY_SHARE = 2
 """One part in so many of a device's memory is for the tables of all games."""

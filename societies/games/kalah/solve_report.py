@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reference_py.games.kalah.parameters import UNSOLVED
 from societies.output import open_results
-from societies.workload.report import RunReport
+from societies.workload.running.report import RunReport
 
 
 class SolveReport(RunReport):

@@ -8,7 +8,7 @@ from typing import Any
 
 from reference_py.games.ngtsg.parameters import SearchParameters
 from societies.workload import Launch, Phase, Scratch
-from societies.workload.phases import WORKGROUP_LIMIT
+from societies.workload.declare.phases import WORKGROUP_LIMIT
 
 FOLDER = "games/ngtsg"
 

@@ -16,7 +16,7 @@ from societies.workload import Field, Phase, Source, Step, phase
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.protocol import Contents
+    from societies.workload.declare.protocol import Contents
 
 
 class SearchedMatch(MatchWorkload):
@@ -66,7 +66,7 @@ class SearchedMatch(MatchWorkload):
         ends = ", ".join(f"{i} {end}" for i, end in enumerate(self.ends))
         moves = f"{self.moves}, -1 after the end"
         return {
-            "number": Field((), "uint32", "index", "number of the match", kept=False),
+            "number": Field((), "uint32", "index", "number of the match", checkpointed=False),
             **self.record_fields("1", self.moves),
             "moves": Field(("move",), "int16", "1", moves, initial=-1, logged=True),
             "end": Field((), "uint8", "1", f"how the game ended: {ends}", logged=True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from societies.workload.contents import SeriesAndDetail
+from societies.workload.declare.contents import SeriesAndDetail
 
 
 class MatchContents(SeriesAndDetail):

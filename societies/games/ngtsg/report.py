@@ -9,8 +9,8 @@ from reference_py.games.ngtsg.parameters import NO_MOVE
 from societies.games.ngtsg.results import SUPERSTEPS
 from societies.output import open_results
 from societies.words import counted
-from societies.workload.measured import MEASURED_TABLE
-from societies.workload.report import RunReport
+from societies.workload.declare.measured import MEASURED_TABLE
+from societies.workload.running.report import RunReport
 
 
 class SearchReport(RunReport):

@@ -8,9 +8,9 @@ import numpy as np
 
 from societies.output import Coordinate, ResultFile, Table
 from societies.output.tables import Column
-from societies.workload.contents import SeriesAndDetail
-from societies.workload.measured import MEASURED, MEASURED_TABLE
-from societies.workload.protocol import Block, Workload
+from societies.workload.declare.contents import SeriesAndDetail
+from societies.workload.declare.measured import MEASURED, MEASURED_TABLE
+from societies.workload.declare.protocol import Block, Workload
 
 SUPERSTEPS = "supersteps"
 ROOM = 1024

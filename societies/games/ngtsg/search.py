@@ -26,16 +26,16 @@ from reference_py.games.ngtsg import (
     select,
 )
 from reference_py.games.ngtsg.parameters import NO_LEVEL, NOTHING, Game, SearchParameters
-from societies.games.ngtsg.few import Few
 from societies.games.ngtsg.groups import FOLDER, ITEMS, by_groups, over_nodes
 from societies.games.ngtsg.host import on_host
+from societies.games.ngtsg.small_batches import Few
 from societies.workload import Field, Phase, Scratch, Source, Step, Workload, phase
-from societies.workload.engines import LOG_TICKS
+from societies.workload.running.engines import LOG_TICKS
 
 if TYPE_CHECKING:
     from societies.games.ngtsg.config import SearchConfig
-    from societies.workload.protocol import Contents
-    from societies.workload.report import RunReport
+    from societies.workload.declare.protocol import Contents
+    from societies.workload.running.report import RunReport
 
 BEGIN = Step("begin"), Step("first_depth")
 """What happens before the first superstep; the latter in a search of several depths alone."""
@@ -158,8 +158,8 @@ class SearchWorkload(Workload[C, P]):
         at_node: dict[str, Any] = {"within": (0, "nodes - 1")}
         of_level: dict[str, Any] = {"within": (0, "nodes")}
         found: dict[str, Any] = {"final": True}
-        passing: dict[str, Any] = {"kept": False}
-        logged: dict[str, Any] = {"kept": False, "logged": True}
+        passing: dict[str, Any] = {"checkpointed": False}
+        logged: dict[str, Any] = {"checkpointed": False, "logged": True}
         by_level = "nodes of each level"
         further = {
             "round": Field(
@@ -335,7 +335,7 @@ class SearchWorkload(Workload[C, P]):
         }
         return Source(self.game_macros(p), arguments=arguments)
 
-    def of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
+    def parameters_of_copies(self, p: P, tick: int) -> Mapping[str, NDArray[Any]]:
         """Return what is the same all the time where the state does not have it."""
         level = np.array([p.depth], np.uint32)
         low, high = (np.array([one], np.int32) for one in (NOTHING, -NOTHING))

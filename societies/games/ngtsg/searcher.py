@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from reference_py.games.ngtsg.parameters import NO_MOVE, NOTHING
 from societies.games.ngtsg.config import BatchConfig, SearchConfig
 from societies.games.ngtsg.search import at_once
-from societies.workload.devices import chosen_device
-from societies.workload.engines import DeviceEngine, ReferenceEngine
-from societies.workload.slices import paced
+from societies.workload.declare.slices import paced
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 if TYPE_CHECKING:
     from societies.opencl import Device
@@ -187,7 +187,7 @@ class Searcher(Generic[C]):
         stop: Callable[[], bool],
     ) -> tuple[int, int, int]:
         """Return value, move and nodes of a search, unless it is stopped."""
-        engine.renew(replace(engine.parameters, roots=(tuple(root),)))
+        engine.set_parameters(replace(engine.parameters, roots=(tuple(root),)))
         engine.put({"ended": np.array([-1])})  # all else is set by the steps before the first tick
         for step in engine.steps(0):
             if step.phase not in self.once:

@@ -21,9 +21,9 @@ from societies.workload import Field, Phase, Source, Step, Workload, phase, word
 if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.physics.blur.view import Look
-    from societies.workload.protocol import Contents
-    from societies.workload.report import RunReport
-    from societies.workload.view import View
+    from societies.workload.declare.protocol import Contents
+    from societies.workload.declare.view import View
+    from societies.workload.running.report import RunReport
 
 FOLDER = "physics/blur"
 
@@ -70,15 +70,20 @@ class Blur(Workload[BlurConfig, Parameters]):
                 within=within,
             ),
             "next": Field(
-                pixels, dtype, "1", "the same after the pass", kept=False, compared=False
+                pixels, dtype, "1", "the same after the pass", checkpointed=False, compared=False
             ),
             "picture": Field(
-                pixels, "uint8", "1", "brightness of a pixel at the end", kept=False, final=True
+                pixels,
+                "uint8",
+                "1",
+                "brightness of a pixel at the end",
+                checkpointed=False,
+                final=True,
             ),
         }
         if _separable(p) and p.variant == "separate":
             meaning = "sums along the rows"
-            fields["across"] = Field(pixels, "float32", "1", meaning, kept=False)
+            fields["across"] = Field(pixels, "float32", "1", meaning, checkpointed=False)
         return fields
 
     def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:
@@ -138,7 +143,7 @@ class Blur(Workload[BlurConfig, Parameters]):
 
         return WithPicture(self, config)
 
-    def require_beside(self, config: BlurConfig, results: Path) -> None:
+    def require_outputs(self, config: BlurConfig, results: Path) -> None:
         """Refuse to replace a file that is no picture of ours, before anything is made."""
         from societies.physics.blur.picture import require_picture
 

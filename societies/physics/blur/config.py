@@ -10,8 +10,9 @@ from typing import Literal
 from reference_py.physics.blur.parameters import Parameters, pattern
 from societies.config.model import Conflict, Interval, Section, WorkloadConfig, key
 from societies.errors import ConfigError
-from societies.physics.blur.image import ANIMATED, Picture, kind_of, read, unwritable
-from societies.workload.config import MOST_TICKS
+from societies.physics.picture_files import ANIMATED, kind_of, left_out, unwritable
+from societies.physics.pictures import Picture, read
+from societies.workload.declare.config import MOST_TICKS
 
 LARGEST_SIDE = 32_768
 LARGEST_RADIUS = 4000
@@ -98,7 +99,7 @@ class BlurConfig(WorkloadConfig):
     def source(self) -> Picture:
         """The picture that is blurred."""
         if self.image is None:
-            return Picture(pattern(self.width, self.height), None, "")
+            return Picture(pattern(self.width, self.height), None)
         return read(self.image, every_frame=self.frames == "all")
 
     @property
@@ -162,23 +163,24 @@ class BlurConfig(WorkloadConfig):
         yield from self._of_kinds()
         if self.image is not None:
             try:
-                found = self.source
+                yield from self._of_image(self.source)
             except ConfigError as error:
                 yield Conflict(("image",), str(error))
-                return
-            for name in ("width", "height"):
-                if name in self.model_fields_set:
-                    yield Conflict((name,), "of the test picture; the image has its own size")
-            if max(found.planes.shape[2:]) > LARGEST_SIDE:
-                message = f"{self.image} has more than {LARGEST_SIDE} pixels along a side"
-                yield Conflict(("image",), message)
-            if len(found.planes) > 1 and self.out is not None:
-                kind = kind_of(Path(self.out))
-                if kind and kind not in ANIMATED:
-                    message = f"{kind} has no frames; the image has {len(found.planes)}"
-                    yield Conflict(("out",), message, (("frames",),))
         if self.out is not None and (problem := unwritable(Path(self.out), self.image)):
             yield Conflict(("out",), problem)
+
+    def _of_image(self, found: Picture) -> Iterator[Conflict]:
+        for name in ("width", "height"):
+            if name in self.model_fields_set:
+                yield Conflict((name,), "of the test picture; the image has its own size")
+        if max(found.planes.shape[2:]) > LARGEST_SIDE:
+            message = f"{self.image} has more than {LARGEST_SIDE} pixels along a side"
+            yield Conflict(("image",), message)
+        if len(found.planes) > 1 and self.out is not None:
+            kind = kind_of(Path(self.out))
+            if kind and kind not in ANIMATED:
+                message = f"{kind} has no frames; the image has {len(found.planes)}"
+                yield Conflict(("out",), message, (("frames",),))
 
     def _of_kinds(self) -> Iterator[Conflict]:
         kind = self.kind
@@ -206,8 +208,15 @@ class BlurConfig(WorkloadConfig):
 
     def warnings(self) -> Iterator[Conflict]:
         """Yield that a picture has more than bytes, which are read."""
-        if self.image is not None and self.source.lost:
-            yield Conflict(("image",), f"{self.image} has {self.source.lost}")
+        if self.image is not None:
+            for lost in self.source.lost:
+                yield Conflict(("image",), f"{self.image} has {lost}")
+            if self.source.has_more and "frames" not in self.model_fields_set:
+                message = f"{self.image} has more frames; the first is blurred; set frames: all"
+                yield Conflict(("frames",), message)
+            kind = kind_of(self.picture_path(Path()))
+            if left := left_out(kind, self.source):
+                yield Conflict(("out",), f"{kind} has no {' and no '.join(left)}; left out")
         if self.record.detail > self.passes:
             message = f"{self.record.detail} passes are more than the run has ({self.passes})"
             yield Conflict(("record", "detail"), f"{message}: nothing of this is recorded")

@@ -8,11 +8,11 @@ from typing import Any
 
 from societies.errors import OutputError, override
 from societies.output import ResultFile
-from societies.physics.blur.image import is_ours, kind_of, unwritable, write
+from societies.physics.picture_files import is_ours, kind_of, unwritable, write
 from societies.words import plural
-from societies.workload.contents import SeriesAndDetail
-from societies.workload.fields import State
-from societies.workload.report import RunReport
+from societies.workload.declare.contents import SeriesAndDetail
+from societies.workload.declare.fields import State
+from societies.workload.running.report import RunReport
 
 
 def described(config: Any) -> str:
@@ -63,7 +63,7 @@ class WithPicture(SeriesAndDetail):
         super().finish(file, tick, state)
         source = self.config.source
         path = self.config.picture_path(file.path)
-        write(path, state()["picture"], source.alpha, source.durations)
+        write(path, state()["picture"], source.alpha, source.metadata)
 
 
 class PictureReport(RunReport):

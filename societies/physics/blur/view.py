@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from reference_py.physics.blur.parameters import Parameters
 from societies.physics.blur.config import BlurConfig
-from societies.workload.engines import Engine
-from societies.workload.run import engine_of
-from societies.workload.view import Button, Change, Control, Event, Frame, Press, Slider
+from societies.workload.declare.view import Button, Change, Control, Event, Frame, Press, Slider
+from societies.workload.running.engines import Engine
+from societies.workload.running.run import engine_of
 
 if TYPE_CHECKING:
     from societies.opencl import Device

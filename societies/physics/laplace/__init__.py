@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.physics.laplace.view import Controls
     from societies.workload import View
-    from societies.workload.report import RunReport
+    from societies.workload.running.report import RunReport
 
 FOLDER = "physics/laplace"
 PHASES = ("sweep", "black", "deep", "change", "advance", "totals")
@@ -91,7 +91,7 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
                 within=(None, None),
             ),
             "next": Field(
-                cells, num, "V", after, initial=plate.potentials, kept=False, compared=False
+                cells, num, "V", after, initial=plate.potentials, checkpointed=False, compared=False
             ),
             "free": Field(
                 cells, mask, "1", free, initial=plate.free_cells, constant=True, final=True
@@ -99,10 +99,20 @@ class Laplace(Workload[LaplaceConfig, Parameters]):
             "change": Field((), num, "V", largest, logged=True, within=(0, None)),
             "ended": Field((), "int64", "step", last, initial=plate.RUNNING, final=True),
             "sum": Field(
-                (), "float64", "V", "sum of all potentials at the end", kept=False, final=True
+                (),
+                "float64",
+                "V",
+                "sum of all potentials at the end",
+                checkpointed=False,
+                final=True,
             ),
             "residual": Field(
-                (), "float64", "V", "norm of the residual at the end", kept=False, final=True
+                (),
+                "float64",
+                "V",
+                "norm of the residual at the end",
+                checkpointed=False,
+                final=True,
             ),
         }
 

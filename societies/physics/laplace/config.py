@@ -21,9 +21,9 @@ from societies.config.model import (
 )
 from societies.errors import ConfigError
 from societies.physics.laplace.bound import most_steps
-from societies.physics.laplace.image import bright_cells
-from societies.workload.config import MOST_TICKS
-from societies.workload.naming import parameters_of
+from societies.physics.laplace.image import bright_cells, remarks
+from societies.workload.declare.config import MOST_TICKS
+from societies.workload.declare.naming import parameters_of
 
 LARGEST_SIDE = 46_340  # of a plate whose cells are counted in 32 bits
 DEPTH = {"tiled": 1, "deep": 8}
@@ -38,8 +38,12 @@ Potential = Annotated[float, Field(ge=-LARGEST_POTENTIAL, le=LARGEST_POTENTIAL, 
 class ConductorConfig(Section):
     """A rectangle of cells that are held at a potential."""
 
-    rows: ListOf[Index] = key(..., "First and last row", "index", min_length=2, max_length=2)
-    columns: ListOf[Index] = key(..., "First and last column", "index", min_length=2, max_length=2)
+    rows: ListOf[Index] = key(
+        ..., "First and last row", "index", min_length=2, max_length=2, examples=[[1, 1]]
+    )
+    columns: ListOf[Index] = key(
+        ..., "First and last column", "index", min_length=2, max_length=2, examples=[[1, 1]]
+    )
     value: Potential = key(1.0, "Potential", "V")
 
 
@@ -255,7 +259,9 @@ class LaplaceConfig(WorkloadConfig):
                     )
 
     def warnings(self) -> Iterator[Conflict]:
-        """Yield that a file is large because nobody knows when the tolerance is met."""
+        """Yield what is not read of a picture, and that a file is large for an unknown end."""
+        for remark in remarks(self.image, self.shape) if self.image is not None else ():
+            yield Conflict(("image",), remark)
         if self.steps is None and self.record.detail:
             rows, columns = self.shape
             steps = self.most_steps

@@ -6,7 +6,7 @@ from typing import Any
 
 from societies.config.problems import suggestion
 from societies.errors import ConfigError, OutputError, option
-from societies.workload.figure import clock_and_copies, numbers, require_copy, words
+from societies.workload.drawing.figure import clock_and_copies, numbers, require_copy, words
 
 SEED_COLOURS = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
 """Blue, green and red: the least potential, the middle and the greatest, linear in between."""

@@ -2,55 +2,53 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from societies.errors import ConfigError
-from societies.paths import kind_unless_file
+from societies.physics.pictures import read
 
 BRIGHT = 127
 """Grey above which a pixel is a conductor, of 255."""
-KINDS = ("PNG", "JPEG", "BMP", "GIF", "PPM", "TIFF", "WEBP")
-"""Pictures that are read. Pillow knows more, for some of which it starts other programs (EPS)."""
+
+RED, GREEN, BLUE, HALF = 19_595, 38_470, 7_471, 32_768
+"""Share of each colour in grey, of 65,536 (ITU-R 601-2), and what rounds: as Pillow has it."""
 
 
 def bright_cells(path: str | Path, shape: tuple[int, int]) -> NDArray[np.bool_]:
     """Return which pixels are bright; (row, column), those of the border never.
+
+    The first frame counts, and opacity does not.
 
     Raises
     ------
     ConfigError
         If there is no such picture, it is not of the plate's size, or it is bright at the border.
     """
-    try:
-        from PIL import Image, UnidentifiedImageError
-    except ImportError:
-        raise ConfigError("reading a picture needs Pillow: pip install 'societies[plot]'") from None
-    kind = kind_unless_file(path)
-    if kind is not None:
-        raise ConfigError(f"{path} is {kind}, not a file")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of entries that say nothing about the pixels
-            with Image.open(path, formats=KINDS) as picture:
-                if picture.size != shape[::-1]:
-                    (width, height), (rows, columns) = picture.size, shape
-                    raise ConfigError(
-                        f"{path} has {height} x {width} pixels (rows x columns), "
-                        f"the plate {rows} x {columns}"
-                    )
-                grey = np.asarray(picture.convert("L"))
-    except Image.DecompressionBombError:
-        raise ConfigError(f"{path} is too large a picture") from None
-    except UnidentifiedImageError:
-        raise ConfigError(f"{path} is no picture, or of an unknown kind") from None
-    except (OSError, SyntaxError, ValueError, RuntimeError) as error:  # Pillow's decoders' errors
-        said = getattr(error, "strerror", None) or error
-        raise ConfigError(f"{path} cannot be read: {said}") from None
-    bright = grey > BRIGHT
+    planes = read(path, every_frame=False).planes[0]
+    if planes.shape[1:] != shape:
+        (height, width), (rows, columns) = planes.shape[1:], shape
+        raise ConfigError(
+            f"{path} has {height} x {width} pixels (rows x columns), the plate {rows} x {columns}"
+        )
+    grey = planes[0]
+    if len(planes) == 3:
+        red, green, blue = planes.astype(np.uint32)
+        grey = (RED * red + GREEN * green + BLUE * blue + HALF) >> 16
+    bright: NDArray[np.bool_] = grey > BRIGHT
     if bright[0].any() or bright[-1].any() or bright[:, 0].any() or bright[:, -1].any():
         raise ConfigError(f"{path} is bright at its border, which no conductor may touch")
     return bright
+
+
+def remarks(path: str | Path, shape: tuple[int, int]) -> list[str]:
+    """Return what is not read of a picture, and that it holds no cell."""
+    picture = read(path, every_frame=False)
+    said = [f"{path} has {lost}" for lost in picture.lost]
+    if picture.has_more:
+        said.append(f"{path} has more frames; the first is read")
+    if not bright_cells(path, shape).any():
+        said.append(f"{path} has no pixel above {BRIGHT} of 255: it holds no cell")
+    return said

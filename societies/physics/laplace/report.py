@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from societies.workload.report import RunReport
+from societies.workload.running.report import RunReport
 
 
 def step_of_change(config: Any, first: int, last: int) -> int:

@@ -19,10 +19,8 @@ from reference_py.physics.laplace import plate
 from reference_py.physics.laplace.parameters import Parameters
 from societies.physics.laplace.config import ConductorConfig, LaplaceConfig
 from societies.physics.laplace.figure import SEED_COLOURS
-from societies.workload.engines import LOG_TICKS
-from societies.workload.run import engine_of
-from societies.workload.slices import paced
-from societies.workload.view import (
+from societies.workload.declare.slices import paced
+from societies.workload.declare.view import (
     LAUNCH_SECONDS,
     Button,
     Change,
@@ -34,6 +32,8 @@ from societies.workload.view import (
     Press,
     Slider,
 )
+from societies.workload.running.engines import LOG_TICKS
+from societies.workload.running.run import engine_of
 
 if TYPE_CHECKING:
     from societies.opencl import Device

@@ -29,8 +29,8 @@ from societies.workload import (
 
 if TYPE_CHECKING:
     from societies.opencl import Device
-    from societies.workload.protocol import Contents
-    from societies.workload.report import RunReport
+    from societies.workload.declare.protocol import Contents
+    from societies.workload.running.report import RunReport
 
 FOLDER = "physics/matmul"
 

@@ -9,11 +9,18 @@ import numpy as np
 
 from reference_py.physics.matmul.parameters import Matrix, Parameters
 from reference_py.primitives.rng import RANDOM_STREAMS
-from societies.config.model import Conflict, Interval, Section, WorkloadConfig, key
+from societies.config.model import (
+    Conflict,
+    Interval,
+    Section,
+    WorkloadConfig,
+    accepts,
+    key,
+)
 from societies.errors import ConfigError, override
 from societies.physics.matmul.matrices import entries_of, file_of, overflows, shape_of
-from societies.workload.config import LARGEST_SEED
-from societies.workload.naming import parameters_of
+from societies.workload.declare.config import LARGEST_SEED
+from societies.workload.declare.naming import parameters_of
 
 LARGEST_SIDE = 1 << 20
 LARGEST_MATRIX = 1 << 34
@@ -107,8 +114,9 @@ class MatmulConfig(WorkloadConfig):
                         for side, length in zip(sides, shape, strict=True)
                         if getattr(self, side) != length
                     ]
-                    set_all = " ".join(map(override, wrong))
-                    yield Conflict((name,), f"{message}; {set_all} takes all of it", needs)
+                    if all(accepts(type(self), *one) for one in zip(sides, shape, strict=True)):
+                        message += f"; {' '.join(map(override, wrong))} takes all of it"
+                    yield Conflict((name,), message, needs)
                 elif overflows(entries_of(text)) and self.precision == "single":
                     message = f"{text} holds numbers beyond 3.4e38; set precision: double"
                     yield Conflict((name,), message, (("precision",),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from societies.workload.figure import clock_and_copies, numbers, require_copy, words
+from societies.workload.drawing.figure import clock_and_copies, numbers, require_copy, words
 
 
 def figure(results: Any, *, product: int = 0) -> Any:

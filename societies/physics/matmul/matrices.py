@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib.format import MAGIC_PREFIX
 from numpy.typing import NDArray
 
-from societies.errors import ConfigError
+from societies.errors import ConfigError, OutputError
 from societies.paths import kind_unless_file
 
 HDF5 = (".h5", ".hdf5", ".nc")
@@ -130,6 +130,12 @@ class _dataset:
             raise ConfigError(f"{self._text} names no dataset: {self._text}:DATASET")
         import h5py  # reading a configuration is quicker without it
 
+        from societies.output.reading import require_as_written
+
+        try:
+            require_as_written(self._path, self._name)
+        except OutputError as error:
+            raise ConfigError(str(error)) from None
         try:
             self._file = h5py.File(self._path)
         except OSError as error:

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.output import ResultFile, Variable, open_results
-from societies.workload.contents import SeriesAndDetail
-from societies.workload.fields import Field
-from societies.workload.protocol import Block
-from societies.workload.report import RunReport
+from societies.workload.declare.contents import SeriesAndDetail
+from societies.workload.declare.fields import Field
+from societies.workload.declare.measured import DIFFERS
+from societies.workload.declare.protocol import Block
+from societies.workload.running.report import RunReport
 
 RATE = "gflops"
 """Variable of the file: the rate of each repeat. Attributes are written before a run begins."""
@@ -44,7 +45,7 @@ class WithRate(SeriesAndDetail):
 
     def variables(self) -> list[Variable]:
         """Return the variables of any timed run, and the rate."""
-        meaning = "operations in a second, products and sums, in thousand millions"
+        meaning = f"operations in a second, products and sums, in thousand millions{DIFFERS}"
         rate = Variable(RATE, (self.workload.clock,), "float64", "GFLOP/s", meaning)
         return [*super().variables(), rate]
 

@@ -20,14 +20,14 @@ from societies.physics.molecular_dynamics import figure
 from societies.physics.molecular_dynamics.config import MolecularDynamicsConfig
 from societies.physics.molecular_dynamics.xyz import xyz
 from societies.workload import Field, Launch, Phase, Scratch, Source, Step, Workload, word_macros
-from societies.workload.fields import Series, series_macros
+from societies.workload.declare.fields import Series, series_macros
 
 if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.physics.molecular_dynamics.view import Look
-    from societies.workload.protocol import Block, Contents
-    from societies.workload.report import RunReport
-    from societies.workload.view import View
+    from societies.workload.declare.protocol import Block, Contents
+    from societies.workload.declare.view import View
+    from societies.workload.running.report import RunReport
 
 FOLDER = "physics/molecular_dynamics"
 PART = 128
@@ -68,10 +68,12 @@ class MolecularDynamics(Workload[MolecularDynamicsConfig, Parameters]):
         number = (None, None)
 
         def sums(name: str, meaning: str) -> Field:
-            return Field(("atom",), "int64", "2^-36 epsilon", meaning, kept=False)
+            return Field(("atom",), "int64", "2^-36 epsilon", meaning, checkpointed=False)
 
         def total(unit: str, meaning: str) -> Field:
-            return Field((), "float64", unit, f"{meaning}, at the end", kept=False, final=True)
+            return Field(
+                (), "float64", unit, f"{meaning}, at the end", checkpointed=False, final=True
+            )
 
         return {
             "x": Field(

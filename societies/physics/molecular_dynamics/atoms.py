@@ -4,11 +4,16 @@ Extended XYZ: the number of atoms; a line with ``Lattice="L 0 0 0 L 0 0 0 L"`` a
 a line for each atom. Of the properties ``pos`` and, if it is there, ``velo`` are read. Of several
 such frames, as a trajectory has them, the last counts. NIST's layout: the three sides of the box;
 the number of atoms; number, x, y, z of each, from the centre.
+
+Atoms of a trajectory that was unwrapped are whole boxes away from their places in the box. They are
+moved back in decimal, so that they are where the same digits without the boxes would put them.
 """
 
 from __future__ import annotations
 
-import shlex
+import decimal
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,10 +22,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from societies.errors import ConfigError
-from societies.paths import data_directory, kind_unless_file
+from societies.paths import data_directory
+from societies.texts import read_text, shown, whole_number
 
 POSITIONS = "species:S:1:pos:R:3"
 """Properties of a file that does not name them."""
+
+CUBE = 1e-8
+"""By how much of its first side a box may differ from a cube: other programs round."""
+
+LONGEST_NUMBER = 400
+"""Characters of a number; the longest that a double can need has some 330."""
+
+EXACT = decimal.Context(prec=2 * LONGEST_NUMBER, Emax=999_999, Emin=-999_999)
+
+FARTHEST = 1e15
+"""Boxes that an atom may be away from its place; further away no digit of a double is left."""
+
+VELOCITIES = {"vel": "velo", "velocity": "velo", "velocities": "velo"}
+KINDS = ("species", "element", "elements", "symbols", "type", "types", "z", "numbers")
+"""Properties that say of which kind an atom is; all are of one."""
+MASSES = ("mass", "masses")
+CHARGES = ("charge", "charges", "q", "initial_charges")
+WITHOUT_EFFECT = ("lattice", "properties", "pbc", "origin", "step", "time", "energy")
+"""Entries of the second line that are read, or say nothing about where atoms are."""
+
+_ENTRY = re.compile(
+    r"""\s*([^\s="]+)(?:\s*=\s*("(?:[^"\\]|\\.)*"|'[^']*'|\{[^}]*\}|
+    \[(?:[^\[\]]|\[[^\[\]]*\])*\]|[^\s"'{\[]\S*))?""",
+    re.VERBOSE,
+)
+"""A word of the second line: a key, and its value with or without quotes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,13 +62,15 @@ class Atoms:
     Attributes
     ----------
     length : side of the box
-    positions : (atom, axis) float64, from the corner of the box
+    positions : (atom, axis) float64, from the corner of the box, inside it
     velocities : (atom, axis) float64, or None
+    remarks : what the file has that is not used, or used in another way; a sentence each
     """
 
     length: float
     positions: NDArray[np.float64]
     velocities: NDArray[np.float64] | None = None
+    remarks: tuple[str, ...] = ()
 
 
 def found(path: str) -> Path:
@@ -52,23 +86,21 @@ def read_atoms(path: str) -> Atoms:
     Raises
     ------
     ConfigError
-        If it cannot be read, or is neither layout, with the line.
+        If it cannot be read, is neither layout, or has what a box of equal atoms in a periodic
+        cube cannot have, with the line.
     """
-    file = found(path)
-    if kind := kind_unless_file(file):
-        raise ConfigError(f"{path} is {kind}, not a file")
     try:
+        file = found(path)
         stat = file.stat()
-        return _read(path, file, stat.st_mtime_ns, stat.st_size)
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path} is no text") from None
+    except (OSError, ValueError) as error:
+        said = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{path} cannot be read: {said}") from error
+    return _read(path, file, stat.st_mtime_ns, stat.st_size)
 
 
 @lru_cache(maxsize=4)
 def _read(path: str, file: Path, changed: int, size: int) -> Atoms:
-    lines = file.read_text(encoding="utf-8").splitlines()
+    lines = read_text(file, path).split("\n")
     while lines and not lines[-1].strip():
         lines.pop()
     if len(lines) < 3:
@@ -77,10 +109,15 @@ def _read(path: str, file: Path, changed: int, size: int) -> Atoms:
 
 
 def _nist(path: str, lines: list[str]) -> Atoms:
-    length = _cube(path, 1, np.diag(_numbers(path, 1, lines[0].split(), 3)))
+    words = lines[0].split()
+    length, remarks = _cube(path, 1, np.diag(_numbers(path, 1, words, 3)))
     _count(path, 2, lines[1], len(lines) - 2)
-    rows = [_numbers(path, i, line.split(), 4) for i, line in enumerate(lines[2:], start=3)]
-    return Atoms(length, np.array(rows)[:, 1:] + length / 2.0)
+    rows = [line.split() for line in lines[2:]]
+    numbers = [_numbers(path, i, row, 4) for i, row in enumerate(rows, start=3)]
+    positions = np.array(numbers)[:, 1:] + length / 2.0
+    side = _exact(words[0])
+    _wrap(path, positions, [row[1:] for row in rows], side, (EXACT.divide(side, 2),) * 3, length)
+    return Atoms(length, positions, None, remarks)
 
 
 def _extended_xyz(path: str, lines: list[str]) -> Atoms:
@@ -90,89 +127,208 @@ def _extended_xyz(path: str, lines: list[str]) -> Atoms:
     said = _said(path, at, lines[before + 1])
     if "lattice" not in said:
         raise ConfigError(f'{path}:{at}: the box is missing: Lattice="L 0 0 0 L 0 0 0 L"')
-    sides = _numbers(path, at, said["lattice"].split(), 9)
-    length = _cube(path, at, np.array(sides).reshape(3, 3))
-    origin = np.array(_numbers(path, at, said.get("origin", "0 0 0").split(), 3))
-    places, columns = _columns(path, at, said.get("properties", POSITIONS))
+    sides = said["lattice"].split()
+    length, remarks = _cube(path, at, np.array(_numbers(path, at, sides, 9)).reshape(3, 3))
+    _require_periodic(path, at, said.get("pbc"))
+    corner = said.get("origin", "0 0 0").split()
+    origin = np.array(_numbers(path, at, corner, 3))
+    columns, count = _columns(path, at, said.get("properties", POSITIONS))
     words = [line.split() for line in lines[before + 2 :]]
     for number, row in enumerate(words, start=first_atom):
-        if len(row) != columns:
-            raise ConfigError(f"{path}:{number}: expected {columns} words, got {len(row)}")
+        if len(row) != count:
+            raise ConfigError(f"{path}:{number}: expected {count} words, got {len(row)}")
 
     def of(name: str) -> NDArray[np.float64]:
-        first = places[name]
+        first, last = columns[name]
         rows = enumerate(words, start=first_atom)
-        return np.array([_numbers(path, i, row[first : first + 3], 3) for i, row in rows])
+        return np.array([_numbers(path, i, row[first:last], last - first) for i, row in rows])
 
-    return Atoms(length, of("pos") - origin, of("velo") if "velo" in places else None)
+    for name in columns:
+        if name.lower() in (*KINDS, *MASSES, *CHARGES):
+            remarks += _alike(path, first_atom, name, words, columns[name])
+    used = ("pos", "velo", *KINDS, *MASSES, *CHARGES)
+    unused = [name for name in columns if name.lower() not in used]
+    unused += [name for name in said if name not in WITHOUT_EFFECT]
+    if unused:
+        named = ", ".join(map(shown, unused[:8])) + (", ..." if len(unused) > 8 else "")
+        remarks += (f"{path}:{at}: not used of the file: {named}",)
+    positions = of("pos") - origin
+    first = columns["pos"][0]
+    shift = tuple(EXACT.minus(_exact(word)) for word in corner)
+    _wrap(
+        path, positions, [row[first : first + 3] for row in words], _exact(sides[0]), shift, length
+    )
+    return Atoms(length, positions, of("velo") if "velo" in columns else None, remarks)
+
+
+def _wrap(
+    path: str,
+    positions: NDArray[np.float64],
+    words: Sequence[Sequence[str]],
+    side: decimal.Decimal,
+    shift: Sequence[decimal.Decimal],
+    length: float,
+) -> None:
+    """Move atoms that are outside the box to their places in it, exactly: of the digits written."""
+    outside = (positions < 0.0) | (positions >= length)
+    farthest = float(np.abs(positions).max()) / length
+    if farthest > FARTHEST:
+        raise ConfigError(
+            f"{path}: an atom is {farthest:.3g} boxes away; at most {FARTHEST:.0e} are"
+        )
+    for atom, axis in np.argwhere(outside).tolist():
+        place = EXACT.remainder(EXACT.add(_exact(words[atom][axis]), shift[axis]), side)
+        found = float(EXACT.add(place, side) if place < 0 else place)
+        positions[atom, axis] = found if found < length else 0.0
 
 
 def _before_the_last_frame(lines: list[str]) -> int:
     """Return how many lines stand before it: a frame follows where its number of atoms does."""
     before = 0
-    while (count := _whole(lines[before])) is not None:
+    while (count := whole_number(lines[before])) is not None:
         following = before + count + 2
-        if following >= len(lines) or _whole(lines[following]) is None:
+        while following < len(lines) and not lines[following].strip():
+            following += 1  # between frames
+        if following >= len(lines) or whole_number(lines[following]) is None:
             break
         before = following
     return before
 
 
 def _said(path: str, at: int, line: str) -> dict[str, str]:
-    try:
-        pairs = (word.partition("=") for word in shlex.split(line))
-    except ValueError as error:
-        raise ConfigError(f"{path}:{at}: {str(error).lower()}") from None
-    return {key.lower(): value for key, equals, value in pairs if equals}
+    """Return the entries of the second line, in lower case; a word without a value is no entry."""
+    said: dict[str, str] = {}
+    end, line = 0, line.rstrip()
+    while end < len(line):
+        word = _ENTRY.match(line, end)
+        if word is None or (word.end() < len(line) and not line[word.end()].isspace()):
+            rest = line[end:].split()[0]
+            raise ConfigError(f"{path}:{at}: {shown(rest)} is no KEY=VALUE: a quote is missing?")
+        key, value = word[1].lower(), word[2]
+        end = word.end()
+        if value is None:
+            continue
+        if key in said:
+            raise ConfigError(f"{path}:{at}: {shown(word[1])} is given twice")
+        if value[0] in "{[":
+            value = re.sub(r"[\[\]{},]", " ", value)
+        said[key] = value[1:-1] if value[0] in "\"'" else value
+    return said
 
 
-def _columns(path: str, line: int, properties: str) -> tuple[dict[str, int], int]:
-    """Return the first column of each property of three numbers, and how many columns there are."""
-    parts, places, at = properties.split(":"), {}, 0
+def _require_periodic(path: str, at: int, pbc: str | None) -> None:
+    words = "T T T" if pbc is None else pbc
+    periodic = [word.lower() in ("t", "true", "1") for word in words.split()]
+    if len(periodic) != 3 or not all(periodic):
+        raise ConfigError(
+            f'{path}:{at}: pbc="{shown(words)}": the box is periodic along all axes, "T T T"'
+        )
+
+
+def _columns(path: str, line: int, properties: str) -> tuple[dict[str, tuple[int, int]], int]:
+    """Return first column and end of each property, and how many columns there are."""
+    parts, places, at = properties.split(":"), dict[str, tuple[int, int]](), 0
+    where = f"{path}:{line}: Properties"
     for name, kind, count in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
-        width = _whole(count)
+        width = whole_number(count)
         if width is None:
-            raise ConfigError(f"{path}:{line}: Properties: {count[:40]} is no number of columns")
-        if kind == "R" and width == 3:
-            places[{"vel": "velo", "velocities": "velo"}.get(name, name)] = at
+            raise ConfigError(f"{where}: {shown(count)} is no number of columns")
+        name = VELOCITIES.get(name.lower(), name)
+        if kind not in ("S", "R", "I", "L"):
+            raise ConfigError(f"{where}: {shown(name)}: {shown(kind)} is no kind (S, R, I or L)")
+        if name in ("pos", "velo") and (kind not in ("R", "I") or width != 3):
+            raise ConfigError(f"{where}: {name}:{shown(kind)}:{width} is not {name}:R:3")
+        if name in places or not name or not width:
+            raise ConfigError(f"{where}: {shown(name)} is given twice, or has no columns")
+        places[name] = (at, at + width)
         at += width
+    if len(parts) % 3:
+        raise ConfigError(f"{where}: not NAME:KIND:COLUMNS each: it ends in {shown(parts[-1])}")
     if "pos" not in places:
-        raise ConfigError(f"{path}:{line}: Properties have no pos:R:3")
+        raise ConfigError(f"{where} have no pos:R:3")
     return places, at
 
 
+def _alike(
+    path: str, line: int, name: str, words: list[list[str]], place: tuple[int, int]
+) -> tuple[str, ...]:
+    """Refuse atoms that differ, or are charged; return what to say of masses other than 1."""
+    first, last = place
+    values = [row[first:last] for row in words]
+    other = next((i for i, value in enumerate(values) if value != values[0]), 0)
+    if name.lower() in KINDS:
+        if other:
+            two = f"{shown(' '.join(values[0]))} and {shown(' '.join(values[other]))}"
+            raise ConfigError(
+                f"{path}:{line + other}: atoms of several kinds ({name} {two}); all are alike here"
+            )
+        return ()
+    numbers = [_numbers(path, line + i, value, last - first) for i, value in enumerate(values)]
+    if name.lower() in CHARGES:
+        charged = next((i for i, one in enumerate(numbers) if any(one)), None)
+        if charged is not None:
+            raise ConfigError(f"{path}:{line + charged}: {name}: atoms have no charge here")
+        return ()
+    other = next((i for i, one in enumerate(numbers) if one != numbers[0]), 0)
+    if other:
+        two = f"{numbers[0][0]:g} and {numbers[other][0]:g}"
+        raise ConfigError(
+            f"{path}:{line + other}: atoms of several masses ({two}); all are alike here"
+        )
+    if numbers[0] == [1.0]:
+        return ()
+    return (f"{path}:{line}: {name} {numbers[0][0]:g} is taken for the unit of mass",)
+
+
 def _count(path: str, number: int, line: str, there: int) -> None:
-    count = _whole(line)
+    count = whole_number(line)
     if count is None:
-        said = line.strip()[:40] or "an empty line"
+        said = shown(line.strip()) or "an empty line"
         raise ConfigError(f"{path}:{number}: expected the number of atoms, got {said}")
+    if not count:
+        raise ConfigError(f"{path}:{number}: there are no atoms")
     if count != there:
         raise ConfigError(f"{path}:{number}: {count} atoms are announced, {there} follow")
 
 
-def _whole(text: str) -> int | None:
-    """Return a number of at most 18 digits 0 to 9, None if it is another text."""
-    digits = text.strip()
-    # `int` takes no "²", which is a digit to Python, and no number of thousands of digits.
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) <= 18 else None
-
-
-def _cube(path: str, number: int, sides: NDArray[np.float64]) -> float:
+def _cube(path: str, number: int, sides: NDArray[np.float64]) -> tuple[float, tuple[str, ...]]:
+    """Return the side of a cube, and what to say of one that is a cube but for rounding."""
     length = float(sides[0, 0])
-    if not np.array_equal(sides, length * np.eye(3)) or length <= 0.0:
-        raise ConfigError(f"{path}:{number}: the box is no cube along the axes")
-    return length
+    largest = float(np.abs(sides - length * np.eye(3)).max())
+    if length <= 0.0 or not largest <= CUBE * length:
+        raise ConfigError(
+            f"{path}:{number}: the box is no cube along the axes"
+            + (f": it differs from one of side {length:g} by {largest:.3g}" if length > 0 else "")
+        )
+    if not largest:
+        return length, ()
+    off = f"the box differs from a cube by {largest:.3g}; its side is taken as {length:.17g}"
+    return length, (f"{path}:{number}: {off}",)
 
 
-def _numbers(path: str, number: int, words: list[str], count: int) -> list[float]:
+def _numbers(path: str, number: int, words: Sequence[str], count: int) -> list[float]:
     if len(words) != count:
         raise ConfigError(f"{path}:{number}: expected {count} numbers, got {len(words)}")
     numbers = []
     for word in words:
         try:
-            numbers.append(float(word))
+            numbers.append(float(word if word.isascii() and "_" not in word else "none"))
         except ValueError:
-            raise ConfigError(f"{path}:{number}: expected a number, got {word[:40]}") from None
+            numbers.append(_of_fortran(path, number, word))
+        if len(word) > LONGEST_NUMBER:
+            raise ConfigError(f"{path}:{number}: a number of {len(word)} characters")
     if not np.isfinite(numbers).all():
         raise ConfigError(f"{path}:{number}: a number is not finite")
     return numbers
+
+
+def _of_fortran(path: str, number: int, word: str) -> float:
+    """Return a number such as 1.5D+00, which Fortran writes with a D."""
+    if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)[dD][+-]?\d+", word, re.ASCII) is None:
+        raise ConfigError(f"{path}:{number}: expected a number, got {shown(word)}")
+    return float(re.sub("[dD]", "e", word))
+
+
+def _exact(word: str) -> decimal.Decimal:
+    """Return a number as it was written."""
+    return EXACT.create_decimal(re.sub("[dD]", "e", word))

@@ -12,8 +12,8 @@ from reference_py.primitives.softmath import soft_pow
 from societies.config.model import LARGEST_INTEGER, Conflict, Interval, Section, WorkloadConfig, key
 from societies.errors import ConfigError
 from societies.physics.molecular_dynamics.atoms import Atoms, found, read_atoms
-from societies.workload.config import MOST_TICKS, SEED, stream_conflicts
-from societies.workload.naming import parameters_of
+from societies.workload.declare.config import MOST_TICKS, SEED, stream_conflicts
+from societies.workload.declare.naming import parameters_of
 
 MOST_ATOMS = 1 << 24
 ALL_PAIRS_AT_MOST = 20_000  # atoms
@@ -137,6 +137,8 @@ class MolecularDynamicsConfig(WorkloadConfig):
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield what contradicts itself: boxes that are too small, too many atoms, no velocity."""
+        if self.tail and self.form != "plain":
+            yield Conflict(("tail",), f"belongs to form: plain, not {self.form}", (("form",),))
         try:
             there = self.from_file
         except ConfigError as error:
@@ -185,8 +187,6 @@ class MolecularDynamicsConfig(WorkloadConfig):
                 "atoms that rest cannot be scaled to a temperature",
                 (("thermostat",), ("equilibrate",)),
             )
-        if self.tail and self.form != "plain":
-            yield Conflict(("tail",), f"belongs to form: plain, not {self.form}", (("form",),))
 
     def _enough(self, length: float) -> str:
         """Return which lattice makes a box of this length."""
@@ -206,6 +206,12 @@ class MolecularDynamicsConfig(WorkloadConfig):
         for name in ("cells", "density"):
             if self.atoms is not None and name in given:
                 yield Conflict((name,), "has no effect: the file of atoms says it")
+        there = self.from_file
+        for remark in there.remarks if there else ():
+            yield Conflict(("atoms",), remark)
+        if there and there.velocities is not None and self.velocities != "file":
+            message = f"{self.velocities}; those of the file of atoms are not used"
+            yield Conflict(("velocities",), message)
         if self.thermostat == "none" and "equilibrate" in given:
             yield Conflict(("equilibrate",), "has no effect without a thermostat")
         if self.record.detail > self.steps:

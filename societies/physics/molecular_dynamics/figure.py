@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from societies.errors import OutputError
-from societies.workload.figure import clock_and_copies, numbers, require_copy, words
+from societies.workload.drawing.figure import clock_and_copies, numbers, require_copy, words
 
 ENERGIES = {
     "total_energy": "#000000",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from societies.output import open_results
-from societies.workload.report import RunReport
+from societies.workload.running.report import RunReport
 
 
 def of_the_end(path: Path, atoms: int) -> dict[str, float]:

@@ -17,10 +17,8 @@ from numpy.typing import NDArray
 from reference_py.physics.molecular_dynamics.parameters import NONE, WIDER, Parameters
 from societies.physics.molecular_dynamics.config import MolecularDynamicsConfig
 from societies.physics.molecular_dynamics.picture import picture
-from societies.workload.engines import LOG_TICKS, Engine
-from societies.workload.run import engine_of
-from societies.workload.slices import paced
-from societies.workload.view import (
+from societies.workload.declare.slices import paced
+from societies.workload.declare.view import (
     LAUNCH_SECONDS,
     Button,
     Change,
@@ -32,6 +30,8 @@ from societies.workload.view import (
     Press,
     Slider,
 )
+from societies.workload.running.engines import LOG_TICKS, Engine
+from societies.workload.running.run import engine_of
 
 if TYPE_CHECKING:
     from societies.opencl import Device

@@ -21,9 +21,9 @@ from societies.workload import Field, Phase, Source, Step, Workload, phase, word
 if TYPE_CHECKING:
     from societies.opencl import Device
     from societies.physics.raytracer.view import Look
-    from societies.workload.protocol import Contents
-    from societies.workload.report import RunReport
-    from societies.workload.view import View
+    from societies.workload.declare.protocol import Contents
+    from societies.workload.declare.view import View
+    from societies.workload.running.report import RunReport
 
 FOLDER = "physics/raytracer"
 PART = 128
@@ -91,11 +91,11 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
             "lights": constant(("light", "position_intensity"), lights, lambda p: p.scene.lights),
             "view": constant(("vector", "axis"), view, lambda p: p.view),
             "sum": Field(pixels, num, "1", f"sum over samples of {colours}", within=(None, None)),
-            "picture": Field(pixels, "uint8", "1", colours, kept=False, final=True),
+            "picture": Field(pixels, "uint8", "1", colours, checkpointed=False, final=True),
         }
         if p.float_image:
             mean = f"{colours} before they are cut to bytes"
-            fields["mean"] = Field(pixels, num, "1", mean, kept=False, final=True)
+            fields["mean"] = Field(pixels, num, "1", mean, checkpointed=False, final=True)
         return fields
 
     def phases(self, p: Parameters, copies: int) -> Mapping[str, Phase]:
@@ -158,7 +158,7 @@ class Raytracer(Workload[RaytracerConfig, Parameters]):
 
         return WithPicture(self, config)
 
-    def require_beside(self, config: RaytracerConfig, results: Path) -> None:
+    def require_outputs(self, config: RaytracerConfig, results: Path) -> None:
         """Refuse to replace a file that is no picture of ours, before anything is made."""
         from societies.physics.raytracer.picture import require_pictures
 

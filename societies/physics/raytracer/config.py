@@ -14,7 +14,7 @@ from pydantic import Field
 from reference_py.physics.raytracer.parameters import INDEX, Parameters, Scene, Vector, grid
 from reference_py.physics.raytracer.vectors import dot, minus
 from societies.config.model import Conflict, Interval, ListOf, Section, WorkloadConfig, key
-from societies.workload.naming import parameters_of
+from societies.workload.declare.naming import parameters_of
 
 LARGEST_SIDE = 16_384
 LARGEST_NUMBER = 1e9
@@ -60,21 +60,23 @@ class MaterialConfig(Section):
 class SphereConfig(MaterialConfig):
     """A sphere."""
 
-    centre: ListOf[Coordinate] = key(..., "Centre", "length")
-    radius: float = key(..., "Radius", "length", ge=LEAST_RADIUS, le=LARGEST_NUMBER)
+    centre: ListOf[Coordinate] = key(..., "Centre", "length", examples=[[0.0, 0.0, 0.0]])
+    radius: float = key(..., "Radius", "length", ge=LEAST_RADIUS, le=LARGEST_NUMBER, examples=[1.0])
 
 
 class PlaneConfig(MaterialConfig):
     """A plane without end."""
 
-    point: ListOf[Coordinate] = key(..., "Any of its points", "length")
-    normal: ListOf[Coordinate] = key(..., "Vector at a right angle to it, of any length")
+    point: ListOf[Coordinate] = key(..., "Any of its points", "length", examples=[[0.0, 0.0, 0.0]])
+    normal: ListOf[Coordinate] = key(
+        ..., "Vector at a right angle to it, of any length", examples=[[0.0, 0.0, 1.0]]
+    )
 
 
 class LightConfig(Section):
     """A point that shines in all directions."""
 
-    position: ListOf[Coordinate] = key(..., "Position", "length")
+    position: ListOf[Coordinate] = key(..., "Position", "length", examples=[[0.0, 0.0, 0.0]])
     intensity: float = key(1.0, "Brightness, of whitted shading", "1", ge=0, le=1e6)
 
 
@@ -206,12 +208,10 @@ class RaytracerConfig(WorkloadConfig):
 
     def conflicts(self) -> Iterator[Conflict]:
         """Yield what contradicts itself, and what cannot be seen or written."""
-        short = list(self._of_vectors())
-        yield from short
-        if short:
-            return  # what follows calculates with vectors
+        yield from self._of_vectors()
         yield from self._of_scene()
-        yield from self._of_camera()
+        if all(len(vector or (0, 0, 0)) == 3 for vector in (self.camera, self.look_at, self.up)):
+            yield from self._of_camera()
         unused = "background" if self.shading == "seed" else "fog"
         if getattr(self, unused) is not None:
             message = f"{self.shading} shading has no {unused}"
@@ -255,7 +255,7 @@ class RaytracerConfig(WorkloadConfig):
                         "all light",
                     )
         for number, plane in enumerate(scene.planes):
-            if length(plane.normal) < SHORTEST:
+            if len(plane.normal) == 3 and length(plane.normal) < SHORTEST:
                 message = f"a normal of length {length(plane.normal):g} has no direction"
                 yield Conflict(("scene", "planes", number, "normal"), message)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from societies.errors import OutputError
-from societies.workload.figure import clock_and_copies, numbers, require_copy, words
+from societies.workload.drawing.figure import clock_and_copies, numbers, require_copy, words
 
 
 def figure(results: Any, *, frame: int = 0) -> Any:

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from reference_py.physics.raytracer.parameters import Parameters
 from societies.errors import OutputError, override
 from societies.output import ResultFile
+from societies.physics.picture_files import SOFTWARE, is_ours
 from societies.physics.raytracer.config import unwritable
 from societies.version import package_version
 from societies.words import plural
-from societies.workload.contents import SeriesAndDetail
-from societies.workload.fields import State
-from societies.workload.report import RunReport
-
-SOFTWARE = "Societies"
+from societies.workload.declare.contents import SeriesAndDetail
+from societies.workload.declare.fields import State
+from societies.workload.running.report import RunReport
 
 
 def picture_path(config: Any, results: Path, frame: int = 0) -> Path:
@@ -50,17 +49,6 @@ def write_png(path: Path, pixels: NDArray[np.uint8], title: str) -> None:
     except OSError as error:
         unfinished.unlink(missing_ok=True)
         raise OutputError(f"{path} cannot be written: {error.strerror or error}") from None
-
-
-def is_ours(path: Path) -> bool:
-    """Return whether `write_png` wrote a file."""
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        with Image.open(path, formats=["PNG"]) as image:
-            return str(image.info.get("Software", "")).startswith(SOFTWARE)
-    except (OSError, UnidentifiedImageError, SyntaxError, ValueError):
-        return False
 
 
 def seen(p: Parameters) -> str:

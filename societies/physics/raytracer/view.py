@@ -19,10 +19,8 @@ from societies.physics.raytracer.config import (
     length,
 )
 from societies.workload import Step
-from societies.workload.devices import chosen_device
-from societies.workload.engines import DeviceEngine, ReferenceEngine
-from societies.workload.slices import paced
-from societies.workload.view import (
+from societies.workload.declare.slices import paced
+from societies.workload.declare.view import (
     LAUNCH_SECONDS,
     Button,
     Change,
@@ -36,6 +34,8 @@ from societies.workload.view import (
     Slider,
     Wheel,
 )
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 if TYPE_CHECKING:
     from societies.opencl import Device
@@ -230,7 +230,7 @@ class SceneView:
             kept[key] = self._made(p)
         kept.move_to_end(key)
         engine = kept[key]
-        engine.renew(p)
+        engine.set_parameters(p)
         return engine
 
     def _made(self, p: Parameters) -> Engine:

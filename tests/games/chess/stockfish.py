@@ -20,7 +20,7 @@ from random_boards import boards
 import societies
 from societies import config_from_dict
 from societies.games.chess.perft import WORKLOAD
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 AT_ONCE = 10
 

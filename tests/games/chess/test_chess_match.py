@@ -64,7 +64,8 @@ def test_a_program_that_breaks_the_rules_loses_and_the_match_goes_on(
 ):
     # The program loads python-chess first, for which a busy machine needs seconds.
     monkeypatch.setattr(external.Program.__init__, "__defaults__", (1.5, 60.0))
-    report = run(config(program(what), RANDOM, games=2), out=tmp_path / "match.h5")
+    settings = config(program(what), RANDOM, games=2)
+    report = run(settings, out=tmp_path / "match.h5", allow_programs=True)
     assert dict(report.rows)["games ended by"] == f"{ENDS[end]} 2 (0 to 2)"
     with open_results(tmp_path / "match.h5") as results:
         assert results.end.values[0].tolist() == [end, end]
@@ -73,7 +74,8 @@ def test_a_program_that_breaks_the_rules_loses_and_the_match_goes_on(
 
 
 def test_a_program_plays(tmp_path):
-    run(config(program("play"), RANDOM, games=2, opening=4), out=tmp_path / "match.h5")
+    settings = config(program("play"), RANDOM, games=2, opening=4)
+    run(settings, out=tmp_path / "match.h5", allow_programs=True)
     with open_results(tmp_path / "match.h5") as results:
         assert (results.searched.values[0, :, 0] > 0).all() and (results.end.values < CRASHED).all()
 
@@ -120,6 +122,6 @@ def test_a_program_that_cannot_be_run_has_lost(tmp_path):
     broken.chmod(0o755)
     settings = config({"kind": "uci", "path": str(broken)}, RANDOM, games=2)
     assert WORKLOAD.not_repeatable(settings)
-    run(settings, out=tmp_path / "match.h5")
+    run(settings, out=tmp_path / "match.h5", allow_programs=True)
     with open_results(tmp_path / "match.h5") as results:
         assert results.end.values[0].tolist() == [CRASHED, CRASHED]

@@ -193,13 +193,25 @@ def test_a_game_with_remarks_of_others_is_replayed(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_the_position_of_a_file_of_others_is_read(mark, tmp_path):
+    """Behind a byte order mark, or after two blanks, it was left out without a word."""
+    text = mark + f'[FEN  "{MATE_IN_ONE}"]\r\n\r\n1. Ra8# (1. Ra7 (1. Ra6) Kf8) 1-0\r\n'.encode()
+    (tmp_path / "game.pgn").write_bytes(text)
+    assert played(moves=str(tmp_path / "game.pgn"))[1] == "1-0: checkmate"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         (b"1. e4 e5 2. e4 *", "e4 is no legal move of White"),
         (b'[FEN "8/8 w - - 0 1"]\n\n1. e4 *', "moves='.*game.pgn': "),
         (f'[FEN "{MATE_IN_ONE}"]\n\n1. Ra8# Kf8'.encode(), "the game is over before Kf8"),
-        (b"\xff\xfe", "this is no text"),
+        (b"\0\1", "is no text"),
+        (b"1. e4 * d4", "several games"),
+        (b'[Event "a"]\n\n1. e4 *\n\n[Event "b"]\n\n1. d4 *', "several games"),
+        (b"1. e4 (1. d4 d5", "parentheses that do not match"),
+        (b'[Variant "Atomic"]\n\n1. e4 *', "a game of Atomic: only chess"),
         (None, "No such file"),
     ],
 )
@@ -276,25 +288,25 @@ def test_an_endless_search_after_another_one_ends(endless, after, number):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "wrong"),
     [
-        ("depth abc", "depth: abc: a whole number from 1 on"),
-        ("depth 0", "depth: 0: a whole number from 1 on"),
-        ("depth", "depth: nothing: a whole number from 1 on"),
-        ("depth ٣", "depth: ٣: a whole number"),
+        ("depth abc", "depth: abc"),
+        ("depth 0", "depth: 0"),
+        ("depth", "depth: nothing"),
+        ("depth ٣", "depth: ٣"),
         pytest.param(f"depth {'9' * 5000}", "depth: 99999", id="many digits"),
-        ("movetime -5", "movetime: -5: a whole number from 1 on"),
-        ("movetime depth 1", "movetime: nothing: a whole number"),
-        ("nodes -1 wtime x", "wtime: x: a whole number; ignored"),
-        ("deep", "deep: no such word"),
-        ("depth abc winc 100", "depth: abc: a whole number"),
-        ("depth abc btime 1000", "depth: abc: a whole number"),
+        ("movetime -5", "movetime: -5"),
+        ("movetime depth 1", "movetime: nothing"),
+        ("nodes -1 wtime x", "wtime: x"),
+        ("deep", "deep: "),
+        ("depth abc winc 100", "depth: abc"),
+        ("depth abc btime 1000", "depth: abc"),
     ],
 )
-def test_wrong_words_of_go(words, said):
-    """They are told and ignored; if nothing else says how far, one ply is searched."""
+def test_wrong_words_of_go(words, wrong):
+    """They are named and ignored; if nothing else says how far, one ply is searched."""
     told = ended(f"go {words}", "go depth 1", "quit")
-    assert any(line.startswith(f"info string go: {said}") for line in told)
+    assert any(line.startswith(f"info string go: {wrong}") for line in told)
     depths = [line for line in told if line.startswith("info depth")]
     assert len(depths) == 2 and all(line.startswith("info depth 1 ") for line in depths)
     assert sum(line.startswith("bestmove ") for line in told) == 2
@@ -302,9 +314,8 @@ def test_wrong_words_of_go(words, said):
 
 def test_what_is_right_beside_a_wrong_word_is_obeyed():
     told = ended("go depth 2 movetime -5", "go wtime -50 btime 1000 winc 0 depth 2", "quit")
-    assert [line for line in told if "ignored" in line] == [
-        "info string go: movetime: -5: a whole number from 1 on; ignored"
-    ]
+    (ignored,) = (line for line in told if "ignored" in line)
+    assert "movetime: -5" in ignored
     assert any(line.startswith("info depth 2 ") for line in told)
 
 
@@ -318,8 +329,8 @@ def test_moves_that_are_to_be_searched():
     best = [line.split()[1] for line in told if line.startswith("bestmove ")]
     assert best[0] == "a2a3" and best[1] in ("h2h4", "a2a3")
     assert best[3:] == ["h2h4", "g1h3", "a1a8"] and len(best) == 6
-    wrong = "info string go: searchmoves: e2e5 is no legal move of White; ignored"
-    assert told.count(wrong) == 2 and any(" score mate 1 " in line for line in told)
+    wrong = [line for line in told if "searchmoves: e2e5" in line and "ignored" in line]
+    assert len(wrong) == 2 and any(" score mate 1 " in line for line in told)
 
 
 @pytest.mark.parametrize("deepening", [0, 2])
@@ -339,13 +350,13 @@ def test_the_best_among_all_moves_is_the_best_move(depth, deepening):
 @pytest.mark.parametrize("word", ["x", "-1", "0", "", "2 3"])
 def test_wrong_depths_of_perft(word):
     told = spoken(f"go perft {word}")
-    said = f"info string go: perft: {word or 'nothing'}: a whole number from 1 on; 1 is taken"
-    assert told[0] == said and "Nodes searched: 20" in told
+    assert told[0].startswith(f"info string go: perft: {word or 'nothing'}: ")
+    assert "Nodes searched: 20" in told
 
 
 def test_a_position_with_a_wrong_word_is_not_taken():
     told = spoken("position startpos move e2e4", "d", "position startpos moves e2e4", "d")
-    assert told[0] == "info string position: move: moves is expected"
+    assert told[0].startswith("info string position: move: ")
     assert [line.split()[1] for line in told if line.startswith("rnbq")] == ["b"]
 
 
@@ -367,22 +378,22 @@ def test_after_a_wrong_position_nothing_is_searched_until_there_is_another(wrong
     )
     best = [line for line in told if line.startswith("bestmove ")]
     assert best[:2] == ["bestmove 0000"] * 2 and best[2] == "bestmove b1c3" and len(best) == 3
-    refused = "the last position was refused; give another one"
-    said = [line for line in told if line.endswith(refused)]
-    assert said == [f"info string {word}: {refused}" for word in ("go", "go", "go", "d")]
+    said = [line.split()[2] for line in told if "position was refused" in line]
+    assert said == ["go:", "go:", "go:", "d:"]
     assert [line for line in told if line.startswith("Nodes")] == ["Nodes searched: 20"]
 
 
 def test_debug_is_a_known_command():
     assert spoken("debug on", "debug off") == []
-    assert spoken("debug maybe") == ["info string debug: maybe: on or off is expected"]
+    (said,) = spoken("debug maybe")
+    assert said.startswith("info string debug: maybe: ")
 
 
 def test_unknown_words_before_a_command_are_skipped():
     """The text of the protocol: an unknown word is ignored, and the rest of the line is parsed."""
-    unknown = "info string unknown command: joho"
-    assert spoken("joho debug on", "joho foo isready") == [unknown, unknown, "readyok"]
-    assert spoken("joho") == [unknown]
+    *unknown, ready = spoken("joho debug on", "joho foo isready")
+    assert ready == "readyok" and len(unknown) == 2
+    assert all("joho" in line for line in [*unknown, *spoken("joho")])
     told = ended("joho position startpos moves e2e4", "joho go perft 1", "joho quit", "go perft 2")
     assert [line for line in told if line.startswith("Nodes")] == ["Nodes searched: 20"]
     assert "e7e5: 1" in told

@@ -24,7 +24,7 @@ from societies import config_from_dict
 from societies.games.chess import WORKLOAD
 from societies.games.chess.config import most_moves
 from societies.opencl import Program
-from societies.workload.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 NAMES = [one["name"] for one in EVAL]
 START = PSEUDO[0]["fen"]

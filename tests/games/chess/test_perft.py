@@ -7,7 +7,7 @@ from societies import config_from_dict, load_config, open_results, run
 from societies.errors import ConfigError
 from societies.games.chess.perft import WORKLOAD
 from societies.games.chess.perft_report import move_of
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 FENS = [one["fen"] for one in PERFT]
 

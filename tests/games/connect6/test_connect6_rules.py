@@ -13,7 +13,7 @@ from reference_py.games.connect6.search import GAME
 from reference_py.games.connect6.text import text_of, words_of
 from societies import config_from_dict
 from societies.games.connect6 import WORKLOAD, Connect6
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 NAMES = ("none", "D2", "L2", "D3", "L3", "T1", "T2", "T3", "SIX")
 WIDE = Connect6Parameters(width=48)

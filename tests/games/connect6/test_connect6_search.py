@@ -10,7 +10,7 @@ from reference_py.games.connect6.text import turn_text
 from societies import config_from_dict
 from societies.errors import ConfigError
 from societies.games.connect6 import WORKLOAD
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 
 def searched(device, case, **settings):

@@ -12,7 +12,7 @@ from reference_py.games.havannah.playout import REASONS, RESULT
 from societies import config_from_dict
 from societies.games.havannah import WORKLOAD, tables
 from societies.opencl import Program
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 HERE = Path(__file__).parent
 

@@ -16,7 +16,7 @@ from societies.games.havannah import WORKLOAD
 from societies.games.havannah.players import evaluator
 from societies.games.havannah.rating import rate
 from societies.games.havannah.runners import RECORD
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 EMPTY_BOARD = {"workload": "havannah", "size": 4, "batches": 2, "batch": 50}
 
@@ -274,12 +274,12 @@ def test_a_position_from_a_record(tmp_path, text):
         (None, "No such file"),
         (b"", "no record of a game: it has no moves"),
         (b"(;SZ[4])", "no record of a game: it has no moves"),
-        (b"\x89PNG\r\n\x1a\n\x00\xff", "no record of a game: not a text"),
-        (b"D4 C3\x00", "no record of a game: not a text"),
-        (b"D4 " * 2**19, "no record of a game: not a text"),
-        (b"(;SZ[6];W[D4])", "the record is of a board of size 6, not 4"),
-        (b"(;SZ[4];W[D4];B[C3]", "the record has no end, after 2 moves"),
-        (b"(;SZ[4];W[D4];B[C", r"'B\[C' is no part of a record, after 1 moves"),
+        (b"\x89PNG\r\n\x1a\n\x00\xff", "is no text"),
+        (b"D4 C3\x00", "is no text"),
+        pytest.param(b"D4 " * 2**19, "has more than 1,048,576 bytes", id="long"),
+        (b"(;SZ[6];W[D4])", r"1:3: the record is of a board of size 6, not 4"),
+        (b"(;SZ[4];W[D4];B[C3]", "the record has no end"),
+        (b"(;SZ[4];W[D4];B[C", r"1:16: \[C is no part of a record; a \] is missing"),
         (b"(;SZ[4];W[D4];W[C3])", "move 2: it is B's move, not W's"),
         (b"(;SZ[4];W[D4];B[D4])", "move 2: D4: White has a stone there"),
         (

@@ -7,7 +7,7 @@ import numpy as np
 from reference_py.games.kalah.parameters import Parameters
 from societies import config_from_dict
 from societies.games.kalah import WORKLOAD
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 SIDES = ("top", "bottom")
 RESULTS = ("score", "pit", "nodes", "leaves", "finished")

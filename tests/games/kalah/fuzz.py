@@ -155,7 +155,7 @@ class Fuzz:
 
 def main():
     import societies
-    from societies.workload.provenance import git_commit
+    from societies.workload.running.provenance import git_commit
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="auto")

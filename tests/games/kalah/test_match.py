@@ -15,7 +15,7 @@ from societies.games.kalah.match import WORKLOAD as MATCH
 from societies.games.matches import records
 from societies.opencl import choose_device
 from societies.workload import Step
-from societies.workload.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 SMALL = {"workload": "kalah_match", "pits": 4, "stones": 3, "boards": 64, "plies": 2}
 P = Parameters(4, 3)

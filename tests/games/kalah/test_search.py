@@ -17,8 +17,8 @@ from societies import open_results, run, verify
 from societies.games.kalah import WORKLOAD
 from societies.games.kalah.estimate import estimated_nodes
 from societies.games.kalah.levels import levels, shortened
-from societies.workload import slices
-from societies.workload.engines import DeviceEngine, ReferenceEngine
+from societies.workload.declare import slices
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 FORMS = {
     "expanded": {},

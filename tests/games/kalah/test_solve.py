@@ -14,7 +14,7 @@ from reference_py.games.kalah.parameters import UNSOLVED, Parameters
 from societies import config_from_dict, open_results, plan, run, verify
 from societies.errors import ConfigError
 from societies.games.kalah.solve import WORKLOAD
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 
 def config(**settings):

@@ -7,7 +7,7 @@ from societies import config_from_dict, open_results, run
 from societies.games.ngtsg.search import SUPERSTEP, at_once
 from societies.games.tictactoe import WORKLOAD
 from societies.opencl import choose_device, recorded
-from societies.workload.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
 
 SETTINGS = {
     "plain": {},
@@ -71,7 +71,7 @@ def test_supersteps_after_the_end_change_nothing(device, keys):
     engine.run_ticks(superstep + 1, superstep + LOG_TICKS)
     after = engine.state()
     for name, field in engine.fields.items():
-        if field.kept:
+        if field.checkpointed:
             assert after[name].tobytes() == before[name].tobytes(), name
 
 

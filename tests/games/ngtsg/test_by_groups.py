@@ -15,7 +15,7 @@ from societies import config_from_dict
 from societies.games.ngtsg.groups import FEW_PARENTS
 from societies.games.tictactoe import WORKLOAD, TicTacToe
 from societies.opencl import choose_device
-from societies.workload import engines
+from societies.workload.running import engines
 
 SEARCHES = {
     "rounds": {

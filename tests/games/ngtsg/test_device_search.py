@@ -9,9 +9,9 @@ import pytest
 from reference_py.games.tictactoe.search import GAME
 from societies import config_from_dict, verify
 from societies.errors import ConfigError
-from societies.games.ngtsg import few
+from societies.games.ngtsg import small_batches as few
 from societies.games.tictactoe import WORKLOAD
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 POSITIONS = {
     "three moves": "X.. .O. ...",

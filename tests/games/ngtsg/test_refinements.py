@@ -17,7 +17,7 @@ from societies import config_from_dict, plan, run
 from societies.errors import ConfigError
 from societies.games.chess import WORKLOAD as CHESS_SEARCH
 from societies.output import open_results
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 ALL = {"rounds": [1, 3], "deepening": 2, "aspiration": 1}
 

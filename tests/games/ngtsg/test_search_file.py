@@ -15,9 +15,9 @@ from rich.console import Console
 from societies import config_from_dict, open_results, plan, progress, run, verify
 from societies.errors import ConfigError, Interrupted
 from societies.output import inspect
-from societies.workload import blocks
-from societies.workload.engines import ReferenceEngine
-from societies.workload.registry import workload
+from societies.workload.declare.registry import workload
+from societies.workload.running import blocks
+from societies.workload.running.engines import ReferenceEngine
 
 TABLES = ("supersteps", "measured")
 ROOT = Path(__file__).resolve().parents[3]

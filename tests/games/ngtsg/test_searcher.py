@@ -13,7 +13,7 @@ from societies.games.connect6 import WORKLOAD as CONNECT6
 from societies.games.connect6.config import PositionConfig
 from societies.games.connect6.searcher import Searcher as Connect6Searcher
 from societies.games.matches import records
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 ENDING = "3qk3/4p3/8/8/8/8/4P3/R3K2R w KQ - 70 60"
 MIDDLE = "r1bq1rk1/pp2bppp/2n1pn2/3p4/2PP4/2N1PN2/PP3PPP/R1BQKB1R w KQ - 0 1"

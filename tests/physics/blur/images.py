@@ -9,7 +9,7 @@ import numpy as np
 
 from reference_py.physics.blur.parameters import Parameters, pattern
 from societies.physics.blur import WORKLOAD
-from societies.workload.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 ORACLES = json.loads((Path(__file__).parents[2] / "data" / "physics" / "blur.json").read_text())
 IMAGE = pattern(64, 48)

@@ -16,7 +16,7 @@ import societies
 from societies.errors import OutputError, SocietiesWarning
 from societies.physics.blur import WORKLOAD
 from societies.physics.blur.config import BlurConfig
-from societies.physics.blur.image import read
+from societies.physics.pictures import read
 
 COLOURS = np.moveaxis(random_image(20, 14, 3)[0], 0, 2)
 GREY = COLOURS[..., 0]
@@ -138,7 +138,7 @@ def test_a_kind_in_which_no_frames_are_looked_for(tmp_path):
     for every_frame in (False, True):
         found = read(tmp_path / "a.spi", every_frame=every_frame)
         assert (found.planes == np.rint(values)).all() and found.planes.shape == (1, 1, 14, 20)
-        assert found.lost and not found.durations
+        assert found.lost and not found.metadata.durations
     with pytest.warns(SocietiesWarning, match="numbers with fractions"):
         written = run(tmp_path, image=str(tmp_path / "a.spi"))
     assert written == str(tmp_path / "a-blurred.spi.png")
@@ -152,12 +152,12 @@ def test_real_numbers_that_are_none_are_refused(tmp_path):
 
 
 def test_of_large_whole_numbers_the_highest_bits_are_read(tmp_path):
-    """Those above 65,535 all became white."""
-    values = np.array([[0, 1 << 20, (1 << 24) - 1], [-5, 255, 1 << 23]], np.int32)
+    """Whatever the picture shows: they were scaled by the largest of them."""
+    values = np.array([[0, 1 << 28, (1 << 31) - 1], [-5, 255, 1 << 23]], np.int32)
     Image.fromarray(values).save(tmp_path / "whole.tif")
     assert "more than 8 bits a channel; it is read as 8 bits" in warned(tmp_path / "whole.tif")
     found = read(tmp_path / "whole.tif", every_frame=False).planes[0, 0]
-    assert found.tolist() == [[0, 16, 255], [0, 0, 128]]
+    assert found.tolist() == [[0, 32, 255], [0, 0, 1]]
 
 
 @pytest.mark.parametrize("form", ["P6", "P3"])
@@ -266,7 +266,7 @@ def test_a_pipe_is_no_picture(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "beside"),
+    ("name", "background"),
     [
         ("a.ppm", "a-blurred.ppm.png"),
         ("a.tga", "a-blurred.tga.png"),
@@ -398,5 +398,5 @@ def test_a_picture_of_a_thousand_million_pixels_is_refused_before_it_is_read(tmp
     ]
     path = tmp_path / "huge.png"
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
-    with pytest.raises(ValidationError, match=r"huge\.png has more than 89,478,485 pixels"):
+    with pytest.raises(ValidationError, match=r"huge\.png has more than 178,956,970 pixels"):
         config_of(image=str(path))

@@ -9,7 +9,7 @@ import numpy as np
 
 from reference_py.physics.matmul.parameters import Parameters
 from societies.physics.matmul import WORKLOAD
-from societies.workload.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 ORACLES = json.loads((Path(__file__).parents[2] / "data" / "physics" / "matmul.json").read_text())
 FORMS = {

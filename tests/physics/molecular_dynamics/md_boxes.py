@@ -10,7 +10,7 @@ import numpy as np
 from reference_py.physics.molecular_dynamics.parameters import Parameters
 from reference_py.primitives.rng import stream_base
 from societies.physics.molecular_dynamics import WORKLOAD
-from societies.workload.engines import DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import DeviceEngine, ReferenceEngine
 
 DATA = Path(__file__).parents[2] / "data" / "physics"
 SYSTEMS = json.loads((DATA / "md.json").read_text())

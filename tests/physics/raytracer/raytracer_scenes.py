@@ -8,7 +8,7 @@ import numpy as np
 
 from reference_py.physics.raytracer.parameters import INDEX, Parameters, Scene, grid
 from societies.physics.raytracer import WORKLOAD
-from societies.workload.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
+from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
 
 ORACLES = json.loads(
     (Path(__file__).resolve().parents[2] / "data" / "physics" / "raytracer.json").read_text()

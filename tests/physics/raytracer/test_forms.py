@@ -16,7 +16,7 @@ from raytracer_scenes import (
 
 from societies.physics.raytracer import WORKLOAD, traced
 from societies.physics.raytracer.layout import layout, margins, morton
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 
 @pytest.mark.parametrize(

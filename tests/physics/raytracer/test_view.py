@@ -11,8 +11,8 @@ from societies import config_from_dict
 from societies.config import to_yaml
 from societies.physics.raytracer.view import ENGINES, PREVIEWS
 from societies.workload import Button, Change, Choice, Drag, Mouse, Press, Slider
-from societies.workload.registry import load_config, workload
-from societies.workload.view import Wheel
+from societies.workload.declare.registry import load_config, workload
+from societies.workload.declare.view import Wheel
 
 TWO_LIGHTS = {
     "scene": {

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from societies.workload.config import DailyConfig, key
+from societies.workload.declare.config import DailyConfig, key
 
 
 class MyModelConfig(DailyConfig):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import societies
 import xarray as xr
-from societies.workload.engines import DeviceEngine
+from societies.workload.running.engines import DeviceEngine
 
 from my_model import WORKLOAD
 

@@ -1,0 +1,179 @@
+"""Which points of a study make whole groups of a design of Morris (trajectories) or Saltelli?
+
+Points are put in the order of their numbers. What differs between the points of a group is seen
+from the parameters, so a group of other points is found out.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.errors import ConfigError, option
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    Groups = NDArray[np.float64]
+    """Parameters of the points, (group, point of the group, parameter)."""
+
+
+def as_numbers(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return values as numbers, words by their order in the alphabet."""
+    if values.dtype.kind in "iufb":
+        return values.astype(float)
+    return np.unique(values.astype(str), return_inverse=True)[1].astype(float)
+
+
+def saltelli(
+    outcome: xr.DataArray, names: Sequence[str], dim: str, *, second_order: bool
+) -> tuple[xr.DataArray, list[str]]:
+    """Return the outcomes of whole groups of a Saltelli design, and the parameters in its order.
+
+    The first and the last point of a group are independent of each other. The points between them
+    are the first with one parameter of the last, one parameter after the other; with second order,
+    then the last with one parameter of the first.
+
+    Raises
+    ------
+    ConfigError
+        If no group is whole, or the points are in another order.
+    """
+    size = (2 * len(names) if second_order else len(names)) + 2
+    design = f"Saltelli design of {len(names)} parameters ({', '.join(names)})"
+    if outcome.sizes[dim] % size and "point" not in outcome.coords:
+        raise ConfigError(
+            f"{outcome.sizes[dim]} points are no {design}, which has a multiple of {size}"
+        )
+    if not all(name in outcome.coords and outcome[name].dims == (dim,) for name in names):
+        return outcome, list(names)
+
+    def order(x: Groups) -> list[int]:
+        changed = [np.flatnonzero((x[:, 1 + i] != x[:, 0]).any(0)) for i in range(len(names))]
+        return [int(one[0]) for one in changed] if all(len(one) == 1 for one in changed) else []
+
+    def whole(x: Groups) -> NDArray[np.bool_]:
+        found = np.full(len(x), len({*order(x)}) == len(names))
+        for row, key in enumerate(order(x)):
+            expected = x[:, 0].copy()
+            expected[:, key] = x[:, -1, key]
+            found &= (x[:, 1 + row] == expected).all(1)
+            if second_order:
+                expected = x[:, -1].copy()
+                expected[:, key] = x[:, 0, key]
+                found &= (x[:, 1 + len(names) + row] == expected).all(1)
+        return found
+
+    rows, x = _whole(outcome, names, dim, size, whole, design, "groups")
+    return outcome.isel({dim: rows}), [names[i] for i in order(x)]
+
+
+def trajectories(
+    outcome: xr.DataArray, names: Sequence[str], dim: str, levels: int | None
+) -> tuple[xr.DataArray, int]:
+    """Return the outcomes of whole trajectories of Morris's design, and the number of its levels.
+
+    From one point to the next one parameter changes, each of them once.
+
+    Raises
+    ------
+    ConfigError
+        If no trajectory is whole, or the number of levels is not known or does not fit.
+    """
+    size = len(names) + 1
+    design = f"trajectories of {len(names)} parameters ({', '.join(names)})"
+    if any(name not in outcome.coords for name in names):
+        raise ConfigError(f"'{outcome.name}' needs the coordinates {', '.join(names)}")
+    if outcome.sizes[dim] % size and "point" not in outcome.coords:
+        raise ConfigError(
+            f"{outcome.sizes[dim]} points are no {design}, which have {size} points each"
+        )
+    if levels is not None and (levels < 2 or levels % 2):
+        raise ConfigError(f"{option('levels', levels)}: must be even, and at least 2")
+
+    def whole(x: Groups) -> NDArray[np.bool_]:
+        changed = np.diff(x, axis=1) != 0  # values that are rounded may stay the same in a step
+        once = (changed.sum(1) <= 1).all(1) & (changed.sum(2) <= 1).all(1)
+        found: NDArray[np.bool_] = once & changed.any((1, 2))
+        return found
+
+    rows, x = _whole(outcome, names, dim, size, whole, design, "trajectories")
+    values = x.reshape(-1, len(names))
+    return outcome.isel({dim: rows}), _levels(outcome, names, values, levels)
+
+
+def _levels(
+    outcome: xr.DataArray, names: Sequence[str], x: NDArray[np.float64], asked: int | None
+) -> int:
+    """Return how many values each parameter has in the design."""
+    seen = [np.unique(column) for column in x.T]
+    levels = asked if asked is not None else _said(outcome, "morris").get("levels")
+    if levels is None:
+        counts = {len(values) for values in seen}
+        even = [np.allclose(np.diff(one), np.ptp(one) / max(1, len(one) - 1)) for one in seen]
+        if len(counts) > 1 or not all(even) or max(counts) % 2:
+            raise ConfigError(
+                f"{option('levels')}: the points do not show how many levels their design has; "
+                "name their number"
+            )
+        return max(counts)
+    for name, values in zip(names, seen, strict=True):
+        if len(values) > levels:
+            raise ConfigError(
+                f"{option('levels', levels)}: '{name}' has {len(values)} values at the points"
+            )
+    return int(levels)
+
+
+def _said(outcome: xr.DataArray, method: str) -> dict[str, Any]:
+    """Return the options of a design, as its study says them; nothing if it does not."""
+    said = outcome.coords["point"].attrs.get("design", "") if "point" in outcome.coords else ""
+    try:
+        found = [one[method] for one in json.loads(str(said)) if method in one]
+    except (ValueError, TypeError):
+        return {}
+    return dict(found[0]) if len(found) == 1 else {}
+
+
+def _whole(
+    outcome: xr.DataArray,
+    names: Sequence[str],
+    dim: str,
+    size: int,
+    whole: Callable[[Groups], NDArray[np.bool_]],
+    design: str,
+    groups: str,
+) -> tuple[NDArray[np.int64], Groups]:
+    """Return the places of the points of whole groups, in order, and their parameters.
+
+    All points that are there may be whole groups, such as those of one value of a grid. Else the
+    numbers of the points say in which group of the design each of them is.
+    """
+    x = np.column_stack([as_numbers(outcome[name].values) for name in names])
+    places = np.arange(len(x))
+    if len(x) % size == 0 and whole(x.reshape(-1, size, len(names))).all():
+        return places, x.reshape(-1, size, len(names))
+    if "point" not in outcome.coords:
+        raise ConfigError(f"the points are no {design}, or not in its order")
+    group = outcome["point"].values // size
+    there, counts = np.unique(group, return_counts=True)
+    rows = places[np.isin(group, there[counts == size])]
+    if len(rows):
+        good = whole(x[rows].reshape(-1, size, len(names)))
+        rows = rows.reshape(-1, size)[good].ravel()
+    if not len(rows):
+        raise ConfigError(
+            f"the points make no whole {groups} of {', '.join(names)}: merge the parts of the "
+            "study, or run the design in a study of its own"
+        )
+    used, most = len(rows) // size, max(len(there), 1 + int(there[-1]))
+    warnings.warn(
+        f"'{outcome.name}': {used} of {most} {groups} are used; the others lack points",
+        stacklevel=4,
+    )
+    return rows, x[rows].reshape(-1, size, len(names))

@@ -1,0 +1,140 @@
+"""What does a table in CSV say: a line with keys, and below it a value of each key in every row?
+
+Columns are divided by commas or, if the first line has none, by semicolons or tabs. What a
+spreadsheet adds is left out: a byte-order mark, spaces around values, rows and columns without any
+value at the end. Whatever could be meant in two ways is refused, with the line and the column.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from societies.config.document import plain_scalar
+from societies.config.problems import described, quoted
+from societies.errors import ConfigError
+from societies.inputs import LONGEST_TABLE, read_text, shown
+from societies.words import counted
+
+Value = str | int | float | bool | None
+
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The values of a table.
+
+    Attributes
+    ----------
+    name : of the file, for messages
+    keys : of the columns
+    head : line of the keys
+    rows : of values, by the core rules of YAML 1.2
+    lines : of the rows
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    head: int
+    rows: list[tuple[Value, ...]]
+    lines: list[int]
+
+
+def read_columns(path: Path, each: str) -> Columns:
+    """Return the values of a file.
+
+    Parameters
+    ----------
+    each : what a row is for, in messages: "copy"
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be read, or with the line and the column of what is wrong in it.
+    """
+    name, text = shown(path), read_text(path, LONGEST_TABLE)
+    if strange := _CONTROL.search(text):
+        line = text.count("\n", 0, strange.start()) + 1
+        raise ConfigError(
+            f"{name}:{line}  is no text: it has the character #x{ord(strange[0]):04x}"
+        )
+    found = list(_rows(name, text))
+    while found and not any(found[-1][1]):
+        found.pop()
+    while found and not any(found[0][1]):
+        found.pop(0)
+    if len(found) < 2:
+        raise ConfigError(f"{name}: needs a line with keys and a line of values for each {each}")
+    (head, keys), *below = found
+    while keys and not keys[-1]:
+        keys.pop()
+    _require_keys(f"{name}:{head}", keys)
+    rows, lines = [], []
+    for line, cells in below:
+        if len(keys) > 1 and not any(cells):  # an empty line, which could be a missing number
+            if len(cells) > 1:
+                raise ConfigError(f"{name}:{line}  has no values; delete the row, or fill it in")
+            continue
+        cells = cells or [""]
+        while len(cells) > len(keys) and not cells[-1]:
+            cells.pop()
+        if len(cells) != len(keys):
+            entries, wanted = counted(len(cells), "entry"), counted(len(keys), "key")
+            raise ConfigError(f"{name}:{line}  has {entries} for {wanted}")
+        where = f"{name}:{line}  "
+        rows.append(tuple(_value(where, key, cell) for key, cell in zip(keys, cells, strict=True)))
+        lines.append(line)
+    return Columns(name, tuple(keys), head, rows, lines)
+
+
+def key_shown(key: str) -> str:
+    """Return a key as messages show it."""
+    return key if re.fullmatch(r"[\w.-]{1,60}", key) else quoted(key)
+
+
+def _rows(name: str, text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line and the cells of each row, without spaces around them."""
+    first = re.split(r"[\r\n]", text.lstrip(), maxsplit=1)[0]
+    divider = next((one for one in ",;\t" if one in first), ",")
+    reader = csv.reader(
+        StringIO(text, newline=""), delimiter=divider, skipinitialspace=True, strict=True
+    )
+    try:
+        for row in reader:
+            yield reader.line_num, [cell.strip() for cell in row]
+    except csv.Error as error:
+        line = max(reader.line_num, 1)
+        said = str(error).replace("unexpected end of data", "a quotation mark is never closed")
+        raise ConfigError(f"{name}:{line}  cannot be read as CSV ({said})") from None
+
+
+def _require_keys(where: str, keys: list[str]) -> None:
+    """Raise ConfigError if a column has no key, or two columns have the same."""
+    seen: dict[str, int] = {}
+    for number, key in enumerate(keys, start=1):
+        if not key:
+            raise ConfigError(f"{where}  column {number} has no key")
+        if key in seen:
+            columns = f"columns {seen[key]} and {number}"
+            raise ConfigError(f"{where}  {key_shown(key)}: is there twice, in {columns}")
+        seen[key] = number
+
+
+def _value(where: str, key: str, cell: str) -> Value:
+    if not cell:
+        raise ConfigError(f"{where}{key_shown(key)}: has no value in this row")
+    if _DECIMAL_COMMA.fullmatch(cell):
+        raise ConfigError(
+            f"{where}{key_shown(key)}: expected a number, got {described(cell)}; write a point "
+            "before decimals, and no commas"
+        )
+    try:
+        return plain_scalar(cell)
+    except ValueError as error:
+        raise ConfigError(f"{where}{key_shown(key)}: {error}") from None

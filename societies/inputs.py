@@ -1,0 +1,108 @@
+"""What is in a file that a user names? It is read whole, in bounded time, or refused in a line."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from societies.errors import ConfigError
+from societies.paths import kind_unless_file
+
+LONGEST_TABLE = 64 * 2**20
+"""Bytes of a table in CSV."""
+
+LONGEST_PATH = 160
+"""Characters of a path that messages show; of a longer one they show both ends."""
+
+
+def shown(path: str | os.PathLike[str]) -> str:
+    """Return a path as messages show it: on one line, and a very long one without its middle."""
+    text = os.fspath(path)
+    if any(c in text for c in "\n\r\x00"):
+        text = repr(text)
+    half = LONGEST_PATH // 2
+    return text if len(text) <= LONGEST_PATH else f"{text[:half]}...{text[-half:]}"
+
+
+def content(path: str | os.PathLike[str], most: int) -> bytes:
+    """Return at most ``most + 1`` bytes of a regular file.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, or is no file: reading it would wait for ever or never end.
+    """
+    # Without O_NONBLOCK a pipe, and some files of /proc, would wait for data.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except ValueError:
+        raise OSError(errno.EINVAL, "its name has a null character") from None
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+            raise OSError(number, os.strerror(number))
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(most + 1) or b""
+    finally:
+        os.close(descriptor)
+
+
+def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
+    """Return the bytes of a file that a user names.
+
+    Raises
+    ------
+    ConfigError
+        If it is no file, cannot be read, or has more than ``most`` bytes.
+    """
+    if kind := kind_unless_file(path):
+        raise ConfigError(f"{shown(path)}: is {kind}, not a file")
+    try:
+        found = content(path, most)
+    except OSError as error:
+        raise ConfigError(f"{shown(path)}: cannot be read ({error.strerror})") from None
+    if len(found) > most:
+        raise ConfigError(
+            f"{shown(path)}: is larger than {byte_limit(most)}, the most that is read"
+        )
+    return found
+
+
+def read_text(path: str | os.PathLike[str], most: int) -> str:
+    """Return the text of a file that a user names, without a byte-order mark.
+
+    Raises
+    ------
+    ConfigError
+        As `read_bytes`, and with line and column of what is not UTF-8.
+    """
+    return decoded(read_bytes(path, most), shown(path))
+
+
+def decoded(found: bytes, name: str) -> str:
+    """Return bytes as text, without a byte-order mark.
+
+    Raises
+    ------
+    ConfigError
+        With line and column of what is not UTF-8.
+    """
+    try:
+        return found.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = found[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
+        what = f"byte 0x{found[error.start]:02x}"
+        if found.startswith((b"\xff\xfe", b"\xfe\xff")):
+            what = "it is UTF-16"
+        raise ConfigError(
+            f"{name}:{line}:{column}  is not UTF-8 text ({what}); save the file as UTF-8"
+        ) from None
+
+
+def byte_limit(most: int) -> str:
+    """Return a limit as messages name it: 4 MiB."""
+    return f"{most >> 20} MiB" if most >= 2**20 else f"{most >> 10} KiB"

@@ -1,0 +1,196 @@
+"""Are the runs of a study as they were written, and which of them are done?
+
+Each run has a CRC-32 over its wall time, its error, its part of all variables, its events, and its
+status. It is written when all of that is on the disk, and only then the status. So the checksum
+alone tells what became of a run: that of a run that is done, that of one that failed, or 0, which
+says that nothing has been written. A status that is not what the checksum tells is one that a
+killed sweep had no time to write (it says ``pending``), or damaged.
+
+What belongs to no run that is over has to be empty. If it is not, a killed sweep has left it half
+written: it does not count, readers are not shown it, and it is written over on resuming.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.output.checksums import LOOKS
+from societies.output.disk import Disk
+from societies.output.run_events import RunEvents, stretches
+from societies.output.seal import Damage, stretch
+from societies.output.study_layout import (
+    CHECKSUM,
+    DONE,
+    ERROR,
+    FAILED,
+    PENDING,
+    STATES,
+    STATUS,
+    WALL_TIME,
+)
+from societies.words import ranges
+
+AT_ONCE = 1 << 26
+"""Bytes of runs that are in memory at a time."""
+DAMAGED = -1
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What was found of the runs of a study.
+
+    Attributes
+    ----------
+    state : (run,) int8, what became of each as its checksum tells; `DAMAGED`: it does not fit
+    half : (run,) bool, whether something is written of a run that is pending
+    damages : what is wrong, also what is only unfinished
+    """
+
+    state: NDArray[np.int8]
+    half: NDArray[np.bool_]
+    damages: list[Damage] = field(default_factory=list)
+
+    @property
+    def wrong(self) -> list[Damage]:
+        """Damages that a killed sweep cannot have left."""
+        return [one for one in self.damages if not one.unfinished]
+
+    @property
+    def good(self) -> str:
+        """How many runs can be relied on."""
+        done, runs = int((self.state == DONE).sum()), len(self.state)
+        return f"the results of {done} of {runs} runs"
+
+
+@dataclass(frozen=True)
+class Checker:
+    """What of an open study is compared with its checksums.
+
+    Attributes
+    ----------
+    disk : of the study
+    fills : fill value of each variable, as hexadecimal digits of its bytes
+    events : tables of events by name
+    runs : (run,) int64, the numbers of the runs
+    """
+
+    disk: Disk
+    fills: Mapping[str, str]
+    events: Mapping[str, RunEvents]
+    runs: NDArray[np.int64]
+
+    @property
+    def _parts(self) -> dict[str, bytes]:
+        """What a checksum goes over but the events, in order, with what it is when empty."""
+        empty = {WALL_TIME: np.float64(np.nan).tobytes(), ERROR: b""}
+        return empty | {name: bytes.fromhex(self.fills[name]) for name in sorted(self.fills)}
+
+    def sums(self, rows: slice, state: int) -> NDArray[np.uint32]:
+        """Return the checksums that consecutive runs have as they are, if that is their status."""
+        return _of_state(self._bytes(rows)[0], state)
+
+    def look(self, *, live: bool = False) -> Rows:
+        """Compare all runs with their checksums; what a sweep is just writing is looked at again.
+
+        ``live``: whether a sweep writes the study.
+        """
+        found = self._look()
+        for _ in range(LOOKS if live else 0):
+            if not found.wrong:
+                break
+            time.sleep(0.05)
+            again = self._look()
+            still = {one.what for one in found.wrong} & {one.what for one in again.wrong}
+            for row in np.flatnonzero(again.state == DAMAGED).tolist():
+                if f"run {self.runs[row]}" not in still:  # it is being written over just now
+                    again.state[row] = PENDING
+            kept = [one for one in again.damages if one.unfinished or one.what in still]
+            found = Rows(again.state, again.half, kept)
+        return found
+
+    def _look(self) -> Rows:
+        count = len(self.runs)
+        # In the reverse of the order in which a sweep writes them.
+        status, given = self.disk.read(STATUS), self.disk.read(CHECKSUM)
+        for events in self.events.values():
+            events.reload()
+        state, half = np.full(count, DAMAGED, np.int8), np.zeros(count, bool)
+        each = sum(self.disk.extents[name].rows(0, 1).nbytes for name in self._parts)
+        for first, stop in stretches(range(count), longest=max(1, min(1024, AT_ONCE // each))):
+            rows = slice(first, stop)
+            sums, empty = self._bytes(rows)
+            state[rows][given[rows] == 0] = PENDING
+            for one in (DONE, FAILED):
+                state[rows][given[rows] == _of_state(sums, one)] = one
+            half[rows] = (state[rows] == PENDING) & ~empty
+        return Rows(state, half, list(self._damages(status, state, half)))
+
+    def _damages(
+        self, status: NDArray[np.int8], state: NDArray[np.int8], half: NDArray[np.bool_]
+    ) -> Iterator[Damage]:
+        where = self.disk.extents[STATUS]
+        for row in np.flatnonzero((state == DAMAGED) | (state != status)).tolist():
+            run = f"run {self.runs[row]}"
+            if state[row] == DAMAGED:
+                yield Damage(run, "its results", harmless=True)
+                continue
+            said = STATES[status[row]] if 0 <= status[row] < len(STATES) else str(status[row])
+            place = stretch(where.row(row).offset, where.row(row).end)
+            which = f"which is '{said}' and not '{STATES[state[row]]}'"
+            late = bool(status[row] == PENDING)
+            yield Damage(f"status of {run}", place, which, harmless=True, unfinished=late)
+        if half.any():
+            yield Damage(ranges("run", self.runs[half].tolist()), "", unfinished=True)
+        over = np.flatnonzero((state == DONE) | (state == FAILED)).tolist()
+        for name, one in self.events.items():
+            if stale := one.stale(over):
+                yield Damage(f"events '{name}'", "", ranges("row", stale), unfinished=True)
+
+    def _bytes(self, rows: slice) -> tuple[list[int], NDArray[np.bool_]]:
+        """Return checksums of consecutive runs without their status, and which runs are empty."""
+        count = rows.stop - rows.start
+        blocks, nothing = [], []
+        for name, fill in self._parts.items():
+            values = np.ascontiguousarray(self.disk.read(name, rows)).reshape(count, -1)
+            blocks.append(values.view(np.uint8))
+            each = fill.ljust(values.dtype.itemsize, b"\0")
+            nothing.append(np.frombuffer(each * values.shape[1], np.uint8))
+        block, fill_row = np.concatenate(blocks, axis=1), np.concatenate(nothing)
+        sums = [zlib.crc32(row.data) for row in block]
+        empty = (block == fill_row).all(axis=1)
+        for name in sorted(self.events):
+            empty &= ~self.events[name].places[rows].any(axis=1)
+            sums = self.events[name].checksums(rows, sums)
+        return sums, empty
+
+
+def _of_state(sums: Iterable[int], state: int) -> NDArray[np.uint32]:
+    """Return checksums with the status at their end, 1 instead of 0."""
+    told = bytes([state])
+    return np.array([zlib.crc32(told, one) or 1 for one in sums], np.uint32)
+
+
+def old_wrong_rows(
+    disk: Disk, variables: Sequence[str], events: Mapping[str, RunEvents], done: Sequence[int]
+) -> list[int]:
+    """Return rows of a study of layout 1 that are done and not as they were written.
+
+    Its checksums go over the variables and events alone.
+    """
+    wrong = []
+    for row in done:
+        sums = [0]
+        for name in sorted(variables):
+            values = np.ascontiguousarray(disk.read(name, slice(row, row + 1)))
+            sums = [zlib.crc32(values.reshape(-1).view(np.uint8).data, sums[0])]
+        for name in sorted(events):
+            sums = events[name].checksums(slice(row, row + 1), sums)
+        if sums[0] != int(disk.read(CHECKSUM, row)):
+            wrong.append(row)
+    return wrong

@@ -1,0 +1,165 @@
+"""What is a study, how was it made, how far is it, and is it as it was written?"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from societies.output import opening, seal
+from societies.output.disk import Disk
+from societies.output.files import READING, explained
+from societies.output.seal import Damage
+from societies.output.stored_seal import StudySeal
+from societies.output.studies import content_of, old_content
+from societies.output.study_layout import (
+    DEFINITION,
+    DONE,
+    POINTS,
+    STATES,
+    STATUS,
+    STUDY_VERSION,
+    extents_of,
+)
+from societies.output.tables import read_tables
+from societies.output.trust import opened
+from societies.words import counted
+
+MOST_VALUES = 6
+"""Values of a key that are listed; of more the range is said."""
+_MADE_WITH = (
+    *("title", "workload", "part", "model_version", "societies_version", "git_commit"),
+    "created",
+)
+METHODS = ("zip", "points", "latin_hypercube", "sobol", "morris", "saltelli")
+"""Methods of a sweep that name the definition of their factor; a grid's is named by its key."""
+
+Rows = list[tuple[str, str]]
+
+
+def inspected(
+    path: Path, descriptor: int, found: StudySeal | None, *, check: bool
+) -> tuple[Rows, bool, list[Damage], str]:
+    """Return what `societies info` says of a study, whether it is complete, and its damages.
+
+    Last is what is still good. ``found`` is its seal; None: it is of layout 1.
+    """
+    layout = 1 if found is None else STUDY_VERSION
+    rows: Rows = [("study", f"{path}, {path.stat().st_size:,} bytes, layout {layout}")]
+    damages: list[Damage] = []
+    if found is None:
+        with opened(path) as file:
+            opening.require_study(file, path)
+        disk, content = Disk(descriptor, extents_of(path)), None
+    else:
+        disk = Disk(descriptor, found.extents)
+        damages += seal.damages(disk, found)
+        if any(one.end > os.fstat(descriptor).st_size for one in found.extents.values()):
+            rows += [*_made(found.attributes), ("state", "the end of the file is missing")]
+            return rows, False, damages, "nothing for certain"
+    if found is not None and damages:
+        rows += _made(found.attributes)
+    else:
+        rows += _of_file(path)
+    status, good = disk.read(STATUS), ""
+    if check or found is None:
+        content = old_content(path, disk) if found is None else content_of(path, disk, found)
+        damages += content.rows.wrong
+        status, good = content.rows.state, content.rows.good
+        half = [
+            f"{one.what}, {one.which}".strip(", ") for one in content.rows.damages if one.unfinished
+        ]
+        if half and not content.live:
+            said = "not counted, written again on resuming"
+            rows.append(("half written", f"{'; '.join(half)}: {said}"))
+    counts = [f"{int((status == i).sum())} {word}" for i, word in enumerate(STATES)]
+    if wrong := int(((status < 0) | (status >= len(STATES))).sum()):
+        counts.append(f"{wrong} damaged")
+    rows.append(("runs", f"{len(status)}: {', '.join(counts)}"))
+    rows.append(("checksums", _checksums(found, damages, check=check)))
+    return rows, bool((status == DONE).all()), damages, good or "see `societies info --check`"
+
+
+def _checksums(found: StudySeal | None, damages: Sequence[Damage], *, check: bool) -> str:
+    if damages:
+        return "damaged, see below"
+    if found is None:
+        done = "results and events of the runs that are done: as written"
+        return f"{done}; the rest has no checksums in this layout, which can be read, not continued"
+    if check:
+        return "as written, all of it"
+    return "structure as written; the recorded data: see `societies info --check`"
+
+
+def _of_file(path: Path) -> Rows:
+    """Return what the attributes of a study say, which of its keys vary, and what it records."""
+    with opened(path) as file:
+        about = {key: str(one) for key, one in file.attrs.items()}
+        points = json.loads(bytes(file[POINTS][...]))
+        own = len(set(file["point"][...].tolist()))
+        events = list(read_tables(file))
+    of = "" if own == len(points) else f" of {len(points)}"
+    return [
+        *_made(about),
+        *(("varied", f"{key}: {_values([one[key] for one in points])}") for key in points[0]),
+        ("points", f"{own}{of}, {counted(int(about['replicates']), 'replicate')}"),
+        ("variables", ", ".join(json.loads(about["variables"]))),
+        *([("events", ", ".join(events))] if events else []),
+    ]
+
+
+def _made(attributes: Mapping[str, Any]) -> Rows:
+    names = [name for name in _MADE_WITH if str(attributes.get(name, ""))]
+    return [(name.replace("_", " "), str(attributes[name])) for name in names]
+
+
+def _values(column: Sequence[Any]) -> str:
+    """Say which values a key has: all, or of many the range or the first."""
+    texts = [one if isinstance(one, str) else json.dumps(one) for one in column]
+    different = dict(zip(texts, column, strict=True))
+    if len(different) <= MOST_VALUES:
+        shown = [text if len(text) <= 60 else f"{text[:57]}..." for text in different]
+        return ", ".join(shown)
+    values = list(different.values())
+    if all(type(one) in (int, float) for one in values):
+        return f"{min(values)} to {max(values)}, {len(values)} values"
+    first = ", ".join(text[:30] for text in list(different)[:2])
+    return f"{first} and {len(values) - 2} more"
+
+
+def sweep_of(path: Path) -> str:
+    """Return the sweep that makes a study, as YAML, with every key of its base.
+
+    Raises
+    ------
+    OutputError
+        If it is no study, cannot be read or is damaged.
+    """
+    with explained(path, READING):
+        descriptor = opening.descriptor_of(path)
+        try:
+            opening.sealed_study(path, descriptor)
+        finally:
+            os.close(descriptor)
+        with opened(path) as file:
+            definition = json.loads(bytes(file[DEFINITION][...]))
+            replicates = int(file.attrs["replicates"])
+        vary: dict[str, Any] = {}
+        for factor in definition["vary"]:
+            ((name, said),) = factor.items()
+            if name in METHODS:
+                vary[name] = said
+            else:
+                vary.setdefault("grid", {})[name] = said
+        sweep = {
+            "base": definition["base"],
+            "vary": vary,
+            "replicates": replicates,
+            "common_random_numbers": definition["common_random_numbers"],
+            "record": definition["record"],
+        }
+    return yaml.safe_dump(sweep, sort_keys=False, allow_unicode=True)

@@ -1,0 +1,174 @@
+"""How is a picture written, and which files did Societies write?"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.errors import OutputError
+from societies.physics.pictures import PLAIN, Metadata, Picture
+from societies.version import package_version
+
+SOFTWARE = "Societies"
+SOFTWARE_TAG = 0x0131
+"""Of EXIF: the program that wrote a picture."""
+RESOLUTION_TAGS = (0x011A, 0x011B, 0x0128)
+"""Of EXIF: pixels across and down in a unit, and the unit, of which 2 is the inch."""
+
+BMP_MARK, BMP_RESERVED = b"Soci", slice(6, 10)
+"""What is written into the bytes of a BMP's header that are left to the program that writes it."""
+WRITTEN = {
+    ".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".tif": "TIFF", ".tiff": "TIFF",
+    ".bmp": "BMP", ".webp": "WEBP", ".gif": "GIF",
+}  # fmt: skip
+"""Kinds of pictures that are written, by the ends of their names."""
+
+ANIMATED = ("GIF", "PNG", "TIFF", "WEBP")
+WITH_EXIF, WITHOUT_ALPHA = ("PNG", "JPEG", "TIFF", "WEBP"), ("JPEG", "BMP")
+
+
+def write(
+    path: Path,
+    planes: NDArray[np.uint8],
+    alpha: NDArray[np.uint8] | None,
+    metadata: Metadata = PLAIN,
+) -> None:
+    """Write a picture; the file is there as a whole or not at all.
+
+    Parameters
+    ----------
+    planes : (frame, channel, row, column); several frames become an animation
+    alpha : (frame, row, column), left out where the kind of file has none
+    metadata : what else is written, as far as the kind of file has it
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
+    from PIL import Image
+
+    unfinished = path.with_name(f".{os.getpid()}.{path.name}")
+    kind = kind_of(path)
+    if kind == "GIF" and alpha is not None:
+        alpha = np.where(alpha < 128, 0, 255).astype(np.uint8)  # a pixel is clear, or is not
+    given = np.concatenate([planes, alpha[:, None]], axis=1) if alpha is not None else planes
+    if kind in WITHOUT_ALPHA:
+        given = planes
+    cover = metadata.has_cover and len(planes) > 1
+    if cover and kind != "PNG":
+        given = given[1:]
+    frames = [Image.fromarray(_pixels(one)) for one in given]
+    options = _options(kind, metadata)
+    if kind == "GIF" and alpha is not None:
+        options["disposal"] = 2  # or what is clear in a frame would show the one before
+    if len(frames) > 1:
+        options |= {"save_all": True, "append_images": frames[1:]}
+        durations = metadata.durations[1:] if cover else metadata.durations
+        if any(durations):
+            options["duration"] = list(durations)
+        if cover and kind == "PNG":
+            options["default_image"] = True
+        if kind == "GIF" and metadata.plays not in (None, 1):
+            options["loop"] = max(metadata.plays - 1, 0)
+        if kind in ("PNG", "WEBP") and metadata.plays is not None:
+            options["loop"] = min(metadata.plays, 65_535)
+    try:
+        frames[0].save(unfinished, format=kind, **options)
+        if kind == "BMP":
+            with open(unfinished, "r+b") as file:
+                file.seek(BMP_RESERVED.start)
+                file.write(BMP_MARK)
+        os.replace(unfinished, path)
+    except (OSError, ValueError) as error:
+        unfinished.unlink(missing_ok=True)
+        said = error.strerror if isinstance(error, OSError) else None
+        raise OutputError(f"{path} cannot be written: {said or error}") from None
+
+
+def _options(kind: str, metadata: Metadata) -> dict[str, Any]:
+    """Return what Pillow is told of a kind of file, apart from frames."""
+    from PIL import Image
+    from PIL.PngImagePlugin import PngInfo
+
+    options: dict[str, Any] = {}
+    if kind in WITH_EXIF:
+        exif = Image.Exif()
+        exif[SOFTWARE_TAG] = f"{SOFTWARE} {package_version()}"
+        if kind == "WEBP" and metadata.resolution is not None:
+            exif.update(zip(RESOLUTION_TAGS, (*metadata.resolution, 2), strict=True))
+        options["exif"] = exif
+        if metadata.profile is not None:
+            options["icc_profile"] = metadata.profile
+    if kind in ("PNG", "JPEG", "TIFF", "BMP") and metadata.resolution is not None:
+        options["dpi"] = metadata.resolution
+    if kind == "PNG":
+        options["pnginfo"] = PngInfo()
+        for name, content in metadata.gamma:
+            options["pnginfo"].add(name, content)
+    if kind == "GIF":
+        options["comment"] = f"{SOFTWARE} {package_version()}"
+    if kind == "JPEG":
+        options |= {"quality": 95, "subsampling": 0}
+    if kind == "WEBP":
+        options["lossless"] = True
+    return options
+
+
+def left_out(kind: str, picture: Picture) -> list[str]:
+    """Return what a picture has that a kind of file cannot have."""
+    metadata = picture.metadata
+    return [
+        *(["opacity"] if picture.alpha is not None and kind in WITHOUT_ALPHA else []),
+        *(["colour profile"] if metadata.profile and kind not in WITH_EXIF else []),
+        *(["resolution"] if metadata.resolution and kind == "GIF" else []),
+    ]
+
+
+def _pixels(channels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return (channel, row, column) as Pillow takes it: (row, column) or (row, column, channel)."""
+    return channels[0] if len(channels) == 1 else np.ascontiguousarray(np.moveaxis(channels, 0, 2))
+
+
+def kind_of(path: Path) -> str:
+    """Return the kind of picture that a file's name says; empty if it is none that is written."""
+    return WRITTEN.get(path.suffix.lower(), "")
+
+
+def is_ours(path: Path) -> bool:
+    """Return whether one of the workloads wrote a file."""
+    from PIL import Image
+
+    try:
+        with open(path, "rb") as file:
+            head = file.read(BMP_RESERVED.stop)
+        if head.startswith(b"BM"):
+            return head[BMP_RESERVED] == BMP_MARK
+        with Image.open(path, formats=list(set(WRITTEN.values()))) as image:
+            comment = image.info.get("comment", b"")
+            said = [comment.decode("latin-1") if isinstance(comment, bytes) else comment]
+            said += [image.info.get("Software"), image.getexif().get(SOFTWARE_TAG)]
+            return any(str(one).startswith(SOFTWARE) for one in said)
+    except Exception:  # decoders raise errors of all kinds for damaged files
+        return False
+
+
+def unwritable(path: Path, source: str | None) -> str:
+    """Return why a picture cannot be written there; empty if it can."""
+    folder = path.parent
+    if not folder.is_dir():
+        return f"there is no folder {folder}"
+    if path.exists():
+        if source is not None and Path(source).exists() and path.samefile(source):
+            return f"{path} is the picture that is blurred"
+        if not path.is_file():
+            return f"{path} is no regular file"
+    if not kind_of(path):
+        return f"{path} does not end in one of {', '.join(WRITTEN)}"
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        return f"{path} cannot be written"
+    return ""

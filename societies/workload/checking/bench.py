@@ -1,0 +1,183 @@
+"""How fast is a workload on a device, in work a second by number of copies?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from statistics import median
+from typing import Any
+
+from societies.config.model import WorkloadConfig
+from societies.errors import ConfigError
+from societies.opencl import Device
+from societies.words import counted
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.batches import Room, require_fit
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import LOG_TICKS, DeviceEngine, ReferenceEngine
+
+PAYS = 1.1
+"""Where four times the copies do not multiply the work a second by this, no more are tried."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """One measurement.
+
+    Attributes
+    ----------
+    workload, device, work : str
+    copies, ticks : int
+    seconds : float, of the ticks alone: kernels are built and warm
+    work_per_second : float
+    build_seconds : float, until the first tick was done
+    """
+
+    workload: str
+    device: str
+    copies: int
+    ticks: int
+    seconds: float
+    work: str
+    work_per_second: float
+    build_seconds: float
+
+    def row(self) -> dict[str, Any]:
+        """Return the measurement as a row of a table."""
+        return asdict(self)
+
+
+def bench(
+    workload: Workload[Any, Any],
+    config: WorkloadConfig,
+    *,
+    device: str | Device = "auto",
+    copies: Sequence[int] = (),
+    ticks: int | None = None,
+    repeats: int = 3,
+) -> Iterator[Timing]:
+    """Time a configuration with different numbers of copies; nothing is written.
+
+    Parameters
+    ----------
+    copies : numbers of copies; default: 1, 4, 16 and so on, as long as they fit the device and
+        the last made the work a second grow by a tenth; with a table, as many as it has rows,
+        and where copies are frames or positions as many as the configuration has
+    ticks : how many ticks a measurement takes, from the first on; default: as many as the
+        configuration has, at most `LOG_TICKS`
+    repeats : measurements of each number of copies
+
+    Raises
+    ------
+    ConfigError
+        If the configuration has no ticks or fewer than are asked for, or if no copies or
+        measurements are asked for.
+    DeviceError
+        If not even one copy fits the device, and as `societies.errors` says.
+    """
+    most = workload.ticks(config)
+    if not most:
+        raise ConfigError(f"bench: the configuration has no {workload.clock} to time")
+    wanted = min(most, LOG_TICKS) if ticks is None else ticks
+    if not 1 <= wanted <= most:
+        raise ConfigError(
+            f"bench: {wanted} {workload.clock_plural} are asked for; the configuration has 1 to "
+            f"{most}"
+        )
+    if not _numbers(copies):
+        raise ConfigError("bench: copies must be a list of numbers: [1, 8]")
+    if min((*copies, 1)) < 1:
+        raise ConfigError(
+            f"bench: {counted(min(copies), workload.copies)} are asked for; at least 1 is needed"
+        )
+    if repeats < 1:
+        raise ConfigError(f"bench: {repeats} measurements are asked for; at least 1 is needed")
+    chosen, _, facts = chosen_device(device)
+    name = facts["device"]
+    if config.table is not None and any(one != config.table.rows for one in copies):
+        raise ConfigError(
+            f"bench: the table has {config.table.rows} rows, so there are as many copies"
+        )
+    if config.table is not None:
+        copies = (config.table.rows,)
+    elif not copies and type(workload).count is not Workload.count:
+        copies = (workload.count(config),)  # frames or positions, of which there are so many
+
+    timings = partial(_timings, workload, config, chosen, name, wanted, repeats)
+    if copies:
+        for count in copies:
+            yield from timings(count)
+        return
+    fit = 2**31
+    if chosen is not None:
+        room = Room(workload, workload.parameters(workload.fitted(config, chosen)), chosen)
+        require_fit(room)
+        fit = room.copies
+    yield from _while_they_pay(timings, fit)
+
+
+def _while_they_pay(timings: Callable[[int], Iterator[Timing]], fit: int) -> Iterator[Timing]:
+    """Yield the measurements of 1, 4, 16 copies and so on, of which so many fit."""
+    count, before = 1, None
+    while count <= fit:
+        rates = []
+        for timing in timings(count):
+            rates.append(timing.work_per_second)
+            yield timing
+        if before is not None and not median(rates) >= PAYS * before > 0.0:
+            return  # nothing is counted at all where nobody searches, in a match of chance
+        count, before = 4 * count, median(rates)
+
+
+def _timings(
+    workload: Workload[Any, Any],
+    config: WorkloadConfig,
+    device: Device | None,
+    name: str,
+    ticks: int,
+    repeats: int,
+    count: int,
+) -> Iterator[Timing]:
+    """Yield the measurements of a number of copies."""
+    one = config if config.table else config.model_copy(update={"replicates": count})
+    p = workload.parameters(workload.fitted(one, device))
+    began = time.perf_counter()
+    engine: DeviceEngine[Any] | ReferenceEngine[Any]
+    if device is None:
+        engine = ReferenceEngine(workload, p, first=workload.first(one), copies=count)
+    else:
+        engine = DeviceEngine(workload, p, device, first=workload.first(one), copies=count)
+    engine.start()
+    engine.run_ticks(1, 1)
+    engine.wait()
+    built = time.perf_counter() - began
+    logged = workload.counted_by
+    for repeat in range(repeats + 1):
+        engine.start()
+        engine.wait()
+        began, work, counting = time.perf_counter(), 0.0, 0.0
+        for first in range(1, ticks + 1, LOG_TICKS):
+            engine.run_ticks(first, min(first + LOG_TICKS - 1, ticks))
+            if logged:
+                engine.wait()
+                paused = time.perf_counter()
+                work += float(engine.logs()[logged].sum())
+                counting += time.perf_counter() - paused
+        engine.wait()
+        seconds = time.perf_counter() - began - counting
+        if not repeat:  # some phases come late, and are finished when first launched
+            ended = engine.ended()
+            ticks = ticks if ended is None else ended  # nothing is done after the end
+            continue
+        if not logged:
+            work = workload.work_done(one, ticks)
+        yield Timing(
+            workload.name, name, count, ticks, seconds, workload.work, work / seconds, built
+        )
+
+
+def _numbers(copies: object) -> bool:
+    """Return whether these are whole numbers in a row."""
+    return isinstance(copies, Sequence) and all(isinstance(count, int) for count in copies)

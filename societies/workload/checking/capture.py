@@ -1,0 +1,183 @@
+"""How does one step of a run become a folder that reproduces it elsewhere?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from societies.config import to_yaml
+from societies.config.model import WorkloadConfig
+from societies.errors import ConfigError, option
+from societies.opencl import Device
+from societies.workload.checking.capture_folder import capture_launches, prepare
+from societies.workload.declare.fields import initial_state
+from societies.workload.declare.phases import Step
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import FINISH, LOG_TICKS, DeviceEngine
+
+MOST_TICKS_LOOKED_AT = 10_000
+"""How far a tick that has a step is looked for: most come soon, or every few ticks."""
+
+
+def capture(
+    workload: Workload[Any, Any],
+    config: WorkloadConfig,
+    *,
+    phase: str,
+    tick: int | None = None,
+    time: int = 1,
+    device: str | Device = "auto",
+    out: str | Path | None = None,
+    overwrite: bool = False,
+) -> Path:
+    """Run to the start of a step and write a folder that reproduces its launches.
+
+    Parameters
+    ----------
+    workload : Workload
+    config : its configuration
+    phase : str
+        As `verify` names it: ``extraction``, ``trading (round 2)``; without what is in brackets,
+        the first of the phase.
+    tick : int, optional
+        Default: tick 1 or, for a phase that it has not, the first tick that has it; for a phase
+        that comes after the last tick, the end of the run.
+    time : int
+        Which time, from 1, where the step comes several times in a tick.
+    device : str or Device
+    out : path, optional
+        Default: ``capture-PHASE-day-N``, or what else a tick is, in the current folder.
+    overwrite : bool
+        Replace an older capture.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    ConfigError, DeviceError, OutputError
+        As `societies.errors` says.
+    """
+    clock, last = workload.clock, workload.ticks(config)
+    on = chosen_device(device)[0]
+    fitted = workload.fitted(config, on)  # its steps may be others
+    p = workload.parameters(fitted)
+    name = phase.partition("(")[0].strip()
+    known = workload.phases(p, workload.count(config))
+    if name not in known:
+        raise ConfigError(
+            f"{option('phase', name)}: {workload.name} has the phases {', '.join(known)}"
+        )
+    if not known[name].launches:
+        raise ConfigError(f"{option('phase', name)}: {workload.name} launches no kernel in it")
+    at_the_end = tick is None and any(_is(step, phase) for step in workload.finish(p))
+    if tick is None:
+        tick = last if at_the_end else _first_tick(workload, fitted, phase)
+    if not 0 <= tick <= last:
+        raise ConfigError(
+            f"{option('tick', tick)}: the configuration has the {workload.clock_plural} 0 to {last}"
+        )
+    shown_tick = "end" if at_the_end else f"{clock}-{tick}"
+    folder, chosen, shown = prepare(f"{name}-{shown_tick}", on or device, out, overwrite=overwrite)
+    engine = DeviceEngine(
+        workload, p, chosen, first=workload.first(config), copies=workload.count(config)
+    )
+    ended = None
+    if tick > 0:
+        engine.start()
+        ended = engine.ended()
+    until = tick + 1 if at_the_end else tick
+    for first in range(1, until, LOG_TICKS):
+        if ended is None:
+            engine.run_ticks(first, min(first + LOG_TICKS, until) - 1)
+            ended = engine.ended()
+    if ended is not None:
+        if not at_the_end:
+            raise ConfigError(f"{option('tick', tick)}: the run ends in {clock} {ended}")
+        tick = ended
+    number = FINISH if at_the_end else tick
+    before: list[Step] = []
+    left = time
+    for step in workload.finish(p) if at_the_end else engine.steps(tick):
+        if _is(step, phase):
+            left -= 1
+            if not left:
+                break
+        engine.step(step, number)
+        before.append(step)
+    else:
+        raise _absent(workload, fitted, phase, tick, before, time)
+    capture_launches(
+        folder,
+        chosen,
+        lambda: engine.step(step, number),
+        config_text=to_yaml(config),
+        facts={
+            "what": f"{step} {'after' if at_the_end else 'of'} {clock} {tick}",
+            "workload": workload.name,
+            "phase": str(step),
+            clock: tick,
+            f"step_of_{clock}": len(before),
+            "captured_on": shown,
+            "macros": dict(workload.source(p).macros),
+        },
+        state_hash=engine.hash,
+        overwrite=overwrite,
+    )
+    return folder
+
+
+def _is(step: Step, wanted: str) -> bool:
+    """Return whether a step is meant by what the user wrote; without a label, any of the phase."""
+    name, _, label = wanted.partition("(")
+    words = [word.strip() for word in label.rstrip(") ").split(",") if word.strip()]
+    has = [word.strip() for word in step.label.split(",")]
+    return step.phase == name.strip() and all(word in has for word in words)
+
+
+def _ticks_with(workload: Workload[Any, Any], config: WorkloadConfig, phase: str) -> Iterator[int]:
+    """Yield the ticks that have a step, tick 1 first, as far as the initial state tells."""
+    p = workload.parameters(config)
+    state = initial_state(workload.arrays(p), workload.lengths(p), workload.count(config), p)
+    last = min(workload.ticks(config), MOST_TICKS_LOOKED_AT)
+    for tick in chain((1, 0) if last else (0,), range(2, last + 1)):
+        if any(_is(step, phase) for step in workload.schedule(p, tick, state)):
+            yield tick
+
+
+def _first_tick(workload: Workload[Any, Any], config: WorkloadConfig, phase: str) -> int:
+    """Return the tick that people mean: tick 1 if it has the step, else the first that has it."""
+    return next(_ticks_with(workload, config, phase), 1)
+
+
+def _absent(
+    workload: Workload[Any, Any],
+    config: WorkloadConfig,
+    phase: str,
+    tick: int,
+    steps: list[Step],
+    time: int,
+) -> ConfigError:
+    """Return the error for a step that a tick has not, or not so often."""
+    here = f"{workload.clock} {tick}"
+    times = sum(_is(step, phase) for step in steps)
+    if times:
+        often = "once" if times == 1 else f"{times} times"
+        return ConfigError(f"{option('time', time)}: {here} has {phase} {often}")
+    name = phase.partition("(")[0].strip()
+    same = dict.fromkeys(str(step) for step in steps if step.phase == name)
+    there = ", ".join(same or dict.fromkeys(step.phase for step in steps))
+    others = sorted(islice(_ticks_with(workload, config, phase), 3))
+    if others:
+        ticks = workload.clock if len(others) == 1 else workload.clock_plural
+        hint = f"it comes in {ticks} {', '.join(map(str, others))}"
+    elif any(_is(step, phase) for step in workload.finish(workload.parameters(config))):
+        hint = f"it comes after the last {workload.clock}: leave out {option('tick')}"
+    else:
+        hint = f"{here} has: {there}" if there else f"{here} has no steps"
+    return ConfigError(f"{option('phase', phase)}: {here} has no such step; {hint}")

@@ -1,0 +1,360 @@
+"""Do a device and the reference agree, and on what was that tried? The same for all workloads.
+
+Both carry out the same steps side by side, and every array is compared after every step. Equal
+bits say nothing of a rule that had nothing to do, so it is noted which phases changed anything and
+how often what the workload counts (`Count`) has happened. A warning names what did not happen.
+
+Unless ticks are asked for, a long run is compared at several times only: at its first ticks, at
+ticks spread over it, and at ticks at which what a workload counts happens that would else be
+missed. The device runs on to each of them and hands its state to the reference.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from societies.config.model import WorkloadConfig, accepts
+from societies.errors import ConfigError, option
+from societies.opencl import Device
+from societies.words import plural
+from societies.workload.checking.coverage import Coverage, Difference, State, VerifyReport
+from societies.workload.checking.windows import (
+    ALL_TICKS,
+    FIRST_TICKS,
+    chosen_windows,
+    joined,
+    length,
+    ticks_to_verify,
+)
+from societies.workload.declare.fields import SERIES, kept
+from societies.workload.declare.phases import Step
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.engines import ENDED, FINISH, LOG_TICKS, ReferenceEngine, ended_at
+from societies.workload.running.file import require_checkpoint
+from societies.workload.running.plan import NotKnown, Unseen
+from societies.workload.running.provenance import checkpoint_of
+from societies.workload.running.run import engine_of
+
+Progress = Callable[[int, int, str], None]
+"""Called with the ticks compared so far, those to be compared, and what is being done."""
+
+MOST_LISTED = 10_000
+"""Ticks whose steps are listed in advance, to know of phases that come later."""
+
+_HINT_SECONDS = 5.0
+
+
+def verify(
+    workload: Workload[Any, Any],
+    config: WorkloadConfig,
+    *,
+    device: str | Device = "auto",
+    ticks: int | None = None,
+    start: str | Path | None = None,
+    progress: Progress | None = None,
+) -> VerifyReport:
+    """Run device and reference side by side and compare every array after every step.
+
+    Parameters
+    ----------
+    workload : Workload
+    config : its configuration
+    device : str or Device
+    ticks : int, optional
+        Compare so many ticks. Default: all from ``start`` on or, without it, of a run of more than
+        `ALL_TICKS` ticks a part; see the top of this module.
+    start : path, optional
+        A result of this configuration (ticks and ``record`` aside): both begin with its newest
+        checkpoint instead of tick 0.
+
+    Raises
+    ------
+    ConfigError
+        If more ticks are asked for than the configuration has, or no run of it can be repeated.
+    OutputError
+        If there is no such checkpoint.
+    """
+    began = time.perf_counter()
+    if why := workload.not_repeatable(config):
+        raise ConfigError(f"verify: a run of this cannot be repeated: {why}")
+    clock, most = workload.clock, workload.ticks(config)
+    but = (workload.ticks_key, "record")
+    begin = checkpoint_of(Path(start), workload, config, but=but) if start else None
+    after = begin[0] if begin else 0
+    possible = partial(accepts, workload.config, workload.ticks_key)
+    # before any kernel is built
+    asked = ticks_to_verify(clock, ticks, most, after, workload.ticks_key, possible)
+    if start and begin:
+        require_checkpoint(workload, config, Path(start), *begin)
+        if ended_at(begin[1]) is not None:
+            raise ConfigError(
+                f"verify: the run of {start} ended at {clock} {after}: there is no {clock} left to "
+                f"compare\ncompare from the beginning, without {option('start')}"
+            )
+    comparison = Comparison(workload, config, device, progress)
+    if begin:
+        comparison.load(begin[1])
+    some = ticks is None and begin is None and asked > ALL_TICKS
+    comparison.planned = ALL_TICKS if some else asked
+    windows = [(after + 1, after + (FIRST_TICKS if some else asked))]
+    comparison.window(after + 1 if begin else 0, windows[0][1])
+    happens: dict[str, list[int]] = {}
+    seen = True
+    if comparison.difference is None and some:
+        before = comparison.engine.state()
+        happens, seen = comparison.look_ahead(FIRST_TICKS + 1)
+        comparison.load(before)
+        windows = chosen_windows(comparison.end, happens)
+        comparison.planned = length(windows)
+        compared = FIRST_TICKS
+        for first, last in windows:
+            if comparison.difference is None and last > compared:
+                comparison.run_on(compared + 1, first - 1)
+                comparison.window(max(first, compared + 1), last)
+                compared = last
+    elif comparison.difference is None:
+        seconds = max(_HINT_SECONDS, time.perf_counter() - began)
+        happens, seen = comparison.look_ahead(asked + after + 1, seconds)
+        seen = seen and not begin  # nothing is known of the ticks before a checkpoint
+    found = comparison.difference
+    if found is None:
+        windows = comparison.windows
+    return VerifyReport(
+        identical=found is None,
+        clock=clock,
+        ticks=length(windows),
+        arrays=comparison.arrays,
+        device=comparison.device,
+        difference=found,
+        after=after,
+        windows=tuple(windows),
+        coverage=None if found else comparison.coverage(after, happens, seen),
+    )
+
+
+class Comparison:
+    """Both sides, and what has happened at the ticks compared so far.
+
+    Attributes
+    ----------
+    engine, reference : both sides
+    device : name of the first, for people
+    planned : ticks to be compared
+    end : the last tick of the run, as far as is known: it may end before that of its configuration
+    windows : first and last of the ticks compared one after the other, as far as the run went
+    difference : the first one, if any
+    """
+
+    def __init__(
+        self,
+        workload: Workload[Any, Any],
+        config: WorkloadConfig,
+        device: str | Device,
+        progress: Progress | None,
+    ) -> None:
+        self.workload, self.clock, self._last = workload, workload.clock, workload.ticks(config)
+        self.engine, self.device, _ = engine_of(workload, config, device)
+        p = self._p = self.engine.parameters  # those fitted to the device, on both sides
+        first, copies = workload.first(config), workload.count(config)
+        self.reference = ReferenceEngine(workload, p, first=first, copies=copies)
+        self._fields = workload.arrays(p)
+        self._kinds = dict(workload.counts(p))
+        self._places = {name: i for i, name in enumerate(workload.series(p))}
+        self.planned, self.end = 0, self._last
+        self.windows: list[tuple[int, int]] = []
+        self.difference: Difference | None = None
+        self.arrays = sum(field.compared for field in self._fields.values())
+        self._progress = progress or (lambda done, ticks, doing: None)
+        self._done = 0
+        self._acted: dict[str, int] = {}
+        self._counts: dict[str, float] = dict.fromkeys(self._kinds, 0)
+        self._due = self._listed(p)  # ticks of every phase of the run, as far as they are known
+
+    def _listed(self, p: Any) -> dict[str, list[int]]:
+        due: dict[str, list[int]] = {}
+        ticks = range(min(self._last, MOST_LISTED) + 1)
+        try:
+            for tick in ticks:
+                steps = self.workload.schedule(p, tick, Unseen())
+                for name in {self.workload.part(step, tick): None for step in steps}:
+                    due.setdefault(name, []).append(tick)
+        except NotKnown:  # the steps depend on what is seen: phases are known when they come
+            return {}
+        return due
+
+    def load(self, state: State) -> None:
+        """Hand a state to both sides; what a checkpoint leaves out begins alike."""
+        saved = kept(self._fields, state)
+        self.engine.load(saved)
+        self.reference.load(saved)
+
+    def window(self, first: int, last: int) -> None:
+        """Compare these ticks; without effect once there is a difference, or all has ended."""
+        if self.difference is not None or (first > 0 and self.engine.ended() is not None):
+            return  # before tick 0 neither side has a state that says anything
+        for tick in range(first, last + 1):
+            self.difference = self._tick(tick)
+            if self.difference is not None:
+                return
+            self._done += tick > 0
+            if tick:
+                self.windows.append((tick, tick))
+            if self.engine.ended() is not None:
+                break
+        self._note_end()
+        self.windows = joined(self.windows)
+        self._tell(f"{self.clock} {min(last, self.end)} is equal")
+
+    def _tick(self, tick: int) -> Difference | None:
+        """Compare the steps of a tick, and those after the last one where it ends."""
+        found = self._compare(self.engine.steps(tick), tick)
+        if found is None and (tick == self._last or self.engine.ended() is not None):
+            found = self._compare(self.workload.finish(self._p), FINISH)
+        return found
+
+    def _compare(self, steps: Iterable[Step], tick: int) -> Difference | None:
+        """Run some steps on both sides, and compare after each."""
+        before = self.engine.state()
+        for step in steps:
+            self._tell(f"{self.clock} {tick}, {step}, device")
+            self.engine.step(step, tick)
+            after = self.engine.state()
+            self._tell(f"{self.clock} {tick}, {step}, reference")
+            self.reference.step(step, tick)
+            found = self.first_difference(tick, str(step), after, self.reference.state())
+            if found is not None:
+                return found
+            self._note(self.workload.part(step, tick), before, after)
+            before = after
+        return None
+
+    def first_difference(
+        self, tick: int, phase: str, found: State, expected: State
+    ) -> Difference | None:
+        """Return the first place where two states differ in a bit, of the arrays compared."""
+        compared = {name: a for name, a in expected.items() if self._fields[name].compared}
+        return first_difference(self.clock, tick, phase, found, compared)
+
+    def _note(self, phase: str, before: State, after: State) -> None:
+        """Record whether a phase changed anything, and count what it did."""
+        changed = any(after[name].tobytes() != before[name].tobytes() for name in after)
+        self._acted[phase] = self._acted.get(phase, 0) + changed
+        for name, count in self._kinds.items() if changed else ():
+            if phase in count.phases or phase.partition(" (")[0] in count.phases:
+                self._counts[name] += count.of(before, after)
+
+    def run_on(self, first: int, last: int) -> None:
+        """Let the device run these ticks alone, then hand its state to both sides.
+
+        The device is given it too: both then begin alike in what a checkpoint leaves out.
+        """
+        if first > last:
+            return
+        for tick in range(first, last + 1, LOG_TICKS):
+            if self.engine.ended() is not None:
+                return
+            end = min(tick + LOG_TICKS - 1, last)
+            self._tell(f"{plural(self.clock)} {tick} to {end}, device alone")
+            self.engine.run_ticks(tick, end)
+        self.load(self.engine.state())
+
+    def look_ahead(
+        self, first: int, seconds: float | None = None
+    ) -> tuple[dict[str, list[int]], bool]:
+        """Let the device run on, and note its end and the ticks of what has not yet happened.
+
+        Parameters
+        ----------
+        first : int, the next tick
+        seconds : float, optional
+            Stop after so long, or when everything has been seen once.
+
+        Returns
+        -------
+        Ticks at which it happens, by name, and whether the device came to the end of the run.
+        """
+        happens = {name: ticks for name, ticks in self._due.items() if name not in self._acted}
+        places = {name: [self._places[one] for one in self._series(name)] for name in self._counts}
+        unseen = {name for name in places if places[name] and not self._counts[name]}
+        began, size, last = time.perf_counter(), 1, self._last
+        to_the_end = ENDED in self._fields and seconds is None
+        while (unseen or to_the_end) and first <= last and self.engine.ended() is None:
+            late = seconds is not None and time.perf_counter() - began > seconds
+            if late or (seconds is not None and unseen <= happens.keys()):
+                return happens, False
+            end = min(first + size - 1, last)
+            self._tell(
+                f"{plural(self.clock)} {first} to {end}, device alone, to see when what happens"
+            )
+            self.engine.run_ticks(first, end)
+            series = self.engine.logs()[SERIES] if unseen else np.empty(0)
+            for name in unseen:
+                at = np.nan_to_num(series[:, :, places[name]]).any(axis=(0, 2))
+                if at.any():
+                    found = (first + np.flatnonzero(at)).tolist()
+                    happens[name] = [*happens.get(name, []), *found]
+            first, size = end + 1, min(2 * size, LOG_TICKS)
+        self._note_end()
+        return {name: [t for t in ticks if t <= self.end] for name, ticks in happens.items()}, True
+
+    def _note_end(self) -> None:
+        ended = self.engine.ended()
+        if ended is not None:
+            self.end = ended
+
+    def coverage(self, after: int, happens: Mapping[str, Sequence[int]], seen: bool) -> Coverage:
+        """Return what has happened, and at which other ticks the rest happens.
+
+        Parameters
+        ----------
+        after : int, tick of the checkpoint at which the comparison began
+        happens, seen : what `look_ahead` returned
+        """
+        totals: dict[str, float] = {}
+        for name, count in self._kinds.items():
+            totals[count.total] = totals.get(count.total, 0) + self._counts[name]
+        begin = after + 1 if after else 0
+        due = [n for n, ticks in self._due.items() if any(begin <= t <= self.end for t in ticks)]
+        due += [name for name in self._acted if name not in self._due]
+        acted = {name: self._acted.get(name, 0) for name in due}
+        missing = [name for name, often in {**acted, **self._counts}.items() if not often]
+        return Coverage(
+            clock=self.clock,
+            acted=acted,
+            counts=dict(self._counts),
+            totals=totals,
+            shown_by={name: min(happens[name]) for name in missing if happens.get(name)},
+            nowhere=frozenset(
+                name for name in missing if seen and self._series(name) and name not in happens
+            ),
+        )
+
+    def _series(self, name: str) -> tuple[str, ...]:
+        """Return the series that show when something counted happens; none for a phase."""
+        return self._kinds[name].series if name in self._kinds else ()
+
+    def _tell(self, doing: str) -> None:
+        self._progress(self._done, self.planned, doing)
+
+
+def first_difference(
+    clock: str, tick: int, phase: str, found: State, expected: State
+) -> Difference | None:
+    """Return the first place where two states differ in a bit, in the order of ``expected``."""
+    for name, b in expected.items():
+        a = found[name]
+        if a.tobytes() == b.tobytes():
+            continue
+        bits = a.dtype.str.replace("f", "u")
+        different = np.argwhere(a.view(bits) != b.view(bits))
+        if len(different):
+            index = tuple(int(i) for i in different[0])
+            values = a[index].item(), b[index].item()
+            return Difference(clock, tick, phase, name, index, *values)
+    return None

@@ -1,0 +1,1 @@
+"""What does a workload declare? Its fields, phases, keys, contents of the file and views."""

@@ -1,0 +1,168 @@
+"""What does the file of a workload hold by default? Its series and its detail.
+
+A variable (copy, tick, ...) for each series and each logged field, every ``record.series`` ticks or
+else for every tick, and (tick,) for what is measured; the recorded fields every ``record.detail``
+ticks; the final fields at the end. A field that is recorded and final has its detail under the name
+``detail_NAME``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.output import Coordinate, ResultFile, Table, Variable
+from societies.workload.declare.config import recorded
+from societies.workload.declare.fields import SERIES, Field, State, file_values
+from societies.workload.declare.measured import MEASURED
+from societies.workload.declare.protocol import Block, Contents, Workload
+from societies.workload.declare.varying import coordinates
+
+
+def contents_of(workload: Workload[Any, Any], config: Any) -> Contents:
+    """Return what the file of a configuration holds, as the workload says or by default."""
+    return workload.contents(config) or SeriesAndDetail(workload, config)
+
+
+class SeriesAndDetail:
+    """Coordinates and variables of a configuration's file, and the writing of blocks into it.
+
+    Parameters
+    ----------
+    workload : Workload
+    config : its configuration
+    """
+
+    def __init__(self, workload: Workload[Any, Any], config: Any) -> None:
+        self.workload, self.config = workload, config
+        self._p = workload.parameters(config)
+        self.series = workload.series(self._p)
+        ticks, every = workload.ticks(config), recorded(config, "detail", 0)
+        self._every = recorded(config, "series", 1)
+        self._detail_ticks = range(every, ticks + 1, every) if every else range(0)
+        self._detail_dim = f"detail_{workload.clock}"
+        fields = workload.arrays(self._p).items()
+        self._logged: dict[str, Field] = {
+            name: one for name, one in fields if one.logged and name != SERIES
+        }
+        self._detail: dict[str, Field] = {
+            name: one for name, one in fields if one.recorded and self._detail_ticks
+        }
+        self._final: dict[str, Field] = {name: one for name, one in fields if one.final}
+
+    def coordinates(self) -> list[Coordinate]:
+        """Return the coordinates of the file."""
+        workload, config = self.workload, self.config
+        first, clock = workload.first(config), workload.clock
+        numbers = np.arange(first, first + workload.count(config))
+        ticks = np.arange(self._every, workload.ticks(config) + 1, self._every)
+        unit = clock if clock == "day" else ""
+        result = [
+            Coordinate(workload.copies, numbers, "", f"number of the {workload.copies}"),
+            Coordinate(clock, ticks, unit, f"{clock}, counted from 1"),
+            *coordinates(config, workload.copies),
+        ]
+        if self._detail:
+            meaning = f"{clock} of detail"
+            result.append(Coordinate(self._detail_dim, np.array(self._detail_ticks), unit, meaning))
+        shown = [*self._logged.values(), *self._detail.values(), *self._final.values()]
+        dims = {dim for one in shown for dim in one.dims}
+        return result + [
+            Coordinate(dim, np.arange(length), "", f"number of the {dim}")
+            for dim, length in workload.lengths(self._p).items()
+            if dim in dims
+        ]
+
+    def variables(self) -> list[Variable]:
+        """Return the variables of the file."""
+        copies, clock = self.workload.copies, self.workload.clock
+        result = [
+            Variable(name, (copies, clock), "float64", one.unit, one.meaning)
+            for name, one in self.series.items()
+        ]
+        detail = {self._detail_name(name): one for name, one in self._detail.items()}
+        if self.workload.timed:
+            result += [Variable(name, (clock,), *facts) for name, facts in MEASURED.items()]
+        kinds = (((clock,), self._logged), ((self._detail_dim,), detail), ((), self._final))
+        return result + [
+            Variable(name, (copies, *when, *one.dims), one.file_dtype, one.unit, one.meaning)
+            for when, fields in kinds
+            for name, one in fields.items()
+        ]
+
+    def tables(self) -> list[Table]:
+        """Return no tables of events."""
+        return []
+
+    def attributes(self) -> dict[str, str | int]:
+        """Return title and sizes."""
+        sizes = self.workload.sizes(self._p)
+        shape = " x ".join(f"{length} {dim}s" for dim, length in sizes.items())
+        title = f"{self.workload.name}, {shape}" if shape else self.workload.name
+        return {"title": title, **{f"{dim}s": length for dim, length in sizes.items()}}
+
+    def stops(self) -> Collection[int]:
+        """Return the ticks of detail."""
+        return self._detail_ticks
+
+    def begin(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
+        """Need nothing from before the first block."""
+
+    def write(self, file: ResultFile, block: Block) -> None:
+        """Write the series of a block, and the state at its end if it is recorded."""
+        ticks = [tick for tick in range(block.first, block.last + 1) if tick % self._every == 0]
+        if ticks:
+            rows = slice(ticks[0] - block.first, None, self._every)
+            places = slice(ticks[0] // self._every - 1, ticks[-1] // self._every)
+            for name, values in self._logs(block).items():
+                file.write(name, values[:, rows], **{self.workload.clock: places})
+            for name, values in block.measured.items():
+                file.write(name, values[rows], **{self.workload.clock: places})
+        if block.last in self._detail_ticks:
+            state, place = block.state(), self._detail_ticks.index(block.last)
+            for name in self._detail:
+                values = file_values(self._detail, name, state)
+                file.write(self._detail_name(name), values, **{self._detail_dim: place})
+
+    def finish(self, file: ResultFile, tick: int, state: Callable[[], State]) -> None:
+        """Write the final fields."""
+        if self._final:
+            last = state()
+            for name in self._final:
+                file.write(name, file_values(self._final, name, last))
+
+    def write_checkpoint(self, file: ResultFile, state: Mapping[str, NDArray[Any]]) -> None:
+        """Write nothing in addition to the checkpoint."""
+
+    def means(self, block: Block) -> dict[str, float]:
+        """Return means over copies of every number of the block's last tick."""
+        logs = self._logs(block)
+        return {name: _mean(of[:, -1]) for name, of in logs.items() if of.ndim == 2}
+
+    def recorded_means(self, dataset: Any, tick: int) -> dict[str, float]:
+        """Return the same of a file's last tick; of a run without ticks, what its end left."""
+        clock = self.workload.clock
+        if not self.workload.ticks(self.config):
+            ends = [name for name, one in self._final.items() if not one.dims]
+            return {name: _mean(dataset[name].values) for name in ends}
+        until = dataset.sel({clock: slice(None, tick)})
+        names = [*self.series, *(name for name, one in self._logged.items() if not one.dims)]
+        return {name: _mean(until[name].values[:, -1]) for name in names if until.sizes[clock]}
+
+    def _detail_name(self, name: str) -> str:
+        """Return the variable of a field's detail: its last value may have its own name."""
+        return f"detail_{name}" if name in self._final else name
+
+    def _logs(self, block: Block) -> dict[str, NDArray[Any]]:
+        """Return what a block has of each series and logged field: (copy, tick, ...)."""
+        series = block.logs.get(SERIES)
+        found = {} if series is None else {n: series[:, :, i] for i, n in enumerate(self.series)}
+        return found | {name: block.logs[name] for name in self._logged}
+
+
+def _mean(numbers: NDArray[Any]) -> float:
+    """Return the mean; NumPy adds in an order that depends on where the numbers lie in memory."""
+    return float(np.ascontiguousarray(numbers).mean())

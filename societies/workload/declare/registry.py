@@ -1,0 +1,184 @@
+"""Which workloads are there?
+
+A workload is found by its entry point in the group ``societies.workloads``. Those of this package
+stand in pyproject.toml alone; a checkout that is not installed reads that file. Nothing is imported
+before it is asked for: reading a configuration touches no device.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache, lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from societies.config import load
+from societies.config.document import LARGEST_FILE
+from societies.config.model import WorkloadConfig
+from societies.config.problems import suggestion
+from societies.errors import ConfigError
+from societies.inputs import read_text
+from societies.workload.declare.protocol import Workload
+
+GROUP = "societies.workloads"
+
+
+def workload_names() -> list[str]:
+    """Return the names of all workloads without importing any."""
+    return sorted(_entries())
+
+
+def foreign_packages() -> set[str]:
+    """Return the packages of the workloads of others, which were installed beside ours."""
+    packages = {entry.module.partition(".")[0] for entry in _entries().values()}
+    return packages - {__package__.partition(".")[0]}
+
+
+def workload(name: str) -> Workload[Any, Any]:
+    """Return the workload of this name.
+
+    Raises
+    ------
+    ConfigError
+        If there is none, or if it cannot be imported.
+    """
+    entries = _entries()
+    if name not in entries:
+        near = suggestion(name, entries)
+        raise ConfigError(f"unknown workload '{name}'{near} (known: {', '.join(sorted(entries))})")
+    entry = entries[name]
+    if entry.module.partition(".")[0] == __package__.partition(".")[0]:
+        return _loaded(entry)  # an error of our own is shown as it is
+    try:
+        return _loaded(entry)
+    except Exception as error:
+        raise ConfigError(f"workload '{name}' ({entry.value}) cannot be loaded: {error}") from error
+
+
+def named_workload(path: Path) -> str | None:
+    """Return the workload that a file names, without demanding that the file is valid."""
+    try:
+        text = read_text(path, LARGEST_FILE)
+    except ConfigError:
+        return None
+    return named_in(text)
+
+
+def named_in(text: str) -> str | None:
+    """Return the workload that a configuration's text names, if there is such a workload."""
+    found = re.search(r"^[\"']?workload[\"']?\s*:\s*[\"']?([\w-]+)", text, re.MULTILINE)
+    return found[1] if found and found[1] in _entries() else None
+
+
+def workloads() -> dict[str, Workload[Any, Any]]:
+    """Return all workloads by name.
+
+    Raises
+    ------
+    ConfigError
+        If one of them cannot be imported.
+    """
+    return {name: workload(name) for name in workload_names()}
+
+
+class _Models(Mapping[str, type[WorkloadConfig]]):
+    """The models of all configurations; each workload is imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> type[WorkloadConfig]:
+        return workload(name).config
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(workload_names())
+
+    def __len__(self) -> int:
+        return len(_entries())
+
+
+MODELS = _Models()
+
+
+def load_config(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> WorkloadConfig:
+    """Read and check a YAML file.
+
+    Parameters
+    ----------
+    path
+        The file, or the name of a shipped configuration: ``economy/quickstart``.
+    overrides
+        ``"a.b=c"`` each, obeying the rules of the file; the value is YAML, and a number in the
+        key selects an entry of a list (``groups.0.count=3``).
+
+    Raises
+    ------
+    ConfigError
+        With one line ``file.yaml:12:5  key.path: message`` per problem, all at once (a file that
+        is not YAML has only the first).
+    """
+    return load.load_config(path, overrides, MODELS)
+
+
+def config_from_dict(mapping: Mapping[str, Any], overrides: Sequence[str] = ()) -> WorkloadConfig:
+    """Check a configuration given as plain Python data, as `load_config` does a file.
+
+    Raises
+    ------
+    ConfigError
+        With one line ``key.path: message`` per problem, all at once.
+    """
+    return load.config_from_dict(mapping, overrides, MODELS)
+
+
+def json_schema(workload: str) -> dict[str, Any]:
+    """Return the JSON schema (2020-12) of a workload's configuration, for editors.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such workload.
+    """
+    return load.json_schema(MODELS[workload])
+
+
+def _entries() -> dict[str, EntryPoint]:
+    return _installed(_places()) | _of_checkout()
+
+
+def _places() -> tuple[tuple[str, int], ...]:
+    """Return the folders of packages, and when something was last installed in each."""
+    found = []
+    for path in map(os.path.abspath, sys.path):
+        with suppress(OSError):
+            found.append((path, os.stat(path).st_mtime_ns))
+    return tuple(found)
+
+
+@lru_cache(maxsize=1)
+def _installed(_places: tuple[tuple[str, int], ...]) -> dict[str, EntryPoint]:
+    """Return the entry points of all packages in these folders; to read them takes milliseconds."""
+    return {entry.name: entry for entry in entry_points(group=GROUP)}
+
+
+@cache
+def _of_checkout() -> dict[str, EntryPoint]:
+    """Return the entry points in pyproject.toml, if this runs from a checkout."""
+    project = Path(__file__).resolve().parents[3] / "pyproject.toml"
+    if not project.is_file():
+        return {}
+    tables = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
+    if tables.get("name") != "societies":
+        return {}
+    found = tables["entry-points"][GROUP]
+    return {name: EntryPoint(name, value, GROUP) for name, value in found.items()}
+
+
+def _loaded(entry: EntryPoint) -> Workload[Any, Any]:
+    loaded = entry.load()
+    if not isinstance(loaded, Workload):
+        raise TypeError(f"{entry.value} is no societies.workload.Workload")
+    return loaded

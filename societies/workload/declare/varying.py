@@ -1,0 +1,178 @@
+"""Which keys may differ between the copies of a launch, and how are they set for one of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, get_args
+
+from pydantic import ValidationError
+
+from societies.config.check import places_of
+from societies.config.model import (
+    CONFLICTS_LATER,
+    SHAPE,
+    TABULATED,
+    VALUE,
+    Section,
+    WorkloadConfig,
+)
+from societies.config.problems import Path, dotted, plain_words, quoted, suggestion
+from societies.texts import whole_number
+
+if TYPE_CHECKING:
+    from societies.output import Coordinate
+
+
+class NotVarying(Exception):
+    """Raised for a key that cannot differ between copies; says why."""
+
+
+SHARED = "is the same in all copies of a launch; only parameters of the model may differ"
+"""What is wrong with a key that says how a run is made, such as its seed, where values differ."""
+
+SHARED_SHAPE = "all copies of a launch share it"
+
+
+def varying(model: type[Section], data: Any, key: str) -> Path:
+    """Return the path of a key that may differ between copies, as parts.
+
+    Parameters
+    ----------
+    model : of the configuration
+    data : the configuration as plain data; a number in a key selects an entry of a list in it
+
+    Raises
+    ------
+    NotVarying
+        With the reason, if there is no such key or all copies of a launch share it.
+    """
+    path, kind, section = found_key(model, data, key)
+    if kind not in (VALUE, TABULATED) or section is not None:
+        raise NotVarying(_why_not(kind, section))
+    return path
+
+
+def found_key(model: type[Section], data: Any, key: str) -> tuple[Path, str, Any]:
+    """Return path and kind of a key, and the section that it is, None if it is a value.
+
+    Raises
+    ------
+    NotVarying
+        If there is no such key.
+    """
+    path: Path = ()
+    section: Any = model
+    kind = ""
+    for part in key.split("."):
+        if isinstance(data, list | tuple):
+            entry = whole_number(part)
+            if entry is None or entry >= len(data):
+                raise NotVarying(f"{dotted(path)} has no entry {quoted(part)}")
+            path, data = (*path, entry), data[entry]
+            continue
+        if section is None or part not in section.model_fields:
+            known = section.model_fields if section is not None else ()
+            others = places_of(model, (*path, part))  # of the same name, which says more
+            near = f"; did you mean '{others[0]}'?" if others else suggestion(part, known)
+            raise NotVarying(f"unknown key{near}")
+        field = section.model_fields[part]
+        extra = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+        kind = str(extra.get("kind", "")) or kind
+        section = _section(field.annotation)
+        path, data = (*path, part), data.get(part) if isinstance(data, dict) else None
+    return path, kind, section
+
+
+def coordinates(config: Any, copies: str) -> list[Coordinate]:
+    """Return the keys that differ from copy to copy, as coordinates of the file."""
+    from societies.output import Coordinate  # here, as reading a configuration needs no HDF5
+
+    table = config.table
+    if table is None:
+        return []
+    found = []
+    for key, column in table.columns.items():
+        unit, meaning = unit_and_meaning(type(config), key)
+        dims = (copies, "resource")[: column.ndim]
+        found.append(Coordinate(key, column, unit, meaning, dims))
+    return found
+
+
+def unit_and_meaning(model: Any, key: str) -> tuple[str, str]:
+    """Return unit and meaning of a key."""
+    unit = meaning = ""
+    for part in key.split("."):
+        if model is not None and part in model.model_fields:
+            field = model.model_fields[part]
+            unit = str((field.json_schema_extra or {}).get("unit", ""))
+            meaning, model = field.description or "", _section(field.annotation)
+    return unit, meaning
+
+
+def _why_not(kind: str, section: Any) -> str:
+    if section is not None:
+        return f"is a section; name one of its keys: {', '.join(section.model_fields)}"
+    if kind == SHAPE:
+        return f"is a shape, which sizes arrays or chooses code: {SHARED_SHAPE}"
+    return SHARED
+
+
+def _section(annotation: Any) -> Any:
+    """Return the section that a type is or holds, None if there is none."""
+    if isinstance(annotation, type) and issubclass(annotation, Section):
+        return annotation
+    return next((found for one in get_args(annotation) if (found := _section(one))), None)
+
+
+def changed(config: Any, base: Mapping[str, Any], settings: Mapping[Path, Any]) -> Any:
+    """Return the configuration with some keys set, as that of a single copy.
+
+    Parameters
+    ----------
+    base : the configuration as plain data
+
+    Raises
+    ------
+    ValueError
+        With a line for every problem.
+    """
+    data: Any = dict(base)
+    for path, value in settings.items():
+        _put(data, path, value)
+    model: type[WorkloadConfig] = type(config)
+    try:
+        found = model.model_validate(data, context=CONFLICTS_LATER)
+    except ValidationError as errors:
+        lines = [
+            f"{dotted(_inside(error['loc'], data))}: {plain_words(error)}"
+            for error in errors.errors(include_url=False)
+        ]
+        raise ValueError("\n".join(lines)) from None
+    lines = [f"{dotted(conflict.path)}: {conflict.message}" for conflict in found.conflicts()]
+    if lines:
+        raise ValueError("\n".join(lines))
+    return found
+
+
+def _put(data: Any, path: Path, value: Any) -> None:
+    """Set a value; sections on the way are copied, as others share them."""
+    for part, below in pairwise(path):
+        there = data[part] if isinstance(part, int) or part in data else None
+        inner = list(there) if isinstance(there, list | tuple) else dict(there or {})
+        assert isinstance(inner, list) == isinstance(below, int)
+        data[part] = inner
+        data = inner
+    data[path[-1]] = value
+
+
+def _inside(location: Sequence[str | int], data: Any) -> Path:
+    """Return pydantic's location without the names that it adds for alternatives of a type."""
+    path: Path = ()
+    for part in location:
+        inside = (isinstance(data, dict) and part in data) or (
+            isinstance(data, list | tuple) and isinstance(part, int)
+        )
+        if inside:
+            path, data = (*path, part), data[part]
+    return path

@@ -1,0 +1,1 @@
+"""How are runs drawn whose workload has no figure of its own?"""

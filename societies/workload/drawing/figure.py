@@ -1,0 +1,554 @@
+"""What does a run look like whose workload draws no figure of its own? Its series, tick by tick.
+
+Workloads that do draw one build on the same panels: see `panels_figure`. The module is long because
+all that a figure says is here, from the lines of a panel to the small print.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.errors import ConfigError, OutputError, SocietiesError, option, printable
+from societies.words import counted, plural
+from societies.workload.drawing import bands
+from societies.workload.drawing.lettering import fit
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+MOST_PANELS = 6
+"""Series of a workload that draws no figure of its own."""
+COLOURS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#E69F00")
+"""Colours of Okabe and Ito, which colour-blind people can distinguish."""
+
+_NUMBERS = "iufb"
+"""Kinds of NumPy types that can be drawn."""
+_LONGEST_WORDS = 120
+_LARGEST = 1e300
+"""A figure can add and scale numbers below it without their becoming infinite."""
+
+INK, _GREY, _PALE, _GRID = "#222222", "#666666", "#999999", "#E3E3E3"
+STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib: the same picture on every machine
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9.5,
+    "axes.labelcolor": _GREY,
+    "axes.edgecolor": _GREY,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.color": _GRID,
+    "grid.linewidth": 0.8,
+    "text.color": INK,
+    "xtick.color": _GREY,
+    "ytick.color": _GREY,
+    "lines.linewidth": 1.4,
+    "savefig.facecolor": "white",
+    "figure.constrained_layout.h_pad": 0.09,
+    "legend.frameon": False,
+    "svg.fonttype": "none",  # text stays text, which can be searched and edited
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "societies",  # without it an SVG's identifiers differ from run to run
+}
+"""Settings of matplotlib with which `societies.plot_overview` draws every figure."""
+
+
+MOST_POINTS = 250
+"""Points of a line; of a longer run each is the mean of several ticks, which thins daily noise."""
+COLUMNS = 3
+"""Panels side by side."""
+
+LEVEL, PART = 0.95, 0.9
+"""Level of intervals of the mean; part of the copies between the quantiles."""
+INTERVAL, QUANTILES, NONE = SHOWN = ("interval", "quantiles", "none")
+"""What a band may be."""
+_MOST_MARKS = 4
+
+
+class Mark(NamedTuple):
+    """A tick at which something happened.
+
+    Attributes
+    ----------
+    tick : at its end
+    text : what happened, for the small print
+    """
+
+    tick: int
+    text: str
+
+
+class Panel(NamedTuple):
+    """One series over the ticks.
+
+    Attributes
+    ----------
+    variable : of the file: (copy, tick)
+    title, label : of the panel and of its axis
+    colour : of the line
+    """
+
+    variable: str
+    title: str
+    label: str
+    colour: str
+
+
+Draw = Callable[[Any, Any], None]
+"""Draws a dataset into matplotlib's axes."""
+
+
+def series_figure(results: xr.Dataset, *, bands: str = INTERVAL) -> Any:
+    """Return a figure of the first series of a result, six at most.
+
+    Parameters
+    ----------
+    results : xarray.Dataset
+        As `societies.open_results` returns it.
+    bands : str
+        What a band is: "interval" of the mean, "quantiles" of the copies, "none".
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    SocietiesError
+        If there is nothing to draw.
+    """
+    return panels_figure(results, panels_of(results), shown=bands, marks=marks_of(results))
+
+
+def panels_of(results: xr.Dataset) -> list[Panel]:
+    """Return a panel for each of the first series."""
+    dims = set(clock_and_copies(results))
+    series = [
+        str(name)
+        for name, array in results.data_vars.items()
+        if set(array.dims) == dims and array.dtype.kind in _NUMBERS
+    ]
+    panels = []
+    for name, colour in zip(series[:MOST_PANELS], COLOURS, strict=False):
+        unit = str(results[name].attrs.get("units", "1"))
+        title = words(name.replace("_", " ").capitalize())
+        panels.append(Panel(name, title, "" if unit == "1" else words(unit), colour))
+    return panels
+
+
+def panels_figure(
+    results: xr.Dataset,
+    panels: Sequence[Panel],
+    more: Sequence[Draw] = (),
+    who: str = "",
+    *,
+    shown: str = INTERVAL,
+    marks: Sequence[Mark] = (),
+) -> Any:
+    """Return a figure of some series, each in a panel.
+
+    A panel shows the mean or the median over copies as a line and, where there are several copies,
+    a band; the legend says which. Of a long run, points are means of consecutive ticks.
+
+    Parameters
+    ----------
+    results : xarray.Dataset
+    panels : what to draw
+    more : functions that draw a panel each, after the others
+    who : of what it is, for the title; default: the title of the file
+    shown : what the band is: "interval" of the mean, "quantiles" of the copies, "none"
+    marks : ticks to mark with a line, with what happened
+
+    Raises
+    ------
+    ConfigError
+        If there is no such band.
+    SocietiesError
+        If there is nothing to draw.
+    OutputError
+        If what is to be drawn is not what a run writes.
+    """
+    from matplotlib.figure import Figure
+
+    clock, copies = clock_and_copies(results)
+    require_shown(shown)
+    if not panels:
+        raise SocietiesError(
+            f"has no variable with one number per {copies} and {clock}, so there is nothing to "
+            "draw. Plot it with xarray."
+        )
+    if results.sizes[clock] == 0:
+        raise SocietiesError(f"holds no complete {clock} yet. Run it first, or continue its run.")
+    count = len(panels) + len(more)
+    rows = -(-count // COLUMNS)
+    figure = Figure(figsize=(10, 0.9 + 2.75 * rows), layout="constrained")
+    grid = figure.add_gridspec(rows, min(count, COLUMNS))
+    places = [grid[i // COLUMNS, i % COLUMNS] for i in range(count)]
+    for panel, place in zip(panels, places, strict=False):
+        _draw(figure.add_subplot(place), results, panel, shown)
+    for draw, place in zip(more, places[len(panels) :], strict=True):
+        draw(figure.add_subplot(place), results)
+    for axes in figure.axes:
+        mark(axes, results, marks)
+    figure.suptitle(
+        title(results, who), x=0.01, ha="left", fontsize=12.5, color=INK, fontweight="normal"
+    )
+    legend(figure, results.sizes[copies], copies, shown)
+    small_print(figure, results, marks)
+    fit(figure)
+    return figure
+
+
+def require_shown(shown: str) -> None:
+    """Raise ConfigError unless a band is one of those that there are."""
+    if shown not in SHOWN:
+        raise ConfigError(f"{option('bands', shown)}: choose one of {', '.join(SHOWN)}")
+
+
+def line_with_band(
+    axes: Any,
+    ticks: NDArray[Any],
+    values: NDArray[np.float64],
+    colour: str,
+    shown: str = INTERVAL,
+    name: str = "",
+    *,
+    band: bool = True,
+    most: int = MOST_POINTS,
+    **style: Any,
+) -> None:
+    """Draw a series of several copies: mean and interval, or median and quantiles.
+
+    Parameters
+    ----------
+    axes : of matplotlib
+    ticks : (tick,)
+    values : (copy, tick)
+    colour, name : of the line
+    shown : "interval", "quantiles" or "none"
+    band : whether the band is drawn
+    most : points of the line; of more, each is the mean of several
+    style : of the line, as matplotlib calls it
+    """
+    ticks, values, _ = bands.thinned(ticks, values, most)
+    if shown == QUANTILES:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of ticks at which all are missing
+            low, line, high = np.nanquantile(values, [(1 - PART) / 2, 0.5, (1 + PART) / 2], axis=0)
+    else:
+        line = bands.mean(values)
+        low, high = bands.ends_of_mean(values, LEVEL) if band else (line, line)
+    if band and len(values) > 1 and shown != NONE:
+        axes.fill_between(ticks, low, high, color=colour, alpha=0.22, linewidth=0)
+    # Not clipped, so that a line along zero shows on the axis.
+    style = {"marker": "o" if len(ticks) == 1 else ""} | style
+    axes.plot(ticks, line, color=colour, clip_on=False, zorder=3, label=name or "_line", **style)
+
+
+def meaning(copies: str, count: int | str, shown: str) -> tuple[str, str]:
+    """Say what line and band are."""
+    several = f"{count} {plural(copies)}"
+    if shown == QUANTILES:
+        low, high = (f"{100 * end:g} %" for end in ((1 - PART) / 2, (1 + PART) / 2))
+        return f"median of {several}", f"{low} to {high} quantile of the {plural(copies)}"
+    return f"mean of {several}", f"{100 * LEVEL:g} % interval of the mean (bootstrap)"
+
+
+def legend(figure: Any, count: int, copies: str, shown: str) -> None:
+    """Say below the title what line and band are, if there are several copies."""
+    if count >= 2:
+        _below_title(figure, handles_of(*meaning(copies, count, shown), shown))
+
+
+def handles_of(line: str, band: str, shown: str, **style: Any) -> list[Any]:
+    """Return the entries of a legend that say what line and band are."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles: list[Any] = [Line2D([], [], color=_PALE, label=line, **style)]
+    if shown != NONE:
+        handles.append(Patch(color=_PALE, alpha=0.45, linewidth=0, label=band))
+    return handles
+
+
+def _below_title(figure: Any, handles: Sequence[Any]) -> None:
+    """Draw a legend in a second line of the title, which a blank line keeps free."""
+    figure.suptitle(
+        f"{figure._suptitle.get_text()}\n ",
+        **{"x": 0.01, "ha": "left", "fontsize": 12.5, "color": INK, "fontweight": "normal"},
+    )
+    y = 1 - 0.26 / figure.get_figheight()
+    figure.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(0.0, y),
+        ncols=min(len(handles), 6),
+        fontsize=9,
+    )
+
+
+def mark(
+    axes: Any, results: xr.Dataset, marks: Sequence[Mark], own: Sequence[Mark] | None = None
+) -> None:
+    """Draw a line where something happened, number it if there are several.
+
+    Parameters
+    ----------
+    axes : of matplotlib
+    results : what is drawn
+    marks : all that a figure has, by which they are numbered
+    own : those of this panel; default: all
+    """
+    first, last = axes.get_xlim()
+    for number, one in enumerate(marks, 1):
+        if first <= one.tick <= last and (own is None or one in own):
+            axes.axvline(one.tick, color=_GREY, linewidth=0.9, linestyle=(0, (3, 2)), zorder=2)
+            if len(marks) > 1:
+                axes.annotate(
+                    str(number),
+                    (one.tick, 1),
+                    xycoords=("data", "axes fraction"),
+                    xytext=(1.5, -1),
+                    textcoords="offset points",
+                    va="top",
+                    fontsize=7.5,
+                    color=_GREY,
+                )
+
+
+def small_print(figure: Any, results: xr.Dataset, marks: Sequence[Mark] = ()) -> None:
+    """Write at the foot what is marked, and of which file and version a figure is."""
+    lines = []
+    if marks:
+        lines.append(words(marked(marks), longest=150))
+    lines.append(origin(results) + averaged(results))
+    figure.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=_GREY)
+
+
+def averaged(results: xr.Dataset) -> str:
+    """Say of how many ticks a point of a line is the mean; nothing where it is one tick."""
+    clock = clock_of(results)
+    each = -(-results.sizes[clock] // MOST_POINTS)
+    recorded = "" if (np.diff(results[clock].values) == 1).all() else "recorded "
+    return f"  ·  means of {each} {recorded}{plural(clock)}" if each > 1 else ""
+
+
+def marked(marks: Sequence[Mark]) -> str:
+    """Say what the dashed lines mark, by the numbers at them if there are several."""
+    numbered = [
+        f"{number}: {one.text}" if len(marks) > 1 else one.text
+        for number, one in enumerate(marks[:_MOST_MARKS], 1)
+    ]
+    rest = [f"and {len(marks) - _MOST_MARKS} more"] if len(marks) > _MOST_MARKS else []
+    return "dashed: " + "; ".join([*numbered, *rest])
+
+
+def clock_of(results: xr.Dataset) -> str:
+    """Return what the dataset calls its ticks."""
+    return str(results.attrs.get("clock", "day"))
+
+
+def origin(results: xr.Dataset) -> str:
+    """Say from what file a result is, which configuration made it, and how far it went."""
+    attrs, parts = results.attrs, []
+    clock = clock_of(results)
+    source = str(results.encoding.get("source", ""))
+    if source:
+        parts.append(words(source.replace("\\", "/").rsplit("/", 1)[-1]))
+    named = {"workload": "", "seed": "seed ", "model_version": "model "}
+    if "seed" not in attrs and "seed" in results.coords:  # a study has one for each run
+        seeds = np.unique(results["seed"].values)
+        attrs = {**attrs, "seed": seeds[0]} if len(seeds) == 1 else attrs
+    parts += [f"{word}{words(attrs[name])}" for name, word in named.items() if name in attrs]
+    if clock in results.coords:
+        done = int(results[clock].values[-1]) if results.sizes[clock] else 0
+        of = f" of {words(attrs['ticks'])}" if "ticks" in attrs else ""
+        parts.append(f"{plural(clock)} up to {done}{of}")
+    if "societies_version" in attrs:
+        parts.append(f"societies {words(attrs['societies_version'])}")
+    return "  ·  ".join(parts)
+
+
+def values_set(one: Mapping[str, Any]) -> str:
+    """Return which values an intervention sets, in words."""
+    values = one.get("set")
+    return ", ".join(f"{k} {v}" for k, v in values.items()) if isinstance(values, dict) else ""
+
+
+def marks_of(
+    results: xr.Dataset,
+    keys: Iterable[str] = ("interventions",),
+    worded: Callable[[Mapping[str, Any]], str] = values_set,
+) -> list[Mark]:
+    """Return what happens in a run by its configuration, in the order of ticks.
+
+    Parameters
+    ----------
+    keys : of lists whose entries say at which tick, by the clock's word
+    worded : returns what an entry says that happens
+    """
+    said, clock = configuration_of(results), clock_of(results)
+    entries = [one for key in keys for one in _sections(said.get(key))]
+    at = [(one.get(clock), worded(one)) for one in entries]
+    return sorted(
+        Mark(tick, f"{clock} {tick} {what}")
+        for tick, what in at
+        if isinstance(tick, int) and tick > 0
+    )
+
+
+def _sections(said: Any) -> list[Mapping[str, Any]]:
+    return [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
+
+
+def configuration_of(results: xr.Dataset) -> Mapping[str, Any]:
+    """Return the configuration of a result as plain data; empty if it has none that can be read.
+
+    The same for the same text, so nobody may change it.
+    """
+    return _read(str(results.attrs.get("configuration", "")))
+
+
+@lru_cache(maxsize=16)
+def _read(text: str) -> Mapping[str, Any]:
+    """Return what a configuration says; a figure asks for those of its results again and again."""
+    import yaml
+
+    try:
+        said = yaml.safe_load(text)
+    except yaml.YAMLError:
+        said = None
+    return MappingProxyType(said if isinstance(said, dict) else {})
+
+
+def clock_and_copies(results: xr.Dataset) -> tuple[str, str]:
+    """Return what a file calls its ticks and its copies.
+
+    Raises
+    ------
+    OutputError
+        If it has no coordinates of these names, or ticks that no run counts.
+    """
+    clock, copies = (
+        str(results.attrs.get(what, word))
+        for what, word in (("clock", "day"), ("copies", "society"))
+    )
+    for dim in (clock, copies):
+        if dim == clock and dim not in results.coords and clock in results.attrs.values():
+            raise OutputError(
+                f"has no figure, as its run records no number for each {words(clock)}; "
+                "`societies export FILE --to csv` writes what it holds as tables"
+            )
+        if dim not in results.coords or results[dim].dims != (dim,):
+            raise OutputError(f"has no coordinate '{words(dim)}', so it cannot be drawn")
+    if not results.sizes[copies]:
+        raise OutputError(f"has no {words(copies)}, so there is nothing to draw")
+    ticks = results[clock].values
+    if (
+        ticks.dtype.kind not in "iu"
+        or (len(ticks) and ticks[0] < 0)
+        or (ticks[1:] <= ticks[:-1]).any()
+    ):
+        raise OutputError(
+            f"'{words(clock)}' does not count from tick to tick, so it cannot be drawn"
+        )
+    return clock, copies
+
+
+def require_copy(results: xr.Dataset, place: int) -> None:
+    """Raise ConfigError unless a file has a copy at this place, counted from 0."""
+    _, copies = clock_and_copies(results)
+    there = results.sizes[copies]
+    if not 0 <= place < there:
+        raise ConfigError(f"{option(copies, place)}: the {plural(copies)} are 0 to {there - 1}")
+
+
+def numbers(results: xr.Dataset, name: str, *dims: str) -> xr.DataArray:
+    """Return a variable as real numbers along these dimensions, in this order.
+
+    What is infinite, or too large for the axis of a figure, is missing in it.
+
+    Raises
+    ------
+    OutputError
+        If there is no such variable, or it has other dimensions or no numbers.
+    """
+    if name not in results:
+        raise OutputError(f"has no variable '{name}', so it cannot be drawn")
+    array = results[name]
+    if sorted(map(str, array.dims)) != sorted(dims):
+        there = ", ".join(words(dim) for dim in array.dims) or "none"
+        raise OutputError(
+            f"'{name}' has the dimensions {there}, not {', '.join(dims)}, so it cannot be drawn"
+        )
+    if array.dtype.kind not in _NUMBERS:
+        raise OutputError(f"'{name}' does not hold numbers, so it cannot be drawn")
+    found = array.transpose(*dims).astype(float).load()
+    return found.where(abs(found) < _LARGEST)
+
+
+def _draw(axes: Any, results: xr.Dataset, panel: Panel, shown: str) -> None:
+    clock, copies = clock_and_copies(results)
+    series = numbers(results, panel.variable, copies, clock)
+    line_with_band(axes, results[clock].values, series.values, panel.colour, shown)
+    label(axes, results, panel.title, panel.label)
+    from_zero(axes)
+
+
+def from_zero(axes: Any) -> None:
+    """Let a panel begin at zero, or below it where what is drawn is, and end above all of it."""
+    drawn = [line.get_ydata() for line in axes.lines]
+    drawn += [path.vertices[:, 1] for area in axes.collections for path in area.get_paths()]
+    values = np.concatenate([np.asarray(one, float).ravel() for one in drawn] or [np.zeros(1)])
+    values = values[np.isfinite(values)]
+    top, bottom = (float(values.max()), float(values.min())) if len(values) else (0.0, 0.0)
+    axes.set_ylim((min(0.0, bottom * 1.08), top * 1.08 if top > 0 else 1))
+    if top >= 1000:
+        axes.yaxis.set_major_formatter(thousands)
+
+
+def label(axes: Any, results: xr.Dataset, title: str, label: str) -> None:
+    """Write the title and the labels of a panel, along whose lower edge the ticks go."""
+    clock, _ = clock_and_copies(results)
+    ticks = results[clock].values
+    axes.set_title(title)
+    axes.set_ylabel(label)
+    axes.set_xlabel(clock)
+    axes.set_xlim((ticks[0] - 1, ticks[-1]))
+    axes.locator_params(axis="x", nbins=5, integer=True)
+
+
+def title(results: xr.Dataset, who: str = "") -> str:
+    """Say what was run, as far as is known."""
+    _, copies = clock_and_copies(results)
+    parts = [who or words(results.attrs.get("title", ""))]
+    parts.append(counted(results.sizes[copies], copies))
+    return "  ·  ".join(part for part in parts if part)
+
+
+def words(text: object, longest: int = _LONGEST_WORDS) -> str:
+    """Return what a file says as words of a figure: no mathematics, nothing that has no picture.
+
+    What is longer than a figure is wide is cut.
+    """
+    shown = str(text)
+    shown = shown if len(shown) <= longest else f"{shown[: longest - 3]}..."
+    return printable(shown).replace("$", r"\$")
+
+
+def thousands(value: float, _: int | None = None) -> str:
+    """Write a tick with narrow spaces between thousands."""
+    return f"{value:,.6g}".replace(",", "\u202f")

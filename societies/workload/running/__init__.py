@@ -1,0 +1,1 @@
+"""How is a workload run? Engines, blocks of ticks, the file, checkpoints, branches and reports."""

@@ -1,0 +1,244 @@
+"""How do more copies run than a device has memory for? In batches, a block of ticks at a time.
+
+All copies' states are in the memory of the host. For each block every batch in turn is put onto the
+device, runs its ticks, and is read back. So the file, its commits and its checkpoints are those of
+a run at once, and as no copy depends on another or on its place, so is every bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.errors import DeviceError
+from societies.opencl import Device
+from societies.workload.declare.fields import State, kept, state_hash
+from societies.workload.declare.phases import Step, scratch_memory
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.engines import (
+    ENDED,
+    LOG_ROWS,
+    LOG_TICKS,
+    DeviceEngine,
+    ReferenceEngine,
+    ended_at,
+    split_by_tick,
+)
+from societies.workload.running.profile import Profile
+from societies.workload.running.sufficiency import available_memory, byte_count
+
+SHARE_OF_GPU, SHARE_OF_FREE = 0.9, 0.5
+"""Shares that copies may take of a GPU's memory, and with a CPU of the host's free memory. The
+display, and the states of all copies in the host's memory, need the rest."""
+
+SECONDS = 2.0
+"""Seconds that a batch runs at a time, which moving its state is to be short against."""
+
+
+class Batches:
+    """All copies, of which an engine carries out some at a time.
+
+    Parameters
+    ----------
+    inner : engine of as many copies as a batch has
+    copies : of the whole ensemble
+    """
+
+    def __init__(self, inner: DeviceEngine[Any] | ReferenceEngine[Any], copies: int) -> None:
+        self.inner, self.copies = inner, copies
+        self.fields, self.parameters = inner.fields, inner.parameters
+        self.built = inner.built
+        self.count = math.ceil(copies / inner.copies)
+        self.block_seconds = SECONDS * self.count
+        self.throttled = False
+        self._parts: list[State] = []
+        self._logs: State = {}
+        self._events: dict[str, NDArray[np.int32]] = {}
+        self._measured: State = {}
+        self.profile: Profile | None = None
+
+    def _places(self) -> Iterator[tuple[int, int]]:
+        """Yield number of each batch and of its copies; the inner engine serves that batch."""
+        for number in range(self.count):
+            place = number * self.inner.copies
+            self.inner.at(place)
+            yield number, min(self.inner.copies, self.copies - place)
+
+    def start(self) -> None:
+        """Put all copies where they are before the first tick."""
+        self._parts = []
+        for _ in self._places():
+            self.inner.start()
+            self._parts.append(self.inner.state())
+
+    def load(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the kept arrays of the state."""
+        self._parts = []
+        for number, count in self._places():
+            place = number * self.inner.copies
+            part = kept(self.fields, state)
+            filled = {
+                name: self._filled(array[place : place + count]) for name, array in part.items()
+            }
+            self.inner.load(filled)
+            self._parts.append(self.inner.state())
+
+    def _filled(self, part: NDArray[Any]) -> NDArray[Any]:
+        """Return a part with as many copies as a batch has: the last one is repeated."""
+        return part[np.minimum(np.arange(self.inner.copies), len(part) - 1)]
+
+    def steps(self, tick: int) -> Iterator[Step]:
+        """Refuse to go step by step: only whole ticks are run in batches."""
+        raise NotImplementedError
+
+    def step(self, step: Step, tick: int) -> None:
+        """Refuse to go step by step: only whole ticks are run in batches."""
+        raise NotImplementedError
+
+    def run_ticks(self, first: int, last: int) -> None:
+        """Run whole ticks of all batches, and log them."""
+        logs: list[State] = []
+        events: list[dict[str, NDArray[np.int32]]] = []
+        self._measured = {}
+        for number, count in self._places():
+            self.inner.put(self._parts[number])
+            self.inner.throttled = self.throttled
+            self.inner.run_ticks(first, last)
+            self._parts[number] = self.inner.state()
+            logs.append({name: log[:count] for name, log in self.inner.logs().items()})
+            events.append({})
+            for name, rows in self.inner.events().items():
+                own = rows[rows[:, 0] < count]
+                own[:, 0] += number * self.inner.copies
+                events[-1][name] = own
+            for name, values in self.inner.measured().items():
+                self._measured[name] = self._measured.get(name, 0) + values
+        self._logs = {name: np.concatenate([log[name] for log in logs]) for name in logs[0]}
+        self._events = {name: split_by_tick([one[name] for one in events]) for name in events[0]}
+
+    def logs(self, *, borrowed: bool = False) -> State:
+        """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
+        return self._logs
+
+    def events(self) -> dict[str, NDArray[np.int32]]:
+        """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
+        return self._events
+
+    def measured(self) -> State:
+        """Return what was measured of the ticks of the last `run_ticks`, of all batches."""
+        return self._measured
+
+    def profiled(self) -> Profile:
+        """Measure every phase of all ticks from now on, and return what will hold the result."""
+        self.profile = self.inner.profiled()
+        return self.profile
+
+    def ended(self) -> int | None:
+        """Return the tick at which the last copy ended, None while one goes on."""
+        return ended_at({ENDED: self._joined(ENDED)}) if ENDED in self.fields else None
+
+    def finish(self) -> None:
+        """Run the steps after the last tick."""
+        for number, _ in self._places():
+            self.inner.put(self._parts[number])
+            self.inner.finish()
+            self._parts[number] = self.inner.state()
+
+    def wait(self) -> None:
+        """Return when everything asked for is done."""
+        self.inner.wait()
+
+    def _joined(self, name: str) -> NDArray[Any]:
+        return np.concatenate([part[name] for part in self._parts])[: self.copies]
+
+    def state(self) -> State:
+        """Return a copy of every array of the state."""
+        return {name: self._joined(name) for name in self.fields}
+
+    def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield what `state` returns, in the order of the table."""
+        yield from self.state().items()
+
+    def arrays(self, *names: str) -> State:
+        """Return copies of some arrays of the state."""
+        return {name: self._joined(name) for name in names}
+
+    def hash(self) -> str:
+        """Return the hash of the kept state."""
+        return state_hash(self.fields, self.state())
+
+
+class Room:
+    """How many copies of a workload fit a device.
+
+    Attributes
+    ----------
+    fixed, bytes_per_copy : bytes that all copies share, and of each
+    largest : bytes of a copy in the largest array
+    has, in_one : bytes that a device has for them, in all and in one array
+    """
+
+    def __init__(self, workload: Workload[Any, Any], p: Any, device: Device) -> None:
+        sizes = workload.lengths(p)
+        tables = workload.source(p).arguments.items()
+        arrays = {name: one for name, one in tables if isinstance(one, np.ndarray)}
+        rows = workload.parameters_of_copies(p, 0)
+        self.fixed = sum(one.nbytes for name, one in arrays.items() if name not in rows)
+        parts = [one.nbytes // max(1, len(one)) for one in rows.values()]
+        fields = workload.arrays(p).values()
+        parts += [field.nbytes(sizes) for field in fields]
+        parts += [LOG_ROWS * field.nbytes(sizes) for field in fields if field.logged]
+        parts += [4] if workload.numbered else []
+        events = workload.events(p).values()
+        parts += [4 + 4 * LOG_TICKS * one.columns * one.rows for one in events]
+        one, two = (scratch_memory(workload.phases(p, copies)) for copies in (1, 2))
+        of_scratch = [two[name].nbytes - one[name].nbytes for name in one]
+        parts += of_scratch
+        self.fixed += sum(scratch.nbytes for scratch in one.values()) - sum(of_scratch)
+        self.bytes_per_copy, self.largest = sum(parts), max(parts)
+        free = available_memory() if device.kind == "cpu" else None
+        if free is None:
+            self.has = int(SHARE_OF_GPU * device.global_memory)
+        else:
+            self.has = min(int(SHARE_OF_FREE * free), device.global_memory or free)
+        self.in_one = device.max_alloc or self.has
+        self._device, self._copies = device, workload.copies
+
+    @property
+    def copies(self) -> int:
+        """How many fit; 0 if not even one does."""
+        if not self.has:  # a device that does not say what it has
+            return 2**31
+        fit = min((self.has - self.fixed) // self.bytes_per_copy, self.in_one // self.largest)
+        return max(0, int(fit))
+
+    def lack(self) -> str:
+        """Say what a copy needs and the device has, if not even one fits; else nothing."""
+        if self.copies:
+            return ""
+        most = self._device.max_alloc
+        if most and self.largest > most:
+            return (
+                f"memory: one {self._copies} has an array of {byte_count(self.largest)}, "
+                f"{self._device.name} takes at most {byte_count(most)} in one"
+            )
+        return (
+            f"memory: one {self._copies} needs {byte_count(self.fixed + self.bytes_per_copy)}, "
+            f"{self._device.name} has {byte_count(self.has)} for it"
+        )
+
+
+def batch_size(copies: int, fit: int, asked: int | None) -> int:
+    """Return how many copies a batch has, nearly the same in all of them."""
+    most = min(fit, asked or copies, copies)
+    return math.ceil(copies / math.ceil(copies / most))
+
+
+def require_fit(room: Room) -> None:
+    """Raise DeviceError if not even one copy fits the device."""
+    if room.lack():
+        raise DeviceError(f"{room.lack()}\nmake it smaller, or take another device")

@@ -1,0 +1,368 @@
+"""How does a run go on, block of ticks by block, and when is what written of each?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, cast
+
+from numpy.typing import NDArray
+
+from societies.background import in_background
+from societies.config.model import WorkloadConfig
+from societies.output import ResultFile
+from societies.output.checkpoints import ROTATING
+from societies.signals import Stopped
+from societies.workload.declare.config import kept_ticks, recorded
+from societies.workload.declare.fields import kept
+from societies.workload.declare.protocol import Block, Contents, LeftOut, Workload
+from societies.workload.declare.slices import paced
+from societies.workload.running.engines import BLOCK_SECONDS, ENDED, LOG_TICKS, Engine
+from societies.workload.running.interrupts import Interruption
+from societies.workload.running.seen import Read, SeenState
+from societies.workload.running.waiting import Waiting
+
+COMMIT_SECONDS = 1.0
+"""Blocks that took less than this wait for the next ones, to be written and committed together.
+
+A variable has all ticks of a copy together, so to write a few ticks of many copies touches every
+page of it, and a commit hands all these pages to the disk.
+"""
+
+COMMIT_SHARE, RAREST_SECONDS = 0.02, 30.0
+"""Where a commit takes long, they follow each other so rarely that they take this share of a run's
+time, but not more rarely than this: what is computed meanwhile does not hide all of a commit."""
+
+WAITING_BYTES = 1 << 28
+"""So many bytes of logs and of states to be saved do not wait any longer."""
+
+SAVE_SECONDS = 2.0
+"""Checkpoints whose number is left to us (``auto``) do not follow each other faster than this: they
+would cost more than the ticks that they save. The last two of a run are always made."""
+
+
+class _Written(NamedTuple):
+    """What is known when another thread has written blocks."""
+
+    tick: int
+    means: dict[str, float]
+    seconds: float
+    room: Waiting
+    """That held them, and can hold others."""
+
+
+class Simulation:
+    """The loop over blocks of ticks, and what is written of each.
+
+    With ``hashed`` the last state is hashed while the end is written, for `state_sha256`.
+
+    Attributes
+    ----------
+    tick : the last tick that is committed
+    means : means over copies of the last tick's series, by variable; None before the first block
+    why : why the run ended before its last tick, if it did
+    state_sha256 : hash of the kept state after the last tick
+    """
+
+    def __init__(
+        self,
+        workload: Workload[Any, Any],
+        config: WorkloadConfig,
+        engine: Engine,
+        file: ResultFile,
+        contents: Contents,
+        stop: Interruption,
+        *,
+        hashed: bool = True,
+    ) -> None:
+        self.workload, self.config, self.engine = workload, config, engine
+        self.file, self.contents = file, contents
+        asked = recorded(config, "checkpoint", "auto")
+        self.every = file.checkpoint_interval(asked)
+        self.keep = kept_ticks(config)
+        self.p = workload.parameters(config)
+        self.fields = workload.arrays(self.p)
+        self.stops = {*contents.stops(), *self.keep}
+        # A run that may end at any tick does not know which checkpoints are its last two.
+        self.sparing = asked == "auto" and ENDED not in self.fields
+        self.stop = stop
+        self._hashed = hashed
+        self.tick = 0
+        self.means: dict[str, float] | None = None
+        self.why = ""
+        self._waiting, self._spare = Waiting(), Waiting()
+        self._writing: Future[_Written] | None = None
+        self._due: dict[int, Read] = {}
+        self._saved = self._committed = time.perf_counter()
+        self._commit_took = 0.0
+        self._number = 0  # of the last checkpoint
+        self._hashing: Future[str] | None = None
+
+    @property
+    def state_sha256(self) -> str:
+        """Hash of the kept state after the last tick."""
+        return self.engine.hash() if self._hashing is None else self._hashing.result()
+
+    def blocks(self, tick: int, last: int) -> Iterator[int]:
+        """Run from after a tick to the last one, or until all copies have ended.
+
+        Blocks are written while the next one is computed, unless the state at their end is needed.
+        Yields the last tick that was computed, at first the one begun with; `tick` is written.
+
+        Raises
+        ------
+        Stopped
+            After a signal; the state is saved.
+        """
+        try:
+            yield from self._blocks(tick, last)
+        finally:  # whoever ends it so closes the file
+            if self._writing is not None:
+                wait([self._writing])
+
+    def _blocks(self, tick: int, last: int) -> Iterator[int]:
+        length, self.tick = 1, tick
+        self._number = checkpoint_number(tick, self.every) if self.every else 0
+        self.contents.begin(self.file, tick, self.engine.state)
+        self.file.rewind(tick)
+        yield tick
+        ended = self.engine.ended()
+        if self.tick < last and ended is not None:  # before the first tick: there is only an end
+            self._commit(ended, last, ended, self._seen())
+        elif not last:  # a run without ticks: what it finds is there after its start
+            self._commit(0, last, ended, self._seen())
+        computed = self.tick
+        while computed < last and ended is None and not self.stop.is_set():
+            began = time.perf_counter()
+            end = block_end(computed, length, last, self.stops, self.every)
+            self.engine.throttled = self._writing is not None
+            with self.keeping(last), self.stop.at_once():
+                self.engine.run_ticks(computed + 1, end)
+                ended = self.engine.ended()
+            behind = bool(self._waiting)
+            with self.keeping(last), self.stop.at_once():
+                self._waiting.gather(last)  # while the device goes on
+            if self._writing is not None and self._writing.done():
+                self._written()
+            if self._enough_waits():
+                self._write_beside()
+            if behind:
+                yield computed
+            with self.keeping(last):  # a device fails here, or `Workload.check`
+                block = self._read(computed + 1, end if ended is None else ended, last)
+            if not self._can_wait(end, last):
+                if end in self.stops:  # may leave out its last tick, but no other
+                    self._write_waiting()
+                try:
+                    with self.keeping(last):  # the end reads the device
+                        if self._hashed and (end == last or ended is not None):
+                            then = partial(self._begin_to_save, block.last)
+                            cast(SeenState, block.state).begin(then)  # while the days are written
+                        self._write(self._waiting.joined(block), block, last, ended)
+                except LeftOut as left:
+                    self._save(self.tick, left.state)
+                    raise Stopped(self.stop.number) from None
+                yield self.tick
+            else:
+                self._waiting.add(block)
+            took = (time.perf_counter() - began) / self.engine.block_seconds
+            length = _next_length(end - computed, took * BLOCK_SECONDS)
+            computed = block.last
+        if self._waiting or self._writing is not None:
+            self._write_waiting()
+            yield self.tick
+        if self.tick < last and ended is None:
+            if self.tick:  # the start is computed again, and no run has a checkpoint of it
+                self._save(self.tick, self.engine.state())
+            raise Stopped(self.stop.number)
+
+    @contextmanager
+    def keeping(self, last: int) -> Iterator[None]:
+        """Write what was computed before, if what is done meanwhile fails, but for this file."""
+        try:
+            yield
+        except BaseException:
+            self._written()
+            if self._waiting and self.file.writable:
+                self.file.rewind(self.tick)  # events may have been written, and not committed
+                self._write_waiting()
+            raise
+
+    def _can_wait(self, end: int, last: int) -> bool:
+        """Return whether the block up to ``end`` may be written when the engine has gone on.
+
+        Runs that may end at any tick are asked after each block whether they did, which waits.
+        """
+        there = end == last or end in self.stops or ENDED in self.fields
+        return not there and not self.workload.timed
+
+    def _enough_waits(self) -> bool:
+        """Return whether the blocks that wait are written now, while the next one is computed."""
+        pause = min(RAREST_SECONDS, max(COMMIT_SECONDS, self._commit_took / COMMIT_SHARE))
+        late = self._writing is None and time.perf_counter() - self._committed >= pause
+        due = sum(array.nbytes for one in self._due.values() for array in one.state.values())
+        nbytes = self._waiting.nbytes + due
+        return bool(self._waiting) and (late or nbytes > WAITING_BYTES)
+
+    def _seen(self) -> SeenState:
+        """Return the state as it is now, if it is asked for before the engine goes on."""
+        return SeenState(self.engine, self.fields, saved=bool(self.every))
+
+    def _read(self, first: int, last: int, end: int) -> Block:
+        """Return what happened in the ticks that the engine has just been through.
+
+        ``end`` is the run's last tick.
+        """
+        ticks = last - first + 1
+        state = self._seen()
+        borrowed = self._can_wait(last, end)  # what waits is laid out before logs are read again
+        logs = {name: log[:, :ticks] for name, log in self.engine.logs(borrowed=borrowed).items()}
+        measured = {name: values[:ticks] for name, values in self.engine.measured().items()}
+        block = Block(first, last, logs, self.engine.events(), state, self.stop, measured)
+        self.workload.check(block, self.p)
+        if last < end and self._saves(last, end):
+            self._saved, self._number = time.perf_counter(), checkpoint_number(last, self.every)
+            self._due[last] = state.read(hashed=False)  # before the engine goes on
+            if self._writing is None:
+                self._begin_to_save(last, self._due[last])
+            # A block holds no state while it waits.
+            block = replace(block, state=self._seen())
+            for tick in sorted(self._due)[:-ROTATING]:
+                del self._due[tick]  # a newer one will take its place in the file
+        return block
+
+    def _saves(self, tick: int, last: int) -> bool:
+        """Return whether a checkpoint is due after a tick that is not the last."""
+        if not self.every or tick % self.every:
+            return False
+        of_the_last_two = tick + self.every >= last
+        late = time.perf_counter() - self._saved >= SAVE_SECONDS
+        # Slots take turns by the number: the newest one is not overwritten by the next.
+        turn = checkpoint_number(tick, self.every) % ROTATING != self._number % ROTATING
+        return of_the_last_two or (late and turn) or not self.sparing
+
+    def _write_beside(self) -> None:
+        """Have the blocks that wait written and committed in another thread."""
+        self._written()
+        waiting, self._waiting = self._waiting, self._spare
+        due = self._due_until(waiting.newest.last)
+        self._writing = in_background(self._put, waiting, due)
+
+    def _put(self, waiting: Waiting, due: Mapping[int, Read]) -> _Written:
+        """Write and commit blocks, and checkpoints of their ends."""
+        began = time.perf_counter()
+        block = waiting.joined()
+        self.contents.write(self.file, block)
+        means = self.contents.means(waiting.newest)
+        self.file.commit(block.last)
+        waiting.clear()
+        self._save_newest(due)
+        return _Written(block.last, means, time.perf_counter() - began, waiting)
+
+    def _written(self) -> None:
+        """Wait until the other thread has written what it was handed; raise what it raises."""
+        if self._writing is None:
+            return
+        wait([self._writing])
+        writing, self._writing = self._writing, None
+        try:
+            self.tick, self.means, self._commit_took, self._spare = writing.result()
+        except BaseException:
+            self._waiting.clear()  # it would be written behind a gap
+            self._due.clear()
+            raise
+        self._committed = time.perf_counter()
+
+    def _write_waiting(self) -> None:
+        """Write and commit the blocks that wait, and return when that is done."""
+        self._written()
+        if self._waiting:
+            self._write_beside()
+            self._written()
+
+    def _write(self, block: Block, newest: Block, last: int, ended: int | None) -> None:
+        """Write and commit a block; ``newest`` is the last one of which it consists."""
+        self._written()
+        self.contents.write(self.file, block)
+        self.means = self.contents.means(newest)
+        self._commit(block.last, last, ended, cast(SeenState, block.state))  # see `_read`
+        self.tick = block.last
+
+    def _commit(self, end: int, last: int, ended: int | None, state: SeenState) -> None:
+        """Commit the ticks up to ``end``; write the end of a run that is over, and checkpoints."""
+        over = end == last or ended is not None
+        if over:
+            # As it is before the steps that follow the last tick; they change nothing that is kept.
+            read = state.read(hashed=self._hashed)
+            self._hashing = read.digest
+            self.engine.finish()
+            self.contents.finish(self.file, end, self.engine.state)
+        if ended is None:
+            self.file.commit(end)
+        else:
+            self.why = self.workload.why_ended(self.config, state())
+            self.file.end(end, self.why)
+        self._waiting.clear()
+        self._committed = time.perf_counter()
+        if end in self.keep:
+            saved = kept(self.fields, state())
+            self.file.checkpoint(end, saved, keep=self.keep.index(end))
+        due = self._due_until(end)
+        if over:  # last: with the checkpoint of the last tick a file counts as complete
+            due[end] = read
+        self._save_newest(due)
+        if ended is not None:
+            self.file.shorten()
+
+    def _due_until(self, tick: int) -> dict[int, Read]:
+        """Take the states up to a tick from those to be saved; a block may be read, not written."""
+        return {one: self._due.pop(one) for one in sorted(self._due) if one <= tick}
+
+    def _save_newest(self, due: Mapping[int, Read]) -> None:
+        """Save the states for which there are slots that take turns."""
+        for tick in list(due)[-ROTATING:]:
+            self._save(tick, due[tick].state, due[tick].sums)
+
+    def _begin_to_save(self, tick: int, read: Read) -> None:
+        """Let another thread write a checkpoint before its tick is committed, if it can wait."""
+        if self.every and read.sums is not None:
+            number, state = checkpoint_number(tick, self.every), kept(self.fields, read.state)
+            self.file.begin_checkpoint(tick, state, number, read.sums.result)
+
+    def _save(
+        self,
+        tick: int,
+        state: Mapping[str, NDArray[Any]],
+        sums: Future[dict[str, int]] | None = None,
+    ) -> None:
+        self._saved = time.perf_counter()
+        self.contents.write_checkpoint(self.file, state)
+        if self.every:
+            number = checkpoint_number(tick, self.every)
+            known = None if sums is None else sums.result
+            self.file.checkpoint(tick, kept(self.fields, state), number, sums=known)
+
+
+def checkpoint_number(tick: int, every: int) -> int:
+    """Return the number of a tick's checkpoint; one between two regular ones has the later's."""
+    return -(-tick // every)
+
+
+def block_end(tick: int, length: int, last: int, stops: Any, checkpoint: int) -> int:
+    """Return the last tick of the block after ``tick``.
+
+    That is the next tick at which the file must be written, at most ``length`` ticks on.
+    """
+    for end in range(tick + 1, min(tick + length, last) + 1):
+        if end in stops or (checkpoint and end % checkpoint == 0):
+            return end
+    return min(tick + length, last)
+
+
+def _next_length(ticks: int, seconds: float) -> int:
+    """Return how many ticks take about `BLOCK_SECONDS`."""
+    return paced(ticks, seconds, BLOCK_SECONDS, LOG_TICKS)

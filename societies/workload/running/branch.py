@@ -1,0 +1,300 @@
+"""How does a run branch off another: the same history up to a tick, and what follows anew?
+
+A branch is a run of a configuration like any other. What its history has in common with its
+parent's is copied from the parent's file, up to the newest checkpoint before the tick at which they
+part; from there it is computed. So its file is that of a straight run of its configuration.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from societies.config import read_text
+from societies.config.model import accepts
+from societies.errors import ConfigError, OutputError, option, override
+from societies.output import ResultFile, checkpoints, checksums, opening
+from societies.output.building import read_layout
+from societies.output.disk import Disk
+from societies.output.files import READING, explained
+from societies.output.layout import LAYOUT_VERSION, Layout, require_ours
+from societies.output.stored_seal import Seal
+from societies.output.trust import opened
+from societies.words import one_of, plural
+from societies.workload.declare.config import kept_ticks, recorded
+from societies.workload.declare.fields import State
+from societies.workload.declare.protocol import Workload
+from societies.workload.declare.varying import SHARED, SHARED_SHAPE
+from societies.workload.running.file import require_checkpoint
+from societies.workload.running.provenance import require_origin
+
+PARENT, PARENT_TICK = "parent", "parent_tick"
+"""Attributes of a branch: the file from which it comes, and the last tick of their history."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parent:
+    """The file from which a run branches off.
+
+    Attributes
+    ----------
+    path : of the file
+    tick : up to which both have one history
+    begin : tick of the checkpoint from which the branch is computed; 0: from the start
+    state : at that tick, None at the start
+    checkpoints : those of the parent up to ``begin`` that a straight run would have, by tick
+    """
+
+    path: Path
+    tick: int
+    begin: int
+    state: State | None
+    checkpoints: dict[int, State]
+    disk: Disk
+    layout: Layout
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Attributes of the branch's file that name its parent."""
+        created = str(self.layout.attributes.get("created", ""))
+        return {PARENT: f"{self.path.name}, created {created}", PARENT_TICK: str(self.tick)}
+
+
+def _raised(workload: Workload[Any, Any], ticks: int) -> str:
+    """Return the advice to have this number of ticks, if a configuration can have it."""
+    if not accepts(workload.config, workload.ticks_key, ticks):
+        return ""
+    return f"; raise it with {override(f'{workload.ticks_key}={ticks}')}"
+
+
+@contextmanager
+def parent_of(
+    workload: Workload[Any, Any], config: Any, path: Path, tick: int | None
+) -> Iterator[Parent]:
+    """Open the file from which a run branches off after a tick; default: its last.
+
+    Raises
+    ------
+    ConfigError
+        If the run has no tick after that.
+    OutputError
+        If the file is of another configuration or version, ends earlier, or is damaged.
+    """
+    clock = workload.clock
+    with explained(path, READING):
+        descriptor = opening.descriptor_of(path)
+    try:
+        with explained(path, READING):
+            whole = opening.sealed(path, descriptor, LAYOUT_VERSION)
+            assert whole is not None  # older layouts are refused
+            disk, seal = whole
+            with opened(path) as file:
+                require_ours(file, path, LAYOUT_VERSION)
+                layout = read_layout(file)
+            commits = checksums.commits(disk, seal)
+            wrong = [one for one in checksums.damages(disk, seal, commits) if not one.unfinished]
+            if not all(one.harmless for one in wrong):
+                raise opening.damaged(path, disk, seal, wrong)
+        end = commits.tick
+        tick = end if tick is None else tick
+        if not 0 <= tick <= end:
+            raise OutputError(
+                f"{path}: ends with {clock} {end}, so nothing can branch off after {clock} {tick}"
+                f"\nchoose {one_of(clock)} up to {end}, or let that run go on"
+            )
+        if tick >= workload.ticks(config):
+            raise ConfigError(
+                f"{option(clock, tick)}: the run has {workload.ticks(config)} "
+                f"{plural(clock)}, none after that{_raised(workload, 2 * max(1, tick))}"
+            )
+        but = (workload.ticks_key, "record", "interventions")
+        require_origin(
+            path, layout.attributes, workload, config, but, "branch off it", "this branch"
+        )
+        _require_same_past(path, layout.attributes, config, tick, clock)
+        begin, state, there = _begin(workload, config, path, tick, disk, seal, layout)
+        yield Parent(path, tick, begin, state, there, disk, layout)
+    finally:
+        os.close(descriptor)
+
+
+def _begin(
+    workload: Workload[Any, Any],
+    config: Any,
+    path: Path,
+    tick: int,
+    disk: Disk,
+    seal: Seal,
+    layout: Layout,
+) -> tuple[int, State | None, dict[int, State]]:
+    """Return the tick and state from which the branch is computed, after checking the state.
+
+    Third are the parent's checkpoints that are copied, by tick. They are read now: the parent may
+    still be running, and take their place for others.
+    """
+    there = _configuration(layout.attributes)
+    here = config.model_dump(mode="json")
+    if _recorded_of(there) != _recorded_of(here):
+        return 0, None, {}  # the parent lacks some of what is recorded here
+    if _removals_of(there) != _removals_of(here):
+        return 0, None, {}  # what is removed is drawn before the first tick, and part of the state
+    committed = min(checksums.commits(disk, seal).tick, tick)
+    kept = [one for one in kept_ticks(config) if one <= committed]
+    every = checkpoints.interval(_asked(config), layout.state_nbytes)
+    wanted = {*kept, committed // every * every if every else 0} - {0}
+    found_of = {one: checkpoints.of_tick(disk, seal.slots, one) for one in wanted}
+    # What the configuration says is kept has to be met on the way, if the parent did not keep it.
+    newest = min((one - 1 for one in kept if found_of[one] is None), default=committed)
+    found = checkpoints.latest(disk, seal.slots, newest)
+    if found is None:
+        return 0, None, {}
+    _, begin, state = found
+    require_checkpoint(workload, config, path, begin, state)
+    copied = {tick: one for tick, one in found_of.items() if one is not None and tick <= begin}
+    return begin, state, copied
+
+
+def _asked(config: Any) -> Any:
+    """Return how often a branch is to have checkpoints, as its configuration says it."""
+    return recorded(config, "checkpoint", "auto")
+
+
+def _interventions_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the interventions of a configuration, each with the keys that are set alone."""
+    return [
+        {name: value for name, value in one.items() if value not in (None, {}, [])}
+        for one in data.get("interventions") or []
+    ]
+
+
+def _removals_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the interventions that remove something."""
+    return [one for one in _interventions_of(data) if "remove" in one]
+
+
+def _recorded_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a configuration records, without what concerns checkpoints alone."""
+    record = dict(data.get("record", {}))
+    return {name: one for name, one in record.items() if name not in ("checkpoint", "keep")}
+
+
+def _configuration(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    data = read_text(str(attributes["configuration"]), "configuration").data
+    assert isinstance(data, dict)  # it was compared
+    return data
+
+
+def _require_same_past(
+    path: Path, attributes: Mapping[str, Any], config: Any, tick: int, clock: str
+) -> None:
+    """Raise OutputError if interventions before the tick are others than those of the file."""
+
+    def past(data: Mapping[str, Any]) -> list[Any]:
+        return [one for one in _interventions_of(data) if one[clock] < tick]
+
+    before, now = past(_configuration(attributes)), past(config.model_dump(mode="json"))
+    if before != now:
+        other = next((one for one in now if one not in before), None) or before[0]
+        raise OutputError(
+            f"{path}: has other interventions before {clock} {tick}, such as that of {clock} "
+            f"{other[clock]}; what is past cannot be changed\n"
+            f"branch off earlier, with {option(clock, other[clock])}"
+        )
+
+
+def require_other(path: Path, parent: Path) -> None:
+    """Raise OutputError if a branch would replace the file that it comes from."""
+    if path.exists() and parent.exists() and path.samefile(parent):
+        raise OutputError(
+            f"{path}: is the file from which the run branches off\n"
+            f"name another one with {option('out')}"
+        )
+
+
+def copy_history(parent: Parent, file: ResultFile, config: Any) -> None:
+    """Write everything up to the parent's checkpoint into the new file, and commit it."""
+    tick, clock = parent.begin, parent.layout.clock
+    if not tick:
+        return
+    for name, variable in file.variables.items():
+        axis = parent.layout.axis(variable)
+        if axis is None:
+            continue  # written when the run goes on
+        dim = variable.dims[axis]
+        ticks = parent.layout.coordinates[dim].values
+        rows = int(np.count_nonzero(ticks + variable.lag <= tick))
+        if rows:
+            part = parent.disk.read(name, *[slice(None)] * axis, slice(0, rows))
+            file.write(name, part, **{dim: slice(0, rows)})
+    for name, table in parent.layout.tables.items():
+        ticks = parent.disk.read(f"{table.place}/{clock}")
+        rows = int(np.count_nonzero((ticks >= 0) & (ticks <= tick)))
+        columns = {
+            column.name: parent.disk.read(f"{table.place}/{column.name}", slice(0, rows))
+            for column in table.columns
+        }
+        file.append(name, columns)
+    file.commit(tick)
+    _copy_checkpoints(parent, file, config)
+
+
+def _copy_checkpoints(parent: Parent, file: ResultFile, config: Any) -> None:
+    """Write those of the parent's checkpoints that a straight run would have made on the way."""
+    kept, every = kept_ticks(config), file.checkpoint_interval(_asked(config))
+    for tick, state in sorted(parent.checkpoints.items()):
+        if tick in kept:
+            file.checkpoint(tick, state, keep=kept.index(tick))
+        if every and tick % every == 0:
+            file.checkpoint(tick, state, tick // every)
+
+
+def last_tick(path: Path) -> int:
+    """Return the last complete tick of a file."""
+    with explained(path, READING):
+        descriptor = opening.descriptor_of(path)
+        try:
+            whole = opening.sealed(path, descriptor, LAYOUT_VERSION)
+            assert whole is not None  # older layouts are refused
+            return checksums.commits(*whole).tick
+        finally:
+            os.close(descriptor)
+
+
+def with_values(config: Any, tick: int, values: Mapping[str, Any]) -> Any:
+    """Return the configuration whose values are changed at the end of a tick, as an intervention.
+
+    Raises
+    ------
+    ConfigError
+        If a value cannot be changed.
+    """
+    if "interventions" not in type(config).model_fields:
+        raise ConfigError(
+            f"{config.workload} has no key interventions: its values cannot be changed on the way"
+        )
+    from societies.workload.declare.registry import config_from_dict, workload
+
+    if "interventions" in {key.partition(".")[0] for key in values}:
+        raise ConfigError(
+            "interventions: a branch has those of CONFIG; write them there, or name the values "
+            f"that change after {option('tick')}: {override('KEY=VALUE')}"
+        )
+    data, clock = config.model_dump(mode="json"), workload(config.workload).clock
+    data["interventions"] = [*data["interventions"], {clock: tick, "set": dict(values)}]
+    own = f"interventions.{len(data['interventions']) - 1}"
+    try:
+        changed = config_from_dict(data)
+    except ConfigError as error:  # whoever branches off wrote no intervention
+        text = str(error).replace(f"{own}.set.", "")
+        text = text.replace(f"{own}.{clock}: ", f"{option(clock)}: ")
+        text = text.replace(SHARED, "stays as in the parent; only parameters of the model change")
+        text = text.replace(SHARED_SHAPE, "it stays as in the parent")
+        raise ConfigError(text.replace(f"{own}: ", "")) from None
+    changed._table = config.table
+    return changed

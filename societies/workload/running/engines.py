@@ -1,0 +1,805 @@
+"""Who carries out the steps? An OpenCL device or plain Python, behind the same few methods.
+
+The module is long because each method of the one engine is read next to that of the other, whose
+result must be the same.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import ChainMap
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reference_py.copies import Copy
+from societies.errors import SocietiesError
+from societies.kerneltext.source import Source, amalgamate
+from societies.opencl import Device, DeviceArray, Program, get_all
+from societies.opencl.debug import translated_errors
+from societies.opencl.staging import Staging
+from societies.workload.declare.fields import (
+    SERIES,
+    State,
+    initial_state,
+    initial_values,
+    kept,
+    state_hash,
+)
+from societies.workload.declare.measured import Stopwatch
+from societies.workload.declare.phases import BoundPhases, Step, kernel_files
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.profile import Profile
+from societies.workload.running.programs import require_allowed
+
+P = TypeVar("P")
+
+LOG_TICKS = 64
+"""Most ticks of a block, whose logs the host reads at once."""
+
+LOG_ROWS = LOG_TICKS + 1
+"""Rows of a log on the device: those of a block, and one that was logged before and holds still."""
+
+LOG_ROW = "log_row"
+"""Parameter of kernels that write logs themselves: the row of the tick."""
+
+ENDED = "ended"
+"""Field of the tick at which a copy's run ended, -1 while it goes on.
+
+Kernels leave the kept arrays of a copy that has ended as they are, so that it does not matter when
+the host looks. The reference does not call phases for such a copy.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A program that an engine has built, for others with the same text.
+
+    It holds no array: an engine that has given it on can be dropped with all of its memory.
+
+    Attributes
+    ----------
+    device : on which it runs
+    text : files of kernels, macros and header
+    program : Program
+    """
+
+    device: Device
+    text: tuple[list[str], dict[str, Any], str]
+    program: Program
+
+
+class Engine(Protocol):
+    """What a run needs of whoever carries it out."""
+
+    parameters: Any
+    built: Built | None
+    """What another engine with the same kernels need not build; None without kernels."""
+
+    def start(self) -> None:
+        """Put all copies where they are before the first tick."""
+
+    def step(self, step: Step, tick: int) -> None:
+        """Run one step of a tick."""
+
+    def steps(self, tick: int) -> Iterator[Step]:
+        """Yield the steps of a tick, one at a time: a step may depend on what is seen by then."""
+
+    def run_ticks(self, first: int, last: int) -> None:
+        """Run whole ticks, at most `LOG_TICKS`, and log them."""
+
+    throttled: bool
+    """Whether launches leave time to other threads, which write a file perhaps; set by anybody."""
+
+    def logs(self, *, borrowed: bool = False) -> State:
+        """Return the logged fields of the last `run_ticks`: (copy, tick, ...).
+
+        Borrowed ones hold until logs are borrowed again: their memory may be the same.
+        """
+
+    def events(self) -> dict[str, NDArray[np.int32]]:
+        """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
+
+    def measured(self) -> State:
+        """Return what was measured of the ticks of the last `run_ticks`; {} if it is not timed."""
+
+    def ended(self) -> int | None:
+        """Return the tick at which the last copy ended, None while one goes on."""
+
+    def finish(self) -> None:
+        """Run the steps after the last tick."""
+
+    block_seconds: float
+    """Seconds that a block of ticks is to take: an interruption loses no more."""
+
+    def wait(self) -> None:
+        """Return when everything asked for is done."""
+
+    def state(self) -> State:
+        """Return a copy of every array of the state."""
+
+    def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield what `state` returns, in the order of the table, each array when it is copied."""
+
+    def arrays(self, *names: str) -> State:
+        """Return copies of some arrays of the state."""
+
+    def load(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the kept arrays of the state."""
+
+    def hash(self) -> str:
+        """Return the hash of the kept state."""
+
+    def profiled(self) -> Profile:
+        """Measure every phase of all ticks from now on, and return what will hold the result."""
+
+
+FINISH = -1
+"""The tick that phases of `Workload.finish` are given."""
+
+
+class _ReportedWords(Mapping[str, NDArray[Any]]):
+    """Arrays of the state as they are when they are read; only the reading of one waits."""
+
+    def __init__(self, read: Callable[[tuple[str, ...]], State]) -> None:
+        self._read = read
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self._read((name,))[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+class _Attributes(dict[str, Any]):
+    """The attributes of an object by name, looked up when they are asked for."""
+
+    def __init__(self, of: Any) -> None:
+        super().__init__()
+        self._of = of
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and hasattr(self._of, name)
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(self._of, name)
+
+
+BLOCK_SECONDS = 0.5
+"""What a block of ticks takes where nothing is moved for it."""
+
+
+class _Base(Generic[P]):
+    """What both engines know of their workload.
+
+    Parameters
+    ----------
+    workload : Workload
+    p : its parameters
+    first, copies : int
+        Number of the first copy, and how many there are.
+    numbers : (copy,) int, optional
+        Number of each copy of the ensemble, where they do not follow each other: copies of one
+        number have the same random draws.
+    """
+
+    def __init__(
+        self,
+        workload: Workload[Any, P],
+        p: P,
+        first: int,
+        copies: int,
+        numbers: NDArray[Any] | None = None,
+    ) -> None:
+        require_allowed(workload.programs(p))  # whatever is done with a configuration has an engine
+        self.workload, self.parameters, self.first, self.copies = workload, p, first, copies
+        self._numbers_of_all = numbers
+        self.block_seconds = BLOCK_SECONDS
+        self.throttled = False
+        self.built: Built | None = None
+        self.fields = dict(workload.arrays(p))
+        self.sizes = dict(workload.lengths(p))
+        self._event_kinds = dict(workload.events(p))
+        self.profile: Profile | None = None
+        self._changes, self._stretch, self._tick = tuple(workload.changes(p)), 0, 0
+        self._place = 0  # of the first copy, among all those of the parameters
+        self._begun = 1  # first tick of the last block
+        self._stopwatch = Stopwatch(workload.timed, self.wait, self._launched)
+        self._together = False  # whether ticks that are timed are not waited for
+
+    def _enter(self, tick: int) -> None:
+        """Have the parameters that hold in a tick; the steps after the last keep those they find.
+
+        What happens at the end of a tick holds from the next one on.
+        """
+        stretch = self._stretch if tick == FINISH else bisect_left(self._changes, tick)
+        if stretch != self._stretch:
+            self._stretch, self._tick = stretch, tick
+            self._parameters_changed()
+
+    def at(self, place: int) -> None:
+        """Carry out other copies from now on: so many, from this place of the ensemble on.
+
+        Places after the last one are served as the last one is, with other random draws.
+        """
+        self.first += place - self._place
+        self._place = place
+        self._parameters_changed()
+
+    def copy_numbers(self) -> NDArray[np.uint32]:
+        """Return the number of each copy that is carried out, by which it draws."""
+        if self._numbers_of_all is None:
+            return np.arange(self.first, self.first + self.copies, dtype=np.uint32)
+        places = np.arange(self._place, self._place + self.copies)
+        last = len(self._numbers_of_all) - 1
+        return self._numbers_of_all[np.minimum(places, last)].astype(np.uint32)
+
+    def _of_copies(self) -> dict[str, NDArray[Any]]:
+        """Return the tables with an entry for each copy that is carried out."""
+        places = np.arange(self._place, self._place + self.copies)
+        tables = self.workload.parameters_of_copies(self.parameters, self._tick)
+        numbers = {f"{self.workload.copies}_numbers": self.copy_numbers()}
+        return numbers | {
+            name: np.ascontiguousarray(table[np.minimum(places, len(table) - 1)])
+            for name, table in tables.items()
+        }
+
+    def _parameters_changed(self) -> None:
+        """Replace the parameters by those of the copies that are carried out, in this tick."""
+        raise NotImplementedError
+
+    def initial(self) -> State:
+        """Return every array as it is before the first phase."""
+        return initial_state(self.fields, self.sizes, self.copies, self.parameters, self._place)
+
+    def state(self) -> State:
+        """Return a copy of every array of the state."""
+        raise NotImplementedError
+
+    def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield what `state` returns, in the order of the table, each array when it is copied."""
+        yield from self.state().items()
+
+    def step(self, step: Step, tick: int) -> None:
+        """Run one step of a tick."""
+        raise NotImplementedError
+
+    def wait(self) -> None:
+        """Return when everything asked for is done."""
+        raise NotImplementedError
+
+    def _run_tick(self, tick: int) -> None:
+        """Run the steps of a tick, and measure it if the workload is timed."""
+        if self.profile is None and not self.workload.timed:
+            for step in self.steps(tick):  # the quick way: this is the inner loop of every run
+                self.step(step, tick)
+            return
+        with nullcontext() if self._together else self._stopwatch.tick():
+            for step in self.steps(tick):
+                with nullcontext() if self.profile is None else self.profile.phase(step.phase):
+                    self.step(step, tick)
+
+    def profiled(self) -> Profile:
+        """Measure every phase of all ticks from now on, and return what will hold the result."""
+        self.profile = Profile()
+        return self.profile
+
+    def _profiling(self) -> AbstractContextManager[None]:
+        """Measure what happens meanwhile, if that is wanted."""
+        return nullcontext() if self.profile is None else self.profile.ticks(self.wait)
+
+    def _launched(self) -> int:
+        """Return how many kernels were launched so far."""
+        return 0
+
+    def measured(self) -> State:
+        """Return what was measured of the ticks of the last `run_ticks`; {} if it is not timed."""
+        ended = self.ended() if self._together else None
+        return self._stopwatch.measured(None if ended is None else ended - self._begun + 1)
+
+    def arrays(self, *names: str) -> State:
+        """Return copies of some arrays of the state."""
+        return self._arrays(names)
+
+    def _arrays(self, names: tuple[str, ...]) -> State:
+        raise NotImplementedError
+
+    def steps(self, tick: int) -> Iterator[Step]:
+        """Yield the steps of a tick, one at a time: a step may depend on what is seen by then."""
+        yield from self.workload.schedule(self.parameters, tick, _ReportedWords(self._arrays))
+
+    def start(self) -> None:
+        """Put all copies where they are before the first tick."""
+        self._reset()
+        for step in self.steps(0):
+            self.step(step, 0)
+
+    def load(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the kept arrays of the state."""
+        if any(field.constant for field in self.fields.values()):
+            self.start()  # makes the constant arrays again
+        else:
+            self._reset()
+        self._set(kept(self.fields, state))
+
+    def set_parameters(self, p: P) -> None:
+        """Have other parameters with arrays of the same shapes: set constant arrays that differ.
+
+        All else stays as it is, and is of no importance to whoever begins with the first tick.
+        """
+        fields = {name: field for name, field in self.fields.items() if field.constant}
+        before = initial_state(fields, self.sizes, self.copies, self.parameters, self._place)
+        after = initial_state(fields, self.sizes, self.copies, p, self._place)
+        self.parameters = p
+        self._parameters_changed()
+        self._set({k: new for k, new in after.items() if not np.array_equal(new, before[k])})
+
+    def finish(self) -> None:
+        """Run the steps after the last tick."""
+        for step in self.workload.finish(self.parameters):
+            self.step(step, FINISH)
+
+    def _reset(self) -> None:
+        """Have every array as it is before the first phase."""
+        raise NotImplementedError
+
+    def put(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace the whole state by what `state` returned, kept or not."""
+        self._set(state)
+
+    def _set(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Replace some arrays of the state."""
+        raise NotImplementedError
+
+    def ended(self) -> int | None:
+        """Return the tick at which the last copy ended, None while one goes on."""
+        return ended_at(self._arrays((ENDED,))) if ENDED in self.fields else None
+
+    def kept(self) -> State:
+        """Return a copy of the part of the state that a checkpoint holds."""
+        return kept(self.fields, self.state())
+
+    def hash(self) -> str:
+        """Return the hash of the kept state."""
+        return state_hash(self.fields, self.state())
+
+
+def ended_at(state: Mapping[str, NDArray[Any]]) -> int | None:
+    """Return the tick at which the last copy of a state ended, None while one goes on."""
+    ticks = state.get(ENDED)
+    return int(ticks.max()) if ticks is not None and (ticks >= 0).all() else None
+
+
+def text(workload: Workload[Any, Any], config: Any, macros: Mapping[str, Any]) -> Source:
+    """Return the text of all kernels of a configuration, further macros in front."""
+    p = workload.parameters(config)
+    source, phases = workload.source(p), workload.phases(p, workload.count(config))
+    return amalgamate(kernel_files(phases), {**source.macros, **macros}, source.header)
+
+
+class DeviceEngine(_Base[P]):
+    """All copies on an OpenCL device.
+
+    Parameters
+    ----------
+    workload, p, first, copies, numbers
+        As for `_Base`.
+    device : Device
+    work_items : int, optional
+        Work-items per workgroup; the results do not depend on it.
+    only : collection of str, optional
+        Phases that will be run; the kernels of others are not built.
+    like : Built, optional
+        Program of another engine on the device, which is used if it has the same text: where only
+        sizes or values differ nothing is built.
+
+    Raises
+    ------
+    DeviceError
+        If the kernels do not build or the arrays do not fit.
+    """
+
+    def __init__(
+        self,
+        workload: Workload[Any, P],
+        p: P,
+        device: Device,
+        *,
+        first: int = 0,
+        copies: int = 1,
+        numbers: NDArray[Any] | None = None,
+        work_items: int | None = None,
+        only: Collection[str] | None = None,
+        like: Built | None = None,
+    ) -> None:
+        super().__init__(workload, p, first, copies, numbers)
+        self.device = device
+        self._together = workload.timed and workload.timed_together(p)
+        self._state: dict[str, DeviceArray] = {
+            name: device.empty((copies, *field.shape(self.sizes)), field.dtype)
+            for name, field in self.fields.items()
+        }
+        self._initialise()
+        self._logs = {
+            name: device.zeros((LOG_ROWS, copies, *field.shape(self.sizes)), field.dtype)
+            for name, field in self.fields.items()
+            if field.logged and field.nbytes(self.sizes)
+        }
+        arguments = self._event_arrays()
+        self._ran = 0
+        self._staging = {name: Staging(device) for name in self._logs}
+        # For each log: pairs of a tick of the block and the row that holds from it on; and the row
+        # that was copied in an earlier block, if it still holds.
+        self._rows: dict[str, list[tuple[int, int]]] = {name: [] for name in self._logs}
+        self._carried: dict[str, int | None] = dict.fromkeys(self._logs)
+        arguments |= {f"{name}_log": log for name, log in self._logs.items()}
+        source, phases = workload.source(p), dict(workload.phases(p, copies))
+        self._given = source.arguments
+        if only is not None:
+            phases = {name: one for name, one in phases.items() if name in only}
+        size = work_items or workload.work_items(p, copies, device)
+        macros = {**source.macros, **({source.work_items: size} if source.work_items else {})}
+        files = kernel_files(phases)
+        text = (files, macros, source.header)
+        if like is None or like.device is not device or like.text != text:
+            program = Program(device, files, macros=macros, header=source.header)
+            like = Built(device, text, program)
+        self.built, self.program = like, like.program
+        self.run_step = BoundPhases(
+            phases,
+            self.program,
+            arrays=self._state,
+            arguments=ChainMap(
+                {**source.arguments, **self._of_copies()}, arguments, *self._numbers()
+            ),
+            changing=[*workload.step_arguments, f"first_{workload.copies}", LOG_ROW],
+            work_items=size,
+            on_cpu=bool(source.macros.get("DEVICE_IS_CPU", device.kind == "cpu")),
+            tick=workload.clock,
+        )
+        self.run_step.numbers |= {f"first_{workload.copies}": first, LOG_ROW: 0}
+        logs = {f"{name}_log": name for name in self._logs}
+        self._by_kernels = {logs[name] for name in self.run_step.parameters if name in logs}
+        self._copied = {name for name in self._logs if name not in self._by_kernels}
+        self.run_step.written |= self._logs.keys()
+
+    def _numbers(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what every kernel may ask for by name: sizes, then numbers of the parameters."""
+        numbers = {
+            "copies": self.copies,
+            **{f"{dim}s": length for dim, length in self.sizes.items()},
+        }
+        return numbers, _Attributes(self.parameters)
+
+    def _event_arrays(self) -> dict[str, Any]:
+        arguments: dict[str, Any] = {}
+        for name, kind in self._event_kinds.items():
+            rows = LOG_TICKS * kind.rows
+            log = self.device.zeros((rows, self.copies, kind.columns), np.int32)
+            count = self.device.zeros(self.copies, np.uint32)
+            arguments |= {f"{name}_log": log, f"{name}_count": count, f"{name}_rows": rows}
+        self._event_logs = arguments
+        return arguments
+
+    def step(self, step: Step, tick: int) -> None:
+        """Run one step of a tick."""
+        self._enter(tick)
+        self.run_step(step, tick)
+
+    def set_parameters(self, p: P) -> None:
+        """As `_Base.renew`; arrays of the parameters that kernels are handed follow as well."""
+        before, self._given = self._given, self.workload.source(p).arguments
+        super().set_parameters(p)
+        memory = self.run_step.memory
+        for name, value in self._given.items():
+            if name in memory and not np.array_equal(value, before[name]):
+                memory[name].set(value)
+
+    def _parameters_changed(self) -> None:
+        self.run_step.numbers[f"first_{self.workload.copies}"] = self.first
+        for name, array in self._of_copies().items():
+            if name in self.run_step.memory:  # else no kernel reads it
+                self.run_step.memory[name].set(array)
+
+    def run_ticks(self, first: int, last: int) -> None:
+        """Run whole ticks, at most `LOG_TICKS`, and log them."""
+        if last - first >= LOG_TICKS:
+            raise ValueError(f"{last - first + 1} ticks at once; {LOG_TICKS} can be logged")
+        self._stopwatch.reset()
+        self._begun = first
+        self.run_step.throttled = self.throttled
+        for name in self._event_kinds:
+            self._event_logs[f"{name}_count"].fill(0)
+        for name in self._copied:
+            rows = self._rows[name]
+            # The last row still holds if nothing has written the field since it was copied.
+            carried = None if name in self.run_step.written else rows[-1][1]
+            self._carried[name] = carried
+            self._rows[name] = [] if carried is None else [(0, carried)]
+        timed, together = self.workload.timed, self._together
+        with self._profiling(), self._stopwatch.together() if together else nullcontext():
+            every = range(first, last + 1)
+            for tick in every if timed else self.workload.busy(self.parameters, first, last):
+                if tick > first:
+                    self._log(0)  # of the ticks before, if none of them was busy
+                self.run_step.numbers[LOG_ROW] = tick - first
+                self._run_tick(tick)
+                self._log(tick - first)
+                if together:
+                    self._stopwatch.launched_tick()
+            self._log(0)
+        self._ran = last - first + 1
+
+    def _run_tick(self, tick: int) -> None:
+        """Run the steps of a tick; those that are always the same are ready to be launched."""
+        if self.profile is None and (self._together or not self.workload.timed):
+            steps = self.workload.schedule(self.parameters, tick, _ReportedWords(self._arrays))
+            if type(steps) is tuple:
+                self._enter(tick)
+                self.run_step.all(steps, tick)
+            else:  # the quick way: this is the inner loop of every run
+                for step in steps:
+                    self.step(step, tick)
+        else:
+            super()._run_tick(tick)
+
+    def profiled(self) -> Profile:
+        """Measure every phase of all ticks from now on, and return what will hold the result.
+
+        Raises
+        ------
+        DeviceError
+            Later, if the device was chosen with ``profiling=False``.
+        """
+        self.device.launched = []
+        self.profile = Profile(self.device.launched, self.program.arrays_used())
+        return self.profile
+
+    def wait(self) -> None:
+        """Return when everything asked for is done."""
+        self.device.finish()
+
+    def _launched(self) -> int:
+        """Return how many kernels were launched so far."""
+        return self.device.counters.launches
+
+    def _log(self, row: int) -> None:
+        """Copy the tick's logged fields into the logs, on the device: nothing waits.
+
+        Those that no launch has written since are left out: a copy costs as much as a launch.
+        """
+        written = self.run_step.written
+        if not written:
+            return
+        for name in self._copied & written:
+            log = self._logs[name]
+            array, rows, carried = self._state[name], self._rows[name], self._carried[name]
+            place = len(rows)
+            if carried is not None:
+                place -= place <= carried  # not over the row that was copied earlier
+            rows.append((row, place))
+            with translated_errors(f"keeping {name} of a tick"):
+                self.device.api.enqueue_copy(
+                    self.device.queue,
+                    log.buffer,
+                    array.buffer,
+                    byte_count=array.nbytes,
+                    dst_offset=place * array.nbytes,
+                )
+        written.clear()
+
+    def logs(self, *, borrowed: bool = False) -> State:
+        """Return the logged fields of the last `run_ticks`: (copy, tick, ...).
+
+        Those that are ``borrowed`` hold until logs are borrowed again.
+        """
+        found = {}
+        for name, log in self._logs.items():
+            place = self._staging[name] if borrowed else None
+            if name in self._by_kernels:
+                found[name] = log.get(self._ran, place).swapaxes(0, 1)
+                continue
+            ticks, rows = np.array(self._rows[name], np.intp).T
+            wanted = rows[np.searchsorted(ticks, np.arange(self._ran), side="right") - 1]
+            logged = log.get(int(rows.max()) + 1, place)
+            in_order = np.array_equal(wanted, np.arange(len(logged)))
+            found[name] = (logged if in_order else logged[wanted]).swapaxes(0, 1)
+        return found
+
+    def events(self) -> dict[str, NDArray[np.int32]]:
+        """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
+        found = {}
+        for name, kind in self._event_kinds.items():
+            counts = self._event_logs[f"{name}_count"].get()
+            rows = []
+            if counts.any():
+                log = self._event_logs[f"{name}_log"].get(int(counts.max()))
+                copy, row = np.nonzero(np.arange(len(log)) < counts[:, np.newaxis])
+                rows = [np.column_stack([copy.astype(np.int32), log[row, copy]])]
+            found[name] = split_by_tick(rows, kind.columns)
+        return found
+
+    def _arrays(self, names: tuple[str, ...]) -> State:
+        return {name: self._state[name].get() for name in names}
+
+    def state(self) -> State:
+        """Return a copy of every array of the state."""
+        return get_all(self._state)
+
+    def each(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield what `state` returns, in the order of the table, each array when it is copied."""
+        for name, array in self._state.items():
+            yield name, array.get()
+
+    def _set(self, state: Mapping[str, NDArray[Any]]) -> None:
+        for name, array in state.items():
+            self._state[name].set(array)
+        self.run_step.written |= state.keys()
+
+    def _reset(self) -> None:
+        self._initialise()
+        self.run_step.written |= self._state.keys()
+
+    def _initialise(self) -> None:
+        """Have every array as it is before the first phase; what is one number is not uploaded."""
+        values = initial_values(self.fields, self.parameters, self.copies, self._place)
+        for name, value in values.items():
+            array = self._state[name]
+            if value.ndim:
+                array.set(np.broadcast_to(value, array.shape))
+            else:
+                array.fill(value)
+
+
+class ReferenceEngine(_Base[P]):
+    """All copies in plain Python, the definition of every result.
+
+    Parameters
+    ----------
+    workload, p, first, copies, numbers
+        As for `_Base`.
+    ensemble : int
+        Copies of the whole ensemble, if these are a batch of it.
+    """
+
+    def __init__(
+        self,
+        workload: Workload[Any, P],
+        p: P,
+        *,
+        first: int = 0,
+        copies: int = 1,
+        numbers: NDArray[Any] | None = None,
+        ensemble: int = 0,
+    ) -> None:
+        super().__init__(workload, p, first, copies, numbers)
+        self._all = ensemble or copies
+        self._functions = workload.reference(p)
+        self._parameters_changed()
+        self._series = tuple(workload.series(p))
+        self._set_series = "its reference"  # the function that has set the series last
+        self.copies_now = self._unpack(self.initial())
+        self._logged: dict[str, list[Any]] = {}
+
+    def step(self, step: Step, tick: int) -> None:
+        """Run one step of a tick."""
+        self._enter(tick)
+        function = self._functions.get(step.phase)
+        if function is None:
+            known = ", ".join(self._functions)
+            raise SocietiesError(
+                f"workload {self.workload.name}: its reference has no function for the phase "
+                f"'{step.phase}'; it has {known or 'none'}"
+            )
+        for p, copy in zip(self._of_copy, self.copies_now, strict=True):
+            ended = getattr(copy, ENDED, -1)
+            if tick == FINISH or ended < 0 or ended == tick:  # the tick that ends it is a whole one
+                before = getattr(copy, SERIES, None)
+                function(p, copy, tick, **step.arguments)
+                found = getattr(copy, SERIES, None)
+                if found is not before:
+                    self._set_series = f"{function.__module__}.{function.__qualname__}"
+
+    def at(self, place: int) -> None:
+        """Carry out other copies from now on, whose state is to be loaded."""
+        super().at(place)
+        for number, copy in zip(self.copy_numbers().tolist(), self.copies_now, strict=True):
+            copy.index = number
+
+    def _parameters_changed(self) -> None:
+        places = range(self._place, min(self._place + self.copies, self._all))
+        found = [self.workload.parameters_of_copy(self.parameters, i, self._tick) for i in places]
+        self._of_copy = found + found[-1:] * (self.copies - len(found))
+
+    def run_ticks(self, first: int, last: int) -> None:
+        """Run whole ticks and log them."""
+        self._stopwatch.reset()
+        self._logged = {name: [] for name, field in self.fields.items() if field.logged}
+        for copy in self.copies_now:
+            for name in self._event_kinds:
+                getattr(copy, name).clear()
+        with self._profiling():
+            for tick in range(first, last + 1):
+                self._run_tick(tick)
+                for name, rows in self._logged.items():
+                    rows.append(self._arrays((name,))[name])
+
+    def wait(self) -> None:
+        """Return at once: plain Python has nothing left to do."""
+
+    def logs(self, *, borrowed: bool = False) -> State:
+        """Return the logged fields of the last `run_ticks`: (copy, tick, ...)."""
+        return {name: np.stack(rows, axis=1) for name, rows in self._logged.items()}
+
+    def events(self) -> dict[str, NDArray[np.int32]]:
+        """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
+        found = {}
+        for name, kind in self._event_kinds.items():
+            rows = [
+                np.array([[place, *row]], np.int32)
+                for place, copy in enumerate(self.copies_now)
+                for row in getattr(copy, name)
+            ]
+            found[name] = split_by_tick(rows, kind.columns)
+        return found
+
+    def _arrays(self, names: tuple[str, ...]) -> State:
+        return {
+            name: np.array(
+                [self._value(copy, name) for copy in self.copies_now], self.fields[name].dtype
+            ).reshape((self.copies, *self.fields[name].shape(self.sizes)))
+            for name in names
+        }
+
+    def _value(self, copy: Copy, name: str) -> Any:
+        value = getattr(copy, name)
+        if not isinstance(value, dict):
+            return value
+        if missing := [series for series in self._series if series not in value]:
+            raise SocietiesError(
+                f"workload {self.workload.name}: {self._set_series} sets no value of the series "
+                f"{', '.join(missing)}, which series() names"
+            )
+        return [value[series] for series in self._series]
+
+    def state(self) -> State:
+        """Return a copy of every array of the state."""
+        return self._arrays(tuple(self.fields))
+
+    def _reset(self) -> None:
+        self.copies_now = self._unpack(self.initial())
+
+    def _set(self, state: Mapping[str, NDArray[Any]]) -> None:
+        for place, copy in enumerate(self.copies_now):
+            for name, array in state.items():
+                one = array[place]
+                setattr(copy, name, one.copy() if self.workload.numpy else one.tolist())
+
+    def _unpack(self, state: State) -> list[Copy]:
+        events = tuple(self._event_kinds)
+        return [
+            Copy(
+                number,
+                {
+                    name: array[i].copy() if self.workload.numpy else array[i].tolist()
+                    for name, array in state.items()
+                },
+                events,
+            )
+            for i, number in enumerate(self.copy_numbers().tolist())
+        ]
+
+
+def split_by_tick(rows: list[NDArray[np.int32]], columns: int = 0) -> NDArray[np.int32]:
+    """Return all rows by tick, those of a tick by copy."""
+    if not rows:
+        return np.empty((0, columns + 1), np.int32)
+    table = np.concatenate(rows)
+    return table[np.argsort(table[:, 1], kind="stable")]

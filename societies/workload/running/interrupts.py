@@ -1,0 +1,166 @@
+"""How does a run stop: at a signal, after a tick that is whole, or when its device fails?"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from societies import signals
+from societies.errors import DeviceError, DeviceFailed, Interrupted
+from societies.output import ResultFile
+from societies.signals import Stopped
+from societies.words import plural
+
+_OF_PROCESS = (signals.stop, signal.default_int_handler)
+"""Handlers to which a signal that came too late is not passed on: the run is complete, and its
+report would be lost."""
+
+
+class Interruption:
+    """Whether Ctrl-C, SIGTERM or SIGHUP came. The second ends a run at once, unless it is writing.
+
+    Attributes
+    ----------
+    number : of the first signal; 0: none has come
+    """
+
+    def __init__(self) -> None:
+        self.number = 0
+        self._first = self._second = False
+
+    def is_set(self) -> bool:
+        """Whether a signal came."""
+        return bool(self.number)
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Let a second signal end the block with `Stopped`."""
+        self._second = True
+        try:
+            yield
+        finally:
+            self._second = False
+
+    @contextmanager
+    def at_first(self) -> Iterator[None]:
+        """Let the first signal end the block, and one that came before, with `Stopped`."""
+        self._first = True
+        try:
+            self.check()
+            yield
+        finally:
+            self._first = False
+        self.check()
+
+    @contextmanager
+    def building(self) -> Iterator[None]:
+        """Let the first signal end the building of kernels, which a block does, with `Stopped`."""
+        try:
+            with self.at_first():
+                yield
+        except DeviceError:
+            self.check()  # compilers stop at Ctrl-C with errors of their own
+            raise
+
+    def check(self) -> None:
+        """Raise `Stopped` if a signal came."""
+        if self.number:
+            raise Stopped(self.number)
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """Handle a signal."""
+        if not signals.counts(number):
+            return
+        again, self.number = self.is_set(), self.number or number
+        if self._first or (again and self._second):
+            raise Stopped(self.number)
+
+
+@contextmanager
+def interrupts() -> Iterator[Interruption]:
+    """Turn the first signal into a flag, so that a tick is finished and saved before stopping.
+
+    A signal that is ignored stays ignored, and a SIGTERM or SIGHUP for which the calling program
+    has a handler goes to that. Where SIGTERM or SIGHUP would have ended the process, it does so
+    after the block. In another thread than the main one nothing changes: no signal comes there.
+    """
+    flag = Interruption()
+    if threading.current_thread() is not threading.main_thread():
+        yield flag
+        return
+    before: dict[int, Any] = {}
+    for number in signals.ENDING:
+        now = signal.getsignal(number)
+        if _replaceable(number, now):
+            before[number] = now
+            signal.signal(number, flag.handle)
+    whole = False
+    try:
+        yield flag
+        whole = True
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        former = before.get(flag.number)
+        if isinstance(outer := _owner(former), Interruption):
+            outer.number = outer.number or flag.number
+        elif former == signal.SIG_DFL:
+            signal.raise_signal(flag.number)
+        elif whole and callable(former) and former not in _OF_PROCESS:
+            former(flag.number, None)  # too late to stop this run: the caller may run others
+
+
+def _replaceable(number: int, handler: Any) -> bool:
+    """Return whether a run may handle a signal instead of what does so now."""
+    if handler in (None, signal.SIG_IGN):  # of another language; started in the background
+        return False
+    ours = handler in (signal.SIG_DFL, signals.stop)
+    return ours or number == signal.SIGINT or isinstance(_owner(handler), Interruption)
+
+
+def _owner(handler: Any) -> Any:
+    return getattr(handler, "__self__", None)
+
+
+def interrupted(
+    clock: str, file: ResultFile | None, last: int, error: BaseException
+) -> Interrupted:
+    """Return the message after a signal, the first one or an impatient second one."""
+    number = signals.number_of(error)
+    if file is None or not file.placed:
+        return Interrupted(f"interrupted before {clock} 1; nothing was written", None, number)
+    tick = file.ticks_committed
+    done = f"after {clock} {tick}{_of(last, file)}; all of it is"
+    if not tick:
+        done = f"before {clock} 1; the start is"
+    lost = (
+        "" if file.slots else f"\nit has no checkpoints, so resuming it begins with {clock} 1 again"
+    )
+    return Interrupted(f"interrupted {done} in {file.path}{lost}", file.path, number)
+
+
+def _of(last: int, file: ResultFile) -> str:
+    """Return of how many ticks; nothing where that is only a bound, as of a search."""
+    return "" if file.open_ended else f" of {last}"
+
+
+@contextmanager
+def device_failures(clock: str, file: ResultFile, last: int) -> Iterator[None]:
+    """Add what is in the file to the error of a device that fails in a run of ``last`` ticks."""
+    try:
+        yield
+    except DeviceError as error:
+        tick = file.ticks_committed
+        done = (
+            f"all {plural(clock)} up to {tick}{_of(last, file)}"
+            if tick
+            else f"the start, before {clock} 1,"
+        )
+        anew = "" if file.slots else f" from {clock} 1 on, as it has no checkpoints"
+        raise DeviceFailed(
+            f"{error}\n{file.path} holds {done} and can be resumed{anew}", file.path
+        ) from error

@@ -1,0 +1,202 @@
+"""What would a run do, and with what sizes, memory and launches? Nothing is built or written."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from societies.config.model import WorkloadConfig
+from societies.errors import OutputError
+from societies.opencl import Device
+from societies.output.checkpoints import interval
+from societies.words import plural
+from societies.workload.declare.config import recorded
+from societies.workload.declare.contents import contents_of
+from societies.workload.declare.phases import launches_of, scratch_bytes
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.batches import Room, batch_size
+from societies.workload.running.branch import parent_of
+from societies.workload.running.devices import chosen_device
+from societies.workload.running.engines import LOG_ROWS, LOG_TICKS
+from societies.workload.running.file import parts, require_room
+from societies.workload.running.sufficiency import byte_count, duration, room_warnings, time_warning
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run would do, nothing written.
+
+    Attributes
+    ----------
+    rows : list of (label, value)
+    warnings : what is probably not meant so, or will probably fail; a sentence each
+    """
+
+    rows: list[tuple[str, str]]
+    warnings: tuple[str, ...] = ()
+
+
+class NotKnown(Exception):
+    """Raised for reading an array of the state before anything has run."""
+
+
+class Unseen(dict[str, Any]):
+    """Stands for the arrays of the state where there is none."""
+
+    def __missing__(self, name: str) -> Any:
+        raise NotKnown(name)
+
+
+def plan(
+    workload: Workload[Any, Any],
+    config: WorkloadConfig,
+    *,
+    device: str | Device = "auto",
+    out: str | Path | None = None,
+    batch: int | None = None,
+    parent: str | Path | None = None,
+    tick: int | None = None,
+) -> Plan:
+    """Say what a run would do, without building or writing anything; see `societies.plan`."""
+    history = []
+    if parent is not None:
+        with parent_of(workload, config, Path(parent), tick) as found:
+            after = f"{found.path} after {workload.clock} {found.tick}"
+            computed = f"computed from {workload.clock} {found.begin + 1}"
+            history = [("branches off", f"{after}, {computed}")]
+    chosen, name, _ = chosen_device(device)
+    config = workload.fitted(config, chosen)
+    p = workload.parameters(config)
+    contents, clock = contents_of(workload, config), workload.clock
+    first, count = workload.first(config), workload.count(config)
+    path = Path(out) if out is not None else Path(f"{workload.name}.h5")
+    made = parts(workload, config, contents)
+    saved = sum(
+        math.prod(shape) * np.dtype(kind).itemsize for shape, kind in made["state"].values()
+    )
+    lengths = {one.name: len(one.values) for one in made["coordinates"] if not one.along}
+    results = sum(
+        math.prod(lengths[dim] for dim in one.dims) * np.dtype(one.dtype).itemsize
+        for one in made["variables"]
+    )
+    results += sum(table.nbytes(lengths) for table in made["tables"])
+    own, ticks = workload.plan_rows(config, p), (plural(clock), str(workload.ticks(config)))
+    rows = [
+        (workload.copies_plural, numbers(first, count)),
+        *own,
+        *([] if ticks[0] in dict(own) else [ticks]),
+        *history,
+        ("device", name if chosen else f"{name} (plain Python)"),
+    ]
+    room = Room(workload, p, chosen) if chosen else None
+    size = count if room is None or room.lack() else batch_size(count, room.copies, batch)
+    if chosen is None and batch:
+        size = batch_size(count, count, batch)
+    rows.append((f"{workload.copies_plural} at once", _batches(count, size, room)))
+    if chosen:
+        rows += [
+            *workload.device_rows(config, chosen),
+            ("work-items per workgroup", str(workload.work_items(p, count, chosen))),
+            (f"launches per {clock}", _launches(workload, config, p, size, chosen)),
+        ]
+    asked = recorded(config, "checkpoint", "auto")
+    memory = (
+        state_bytes(workload, config) if room is None else room.fixed + size * room.bytes_per_copy
+    )
+    seconds = workload.seconds(config, chosen)
+    rows += [
+        ("memory on the device" if chosen else "memory of the state", byte_count(memory)),
+        ("checkpoints in the file", describe_checkpoints(asked, saved, clock)),
+        ("results in the file", byte_count(results)),
+        *([] if seconds is None else [("time, roughly", duration(seconds))]),
+        ("output", f"{path.absolute()}{' (exists)' if path.exists() else ''}"),
+    ]
+    sizes = workload.lengths(p)
+    lacking = room_warnings(
+        chosen,
+        memory,
+        size
+        * (
+            max(f.nbytes(sizes) for f in workload.arrays(p).values())
+            if room is None
+            else room.largest
+        ),
+        path,
+        lambda: require_room(workload, config, contents, path, overwrite=True),
+        workload.copies_plural,
+    )
+    if room is not None and room.lack():
+        lacking = (room.lack(),)
+    beside: tuple[str, ...] = ()
+    try:
+        workload.require_outputs(config, path)
+    except OutputError as error:
+        beside = ("; ".join(str(error).split("\n")),)
+    return Plan(rows, (*lacking, *beside, *time_warning(seconds)))
+
+
+def _batches(count: int, size: int, room: Room | None) -> str:
+    """Say how many copies are carried out at a time, and how many there is room for."""
+    if room is not None and room.lack():
+        return "none fits"
+    batches = math.ceil(count / size)
+    fit = "" if room is None or room.copies >= 2**31 else f"; {room.copies:,} fit"
+    return f"all{fit}" if batches == 1 else f"{size}, in {batches} batches{fit}"
+
+
+def describe_checkpoints(asked: int | str, nbytes: int, clock: str) -> str:
+    """Say how much checkpoints of so many bytes take, and how often there is one."""
+    every = interval(asked, nbytes)
+    return f"2 x {byte_count(nbytes)}, every {every} {plural(clock)}" if every else "none"
+
+
+def state_bytes(workload: Workload[Any, Any], config: WorkloadConfig) -> int:
+    """Return the bytes of all arrays of the state."""
+    p = workload.parameters(config)
+    sizes = workload.lengths(p)
+    return workload.count(config) * sum(f.nbytes(sizes) for f in workload.arrays(p).values())
+
+
+def device_bytes(workload: Workload[Any, Any], config: WorkloadConfig) -> int:
+    """Return the bytes that a run takes on a device: state, logs, tables and scratch memory."""
+    p = workload.parameters(config)
+    sizes, copies = workload.lengths(p), workload.count(config)
+    logs = sum(f.nbytes(sizes) for f in workload.arrays(p).values() if f.logged)
+    rows = sum(4 * one.columns * one.rows for one in workload.events(p).values())
+    tables = sum(
+        array.nbytes
+        for array in workload.source(p).arguments.values()
+        if isinstance(array, np.ndarray)
+    )
+    logged = copies * (LOG_ROWS * logs + LOG_TICKS * rows + 4 * len(workload.events(p)))
+    numbers = 4 * copies if workload.numbered else 0
+    scratch = scratch_bytes(workload.phases(p, copies))
+    return state_bytes(workload, config) + logged + tables + numbers + scratch
+
+
+def _launches(
+    workload: Workload[Any, Any], config: WorkloadConfig, p: Any, copies: int, device: Device
+) -> str:
+    """Return the launches of the first and of the last tick, as far as no array decides them."""
+    found = []
+    last = workload.ticks(config)
+    for tick in sorted({min(1, last), last}):
+        try:
+            steps = tuple(workload.schedule(p, tick, Unseen()))
+            found.append(str(launches_of(workload.phases(p, copies), steps, tick, device)))
+        except NotKnown as name:
+            found.append(f"as many as {name} asks for")
+    first, end = found[0], found[-1]
+    clock = workload.clock
+    return first if first == end else f"{first} in {clock} 1, {end} in {clock} {last}"
+
+
+def numbers(first: int, count: int) -> str:
+    """Return a text with the number of copies and their numbers."""
+    return (
+        f"1 (number {first})" if count == 1 else f"{count} (numbers {first} to {first + count - 1})"
+    )

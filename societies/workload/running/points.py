@@ -1,0 +1,312 @@
+"""Which parameters has each copy of a launch? Those of a row of a table, changed by interventions.
+
+A table has a column for every key that varies and a row for every copy. A row makes a
+configuration of its own, which is checked like any other. Copies with the same parameters share
+one, so a hundred replicates of a parameter point are one point.
+"""
+
+from __future__ import annotations
+
+import weakref
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from societies.config.model import Conflict, accepts
+from societies.config.problems import Path, dotted, plain_words
+from societies.errors import ConfigError, override
+from societies.words import counted
+from societies.workload.declare.registry import workload
+from societies.workload.declare.varying import NotVarying, changed, varying
+from societies.workload.running.tables import Table, table_of
+
+Made = TypeVar("Made")
+_MADE: dict[int, dict[str, Any]] = {}
+"""What was made of configurations that are in use, by their identity."""
+
+_MOST_REPORTED = 8
+"""Problems of a table that are reported; there may be one in each of ten thousand rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """The configurations of an ensemble, and which of them holds for which copy and when.
+
+    Attributes
+    ----------
+    configs : the different ones, each as of a single copy
+    of : (stretch, copy) int, index into ``configs``
+    after : ticks after which parameters change, ascending: stretch i + 1 follows tick ``after[i]``
+    """
+
+    configs: tuple[Any, ...]
+    of: NDArray[np.intp]
+    after: tuple[int, ...] = ()
+
+    def stretch(self, tick: int) -> int:
+        """Return which stretch of time a tick lies in."""
+        return bisect_left(self.after, tick)
+
+
+def with_table(config: Any, source: Any) -> Any:
+    """Return the configuration of an ensemble whose copies have the parameters of a table.
+
+    Without ``replicates`` in the configuration there is a copy for each row.
+
+    Raises
+    ------
+    ConfigError
+        If a key cannot vary, a value is not allowed or the number of rows is not that of copies.
+    """
+    chosen = workload(config.workload)
+    table = table_of(source, chosen.copies, chosen.first(config))
+    if "replicates" not in type(config).model_fields:
+        raise ConfigError(f"{table.name}: {config.workload} has no replicates that could differ")
+    if "replicates" not in config.model_fields_set:
+        data = {**config.model_dump(), "replicates": table.rows}
+        try:
+            config = type(config).model_validate(data)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise ConfigError(f"{table.name}: {plain_words(first)}") from None
+    if config.replicates != table.rows:
+        copy = chosen.copies
+        there, asked = counted(table.rows, "row"), counted(config.replicates, copy)
+        raise ConfigError(
+            f"{table.name}: has {there} for {asked} (replicates); each {copy} needs one\n"
+            "give both the same number"
+            + (
+                f", such as {override(f'replicates={table.rows}')}"
+                if accepts(type(config), "replicates", table.rows)
+                else ""
+            )
+        )
+    found = config.model_copy()
+    found._table = table
+    points_of(found)  # refuses what is not allowed
+    return found
+
+
+def with_rows(config: Any, table: Table | None, numbers: NDArray[np.int64] | None) -> Any:
+    """Return the configuration of copies with the parameters of a table and with any numbers.
+
+    Nothing is checked: every row is a configuration that was valid before.
+    """
+    count = table.rows if table else len(numbers) if numbers is not None else config.replicates
+    found = config.model_copy(update={"replicates": count})
+    found._table, found._numbers = table, numbers
+    return found
+
+
+def points_of(config: Any) -> Points | None:
+    """Return the parameters of an ensemble's copies; None if all have those of the configuration.
+
+    Raises
+    ------
+    ConfigError
+        If a key of the table cannot vary, or a value is not allowed.
+    """
+    if config.table is None and not interventions(config):
+        return None
+    return once(config, "points", _points)
+
+
+def once(config: Any, name: str, make: Callable[[Any], Made]) -> Made:
+    """Return what is made of a configuration, which is kept under a name as long as it is.
+
+    It is not kept in the configuration: copies of that, of which some are pickled, would have it.
+    """
+    kept = _MADE.get(id(config))
+    if kept is None:
+        kept = _MADE[id(config)] = {}
+        weakref.finalize(config, _MADE.pop, id(config), None)
+    if name not in kept:
+        kept[name] = make(config)
+    found: Made = kept[name]
+    return found
+
+
+def interventions(config: Any) -> Sequence[Any]:
+    """Return the interventions of a configuration that change values, if its workload has any."""
+    return [one for one in getattr(config, "interventions", ()) if one.set]
+
+
+def _points(config: Any) -> Points:
+    table, base = config.table, plain_data(config)
+    paths: dict[str, Path] = {}
+    for key in table.columns if table else ():
+        try:
+            paths[key] = varying(type(config), base, key)
+        except NotVarying as why:
+            raise ConfigError(f"{table.name}: {key}: {why}") from None
+    rows, row_of = _different_rows(table, config.replicates)
+    problems: list[str] = []
+    columns = table.columns.items() if table else ()
+    settings = [{paths[key]: _plain(column[row]) for key, column in columns} for row in rows]
+    made: dict[str, Any] = {}
+    for row, setting in zip(rows, settings, strict=True) if table else ():
+        try:
+            made[_name(setting)] = changed(config, base, setting)
+        except ValueError as error:
+            chosen = workload(config.workload)
+            number = chosen.first(config) + row
+            copy = "" if number == row else f" ({chosen.copies} {number})"
+            problems += [f"{table.place(row)}{copy}: {line}" for line in str(error).split("\n")]
+    if problems:
+        more = len(problems) - _MOST_REPORTED
+        rest = [f"and {more} more problems of this table"] if more > 0 else []
+        raise ConfigError("\n".join([*problems[:_MOST_REPORTED], *rest]))
+    try:
+        points = _in_time(config, base, settings, row_of, made)
+    except ValueError as error:
+        where = f"{table.name}, with interventions" if table else "interventions"
+        raise ConfigError(
+            "\n".join(f"{where}: {line}" for line in str(error).split("\n"))
+        ) from None
+    return points
+
+
+def _different_rows(table: Table | None, copies: int) -> tuple[list[int], NDArray[np.intp]]:
+    """Return the first row of each kind, in the order of the rows, and of which kind each is."""
+    if table is None:
+        return [0], np.zeros(copies, np.intp)
+    parts = [column.reshape(table.rows, -1) for column in table.columns.values()]
+    _, firsts, of = np.unique(
+        np.concatenate(parts, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    appearance = np.argsort(firsts)
+    return firsts[appearance].tolist(), np.argsort(appearance)[of.reshape(-1)]
+
+
+def _in_time(
+    config: Any,
+    base: Mapping[str, Any],
+    settings: Sequence[Mapping[Path, Any]],
+    row_of: NDArray[np.intp],
+    made: Mapping[str, Any],
+) -> Points:
+    """Return the points of copies that begin with their settings, as interventions change them.
+
+    ``made`` has configurations that were checked before, by the name of their settings.
+
+    Raises
+    ------
+    ValueError
+        With a line for every problem.
+    """
+    chosen = workload(config.workload)
+    tick, some = attrgetter(chosen.clock), attrgetter(chosen.copies_plural)
+    changes = sorted(interventions(config), key=tick)  # those of a tick in order
+    after = tuple(sorted({tick(one) for one in changes}))
+    first = chosen.first(config)
+    numbers = np.arange(first, first + len(row_of)) if config.numbers is None else config.numbers
+    concerned = np.array(
+        [np.isin(numbers, some(one)) if some(one) else numbers >= 0 for one in changes],
+        bool,
+    ).reshape(len(changes), len(numbers))
+    known: dict[Any, int] = {}
+    configs: list[Any] = []
+    of = np.zeros((len(after) + 1, len(row_of)), np.intp)
+    for stretch in range(len(after) + 1):
+        happened = np.array([tick(one) in after[:stretch] for one in changes], bool)
+        kinds = np.concatenate([row_of[None], concerned & happened[:, None]]).T
+        different, which = np.unique(kinds, axis=0, return_inverse=True)
+        places = []
+        for kind in different.tolist():
+            setting, newest = dict(settings[kind[0]]), None
+            for one, applies in zip(changes, kind[1:], strict=True):
+                if applies:
+                    newest = one
+                    setting |= {
+                        varying(type(config), base, key): value for key, value in one.set.items()
+                    }
+            name = _name(setting)
+            if name not in known:
+                known[name] = len(configs)
+                try:
+                    configs.append(made.get(name) or changed(config, base, setting))
+                except ValueError as error:
+                    raise _NotThen(str(error), newest) from None
+            places.append(known[name])
+        of[stretch] = np.array(places)[which.reshape(-1)]
+    # A copy's parameters follow each other: what one of them leaves meets the next.
+    for sequence in np.unique(of, axis=1).T.tolist() if changes else ():
+        lines = [
+            f"{dotted(one.path)}: {one.message}"
+            for one in config.conflicts_in_turn([configs[i] for i in sequence])
+        ]
+        if lines:
+            raise _NotThen("\n".join(f"taken together, {line}" for line in lines), None)
+    return Points(tuple(configs), of, after)
+
+
+def _name(setting: Mapping[Path, Any]) -> str:
+    """Return a text that is the same for the same values of the same keys."""
+    return repr(sorted(setting.items(), key=str))
+
+
+class _NotThen(ValueError):
+    """Raised for values that are not allowed once an intervention has come, the newest by then."""
+
+    def __init__(self, lines: str, newest: Any) -> None:
+        super().__init__(lines)
+        self.newest = newest
+
+
+def intervention_conflicts(config: Any) -> Iterator[Conflict]:
+    """Yield what interventions cannot do: at which ticks, in which copies, to which keys.
+
+    An intervention has keys of the clock's name and of the name of the copies: day, societies.
+    """
+    base, wrong, chosen = plain_data(config), False, workload(config.workload)
+    clock, copy, copies = chosen.clock, chosen.copies, chosen.copies_plural
+    first, ticks = chosen.first(config), chosen.ticks(config)
+    last = first + chosen.count(config) - 1
+    for i, one in enumerate(config.interventions):
+        path: Path = ("interventions", i)
+        if (tick := getattr(one, clock)) >= ticks:
+            message = f"must be before the last {clock}, {ticks}, got {tick}"
+            yield Conflict((*path, clock), message, ((chosen.ticks_key,),))
+        for place, number in enumerate(getattr(one, copies)):
+            if not first <= number <= last:
+                message = f"there is no {copy} {number}; they are numbered {first} to {last}"
+                needs: tuple[Path, ...] = (("replicates",), (f"first_{copy}",))
+                yield Conflict((*path, copies, place), message, needs)
+        if not one.set and getattr(one, "remove", None) is None:
+            yield Conflict((*path, "set"), "names no key that it changes")
+        for key in one.set:
+            try:
+                varying(type(config), base, key)
+            except NotVarying as why:
+                wrong = True
+                yield Conflict((*path, "set", key), str(why))
+    if wrong or not interventions(config):
+        return
+    try:
+        _in_time(config, base, [{}], np.zeros(config.replicates, np.intp), {})
+    except _NotThen as error:
+        path = ("interventions",)
+        for i, one in enumerate(config.interventions):
+            path = ("interventions", i) if one is error.newest else path
+        for line in str(error).split("\n"):
+            yield Conflict(path, line)
+
+
+def plain_data(config: Any) -> dict[str, Any]:
+    """Return the configuration as plain data, without what changes it in time."""
+    data: dict[str, Any] = config.model_dump()
+    data.pop("interventions", None)
+    return data
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers of a table as YAML has them: whole ones may stand for either kind."""
+    if value.ndim:
+        return [_plain(one) for one in value]
+    return int(value) if float(value).is_integer() and abs(value) < 2**53 else float(value)

@@ -1,0 +1,328 @@
+"""What does a file say about its origin, and may a run go on with it?"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import warnings
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from societies.config import WorkloadConfig, quoted, read_text, to_yaml
+from societies.errors import ConfigError, DamageWarning, OutputError, option, override
+from societies.output import checkpoints, checksums, opening
+from societies.output.files import READING, explained
+from societies.output.layout import LAYOUT_VERSION, require_ours
+from societies.output.resultfile import ResultFile
+from societies.output.trust import opened
+from societies.version import package_version
+from societies.words import plural
+from societies.workload.declare.protocol import Workload
+from societies.workload.running.sources import SOURCES, compare, sources_of, text_of
+
+_STATUS = ("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "--untracked-files=no")
+_COMMIT = "# branch.oid "
+"""Of one process of git, which tells both the commit and what was changed since."""
+
+TABLE = "table_sha256"
+VARIED = "varied"
+"""Attributes of a file whose copies have the parameters of a table: its hash, and its keys."""
+
+LONGER_AT_MOST, LONG = 2, 1 << 16
+"""Reading YAML takes seconds for some 100 kB: how much longer than ours a text may be to be read,
+as a factor and in characters beyond it."""
+
+
+def origin(workload: Workload[Any, Any], config: WorkloadConfig) -> dict[str, str]:
+    """Return the attributes that every file has: what was run, by which version, when."""
+    return {
+        "workload": config.workload,
+        "configuration": to_yaml(config),
+        "seed": str(getattr(config, "seed", "")),
+        "model_version": workload.version,
+        SOURCES: text_of(sources_of(workload, config)),
+        "societies_version": package_version(),
+        "git_commit": git_commit(),
+        "created": now(),
+        "python": platform.python_version(),
+        **{f"{key}_sha256": digest for key, digest in _digests(config).items()},
+        **(
+            {}
+            if config.table is None
+            else {TABLE: config.table.sha256, VARIED: ", ".join(config.table.columns)}
+        ),
+    }
+
+
+def reopen(path: Path, workload: Workload[Any, Any], config: WorkloadConfig) -> ResultFile:
+    """Open the file to write on, after checking that it is one of this configuration.
+
+    Raises
+    ------
+    OutputError
+        If it is not, or of another version of the model, or cannot be opened.
+    """
+    if not path.exists():
+        raise OutputError(
+            f"{path}: does not exist, so there is nothing to continue\n"
+            f"begin it by running without {option('resume', True)}, or name another file with "
+            f"{option('out')}"
+        )
+    file = ResultFile.resume(path)
+    try:
+        require_origin(path, file.attributes, workload, config)
+        for damage in file.damages:
+            text = f"{path}: damaged: {damage}; the run goes on without it"
+            warnings.warn(text, DamageWarning, stacklevel=2)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def checkpoint_of(
+    path: Path,
+    workload: Workload[Any, Any],
+    config: WorkloadConfig,
+    last: int | None = None,
+    *,
+    but: tuple[str, ...],
+) -> tuple[int, dict[str, NDArray[Any]]]:
+    """Return tick and state of the newest checkpoint in a file of this configuration.
+
+    The keys ``but`` may differ: that of the number of ticks, which comes first, and what is
+    recorded. Neither changes a state. The file is only read. With ``last`` the newest of those up
+    to this tick.
+
+    Raises
+    ------
+    OutputError
+        If the file is of another configuration or version, has no checkpoint or cannot be read.
+    """
+    with explained(path, READING):
+        descriptor = opening.descriptor_of(path)
+        try:
+            whole = opening.sealed(path, descriptor, LAYOUT_VERSION)
+            assert whole is not None  # older layouts are refused
+            disk, seal = whole
+            with opened(path) as file:
+                require_ours(file, path, LAYOUT_VERSION)
+                attributes = dict(file.attrs)
+            committed = checksums.commits(disk, seal).tick
+            found = checkpoints.latest(disk, seal.slots, committed, last)
+            there = list(checkpoints.ticks(disk, seal.slots, committed).values())
+            clock = seal.clock
+        finally:
+            os.close(descriptor)
+    require_origin(path, attributes, workload, config, but, doing="what is computed from it")
+    clock, key = seal.clock, but[0]
+    if found is None and last is not None and there:
+        which = f"that of {clock} {there[0]}"
+        if len(there) > 1:
+            listed = ", ".join(map(str, there[:-1]))
+            which = f"those of {plural(clock)} {listed} and {there[-1]}"
+        raise OutputError(
+            f"{path}: has no checkpoint of {clock} {last} or before; it has {which}\n"
+            f"go from {clock} 1, without {option('start')}; or make a file that ends with "
+            f"the checkpoint of {clock} {last}: run with {override(f'{key}={last}')} and "
+            f"{option('out')}"
+        )
+    if found is None and not seal.slots:
+        raise OutputError(
+            f"{path}: has no checkpoints, which record.checkpoint switched off\n"
+            f"run it anew with {override('record.checkpoint=auto')}"
+        )
+    if found is None:
+        some = f"some {plural(clock)}"
+        raise OutputError(f"{path}: has no checkpoint yet; let its run go on for {some}")
+    return found[1:]
+
+
+def require_origin(
+    path: Path,
+    attributes: Mapping[str, Any],
+    workload: Workload[Any, Any],
+    config: WorkloadConfig,
+    but: tuple[str, ...] = (),
+    going_on: str = "resume it",
+    doing: str = "the file",
+) -> None:
+    """Raise OutputError unless a file was made with this configuration, some keys aside.
+
+    Warns
+    -----
+    OriginWarning
+        If the model's sources have changed, though not the version of the model.
+    """
+    version, model_version = str(attributes.get("model_version")), workload.version
+    if version != model_version:
+        raise OutputError(
+            f"{path} was made by model version {_short(version)}, this is {model_version}: results "
+            "differ, so it cannot be continued\n"
+            f"run it anew into another file, with {option('out')}"
+        )
+    try:
+        different = _different_keys(str(attributes["configuration"]), config)
+    except (KeyError, TypeError, ConfigError) as error:
+        raise OutputError(
+            f"{path}: its configuration is missing or damaged, so it cannot be continued\n"
+            f"run it anew into another file, with {option('out')}"
+        ) from error
+    different = [found for found in different if found[0].split(".")[0] not in but]
+    for key, old, new in different:
+        if key == "workload":  # no other key means the same in both
+            raise OutputError(
+                f"{path} is a result of the workload {old}, the configuration is of {new}\n"
+                "name another file, or a configuration of that workload"
+            )
+    if different:
+        key, old, new = different[0]
+        more = f" (and {len(different) - 1} more)" if different[1:] else ""
+        raise OutputError(
+            f"{path} was made with another configuration: {key} is {old} in the file and "
+            f"{new} here{more}\n{going_on} with the configuration that made it; "
+            f"`societies info --config {shlex.quote(str(path))}` prints it"
+        )
+
+    _require_table(path, attributes.get(TABLE), config.table, going_on)
+    for key, digest in _digests(config).items():
+        if key not in but and str(attributes.get(f"{key}_sha256")) != digest:
+            raise OutputError(
+                f"{path} was made with another file for {key}: the contents of "
+                f"{config.inputs()[key]} have changed\n"
+                f"put the former one back, or run it anew into another file, with {option('out')}"
+            )
+    compare(path, attributes, sources_of(workload, config), git_commit(), doing)
+
+
+def _require_table(path: Path, there: Any, table: Any, going_on: str) -> None:
+    """Raise OutputError unless a file was made with this table of parameters."""
+    digest = None if table is None else table.sha256
+    if there == digest:
+        return
+    if there is None or table is None:
+        one, other = ("without", "with") if there is None else ("with", "without")
+        why = f"{one} a table of parameters, this is {other} one"
+    else:
+        why = "with another table of parameters: some keys or numbers differ"
+    how = f"without {option('table')}" if there is None else f"with its table ({option('table')})"
+    raise OutputError(f"{path} was made {why}\n{going_on} {how}")
+
+
+def _digests(config: WorkloadConfig) -> dict[str, str]:
+    """Return the SHA-256 of every file that a run reads in addition to its configuration, by key.
+
+    Raises
+    ------
+    ConfigError
+        If one cannot be read.
+    """
+    digests = {}
+    for key, path in config.inputs().items():
+        try:
+            digests[key] = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        except OSError as error:
+            raise ConfigError(f"{key}: {path} cannot be read: {error.strerror}") from error
+    return digests
+
+
+def _different_keys(before: str, config: WorkloadConfig) -> list[tuple[str, str, str]]:
+    """Return key, old and new value wherever two resolved configurations differ.
+
+    A key that came after the file was written has its default there. The text of a file may be a
+    stranger's: what is no configuration, or much longer than this one, is not read at all.
+    """
+    now = to_yaml(config)
+    if len(before) > LONGER_AT_MOST * len(now) + LONG:
+        return [("the configuration", f"{len(before)} characters", f"{len(now)} characters")]
+    made_with = read_text(before, "configuration")
+    if not isinstance(made_with.data, dict) or made_with.problems:
+        raise TypeError("no configuration")
+    old, new = _flat(made_with.data), _flat(read_text(now, "configuration").data)
+    if new.keys() - old.keys():
+        old = _with_defaults(made_with.data, config) | old
+    return [
+        (_short(key), _short(str(old.get(key, "absent"))), _short(str(new.get(key, "absent"))))
+        for key in {**old, **new}
+        if old.get(key, "absent") != new.get(key, "absent")
+    ]
+
+
+def _with_defaults(data: Mapping[str, Any], config: WorkloadConfig) -> dict[str, Any]:
+    """Return the values of a file's configuration, with those of keys that it does not know."""
+    try:
+        complete = type(config).model_validate(data)
+    except ValueError:
+        return {}
+    return _flat(read_text(to_yaml(complete), "configuration").data)
+
+
+def _short(text: str) -> str:
+    """Return what a file says as it is if it is a few plain words, else quoted and shortened."""
+    return text if text.isprintable() and len(text) <= 60 else quoted(text)
+
+
+def _flat(item: Any, prefix: str = "") -> dict[str, Any]:
+    """Return every value of nested sections and lists under its dotted key."""
+    if isinstance(item, dict | list):
+        pairs = item.items() if isinstance(item, dict) else enumerate(item)
+        parts = [_flat(value, f"{prefix}.{key}".lstrip(".")) for key, value in pairs]
+        return {key: value for part in parts for key, value in part.items()}
+    return {prefix: item}
+
+
+def session(clock: str, first: int, facts: dict[str, str]) -> str:
+    """Return the record of the process and device that compute the ticks from ``first`` on."""
+    version = " ".join(["societies", package_version(), git_commit()]).strip()
+    return f"from {clock} {first} | {facts['device']} | {facts['driver']} | {version} | {now()}"
+
+
+def now() -> str:
+    """Return the time in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@cache
+def git_commit() -> str:
+    """Return the commit of the checkout this runs from or was built from, else "unknown".
+
+    It is asked for once: what is imported does not change with the files.
+    """
+    root = Path(__file__).resolve().parents[3]
+    stamp = Path(__file__).resolve().parents[2] / "_data" / "commit.txt"
+    if stamp.is_file():  # a wheel; hatch_build.py wrote it
+        return stamp.read_text(encoding="utf-8").strip() or "unknown"
+    return commit_of(root) or "unknown"
+
+
+def commit_of(root: Path) -> str:
+    """Return the commit of a checkout, with ``-modified`` if files that git tracks differ from it.
+
+    Results and figures that lie in the checkout change nothing about what is run. The same is in
+    hatch_build.py, which cannot import this package.
+    """
+    git = shutil.which("git")
+    if git is None or not (root / ".git").exists():
+        return ""
+
+    done = subprocess.run(
+        [git, "--no-optional-locks", "-C", str(root), *_STATUS],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    rows = done.stdout.splitlines() if done.returncode == 0 else []
+    commit = next((row.removeprefix(_COMMIT) for row in rows if row.startswith(_COMMIT)), "")
+    if commit == "(initial)":
+        return ""
+    changed = any(not row.startswith("#") for row in rows)
+    return f"{commit}-modified" if changed else commit

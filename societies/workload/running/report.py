@@ -1,0 +1,139 @@
+"""What did a run do: the report that `societies.run` returns and the command line prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from societies.output import open_results, units_of
+from societies.words import plural
+from societies.workload.running.profile import Profile
+
+
+def _number(value: float) -> str:
+    """Return a number with six digits; one that counts something large with all of them."""
+    return f"{value:,.0f}" if abs(value) >= 1e6 and value == round(value) else f"{value:.6g}"
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a run did.
+
+    The clock's and the copies' own words are attributes as well: ``first_day`` and ``days`` are
+    `first_tick` and `last_tick` of a workload that counts in days, ``societies`` are its `copies`.
+
+    Attributes
+    ----------
+    workload : the workload that ran
+    config : its configuration
+    path : path of the file
+    first_tick, last_tick : int
+        First tick of this run, and the last; ``first_tick > last_tick`` if there was nothing to do.
+    device : str
+    wall_seconds : float, all of the run, building included
+    building_seconds : float, to open the device and to build kernels or load them from the cache
+    final : dict
+        Mean over copies of every series at the last tick.
+    state_sha256 : str
+        Hash of the complete state at the end; equal on every device.
+    ended : str
+        Why the run ended before the last tick of its configuration; empty if it did not.
+    profile : Profile or None
+        What every phase took, if that was asked for and something was run.
+    """
+
+    workload: Any = field(repr=False)
+    config: Any = field(repr=False)
+    path: Path
+    first_tick: int
+    last_tick: int
+    device: str
+    wall_seconds: float
+    building_seconds: float
+    final: dict[str, float]
+    state_sha256: str
+    ended: str = ""
+    profile: Profile | None = field(default=None, repr=False)
+
+    def __getattr__(self, name: str) -> int:
+        if not name.startswith("_"):
+            clock, copies = self.workload.clock, self.workload.copies_plural
+            words = {
+                f"first_{clock}": "first_tick",
+                plural(clock): "last_tick",
+                copies: "copies",
+            }
+            if name in words:
+                return int(getattr(self, words[name]))
+        raise AttributeError(f"a report of this run has no '{name}'")
+
+    @property
+    def copies(self) -> int:
+        """How many copies ran side by side."""
+        return int(self.workload.count(self.config))
+
+    @property
+    def work_per_second(self) -> float:
+        """Units of work (``workload.work``) of this run per second, without `building_seconds`.
+
+        Where a workload times its ticks, only these count.
+        """
+        work, seconds = self._work
+        return work / (seconds or self.wall_seconds - self.building_seconds)
+
+    @property
+    def tick_seconds(self) -> float:
+        """Seconds of the ticks of this run alone, without what is built before; 0: not measured."""
+        return self._work[1]
+
+    @cached_property
+    def _work(self) -> tuple[float, float]:
+        """Units of work of this run, and the seconds of its ticks, 0 if they are not measured."""
+        ticks, counted = self.last_tick - self.first_tick + 1, self.workload.counted_by
+        if not counted:
+            return float(self.workload.work_done(self.config, ticks)), 0.0
+        with open_results(self.path) as results:
+            now = results.sel({self.workload.clock: slice(self.first_tick, self.last_tick)})
+            measured = float(now["seconds"].sum()) if "seconds" in now else 0.0
+            return float(now[counted].sum()), measured
+
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """The closing table: the last tick under the file's own names and units, then the run."""
+        clock, names = self.workload.clock, self.headlines
+        units = units_of(self.path, names)
+        over = self.means_over
+        rows = [(f"last {clock}", f"{self.last_tick}{f', means over {over}' if over else ''}")]
+        if self.ended:
+            rows.append(("ended because", self.ended))
+        complete = self.first_tick > self.last_tick
+        if complete and self.last_tick:  # else the run was over before its first tick
+            rows.append((f"{plural(clock)} run now", "none, the file was complete"))
+        elif self.first_tick > 1:
+            rows.append((f"{plural(clock)} run now", f"{self.first_tick} to {self.last_tick}"))
+        for name, unit in zip(names, units, strict=True):
+            value = _number(self.final[name])
+            rows.append((name.replace("_", " "), value if unit == "1" else f"{value} {unit}"))
+        rows.append(("device", self.device))
+        if not complete:
+            setup = f", of which {self.building_seconds:.1f} s to build kernels"
+            shown = setup if self.building_seconds >= 0.05 else ""
+            rows.append(("wall time", f"{self.wall_seconds:.1f} s{shown}"))
+            if self.tick_seconds:
+                rows.append((f"time of {plural(clock)}", f"{self.tick_seconds:.4g} s"))
+            work = plural(self.workload.work)
+            rows.append((f"{work} per second", f"{self.work_per_second:,.0f}"))
+        return [*rows, ("state sha256", self.state_sha256), ("written to", str(self.path))]
+
+    @property
+    def headlines(self) -> list[str]:
+        """Series of the closing table."""
+        chosen = self.workload.headlines() or self.final
+        return [name for name in chosen if name in self.final]
+
+    @property
+    def means_over(self) -> str:
+        """What the numbers of the closing table are means over; empty if over nothing."""
+        return "" if self.copies == 1 else f"{self.copies} {self.workload.copies_plural}"

@@ -1,0 +1,190 @@
+"""Are the rules by which a file was made those of today? A hash of each file that states them.
+
+The rules are the kernels of a configuration with what they include, the modules of the reference of
+the same names, and those that the workload's module imports, with what these import. Comments and
+empty lines do not count, nor does the place of installation. A file of results holds the hashes as
+text, a line each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+import warnings
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from societies.errors import OriginWarning
+from societies.kerneltext.source import amalgamate, without_comments
+from societies.paths import data_directory
+from societies.words import counted
+from societies.workload.declare.phases import kernel_files
+from societies.workload.declare.protocol import Workload
+
+SOURCES = "sources"
+"""Attribute of a file: a line for each source, its name and the first digits of its SHA-256."""
+
+DIGITS = 12
+MOST_NAMED = 3
+
+OWN, REFERENCE, KERNELS = "societies", "reference_py", "kernels/"
+"""This package, whose modules state no rule themselves; the reference; where kernels are."""
+
+_IMPORT = re.compile(
+    r"^\s*(?:from\s+([\w.]+)\s+import\s+([^#\n(]+|\([^)]*\))|import\s+([\w.]+))", re.MULTILINE
+)
+
+
+def sources_of(workload: Workload[Any, Any], *configs: Any) -> dict[str, str]:
+    """Return the hash of every source of some configurations by its name, in order of the names."""
+    modules: set[str] = set()
+    kernels: set[Path] = set()
+    for base in type(workload).__mro__:
+        _reach(base.__module__, modules)
+    for config in configs:
+        p = workload.parameters(config)
+        for function in workload.reference(p).values():
+            _reach(function.__module__, modules)
+        kernels.update(_with_includes(tuple(kernel_files(workload.phases(p, 1)))))
+    for name in map(_name, kernels):
+        if name.startswith(KERNELS):
+            twin = name.removeprefix(KERNELS).removesuffix(".cl")
+            _reach(f"{REFERENCE}.{twin.replace('/', '.')}", modules)
+    kernels.update(_with_includes(tuple(_twins(modules))))
+    files = {_file_of(module) for module in modules if not _is_own(module)} | kernels
+    return dict(sorted((_name(path), _digest(path)) for path in files if path))
+
+
+def text_of(sources: Mapping[str, str]) -> str:
+    """Return hashes as a file has them."""
+    return "\n".join(f"{name} {digest}" for name, digest in sources.items())
+
+
+def hashes_of(attributes: Mapping[str, Any]) -> dict[str, str] | None:
+    """Return the hashes that a file has, None if it has none."""
+    if SOURCES not in attributes:
+        return None
+    rows = (row.split(" ") for row in str(attributes[SOURCES]).splitlines())
+    return {row[0]: row[1] for row in rows if len(row) == 2}
+
+
+def compare(
+    path: Path, attributes: Mapping[str, Any], here: Mapping[str, str], commit: str, doing: str
+) -> None:
+    """Warn if a file was made by other rules than those of today, or if that cannot be known.
+
+    Parameters
+    ----------
+    path, attributes : of the file
+    here : `sources_of` its configuration
+    commit : of the code that runs
+    doing : what is about to be done, which then has both: "this branch"
+
+    Warns
+    -----
+    OriginWarning
+        If a source differs; or if the file holds no hashes and is of another commit.
+    """
+    made = str(attributes.get("git_commit", "unknown"))
+    commits = f"it is of commit {made[:12]}, this is {commit[:12]}"
+    there = hashes_of(attributes)
+    if there is None:
+        if made != commit or made == "unknown" or made.endswith("-modified"):
+            _warn(
+                f"{path}: does not say by which rules it was made, so they cannot be compared "
+                f"({commits}); if a rule has changed since, {doing} mixes both"
+            )
+        return
+    changed = [name for name, digest in here.items() if there.get(name, digest) != digest]
+    if changed:
+        more = len(changed) - MOST_NAMED
+        named = ", ".join(changed[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        files = counted(len(changed), "source file")
+        _warn(
+            f"{path}: {files} of the model changed since it was made, {named} ({commits}); if "
+            f"that changed a rule, {doing} mixes both"
+        )
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, OriginWarning, stacklevel=4)
+
+
+def _reach(module: str, found: set[str]) -> None:
+    """Add a module and what it imports of its own package and of the reference."""
+    top = module.partition(".")[0]
+    if module in found or top in sys.stdlib_module_names or (path := _file_of(module)) is None:
+        return
+    found.add(module)
+    for one in _imported(path.read_text(encoding="utf-8")):
+        of = one.partition(".")[0]
+        if of == REFERENCE or (of == top and not _is_own(one)):
+            _reach(one, found)
+
+
+def _is_own(module: str) -> bool:
+    return module.partition(".")[0] == OWN
+
+
+@lru_cache(maxsize=256)
+def _imported(text: str) -> tuple[str, ...]:
+    """Return the modules that a text may import: those named, and what is imported from them."""
+    found = []
+    for of, names, alone in _IMPORT.findall(text):
+        found.append(of or alone)
+        words = re.findall(r"(\w+)(?:\s+as\s+\w+)?", names)
+        found += [f"{of}.{word}" for word in words]
+    return tuple(found)
+
+
+def _file_of(module: str) -> Path | None:
+    found = sys.modules.get(module)
+    if found is None and module.startswith(f"{REFERENCE}."):
+        with suppress(ImportError):  # a name that is no module
+            found = import_module(module)
+    file = getattr(found, "__file__", None)
+    return Path(file).resolve() if file else None
+
+
+@lru_cache(maxsize=64)
+def _with_includes(files: tuple[str, ...]) -> tuple[Path, ...]:
+    """Return the files of kernels and of all that they include."""
+    return tuple(path.resolve() for path in amalgamate(files).files.values())
+
+
+def _twins(modules: Iterable[str]) -> list[str]:
+    """Return the kernels that have the name of a module of the reference: matches launch them."""
+    own = (module for module in sorted(modules) if module.partition(".")[0] == REFERENCE)
+    names = [f"{module.partition('.')[2].replace('.', '/')}.cl" for module in own]
+    return [name for name in names if (data_directory("kernels") / name).is_file()]
+
+
+def _name(path: Path) -> str:
+    """Return the name of a source, the same in every installation."""
+    if path.is_relative_to(kernels := data_directory("kernels").resolve()):
+        return f"{KERNELS}{path.relative_to(kernels).as_posix()}"
+    package = path.parent
+    while (package.parent / "__init__.py").is_file():
+        package = package.parent
+    return path.relative_to(package.parent).as_posix()
+
+
+def _digest(path: Path) -> str:
+    return _digest_at(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=1024)
+def _digest_at(path: Path, _modified: int) -> str:
+    """Return the hash of a source without comments and empty lines."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        text = re.sub(r"^\s*#.*$", "", text, flags=re.M)
+    else:
+        text = without_comments(text, keep_strings=True)
+    rows = [row.rstrip() for row in text.splitlines() if row.strip()]
+    return hashlib.sha256("\n".join(rows).encode()).hexdigest()[:DIGITS]

@@ -1,0 +1,151 @@
+"""What does a table of parameters say? A column for every key that varies, a row for every copy."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from societies.config.columns import key_shown, read_columns
+from societies.config.problems import described
+from societies.errors import ConfigError
+
+LARGEST_WHOLE = 2**53
+"""Above it double precision has not every whole number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Keys that differ from copy to copy.
+
+    Attributes
+    ----------
+    columns : by dotted key, (copy,) or, one number for each resource, (copy, resource) float64
+    name : what messages call it: "table", or the name of its file
+    lines : of the file's rows, None if it was no file
+    """
+
+    columns: Mapping[str, NDArray[np.float64]]
+    name: str = "table"
+    lines: Sequence[int] | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many copies the table describes."""
+        return len(next(iter(self.columns.values())))
+
+    @property
+    def sha256(self) -> str:
+        """Hash of keys and numbers, whatever the order of the columns."""
+        digest = hashlib.sha256()
+        for key in sorted(self.columns):
+            column = np.ascontiguousarray(self.columns[key], "<f8")
+            digest.update(f"{key} {column.shape}\n".encode())
+            digest.update(column.tobytes())
+        return digest.hexdigest()
+
+    def place(self, row: int) -> str:
+        """Return what messages call a row."""
+        return f"{self.name}, row {row}" if self.lines is None else f"{self.name}:{self.lines[row]}"
+
+
+def table_of(source: Any, copies: str = "society", first: int = 0) -> Table:
+    """Return a table from a dataset of xarray, a dictionary of arrays or the name of a CSV file.
+
+    A dataset says by its dimension named ``copies`` which axis is that of the copies, and by the
+    coordinate of this name, if it has one, which row is that of which copy, from ``first`` on.
+
+    Raises
+    ------
+    ConfigError
+        If it is none, or if its columns are no finite numbers or differ in length.
+    """
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, str | PathLike):
+        return _from_file(Path(source))
+    if hasattr(source, "data_vars"):
+        source = _of_dataset(source, copies, first)
+    if not isinstance(source, Mapping):
+        raise ConfigError(
+            "table: expected a dataset of xarray, a dictionary of arrays or the name of a CSV "
+            f"file, got {type(source).__name__}"
+        )
+    return _checked({str(key): column for key, column in source.items()}, "table", None)
+
+
+def _of_dataset(dataset: Any, copies: str, first: int) -> dict[str, NDArray[Any]]:
+    """Return the variables of a dataset, copies along the first axis and in their order."""
+    if not dataset.data_vars:
+        raise ConfigError(
+            "table: has no columns; each is named by the key that it varies (reset_coords makes "
+            "columns of coordinates)"
+        )
+    for name, one in dataset.data_vars.items():
+        if copies not in one.dims:
+            there = ", ".join(map(str, one.dims)) or "none"
+            raise ConfigError(f"table: {name}: needs a dimension {copies}; it has {there}")
+    if copies in dataset.indexes:
+        dataset = dataset.sortby(copies)
+        labels = dataset[copies].values.tolist()
+        wrong = [one for i, one in enumerate(labels) if one != first + i]
+        if wrong:
+            raise ConfigError(
+                f"table: coordinate {copies} has {wrong[0]}; it numbers the rows from {first} to "
+                f"{first + len(labels) - 1}, each once, or is left out"
+            )
+    return {str(name): one.transpose(copies, ...).values for name, one in dataset.data_vars.items()}
+
+
+def _from_file(path: Path) -> Table:
+    found = read_columns(path, "copy")
+    columns: list[list[float]] = [[] for _ in found.keys]
+    for line, row in zip(found.lines, found.rows, strict=True):
+        for key, column, value in zip(found.keys, columns, row, strict=True):
+            where = f"{found.name}:{line}  {key_shown(key)}"
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise ConfigError(
+                    f"{where}: expected a number, got {described(value)}; keys that are words are "
+                    "the same in all copies of a launch"
+                )
+            if abs(value) > LARGEST_WHOLE and not isinstance(value, float):
+                raise ConfigError(
+                    f"{where}: must be at most {LARGEST_WHOLE} in size, got {described(value)}; "
+                    "a table has double precision"
+                )
+            column.append(float(value))
+    return _checked(dict(zip(found.keys, columns, strict=True)), found.name, found.lines)
+
+
+def _checked(source: Mapping[str, Any], name: str, lines: Sequence[int] | None) -> Table:
+    if not source:
+        raise ConfigError(f"{name}: has no columns; each is named by the key that it varies")
+    columns: dict[str, NDArray[np.float64]] = {}
+    for key, given in source.items():
+        array = np.asarray(given)
+        if array.ndim not in (1, 2) or array.dtype.kind not in "iuf":
+            raise ConfigError(
+                f"{name}: {key}: expected an array of numbers, one for each copy, got "
+                f"{array.dtype} {array.shape}"
+            )
+        columns[key] = array.astype(np.float64)
+    table = Table(columns, name, lines)
+    if not table.rows:
+        raise ConfigError(f"{name}: has no rows")
+    for key, column in columns.items():
+        if len(column) != table.rows:
+            first = next(iter(columns))
+            raise ConfigError(
+                f"{name}: {key} has {len(column)} rows, {first} has {table.rows}; each has one row "
+                "for each copy"
+            )
+        bad = np.flatnonzero(~np.isfinite(column.reshape(len(column), -1)).all(axis=1))
+        if len(bad):
+            raise ConfigError(f"{table.place(int(bad[0]))}: {key}: must be a finite number")
+    return table

@@ -1,0 +1,138 @@
+"""In which modules are mistakes planted, and by which tests are they to be noticed?"""
+
+from pathlib import Path
+
+from planting import MODEL, ROOT, label
+
+ROOMS = (
+    "societies/workload",
+    "societies/sweep",
+    "societies/analysis",
+    "societies/economy",
+    MODEL,
+)
+
+SPARED = ("listener", "parameters", "schedule", "state", "tables")
+"""Modules of the reference in which no mistakes are planted. All but the last have no rule of their
+own: whole days notice. Tables of curves are compared with a second opinion, digit by digit."""
+
+DRAWN = (
+    "societies/analysis/drawing",
+    "societies/analysis/figures",
+    "societies/analysis/plot",
+    "societies/analysis/study_figures",
+    "societies/economy/explain/report",
+    "societies/economy/explain/report_life",
+    "societies/economy/explain/report_trades",
+    "societies/economy/explain/words",
+    "societies/economy/figure",
+    "societies/economy/report",
+    "societies/workload/drawing/figure",
+    "societies/workload/drawing/lettering",
+    "societies/workload/running/report",
+    "societies/workload/declare/view",
+)
+"""Modules that lay out figures and pages and put numbers into words. They compute nothing that is
+recorded; what a pixel or a word shows is for tests of figures. Only mutated if they are named."""
+
+LAUNCHED = (
+    "societies/economy/coverage",
+    "societies/economy/duration",
+    "societies/economy/memory",
+    "societies/economy/phases",
+    "societies/workload/checking/bench",
+    "societies/workload/running/blocks",
+    "societies/workload/checking/capture",
+    "societies/workload/checking/capture_driver",
+    "societies/workload/checking/capture_folder",
+    "societies/workload/running/interrupts",
+    "societies/workload/declare/measured",
+    "societies/workload/declare/phases",
+    "societies/workload/running/plan",
+    "societies/workload/running/profile",
+    "societies/workload/declare/slices",
+    "societies/workload/running/sufficiency",
+    "societies/workload/running/waiting",
+    "societies/workload/checking/windows",
+    "societies/sweep/conduct",
+    "societies/sweep/executors",
+    "societies/sweep/program_cache",
+    "societies/sweep/plan",
+)
+"""Modules that say when and where something is launched, timed, estimated or written. Most of what
+they can get wrong shows on a device alone, where the parity of every phase, golden hashes and the
+tests of kills notice, for seconds each: only mutated if they are named."""
+
+RULES = (
+    *("start_and_end_of_day", "working", "bartering", "device_market", "device_payment"),
+    *("making", "valuing", "inventing", "statistics_rules", "measures_rules", "curves"),
+)
+TRADING_RULES = (
+    "test_equal_powers_settle_at_the_geometric_mean_whatever_their_size",
+    "test_the_inverse_rule_is_the_price_upside_down",
+    "test_an_offer_is_on_the_ladder_and_the_best_before_its_end",
+    "test_of_equal_offers_the_smallest_is_made",
+)
+USES = (
+    "test_units_are_those_of_the_exact_loop",
+    "test_whole_numbers_of_units_are_whole",
+    "test_a_use_takes_few_steps",
+)
+OF_THE_MODEL = (
+    *(f"tests/reference/test_{name}.py" for name in RULES),
+    *(f"tests/invariants/test_trading_rules.py::{name}" for name in TRADING_RULES),
+    *(f"tests/reference/test_device_benefit.py::{name}" for name in USES),
+    "tests/statistics/test_gini_hhi.py::test_gini_at_its_ends",
+)
+"""The quick tests of the reference, rule by rule. Recorded vectors and whole runs notice many of
+the same mistakes, seconds later. Parity and golden hashes would notice nearly all, and say nothing
+about which rule is wrong."""
+
+OF_THE_HOST = (
+    "tests/config",
+    "tests/analysis/test_measures.py",
+    "tests/analysis/test_networks.py",
+    "tests/analysis/test_sensitivity.py",
+    "tests/analysis/test_export.py",
+    "tests/sweep",
+    "tests/workload",
+    "tests/output/test_event_tables.py",
+    "tests/output/test_branches.py",
+    "tests/output/test_trade_log.py",
+    "tests/output/test_economy_files.py",
+    "tests/output/test_ranges.py",
+    "tests/parity/test_curve_tables.py",
+    "tests/parity/test_parameter_tables.py",
+    "tests/parity/test_interventions.py",
+    "tests/cli/test_life.py",
+    "tests/cli/test_trace.py",
+    "tests/invariants/test_explanations.py",
+    "tests/invariants/test_economic_measures.py",
+    "tests/reference/test_curves.py",
+    "tests/reference/test_measures_rules.py",
+    "tests/reference/test_statistics_rules.py",
+    "tests/statistics/test_compare.py",
+    "tests/api",
+)
+"""Where the tests of what device and reference share are. Those that open a device, start a process
+or take long are left out, as the run without mistakes finds: a mutant is a fork, in which no thread
+of OpenCL lives on, and whose memory is that of a mistaken program."""
+
+TESTS = (*OF_THE_MODEL, *OF_THE_HOST)
+
+
+def planted(names: list[str]) -> list[Path]:
+    """Return the files in which mistakes are planted: those named, or all that are not left out.
+
+    A name is that of a folder or of a file without its ending, of which the last parts are enough.
+    """
+    files = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
+    if names:
+        return [path for path in files if any(_is(path, name.rstrip("/")) for name in names)]
+    left_out = {*SPARED, *DRAWN, *LAUNCHED}
+    return [path for path in files if label(path) not in left_out]
+
+
+def _is(path: Path, name: str) -> bool:
+    whole = path.relative_to(ROOT).with_suffix("").as_posix()
+    return name == label(path) or f"/{whole}".endswith(f"/{name}") or whole.startswith(f"{name}/")

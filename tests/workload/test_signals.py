@@ -1,0 +1,196 @@
+"""Does a signal stop a run with everything saved, and are the handlers of others left alone?"""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import pytest
+from small import small
+
+import societies
+from societies import signals, sweep
+from societies.errors import Interrupted, interruption
+from societies.games.chess import external
+from societies.output import ResultFile
+from societies.workload.running.interrupts import Interruption, interrupts
+
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+ALL = pytest.mark.parametrize("number", CODES)
+
+
+@pytest.fixture(autouse=True)
+def handlers(monkeypatch):
+    """Put all handlers back, and begin without a signal."""
+    monkeypatch.setattr(signals, "_newest", -float("inf"))
+    before = {number: signal.getsignal(number) for number in CODES}
+    yield before
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def sends(*numbers, at=2):
+    """Return a progress function that sends signals to this process after some calls."""
+    calls = []
+
+    def progress(*_):
+        calls.append(1)
+        if len(calls) == at:
+            for number in numbers:
+                os.kill(os.getpid(), number)
+
+    return progress
+
+
+def run(path, **more):
+    return societies.run(small("laplace"), device="reference", out=path, **more)
+
+
+def handled():
+    """Set the handlers of the command."""
+    for number in CODES:
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signals.handle()
+
+
+@ALL
+def test_the_first_one_saves_and_has_its_exit_code(number, tmp_path):
+    handled()
+    with pytest.raises(Interrupted, match="all of it is in") as caught:
+        run(tmp_path / "r.h5", progress=sends(number))
+    assert caught.value.exit_code == CODES[number]
+    assert {signal.getsignal(one) for one in CODES} == {signals.stop}
+    with ResultFile.resume(tmp_path / "r.h5") as file:
+        assert file.latest_checkpoint()[0] == file.ticks_committed > 0
+    run(tmp_path / "r.h5", resume=True)
+
+
+@ALL
+def test_a_sweep_writes_what_is_complete(number, tmp_path):
+    handled()
+    swept = {
+        "base": {"workload": "laplace", "side": 6, "steps": 2},
+        "vary": {"grid": {"side": [6, 7, 8]}},
+    }
+    path = tmp_path / "s.h5"
+    with pytest.raises(Interrupted, match="1 of 3 runs are done") as caught:
+        sweep.run(swept, device="reference", out=path, batch=1, progress=sends(number))
+    assert caught.value.exit_code == CODES[number]
+    assert sweep.run(swept, device="reference", out=path, resume=True).computed == 2
+
+
+@ALL
+def test_what_is_ignored_stays_ignored(number, tmp_path):
+    signal.signal(number, signal.SIG_IGN)
+    signals.handle()
+    assert run(tmp_path / "r.h5", progress=sends(number)).last_tick
+    assert signal.getsignal(number) == signal.SIG_IGN
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_handler_of_the_caller_stays_in_place(number, tmp_path):
+    heard = []
+
+    def mine(number, frame):
+        heard.append(number)
+
+    signal.signal(number, mine)
+    signals.handle()
+    assert run(tmp_path / "r.h5", progress=sends(number)).last_tick
+    assert heard == [number] and signal.getsignal(number) is mine
+
+
+def test_another_thread_handles_nothing(tmp_path):
+    during = []
+    before = [signal.getsignal(number) for number in CODES]
+
+    def look(*_):
+        during.append([signal.getsignal(number) for number in CODES])
+
+    thread = threading.Thread(target=run, args=(tmp_path / "r.h5",), kwargs={"progress": look})
+    thread.start()
+    thread.join()
+    assert all(one == before for one in during) and during
+
+
+def test_without_a_handler_the_process_ends_as_it_would_have_but_saves(tmp_path):
+    script = """
+        import os, signal, sys, societies
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        config = {"workload": "laplace", "side": 6, "steps": 400, "record": {"checkpoint": 300}}
+        def stop(tick, last):
+            if tick:
+                os.kill(os.getpid(), signal.SIGTERM)
+        societies.run(societies.config_from_dict(config), device="reference", out=sys.argv[1],
+                      progress=stop)
+    """
+    path = tmp_path / "r.h5"
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script), path], check=False)
+    assert done.returncode == -signal.SIGTERM
+    with ResultFile.resume(path) as file:
+        assert file.latest_checkpoint()[0] == file.ticks_committed > 0
+
+
+def test_a_signal_that_comes_too_late_for_a_run_reaches_the_caller():
+    heard = []
+    signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    with interrupts():
+        os.kill(os.getpid(), signal.SIGINT)
+    assert heard == [signal.SIGINT]
+    with interrupts() as outer:
+        with interrupts():
+            os.kill(os.getpid(), signal.SIGINT)
+        assert outer.is_set()
+        outer.number = 0
+
+
+def test_the_second_one_ends_at_once_and_a_closed_terminal_is_one():
+    flag = Interruption()
+    with flag.at_once():
+        flag.handle(signal.SIGTERM, None)
+        assert flag.number == signal.SIGTERM
+        flag.handle(signal.SIGHUP, None)  # systemd sends it right after
+        with pytest.raises(signals.Stopped) as caught:
+            flag.handle(signal.SIGINT, None)
+    assert caught.value.number == signal.SIGTERM
+    flag.handle(signal.SIGTERM, None)  # while it writes
+    flag = Interruption()
+    with pytest.raises(signals.Stopped), flag.at_first():
+        flag.handle(signal.SIGTERM, None)
+
+
+def test_a_program_that_a_signal_may_have_ended_has_not_lost(monkeypatch):
+    monkeypatch.setattr(external, "SIGNAL_SECONDS", 0.0)
+    player = external.Player("uci", path="/no/such/program")
+    program = external.Program(player, "8/8/8/8/8/8/8/8 w - - 0 1")
+    program._require_own_fault()
+    signals.counts(signal.SIGTERM)
+    with pytest.raises(signals.Stopped):
+        program._require_own_fault()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", "x"], "interrupted before the first tick; nothing was written"),
+        (["run", "x", "--resume"], "interrupted before the first tick; the file is unchanged"),
+        (["sweep", "x"], "interrupted before the first run of the sweep; nothing was written"),
+        (["verify", "x"], "interrupted; this command writes no file"),
+        (["plot", "x"], "interrupted before it was done"),
+        ([], "interrupted; this command writes no file"),
+    ],
+)
+def test_a_command_that_had_not_begun_says_what_is_written(words, said):
+    assert interruption(signals.Stopped(signal.SIGTERM), words) == said
+
+
+def test_closed_streams_are_opened_again(tmp_path):
+    """Else the file of a run would be the standard output, and what is printed would go there."""
+    words = f"{sys.executable} -m societies play games/havannah/match --device reference"
+    done = subprocess.run(
+        ["sh", "-c", f"{words} <&- >&-"], stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

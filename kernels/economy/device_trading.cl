@@ -12,6 +12,7 @@
 // and 12 an entry, on a CPU 8 and 8; the payment 16 an entry, on a GPU 52.
 #include "economy/menu.cl"
 #include "economy/knowledge.cl"
+#include "economy/network.cl"
 #include "economy/own_use.cl"
 
 // The two agents of a deal, and the type of the device.

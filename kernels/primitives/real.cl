@@ -50,6 +50,18 @@ INLINED void alone_in_order(void)
 #define barrier(fence) alone_in_order()
 #endif
 
+// PoCL takes a branch that directly follows a barrier once for all work-items, as the last of them
+// decides, where a return may leave the barrier out. So in the form for GPUs something follows each
+// barrier on PoCL, an empty instruction (docs/design/parallel-form.md; GPUs need none, and in the
+// form for CPUs one work-item is alone where returns come before barriers).
+#if !DEVICE_IS_CPU && defined(POCL_DEVICE_ADDRESS_BITS)
+INLINED void behind_barrier(void)
+{
+    __asm__ volatile("");
+}
+#define barrier(fence) (barrier(fence), behind_barrier())
+#endif
+
 // The number itself, unknown to the compiler. Where PoCL knows that a loop that work-items share,
 //     for (uint i = lid; i < n; i += lanes)
 // ends at 1, it lets all of them in. A collective function whose n may be written as 1 by its

@@ -286,6 +286,8 @@ def predefined(device: Device, options: Sequence[str]) -> dict[str, str | None]:
     if device.fp64:
         macros["cl_khr_fp64"] = "1"
     macros["__IMAGE_SUPPORT__"] = "1" if getattr(cl_device, "image_support", False) else None
+    if device.platform == "Portable Computing Language":
+        macros["POCL_DEVICE_ADDRESS_BITS"] = str(getattr(cl_device, "address_bits", 64))
     relaxed = any("-cl-fast-relaxed-math" in option for option in options)
     macros["__FAST_RELAXED_MATH__"] = "1" if relaxed else None
     if version := re.match(r"OpenCL (\d)\.(\d)", device.version):

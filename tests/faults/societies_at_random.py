@@ -5,6 +5,9 @@ shocks; tastes and talents differ so that people trade, inventions come early so
 sold. Compared are the hash of the last state and every variable and event of the two files.
 
     python tests/faults/societies_at_random.py --societies 300 --seed 1 [--jobs 2] [--device D]
+
+With ``--work-items 8 16 32 64`` the kernels are compiled as for a GPU, on a CPU too, and the
+societies take turns with these sizes of a workgroup.
 """
 
 from __future__ import annotations
@@ -15,8 +18,9 @@ import random
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -103,7 +107,26 @@ def shock(chance: random.Random, agents: int, resources: int, days: int) -> dict
     return found
 
 
-def compare(seed: int, device: str) -> dict[str, Any]:
+@contextmanager
+def gpu_form(work_items: int) -> Iterator[None]:
+    """Compile the economy's kernels as for a GPU, for workgroups of this size; not if it is 0.
+
+    Without the loop that PoCL compiles wrongly (bargaining.cl).
+    """
+    from societies.economy import source
+    from societies.economy.workload import Economy
+
+    macros, sizes = source.macros, Economy.work_items
+    if work_items:
+        source.macros = lambda p: {**macros(p), "DEVICE_IS_CPU": 0, "LADDERS_TOGETHER": 0}
+        Economy.work_items = lambda *_: work_items  # type: ignore[assignment, method-assign]
+    try:
+        yield
+    finally:
+        source.macros, Economy.work_items = macros, sizes  # type: ignore[method-assign]
+
+
+def compare(seed: int, device: str, work_items: int = 0) -> dict[str, Any]:
     """Run one society on both; return what happened in it, and what differs (empty if nothing)."""
     import xarray as xr
 
@@ -115,10 +138,11 @@ def compare(seed: int, device: str) -> dict[str, Any]:
         return {"seed": seed, "refused": str(error), "difference": ""}
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / "device.h5", Path(folder) / "reference.h5"]
-        reports = [
-            societies.run(config, device=where, out=path)
-            for where, path in zip((device, "reference"), paths, strict=True)
-        ]
+        with gpu_form(work_items):
+            reports = [
+                societies.run(config, device=where, out=path)
+                for where, path in zip((device, "reference"), paths, strict=True)
+            ]
         difference = []
         if reports[0].state_sha256 != reports[1].state_sha256:
             difference.append("state")
@@ -133,6 +157,7 @@ def compare(seed: int, device: str) -> dict[str, Any]:
     facts = {name: getattr(config, name) for name in ("agents", "resources", "days", "devices")}
     return {
         "seed": seed,
+        **({"work_items": work_items} if work_items else {}),
         **facts,
         "groups": len(config.groups),
         "shocks": len(config.shocks),
@@ -143,7 +168,12 @@ def compare(seed: int, device: str) -> dict[str, Any]:
 
 
 def run(
-    first: int, count: int, device: str, jobs: int, out: Path | None = None
+    first: int,
+    count: int,
+    device: str,
+    jobs: int,
+    out: Path | None = None,
+    sizes: Sequence[int] = (0,),
 ) -> list[dict[str, Any]]:
     """Compare so many societies that are not refused, in several processes.
 
@@ -155,7 +185,9 @@ def run(
         file = stack.enter_context(out.open("w")) if out else None
         seed = first
         while (missing := count - sum("refused" not in one for one in found)) > 0:
-            for one in pool.map(compare, range(seed, seed + missing), [device] * missing):
+            seeds = range(seed, seed + missing)
+            groups = [sizes[number % len(sizes)] for number in seeds]
+            for one in pool.map(compare, seeds, [device] * missing, groups):
                 found.append(one)
                 if file:
                     print(json.dumps(one), file=file, flush=True)
@@ -187,9 +219,11 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--out", type=Path, help="a JSON line for each society")
+    parser.add_argument("--work-items", type=int, nargs="+", default=[0], help="in the GPU form")
     options = parser.parse_args()
     began = time.perf_counter()
-    found = run(1000 * options.seed, options.societies, options.device, options.jobs, options.out)
+    first, device, sizes = 1000 * options.seed, options.device, options.work_items
+    found = run(first, options.societies, device, options.jobs, options.out, sizes)
     reported = summary(found)
     for one in found:
         if one["difference"]:

@@ -75,6 +75,14 @@ def test_societies_at_random_are_the_same_on_device_and_reference():
     assert any(one["sales"] for one in found)
 
 
+@pytest.mark.thorough
+def test_a_society_at_random_is_the_same_in_the_form_for_gpus():
+    """With more work-items than resources; of the size with which PoCL was wrong."""
+    (seed,) = SMALL
+    found = societies_at_random.compare(seed, "auto", 16)
+    assert found["difference"] == "" and found["sales"] and found["resources"] < 16
+
+
 @pytest.mark.parametrize("kind", ["sgf", "xyz", "pictures"])
 def test_every_broken_file_is_read_right_or_refused(tmp_path, kind):
     outcomes, wrong = files_at_random.fuzz(kind, 150, SEED, tmp_path)

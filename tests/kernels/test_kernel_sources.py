@@ -30,10 +30,11 @@ from source_rules import (
 from societies import config_from_dict
 from societies.economy import source
 from societies.economy.parameters import parameters
-from societies.kerneltext.source import Source, amalgamate
+from societies.kerneltext.source import Source, amalgamate, without_comments
 from societies.localmem.plan import COMMON_EXTENSIONS
 from societies.localmem.preprocess import preprocess
 from societies.workload.declare.fields import initial_state
+from societies.workload.declare.phases import kernel_files
 from societies.workload.declare.registry import workload
 from societies.workload.running.engines import text
 
@@ -130,19 +131,20 @@ def shipped_text(name):
     return amalgamate([ROOT / name]).text
 
 
+EVERY_SWITCH = {
+    "workload": "economy",
+    "agents": 2,
+    "resources": 3,
+    "devices": "all",
+    "groups": [{"name": "one", "count": 1}, {"name": "other", "count": 1}],
+    "record": {"measures": True, "network": [1]},
+    "shocks": [{"day": 1, "remove": "resource", "index": 1, "holdings": "lose"}],
+}
+
+
 def accessors():
     """Return the macros that societies.economy.source makes."""
-    groups = [{"name": "one", "count": 1}, {"name": "other", "count": 1}]
-    config = config_from_dict(
-        {
-            "workload": "economy",
-            "agents": 2,
-            "resources": 3,
-            "devices": "all",
-            "groups": groups,
-            "record": {"measures": True, "network": [1]},
-        }
-    )
+    config = config_from_dict(EVERY_SWITCH)
     return re.findall(r"^#define (\w+)\(", source.header(parameters(config)), re.MULTILINE)
 
 
@@ -152,6 +154,99 @@ def own_names():
     functions = re.findall(r"^[\w *]*?\b(\w+)\s*\([^;]*?\)\s*\{", texts, re.MULTILINE)
     macros = re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\(", texts, re.MULTILINE)
     return {*functions, *macros, *accessors()}
+
+
+def defined(code):
+    """Return the functions that a text, without macros, defines."""
+    while (outer := re.sub(r"\{[^{}]*\}", "\a", code)) != code:  # a body, the inner ones first
+        code = outer
+    code = re.sub(r"__attribute__\s*\(\([^()]*(?:\([^()]*\))?[^()]*\)\)", "", code)
+    return set(re.findall(r"\b(\w+)\s*\([^()]*\)\s*\a", code))
+
+
+@cache
+def defined_somewhere():
+    """Return the functions that some kernel file defines."""
+    return {name for text in TEXTS.values() for name in defined(without_comments(text))}
+
+
+def missing(source):
+    """Return the functions of kernel files that a text calls but neither has nor includes."""
+    code = preprocess(source, dict.fromkeys(COMMON_EXTENSIONS, "1")).text
+    called = set(re.findall(r"\b(\w+)\s*\(", code))
+    return sorted((called & defined_somewhere()) - defined(code) - {"if", "for", "while", "switch"})
+
+
+@pytest.mark.parametrize("kind", ["CPU", "GPU"])
+@pytest.mark.parametrize(
+    "name",
+    thorough_but(
+        {"kernels/economy/device_trading.cl"},
+        [name for name in FILES if name.startswith("kernels/economy/")],
+    ),
+)
+def test_every_file_includes_what_it_calls(name, kind):
+    """Built alone, with every switch of the economy on, no file misses a function of another."""
+    p = parameters(config_from_dict(EVERY_SWITCH))
+    facts = {"DEVICE_IS_CPU": kind == "CPU", "DEVICE_ROUNDS_SINGLES": True}
+    text = amalgamate([ROOT / name], {**facts, **source.macros(p)}, source.header(p))
+    assert missing(text) == []
+
+
+OF_THE_GAME = {f"games/ngtsg/{name}.cl": [name] for name in ("branch", "evaluate", "make")}
+"""Files of the search of trees of any game, and the function that each game has for them."""
+
+
+def with_includes(names):
+    """Return kernel files and what they include, from the kernels folder on."""
+    found, left = set(), set(names)
+    while left:
+        name = left.pop()
+        found.add(name)
+        left |= set(re.findall(r'^#include "(.+)"', TEXTS[f"kernels/{name}"], re.M)) - found
+    return sorted(found)
+
+
+def alone(name, settings, kind):
+    """Return what each file of a workload misses if it is built alone, by file."""
+    one, facts = workload(name), {"DEVICE_IS_CPU": kind == "CPU", "DEVICE_ROUNDS_SINGLES": True}
+    config = small(name, **settings)
+    p = one.parameters(config)
+    given, files = one.source(p), kernel_files(one.phases(p, one.count(config)))
+    texts = {
+        file: amalgamate([ROOT / "kernels" / file], {**given.macros, **facts}, given.header)
+        for file in with_includes(files)
+    }
+    found = {file: missing(text) for file, text in texts.items()}
+    return {
+        file: names for file, names in found.items() if names not in ([], OF_THE_GAME.get(file))
+    }
+
+
+@pytest.mark.parametrize("kind", ["CPU", "GPU"])
+@pytest.mark.parametrize(
+    ("name", "number"),
+    thorough_but(
+        {("kalah", 0), ("laplace", 0)},
+        [(name, n) for name in names() if name != "economy" for n in range(len(forms(name)))],
+        2,
+    ),
+)
+def test_every_file_of_a_workload_includes_what_it_calls(name, number, kind):
+    assert alone(name, forms(name)[number], kind) == {}
+
+
+@pytest.mark.parametrize("kind", ["CPU", "GPU"])
+@pytest.mark.parametrize("name", _PRIMITIVES)
+def test_every_primitive_includes_what_it_calls(name, kind):
+    facts = {"DEVICE_IS_CPU": kind == "CPU", "DEVICE_ROUNDS_SINGLES": True}
+    assert missing(amalgamate([ROOT / name], facts)) == []
+
+
+def test_a_planted_call_without_its_include_is_found():
+    found = Source()
+    found.append("planted.cl", "__kernel void k(__global int *x)\n{\n    link_sale(x);\n}\n")
+    assert missing(found) == ["link_sale"]
 
 
 def offenders(rule, files=FILES):

@@ -296,7 +296,7 @@ class Simulation:
         self.tick = block.last
 
     def _commit(self, end: int, last: int, ended: int | None, state: SeenState) -> None:
-        """Commit the ticks up to ``end``, and write due checkpoints and the end of a finished run."""
+        """Commit the ticks up to ``end``; write due checkpoints and the end of a finished run."""
         over = end == last or ended is not None
         if over:
             # Read before `Workload.finish`, whose steps change no checkpointed array.

@@ -59,7 +59,7 @@ def verify(
     start: str | Path | None = None,
     progress: Progress | None = None,
 ) -> VerifyReport:
-    """Run device and reference in parallel steps, and compare every array after every step.
+    """Run the same steps on device and reference, and compare every array after every step.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from typing import Any
 _PLAIN, _BOLD = 0.525, 0.6
 """Mean width of a character of DejaVu Sans in English text, as a share of the font size."""
 _BESIDE, _BELOW, _FOOT = 0.8, 1.0, 0.9
-"""Inches left and right of a panel; above and below it, for titles and ticks; at the figure's foot."""
+"""Inches left and right of a panel; above and below it, for titles and ticks; at the foot."""
 _HANDLE = 0.6
 """Inches of an entry of a legend, without its text."""
 

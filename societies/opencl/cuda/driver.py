@@ -257,7 +257,7 @@ class Cuda:
     def enqueue_fill_buffer(
         self, queue: Any, buffer: CudaBuffer, pattern: NDArray[Any], offset: int, size: int
     ) -> Event:
-        """Fill a buffer with a pattern: by memset if its bytes are equal, else by doubling copies."""
+        """Fill a buffer with a pattern: by memset if its bytes are equal, else by copying."""
         self.use()
         raw = pattern.tobytes()
         start = buffer.address + offset

@@ -272,7 +272,7 @@ class _Base(Generic[P]):
         raise NotImplementedError
 
     def wait(self) -> None:
-        """Return when everything asked for is done."""
+        """Wait until all launches and copies have completed."""
         raise NotImplementedError
 
     def _run_tick(self, tick: int) -> None:
@@ -287,7 +287,7 @@ class _Base(Generic[P]):
                     self.step(step, tick)
 
     def profiled(self) -> Profile:
-        """Measure every phase of all ticks from now on, and return what will hold the result."""
+        """Measure every phase from now on, and return the profile that collects the times."""
         self.profile = Profile()
         return self.profile
 
@@ -300,7 +300,7 @@ class _Base(Generic[P]):
         return 0
 
     def measured(self) -> State:
-        """Return what was measured of the ticks of the last `run_ticks`; {} if it is not timed."""
+        """Return the measured times of the last `run_ticks`; {} if the workload is not timed."""
         ended = self.ended() if self._together else None
         return self._stopwatch.measured(None if ended is None else ended - self._begun + 1)
 
@@ -316,13 +316,13 @@ class _Base(Generic[P]):
         yield from self.workload.schedule(self.parameters, tick, _ReportedWords(self._arrays))
 
     def start(self) -> None:
-        """Put all copies where they are before the first tick."""
+        """Set all copies to their state before the first tick."""
         self._reset()
         for step in self.steps(0):
             self.step(step, 0)
 
     def load(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the kept arrays of the state."""
+        """Replace the checkpointed arrays of the state."""
         if any(field.constant for field in self.fields.values()):
             self.start()  # makes the constant arrays again
         else:
@@ -367,7 +367,7 @@ class _Base(Generic[P]):
         return kept(self.fields, self.state())
 
     def hash(self) -> str:
-        """Return the hash of the kept state."""
+        """Return the hash of the checkpointed state."""
         return state_hash(self.fields, self.state())
 
 
@@ -551,7 +551,7 @@ class DeviceEngine(_Base[P]):
             super()._run_tick(tick)
 
     def profiled(self) -> Profile:
-        """Measure every phase of all ticks from now on, and return what will hold the result.
+        """Measure every phase from now on, and return the profile that collects the times.
 
         Raises
         ------
@@ -563,7 +563,7 @@ class DeviceEngine(_Base[P]):
         return self.profile
 
     def wait(self) -> None:
-        """Return when everything asked for is done."""
+        """Wait until all launches and copies have completed."""
         self.device.finish()
 
     def _launched(self) -> int:
@@ -615,7 +615,7 @@ class DeviceEngine(_Base[P]):
         return found
 
     def events(self) -> dict[str, NDArray[np.int32]]:
-        """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
+        """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
         found = {}
         for name, kind in self._event_kinds.items():
             counts = self._event_logs[f"{name}_count"].get()
@@ -740,7 +740,7 @@ class ReferenceEngine(_Base[P]):
         return {name: np.stack(rows, axis=1) for name, rows in self._logged.items()}
 
     def events(self) -> dict[str, NDArray[np.int32]]:
-        """Return the events of the last `run_ticks`, a row each: the copy's place, the columns."""
+        """Return the events of the last `run_ticks`: a row has the copy's index and the columns."""
         found = {}
         for name, kind in self._event_kinds.items():
             rows = [
